@@ -8,7 +8,6 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/session"
-	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/tiers"
@@ -191,7 +190,7 @@ func streamed(s *session.Session) streamReport {
 		Wasted: st.Wasted, BytesRead: st.BytesRead, BytesDecoded: st.BytesDecoded, BytesUploaded: st.BytesDelivered,
 		FrameBytesMax: st.FrameBytesMax, FrameBudget: session.UploadBytes,
 		StagingPeak: uint64(st.StagingPeak), ResidentPeak: uint64(st.ResidentPeak),
-		ReadyMS: spread(st.Latency), HandOverMS: spread(st.HandOver), LeadMS: leadReport{ms(st.Lead.Median), ms(st.Lead.Worst)},
+		ReadyMS: session.Milliseconds(st.Latency), HandOverMS: session.Milliseconds(st.HandOver), LeadMS: leadReport{ms(st.Lead.Median), ms(st.Lead.Worst)},
 		Fragmentation: st.Fragmentation, FragmentationMean: st.FragmentationMean, Ground: grounded(s), Errors: []string{},
 	}
 	for _, err := range s.Stream.Errors() {
@@ -211,11 +210,6 @@ func grounded(s *session.Session) groundReport {
 }
 
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
-
-// spread returns a distribution in milliseconds.
-func spread(s stream.Spread) session.Percentiles {
-	return session.Percentiles{P50: ms(s.P50), P99: ms(s.P99), P999: ms(s.P999), Max: ms(s.Max)}
-}
 
 // print writes the table for a person.
 func (r *report) print(w io.Writer, hash bool) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/histogram"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -75,8 +76,8 @@ type Session struct {
 		frame    uint64 // bytes of one frame
 	}
 	objects objects
-	times   *times
-	cpu     *times
+	times   histogram.Durations // of ticks
+	cpu     histogram.Durations
 }
 
 // New makes the memory, the game and the streamer, and requests the first realm. The error says which part could not
@@ -92,7 +93,7 @@ func New(cfg Config) (_ *Session, err error) {
 		cfg.Log = func(error) {}
 	}
 	cfg.Game.Heap, cfg.Game.Reuse = cfg.Store.heap()
-	s := &Session{cfg: cfg, Attract: cfg.Attract, times: newTimes(), cpu: newTimes()}
+	s := &Session{cfg: cfg, Attract: cfg.Attract}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())

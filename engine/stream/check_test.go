@@ -139,32 +139,6 @@ func TestCheck_FindsEachBrokenBook(t *testing.T) {
 	}
 }
 
-func TestHistogram_PercentilesAreAtMostAnEighthTooHigh(t *testing.T) {
-	var h histogram
-	if h.spread() != (Spread{}) {
-		t.Errorf("%+v of nothing", h.spread())
-	}
-	for i := range 1000 {
-		h.add(time.Duration(i) * 37 * time.Microsecond)
-	}
-	h.add(-5)
-	for share, want := range map[float64]time.Duration{0.5: 500 * 37, 0.99: 990 * 37, 0.999: 999 * 37} {
-		want *= time.Microsecond
-		if got := h.at(share); got < want-50*time.Microsecond || got > want+want/8+time.Microsecond {
-			t.Errorf("%v: %v, want %v", share, got, want)
-		}
-	}
-	if h.spread().Max != 999*37*time.Microsecond {
-		t.Error(h.spread())
-	}
-	for _, d := range []time.Duration{0, time.Microsecond, 7 * time.Microsecond, 8 * time.Microsecond, time.Second, 1 << 62} {
-		c := classOf(d)
-		if c < 0 || c >= len(h.classes) || d < 1<<50 && (upper(c) <= d || c > 0 && upper(c-1) > d) {
-			t.Errorf("%v is of class %d, up to %v", d, c, upper(c))
-		}
-	}
-}
-
 func TestSlow_DelaysOpensAndThrottlesAllReadsTogether(t *testing.T) {
 	fsys := fstest.MapFS{"a": {Data: make([]byte, 30_000)}, "b": {Data: make([]byte, 30_000)}}
 	r := newRig(t, Slow(fsys, 20*time.Millisecond, 1_000_000), 2, 0)

@@ -69,7 +69,7 @@ func (s *Streamer) polled(start time.Time, used int64) {
 	}
 	s.parked = s.parked[:0]
 	s.polling = false
-	s.handing.add(s.now().Sub(start))
+	s.handing.Add(s.now().Sub(start))
 	s.stats.FrameBytesMax = max(s.stats.FrameBytesMax, used)
 }
 
@@ -154,7 +154,7 @@ func (s *Streamer) finish(i uint32, err error) {
 		s.stats.Deliveries++
 		s.stats.BytesDelivered += uint64(e.size)
 		now := s.now()
-		s.latency.add(now.Sub(e.asked))
+		s.latency.Add(now.Sub(e.asked))
 		if !e.due.IsZero() {
 			s.leads.add(e.due.Sub(now))
 		}

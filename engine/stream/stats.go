@@ -1,8 +1,9 @@
 package stream
 
 import (
-	"math/bits"
 	"time"
+
+	"github.com/strata-go/strata/memory/histogram"
 )
 
 // Stats are the statistics of a streamer: counts, bytes and times, without pointers. Counts of events
@@ -45,8 +46,8 @@ type Stats struct {
 	BytesDelivered uint64
 	FrameBytesMax  int64 // the most decoded bytes that one Poll delivered
 
-	Latency  Spread // time from request to delivery
-	HandOver Spread // time of Polls
+	Latency  histogram.Spread // time from request to delivery
+	HandOver histogram.Spread // time of Polls
 	Lead     Lead
 
 	// External fragmentation of the workers' heaps, from 0 to 1, if these have a method Stats() memory.Stats. It is
@@ -67,11 +68,6 @@ type Lead struct {
 	Count, Late   uint64 // assets that were measured; of these, those that came too late
 }
 
-// A Spread has percentiles of a time. They are rounded up by at most an eighth.
-type Spread struct {
-	P50, P99, P999, Max time.Duration
-}
-
 // Stats returns the statistics. It does not allocate. Safe for concurrent use.
 func (s *Streamer) Stats() Stats {
 	s.mu.Lock()
@@ -85,7 +81,7 @@ func (s *Streamer) Stats() Stats {
 	for _, i := range s.room.heap {
 		v.Wanted += s.entries[i].need
 	}
-	v.Latency, v.HandOver = s.latency.spread(), s.handing.spread()
+	v.Latency, v.HandOver = s.latency.Spread(), s.handing.Spread()
 	v.Lead = s.leads.lead()
 	for _, w := range s.workers {
 		v.Fragmentation = max(v.Fragmentation, w.frayed)
@@ -95,80 +91,27 @@ func (s *Streamer) Stats() Stats {
 	return v
 }
 
-// A histogram counts times in classes: one for each microsecond below 8, then 8 for each doubling. A
-// class is at most an eighth of its times wide. The last one has 19 hours and all longer times.
-type histogram struct {
-	classes [8 * 34]uint64
-	n       uint64
-	max     time.Duration
-}
-
-func (h *histogram) add(d time.Duration) {
-	d = max(d, 0)
-	h.classes[classOf(d)]++
-	h.n++
-	h.max = max(h.max, d)
-}
-
-func classOf(d time.Duration) int {
-	us := uint64(d / time.Microsecond)
-	if us < 8 {
-		return int(us)
-	}
-	exp := bits.Len64(us) - 4 // us>>exp is 8 to 15
-	return min(8*exp+int(us>>exp), len(histogram{}.classes)-1)
-}
-
-// upper returns the exclusive upper bound of class c.
-func upper(c int) time.Duration {
-	if c < 8 {
-		return time.Duration(c+1) * time.Microsecond
-	}
-	exp := c/8 - 1
-	return time.Duration(uint64(c%8+9)<<exp) * time.Microsecond
-}
-
-// at returns an upper bound of the given share of all times.
-func (h *histogram) at(share float64) time.Duration {
-	want := uint64(share*float64(h.n)) + 1
-	for c := range h.classes {
-		if n := h.classes[c]; n >= want {
-			return min(upper(c), h.max)
-		} else {
-			want -= n
-		}
-	}
-	return h.max
-}
-
-func (h *histogram) spread() Spread {
-	return Spread{h.at(0.5), h.at(0.99), h.at(0.999), h.max}
-}
-
 // leads are times that may be negative.
-type leads struct{ early, late histogram }
+type leads struct{ early, late histogram.Durations }
 
 func (l *leads) add(d time.Duration) {
 	if d < 0 {
-		l.late.add(-d)
+		l.late.Add(-d)
 		return
 	}
-	l.early.add(d)
+	l.early.Add(d)
 }
 
 func (l *leads) lead() Lead {
-	n := l.early.n + l.late.n
-	v := Lead{Count: n, Late: l.late.n}
-	if n == 0 {
-		return v
-	}
-	if mid := n / 2; mid < l.late.n { // from the latest on
-		v.Median = -l.late.at(float64(l.late.n-1-mid) / float64(l.late.n))
+	late := l.late.Count()
+	v := Lead{Count: l.early.Count() + late, Late: late}
+	if mid := v.Count / 2; mid < late { // from the latest on
+		v.Median = -l.late.Nth(late - 1 - mid)
 	} else {
-		v.Median = l.early.at(float64(mid-l.late.n) / float64(l.early.n))
+		v.Median = l.early.Nth(mid - late)
 	}
-	if v.Worst = -l.late.max; l.late.n == 0 {
-		v.Worst = l.early.at(0)
+	if v.Worst = -l.late.Max(); late == 0 {
+		v.Worst = l.early.Nth(0)
 	}
 	return v
 }

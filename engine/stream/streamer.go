@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/histogram"
 )
 
 // A Streamer reads and decodes files on worker goroutines and delivers the results on the game
@@ -87,8 +88,8 @@ type Streamer struct {
 	seen   uint64 // events at the last Wait
 
 	stats   Stats
-	latency histogram
-	handing histogram
+	latency histogram.Durations
+	handing histogram.Durations
 	leads   leads
 	frays   float64 // the sum of what surveys found
 	surveys int

@@ -344,7 +344,7 @@ func (r *Meter) crossParts(now time.Time) {
 	for r.part < part {
 		r.part++
 		k := r.part % seconds
-		r.times.parts[k] = histogram{}
+		r.times.parts[k] = frames{}
 		r.sums[k].took = 0
 		clear(r.sums[k].rows)
 		for i := range r.notes {

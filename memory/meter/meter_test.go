@@ -2,7 +2,6 @@ package meter
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -547,26 +546,6 @@ func TestClosed_AManagerThatIsGoneIsReadAsEmpty(t *testing.T) {
 	r.settle()
 	if v := r.Verdict(); v.Frame != 0 || v.Tight != nil || v.Growing != nil && v.Growing.Kind == TierRow {
 		t.Errorf("%+v", v)
-	}
-}
-
-func TestClassOf_HoursThatAreTooManyAreTheLastClass(t *testing.T) {
-	const longest = 15 << 31 * time.Microsecond // the beginning of that class
-	for d, want := range map[time.Duration]int{-time.Hour: 0, 0: 0, time.Microsecond: 1, 8 * time.Microsecond: 8, longest - time.Microsecond: classes - 2,
-		longest: classes - 1, 2 * longest: classes - 1, math.MaxInt64: classes - 1} {
-		if got := classOf(d); got != want {
-			t.Errorf("%v is of class %d, not %d", d, got, want)
-		}
-	}
-}
-
-func TestClassOf_AMiddleIsOfItsClassAndNear(t *testing.T) {
-	for us := int64(0); us < 1<<31; us += 1 + us/50 {
-		c := classOf(time.Duration(us) * time.Microsecond)
-		m := middle(c).Microseconds()
-		if classOf(middle(c)) != c || us >= 8 && !near(float64(m), float64(us), 0.07) {
-			t.Fatalf("%d µs is of class %d, whose middle is %d µs", us, c, m)
-		}
 	}
 }
 

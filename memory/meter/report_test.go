@@ -85,13 +85,16 @@ func TestRecord_EveryFieldHasItsOwnFigure(t *testing.T) {
 	g.r.kept = Frame{Number: 12, Level: 3, Took: 4 * time.Second, Collections: 5, Rows: []Delta{{Bytes: 1}}}
 	want.Worst = &FrameRecord{Number: 11, Level: 2, Took: 3, Collections: 4, Rows: map[string]Delta{"tier frame": {5, 6, 7, -8}}}
 	want.Kept = &FrameRecord{Number: 12, Level: 3, Took: 4, Collections: 5, Rows: map[string]Delta{"tier static": {Bytes: 1}}}
-	g.r.times.total = histogram{n: 100, late: 10, took: 50 * time.Second, most: 7 * time.Second}
+	g.r.times.total = frames{}
 	g.r.live.heap = Heap{Known: true, Live: 13, Age: 14 * time.Second, Allocated: 15}
 	want.GoHeap = HeapRecord{Known: true, Live: 13, Age: 14, Allocated: 15}
-	for d, n := range map[time.Duration]uint32{10 * time.Millisecond: 90, time.Second: 9, 7 * time.Second: 1} {
-		g.r.times.total.counts[classOf(d)] = n
+	for d, n := range map[time.Duration]int{10 * time.Millisecond: 90, time.Second: 9, 7 * time.Second: 1} {
+		for range n {
+			g.r.times.total.Add(d)
+		}
 	}
-	half, nearly := middle(classOf(10*time.Millisecond)), middle(classOf(time.Second))
+	g.r.times.total.late, g.r.times.total.took = 10, 50*time.Second
+	half, nearly := g.r.times.total.Quantile(0.5), g.r.times.total.Quantile(0.99)
 	want.Times = TimesRecord{Rate: 2, Median: half.Seconds(), P99: nearly.Seconds(), Most: 7, Frames: 100, Late: 10}
 
 	var b bytes.Buffer
