@@ -32,6 +32,7 @@ type FullError struct {
 	Free int    // texels outside all regions; they may be scattered
 }
 
+// Error returns the numbers, and what can be done, in one line.
 func (e *FullError) Error() string {
 	return fmt.Sprintf("render: atlas is full: no space for region %s of %d×%d, %d%% of the %d×%d page is free; "+
 		"remove regions, reset the atlas or configure a larger page (up to %d)",
@@ -134,11 +135,10 @@ func (a *Atlas) ID(name string) (int, error) {
 }
 
 // Reserve allocates a region of w × h texels with a transparent gutter. Until its pixels are uploaded, Lookup returns
-// the placeholder.
+// the placeholder. Reserving an id again with the same size returns the same region.
 //
-// Reserving an id again with the same size returns the same region. Another size, a region of ReserveTile, an id out
-// of range and a size that no page can contain are errors. If no space is left the error is a [*FullError]. A failed
-// call changes nothing.
+// Reserve fails if the id is out of range, if it is reserved with another size or by ReserveTile, or if no page can
+// contain the size. If no space is left the error is a [*FullError]. A failed call changes nothing.
 func (a *Atlas) Reserve(id, w, h int) (Region, error) { return a.reserve(id, w, h, false) }
 
 // ReserveTile is Reserve for a picture that [Quads.Tiles] draws. Its gutters repeat the opposite edges, so that
@@ -239,22 +239,27 @@ func (a *Atlas) Reset() {
 	a.packer.rewind()
 }
 
-// White returns a region of one solid texel, which has no edge to filter. Soft returns a round dot with a bright
-// core. Placeholder returns the checker that Lookup shows for missing pictures.
-func (a *Atlas) White() Region       { return a.white }
-func (a *Atlas) Soft() Region        { return a.soft }
+// White returns a region of one solid texel, which has no edge to filter.
+func (a *Atlas) White() Region { return a.white }
+
+// Soft returns the region of a round dot with a bright core.
+func (a *Atlas) Soft() Region { return a.soft }
+
+// Placeholder returns the checker that Lookup returns for missing pictures.
 func (a *Atlas) Placeholder() Region { return a.checker }
 
-// Page returns the side of the page in texels. Free returns how many texels lie outside all regions.
+// Page returns the side of the page in texels.
 func (a *Atlas) Page() int { return a.packer.size }
+
+// Free returns how many texels of the page lie outside all regions.
 func (a *Atlas) Free() int { return a.packer.free() }
 
 // Draw draws a batch on any picture, in one draw call of the GPU. The slices are copied and may lie off-heap.
 // Vertices are in pixels of the picture; colours are premultiplied and drawn source-over. Draw panics unless indices
 // has three elements for each triangle, all below len(verts).
 //
-// Above 16,384 vertices the cost grows with their number. It is up to three times as high if the triangles do not
-// follow the order of the vertices.
+// The cost is proportional to the number of vertices. Above 16,384 vertices it is up to three times as high if the
+// triangles do not follow their order.
 func (a *Atlas) Draw(on *ebiten.Image, verts []Vertex, indices []uint32) {
 	if img := a.page.image(); img != nil {
 		handOver(on, verts, indices, img)

@@ -68,13 +68,19 @@ func DefaultBindings() Bindings {
 	}
 }
 
-// Actions returns the number of actions, Action the displayed name of one, and Label the displayed name of the
-// control in a slot, "" for an empty one. Reset restores the default bindings. Action and Label panic if an
-// argument is out of range.
-func (b *Bindings) Actions() int             { return int(ActionCount) }
-func (b *Bindings) Action(a int) string      { return actionLabels[a] }
+// Actions returns the number of actions.
+func (b *Bindings) Actions() int { return int(ActionCount) }
+
+// Action returns the displayed name of an action. It panics if a is out of range.
+func (b *Bindings) Action(a int) string { return actionLabels[a] }
+
+// Label returns the displayed name of the control in a slot, "" for an empty slot. It panics if a or slot is out of
+// range.
 func (b *Bindings) Label(a, slot int) string { return b[a][slot].Label() }
-func (b *Bindings) Reset()                   { *b = DefaultBindings() }
+
+// Reset restores the default bindings.
+func (b *Bindings) Reset() { *b = DefaultBindings() }
+
 func (b *Bindings) find(c Control) (a, slot int) {
 	for a := range b {
 		if slot := slices.Index(b[a][:], c); slot >= 0 {

@@ -9,7 +9,7 @@ import (
 
 // A Bloom configures how much bright things glow. The zero value draws no glow.
 type Bloom struct {
-	Strength  float32 // // factor of the blurred light that is added; 0 or less is off, above 1.5 the picture washes out
+	Strength  float32 // factor of the blurred light that is added; 0 or less is off, above 1.5 the picture washes out
 	Threshold float32 // light below this does not glow; 0 to 1
 }
 

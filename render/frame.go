@@ -111,8 +111,10 @@ func (f *Frame) Bloom(o Bloom) {
 	f.bloomer.apply(f.to, o)
 }
 
-// BloomOn reports whether bloom is on. SetBloom turns it on or off, from this frame on.
-func (f *Frame) BloomOn() bool    { return f.bloomOn }
+// BloomOn reports whether bloom is on.
+func (f *Frame) BloomOn() bool { return f.bloomOn }
+
+// SetBloom turns bloom on or off, from this frame on.
 func (f *Frame) SetBloom(on bool) { f.bloomOn = on }
 
 // fail keeps the first failure for the next tick, which ends the game with it.

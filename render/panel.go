@@ -5,7 +5,7 @@ import "math"
 // Grid is the step of the overlay in pixels of the current view: rows are two steps, margins one.
 const Grid = 8
 
-// The colours of panels. Accents come from the tiers. Amber is a warning, Red an exhausted budget.
+// The colours of panels. Accents come from the tiers. Amber is a warning and Red an alarm in all panels.
 var (
 	PanelBack  = Color{0.014, 0.018, 0.026, 0.93} // premultiplied
 	PanelEdge  = Color{0.10, 0.12, 0.15, 0.5}
@@ -28,8 +28,8 @@ const (
 type Panel struct {
 	Q    *Quads
 	Font *Font
-	X, Y float32
-	W, H float32
+	X, Y float32 // the top left corner
+	W, H float32 // the size
 
 	buf [32]byte // figures are formatted here
 }

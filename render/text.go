@@ -39,8 +39,9 @@ type extraGlyph struct {
 	glyph int
 }
 
-// NewFont bakes the glyphs in up to four sizes and calls [Atlas.Keep]: call it before the pictures of the first level
-// are reserved. Sizes that do not fit are left out. If not even the smallest fits the error is a [*FullError].
+// NewFont renders the glyphs to the page in up to four sizes and calls [Atlas.Keep]. Call it before the pictures of
+// the first level are reserved. Sizes that do not fit are left out. If not even the smallest fits the error is a
+// [*FullError].
 func NewFont(a *Atlas) (*Font, error) {
 	f := &Font{}
 	for _, r := range symbols {
@@ -92,8 +93,8 @@ func (f *Font) bake(a *Atlas, k int) error {
 	return nil
 }
 
-// Large bakes some letters again with k texels a dot, 5 to 32, so that large text of these letters is sharp: a title.
-// Text larger than the font's own sizes uses the smallest baked size that is large enough, else the largest.
+// Large renders some letters again with k texels a dot, 5 to 32, so that large text of these letters is sharp: a
+// title. Text larger than the sizes of NewFont uses the smallest of these that is large enough, else the largest.
 //
 // Call it right after NewFont: it calls [Atlas.Keep]. The letters must fit one row of the page. If they do not fit
 // the error is a [*FullError], and the font is unchanged.
@@ -160,7 +161,7 @@ func (f *Font) glyph(r rune) int {
 	return box
 }
 
-// Width returns the width of one line of text in logical pixels, a dot being scale logical pixels.
+// Width returns the width of one line of text with dots of scale units, in these units.
 func Width(s string, scale float32) float32 {
 	return float32(utf8.RuneCountInString(s)*GlyphW) * scale
 }

@@ -37,9 +37,9 @@ type Quads struct {
 	soft    Region
 }
 
-// Begin starts a batch that is written to verts and indices, in coordinates of v. Both must stay valid until the
-// batch is submitted. Their former contents are never drawn. The atlas provides the regions for solid fills,
-// lines and glows; it may be nil if none of these is drawn.
+// Begin starts a batch that is written to verts and indices, in coordinates of v, and resets Dropped. Both slices
+// must stay valid until the batch is submitted. Their former contents are never drawn. The atlas provides the regions
+// for solid fills, lines and glows; it may be nil if none of these is drawn.
 func (q *Quads) Begin(verts []Vertex, indices []uint32, a *Atlas, v View) {
 	*q = Quads{verts: verts, indices: indices, view: v}
 	if a != nil {

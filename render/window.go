@@ -134,9 +134,11 @@ func Images() (library string, bytes int64) {
 // Focused reports whether the window receives the keyboard. Call it during Update or Draw.
 func Focused() bool { return ebiten.IsFocused() }
 
-// IsFullscreen reports whether the window covers the screen. SetFullscreen turns that on or off. A browser ignores
-// SetFullscreen(true) unless the player has just pressed something. Call them during Update or Draw.
+// IsFullscreen reports whether the window covers the screen. Call it during Update or Draw.
 func IsFullscreen() bool { return ebiten.IsFullscreen() }
+
+// SetFullscreen makes the window cover the screen or not. A browser ignores SetFullscreen(true) unless the player has
+// just pressed something. Call it during Update or Draw.
 func SetFullscreen(on bool) {
 	if !on || mayFullscreen() {
 		ebiten.SetFullscreen(on)
