@@ -99,7 +99,7 @@ func (b *Bindings) Bind(a, slot int, control string) error {
 		return err
 	}
 	if c.function() {
-		return fmt.Errorf("%s is the overlay's", c.Label())
+		return fmt.Errorf("%s is a key of the overlay", c.Label())
 	}
 	if other, at := b.find(c); other >= 0 {
 		if former := b[a][slot]; former == 0 && other != a && b.count(other) == 1 {
@@ -160,7 +160,7 @@ func (b *Bindings) SetMap(m map[string][]string) error {
 				return fmt.Errorf("%s: %w", actionNames[a], err)
 			}
 			if c.function() {
-				return fmt.Errorf("%s: %s is the overlay's", actionNames[a], name)
+				return fmt.Errorf("%s: %s is a key of the overlay", actionNames[a], name)
 			}
 			n[a][i] = c
 		}

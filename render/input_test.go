@@ -317,7 +317,7 @@ func TestBindings_ConflictsAreSwapped(t *testing.T) {
 	if b[Dash][0] != named(t, "R") || b[Restart][0] != keySpace {
 		t.Errorf("dash %v, restart %v", b[Dash], b[Restart])
 	}
-	for control, want := range map[string]string{"F2": "overlay's", "M": "only control of MUTE", "Q9": "no control"} {
+	for control, want := range map[string]string{"F2": "key of the overlay", "M": "only control of MUTE", "Q9": "no control"} {
 		before := b
 		if err := b.Bind(int(Fire), 2, control); err == nil || !strings.Contains(err.Error(), want) || b != before {
 			t.Errorf("%s: %v, want %q", control, err, want)
@@ -364,12 +364,12 @@ func TestBindings_GoThroughText(t *testing.T) {
 
 func TestBindings_RefuseWhatIsNone(t *testing.T) {
 	for want, m := range map[string]map[string][]string{
-		"unknown action":   {"jump": {"A"}},
-		"no control":       {"dash": {"Any"}},
-		"0 controls":       {"dash": {}},
-		"4 controls":       {"dash": {"A", "B", "C", "D"}},
-		"bound twice":      {"dash": {"Z"}, "mute": {"Z"}},
-		"is the overlay's": {"dash": {"F3"}},
+		"unknown action":          {"jump": {"A"}},
+		"no control":              {"dash": {"Any"}},
+		"0 controls":              {"dash": {}},
+		"4 controls":              {"dash": {"A", "B", "C", "D"}},
+		"bound twice":             {"dash": {"Z"}, "mute": {"Z"}},
+		"is a key of the overlay": {"dash": {"F3"}},
 	} {
 		b := DefaultBindings()
 		if err := b.SetMap(m); err == nil || !strings.Contains(err.Error(), want) || b != DefaultBindings() {

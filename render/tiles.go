@@ -166,7 +166,7 @@ func (t *Tiles) Write(tile Tile, y int, rgba []byte) error {
 	row := 4 * int(tile.side)
 	switch {
 	case !t.has(tile):
-		return fmt.Errorf("render: write to a tile that is freed, or was never placed")
+		return fmt.Errorf("render: write to a tile that was freed or never placed")
 	case len(rgba) == 0 || len(rgba)%row != 0 || y < 0 || y > int(tile.side)-len(rgba)/row:
 		return fmt.Errorf("render: write of %d bytes from row %d on to a tile of %d×%d texels: allowed are whole rows of %d bytes inside it",
 			len(rgba), y, tile.side, tile.side, row)

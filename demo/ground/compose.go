@@ -61,11 +61,12 @@ func (c *canvas) cut(block []float32) {
 // the top. Neighbouring sectors have no visible seam if their recipes agree on shared cells and corners. The same
 // input gives the same picture, except for about one level of brightness between architectures.
 //
-// Compose takes one block of about 270 KiB from scratch and frees it before it returns. Unless cancelled is nil it is
+// Compose takes one block of about 270 KiB from scratch and frees it before it returns. cancelled, if not nil, is
 // called every 16 rows; its error is wrapped and returned, and dst is then incomplete. Other errors are a
 // [*FileError] without a file name, for a stamp that s does not have, and the allocator's.
 //
-// Any number of goroutines may call Compose, each with its own allocator. It panics if dst is shorter than Bytes.
+// Any number of goroutines may call Compose, each with its own allocator. It panics if the
+// capacity of dst is below Bytes.
 func Compose(dst []byte, r *Recipe, s *Stamps, scratch memory.Allocator, cancelled func() error) error {
 	dst = dst[:Bytes]
 	for i := range r.Stamps[:r.NStamps] {

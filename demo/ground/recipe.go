@@ -95,6 +95,7 @@ type FileError struct {
 	Problem string // what is wrong and what is allowed
 }
 
+// Error returns the file, the offset and the problem in one line.
 func (e *FileError) Error() string {
 	return fmt.Sprintf("%s: byte %d: %s", e.File, e.Offset, e.Problem)
 }

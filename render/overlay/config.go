@@ -105,7 +105,7 @@ func (c *Config) fill() error {
 	case c.Scale != 0 && !(c.Scale >= 0.5 && c.Scale <= 8):
 		return fmt.Errorf("overlay: Config.Scale is %v; allowed are 0 and 0.5 to 8", c.Scale)
 	case !share(c.Top) || !share(c.Bottom):
-		return fmt.Errorf("overlay: Config.Top is %v and Bottom %v; allowed are 0 to 0.4", c.Top, c.Bottom)
+		return fmt.Errorf("overlay: Config.Top is %v and Bottom %v; allowed are at least 0 and below 0.4", c.Top, c.Bottom)
 	case c.Preset > Full:
 		return fmt.Errorf("overlay: Config.Preset is %d; allowed are Auto, Minimal and Full", c.Preset)
 	}

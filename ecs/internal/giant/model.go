@@ -105,7 +105,7 @@ type counts struct {
 }
 
 func (c counts) String() string {
-	return fmt.Sprintf("%d ticks: %d created, %d destroyed, %d changed, %d related, %d refused for want of memory, %d parallel passes, %d verified",
+	return fmt.Sprintf("%d ticks: %d created, %d destroyed, %d changed, %d related, %d refused for lack of memory, %d parallel passes, %d verified",
 		c.Ticks, c.Created, c.Destroyed, c.Changed, c.Related, c.Refused, c.Passes, c.Verified)
 }
 
