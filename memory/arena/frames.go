@@ -17,15 +17,17 @@ import (
 //	buffers:  | expired | readable | readable and writable |      N = 2: k-2 shares k's buffer
 //
 // Blocks belong to the caller until the N-th Advance after them, or until Reset or Close. A Frames belongs to one
-// goroutine at a time. After Close, Alloc fails with memory.ErrClosed.
+// goroutine at a time. After Close, Alloc fails with memory.ErrClosed, and Resize, Advance, Reset and RunHooks panic
+// with a *memory.Misuse. So does Free, unless p is nil.
 //
-// The arena cannot tell a plain pointer into an expired frame from one into the frame that reuses its buffer. It can
-// tell a [Ref].
+// The arena cannot tell a plain pointer into an expired frame from one into the frame that reuses its buffer. A [Ref]
+// detects that it has expired.
+//
 // Builds with -tags memdebug reserve [RestingFrames] more buffers, if the source has the address space. There an
-// expired buffer is decommitted, and its addresses stay unused for as many frames: an access faults, and a Free panics
-// with the age of the frame. No more memory is committed than otherwise. A frame whose buffer the system refuses to
-// commit has no capacity. With page.Heap an access cannot fault and reads zeros. With -race, or without the address
-// space, an expired buffer is filled with 0xDD instead.
+// expired buffer is decommitted, and its addresses stay unused for as many frames: an access faults, and a Free
+// panics with the age of the frame. No more memory is committed than otherwise. A frame whose buffer the system
+// refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros. With -race, or without
+// the address space, an expired buffer is filled with 0xDD instead.
 type Frames struct {
 	// Invariants, verified by Check:
 	//
@@ -107,21 +109,22 @@ func (f *Frames) ready(l *Linear) {
 	}
 }
 
-// Current returns the arena of this frame, for [New], [MakeSlice] and marks. It must not be used after the next Advance.
+// Current returns the arena of this frame, for [New], [MakeSlice] and marks. It must not be used after the next
+// Advance. After Close it is a closed arena.
 func (f *Frames) Current() *Linear { return f.cur }
 
-// Frame returns the number of calls of Advance since New.
+// Frame returns the number of the current frame, from 0: the Advances since NewFrames that did not panic.
 func (f *Frames) Frame() uint64 { return f.frame }
 
-// Buffers returns N.
+// Buffers returns N, the number of frames that are readable, including the current one.
 func (f *Frames) Buffers() int { return f.n }
 
-// At returns the bytes in use of the frame that was current age Advances ago, from 0 to N-1, from its first block. They
-// may be read until that frame expires, N-age Advances from now, or until Reset or Close. The bytes of an empty frame are
-// an empty slice that is not nil.
+// At returns the bytes in use of the frame that was current age Advances ago, from 0 to N-1, from its first block.
+// They may be read until that frame expires, N-age Advances from now, or until Reset or Close. The bytes of an empty
+// frame are an empty slice that is not nil.
 //
-// If the frame has expired or does not exist, or after Close, At returns nil, and panics with a *memory.Misuse in debug
-// builds. For single objects of older frames use a [Ref]. Cost: constant.
+// If the frame has expired or does not exist, or after Close, At returns nil. Debug builds (-tags memdebug or -race)
+// panic with a *memory.Misuse instead. For single objects of older frames use a [Ref]. Cost: constant.
 func (f *Frames) At(age int) []byte {
 	if age < 0 || age >= f.n || uint64(age) > f.frame || f.cur.base == nil {
 		if invariant.Debug {
@@ -148,9 +151,10 @@ func (f *Frames) whyNotAt(age int) string {
 // Alloc allocates from the arena of this frame, as [Linear.Alloc].
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
-// Free frees a block of this frame, as [Linear.Free]. For a block of an older frame that is still readable it does
-// nothing. A pointer that can be no block of a readable frame panics with a *memory.Misuse. A pointer into an expired
-// frame panics while the addresses rest (see [Frames]); later it is taken for one into the frame that reuses the buffer.
+// Free frees a block of this frame, as [Linear.Free]. If p is nil, or a block of an older frame that is still
+// readable, it does nothing. A pointer that can be no block of a readable frame panics with a *memory.Misuse. A
+// pointer into an expired frame panics while the addresses rest (see [Frames]); later it is taken for one into the
+// frame that reuses the buffer.
 func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -205,8 +209,9 @@ func (f *Frames) age(i int) uint64 {
 	return (f.frame%n + n - uint64(i)) % n
 }
 
-// Advance begins the next frame. The hooks of the oldest buffer run, newest first, and its blocks are freed. If a hook
-// panics, the frame does not change, and the next Advance runs the remaining hooks.
+// Advance begins the next frame. The hooks of the oldest buffer run, newest first, and its blocks are freed. They are
+// those of the frame N before the new one. If a hook panics, the frame does not change, and the next Advance runs the
+// remaining hooks.
 //
 // A buffer is committed when it is first used. If that fails, the frame has no capacity, and the next frame with this
 // buffer tries again. Advance panics with a *memory.Misuse after Close, and if a hook of the buffer is running. Cost:
@@ -219,8 +224,9 @@ func (f *Frames) Advance() {
 	f.ring[(f.frame+1)%uint64(len(f.ring))].reset("Advance", f)
 }
 
-// Reset frees the blocks of all frames, those of the oldest first. All Refs expire. The frame number does not change. If a
-// hook panics, the older frames are reset, and another Reset continues.
+// Reset frees the blocks of all frames, those of the oldest first, and runs their hooks. All Refs expire. The frame
+// number does not change. If a hook panics, the older frames are reset, and another Reset continues. It panics with a
+// *memory.Misuse if the ring is closed or one of its hooks is running.
 func (f *Frames) Reset() {
 	f.cur.open("Reset", nil, 0)
 	f.resetAll("Reset")
@@ -238,7 +244,8 @@ func (f *Frames) resetAll(op string) {
 	}
 }
 
-// RunHooks runs the hooks of all frames, those of the oldest first, and frees nothing; see [Linear.RunHooks].
+// RunHooks runs the hooks of all frames, those of the oldest first, and frees nothing; see [Linear.RunHooks]. It
+// panics with a *memory.Misuse if the ring is closed or one of its hooks is running.
 func (f *Frames) RunHooks() {
 	f.cur.open("RunHooks", nil, 0)
 	for i := range f.ring {
@@ -251,7 +258,8 @@ func (f *Frames) RunHooks() {
 	}
 }
 
-// Busy reports whether a hook of one of the frames is running. Reset, Close and an Advance to that frame panic then.
+// Busy reports whether a hook of one of the frames is running. Reset, RunHooks, Close and an Advance to that frame
+// panic then.
 func (f *Frames) Busy() bool {
 	for i := range f.ring {
 		if f.ring[i].busy {
@@ -271,8 +279,9 @@ func (f *Frames) Owns(p unsafe.Pointer) bool {
 	return false
 }
 
-// Close runs all hooks, those of the oldest frame first, and closes every buffer, as [Linear.Close]. A second Close does
-// nothing; a Close that fails or panics can be retried.
+// Close runs all hooks, those of the oldest frame first, and closes every buffer, as [Linear.Close]. A second Close
+// does nothing; a Close that fails or panics can be retried. It panics with a *memory.Misuse if one of the hooks is
+// running.
 func (f *Frames) Close() error {
 	f.resetAll("Close")
 	var errs []error

@@ -7,12 +7,13 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Free frees a block. It reclaims the bytes of the newest block, unless the newest Mark was made after it. The bytes of
-// any other block are reclaimed by a Rewind or Reset. After a Free the block below counts as an older one, because its
-// padding is not recorded.
+// Free frees a block. If p is nil, it does nothing. It reclaims the bytes of the newest block, unless the newest Mark
+// was made after it. The bytes of any other block are reclaimed by a Rewind or Reset. After a Free the block below
+// counts as an older one, because its padding is not recorded.
 //
-// It panics with a *memory.Misuse if p lies outside the bytes in use or inside the newest block. So it does if size is
-// not that of the newest block, or reaches into it. Debug builds panic unless p and size are those of a live block.
+// It panics with a *memory.Misuse if p lies outside the bytes in use or inside the newest block. So it does if size
+// is not that of the newest block, or reaches from an older block into it, or if the arena is closed. Debug builds
+// panic unless p and size are those of a live block.
 func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -33,8 +34,10 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of the newest block in place, within the capacity, and reports whether it did. It returns false
-// for any other block, a block from before the newest Mark and a block of size 0. Misuse panics as in [Linear.Free].
+// Resize changes the size of the newest block in place and reports whether it did. It returns false, and nothing has
+// changed, for any other block, a block from before the newest Mark and a block of size 0. It also does if the
+// capacity is too small. After a Free of the newest block none is the newest until the next Alloc. Misuse panics as
+// in [Linear.Free], and so does a nil p.
 func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	l.open("Resize", p, oldSize)
 	off := uintptr(p) - uintptr(l.base)

@@ -17,7 +17,8 @@ import (
 //	base           off    limit               reserved
 //	  | live blocks | free | not yet committed  | guard
 //
-// Reset keeps the committed memory, and Trim returns it. Everything else is as in Linear.
+// Reset keeps the committed memory, and Trim returns it. Everything else is as in Linear: the rules for owners and
+// goroutines, the marks and hooks, and the panics after Close.
 //
 // The alternative, a chain of chunks, wastes the end of each chunk, needs a rule for blocks larger than a chunk, and
 // searches all chunks for an owner.
@@ -28,7 +29,7 @@ type Growing struct {
 // GrowingConfig configures [NewGrowing].
 type GrowingConfig struct {
 	// Reserve is the address space in bytes, and so the most that can be in use. 0 means 64 MiB. If the system
-	// refuses, it is halved, down to Step.
+	// refuses so much address space, it is halved, down to Step.
 	Reserve uintptr
 	// Step is the least number of bytes that are committed at once, at most Reserve. 0 means 128 KiB.
 	Step uintptr
@@ -123,7 +124,8 @@ func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 	return v, nil
 }
 
-// MakeSliceIn is [MakeSlice] for a Growing.
+// MakeSliceIn is [MakeSlice] for a Growing. The error is that of [Growing.Alloc], or memory.ErrTooLarge as in
+// MakeSlice.
 func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	size, ok := align.Mul(n, unsafe.Sizeof(*new(T)))
 	if !ok || !t.Valid() {
@@ -142,7 +144,8 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 // Free is [Linear.Free]: it reclaims the newest block only.
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
-// Resize is [Linear.Resize], and commits memory if it must. It returns false if the memory is not available.
+// Resize is [Linear.Resize], and commits memory if it must. It also returns false if the reservation is too small or
+// the memory is not available.
 func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return g.lin.Resize(p, oldSize, newSize) || g.growNewest(p, oldSize, newSize)
 }
@@ -192,7 +195,8 @@ func (g *Growing) Busy() bool { return g.lin.busy }
 // Reset is [Linear.Reset]. Committed memory is kept.
 func (g *Growing) Reset() { g.lin.Reset() }
 
-// Trim returns the committed memory above the live blocks to the source, in whole granules (page.Granule).
+// Trim returns the committed memory above the bytes in use to the source, in whole granules (page.Granule). The error
+// is memory.ErrClosed, or wraps that of the source; nothing has changed then.
 func (g *Growing) Trim() error {
 	l := &g.lin
 	if l.base == nil {

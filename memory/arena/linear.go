@@ -10,20 +10,21 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Linear is a bump allocator over one block of fixed size. Alloc advances an offset; Rewind and Reset move it
-// back and free everything above it.
+// A Linear is a bump allocator over one block of fixed size. Alloc advances an offset; Rewind and Reset move it back
+// and free everything above it.
 //
 //	base            last      off                     limit
 //	  | older blocks | newest  |  free                  | guard
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block
-// of size 0 has no bytes and may share its address with another one; a double free of it is not detected. A Linear
-// belongs to one goroutine at a time. After Close, and after its source has ended, Alloc fails with
-// memory.ErrClosed. If the source ends first, no hook runs.
+// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block of
+// size 0 has no bytes and may share its address with another one; a double free of it is not detected. A Linear
+// belongs to one goroutine at a time. After Close, and after its source has ended, Alloc fails with memory.ErrClosed.
+// Free, Resize, Mark, Rewind, OnReset, RunHooks and Reset panic with a *memory.Misuse then. If the source ends first,
+// no hook runs.
 //
 // The metadata has the start of the newest block only. So Free and Resize check the size of the newest block to the
-// byte, and of older blocks only that they do not overlap it. Debug builds record every block and check each to
-// the byte.
+// byte, and of older blocks only that they do not overlap it. Debug builds record every block and check each to the
+// byte.
 type Linear struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -104,8 +105,9 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
-// nil. The error is memory.ErrOutOfMemory, memory.ErrAlign, which comes first also if the arena is closed, or
-// memory.ErrClosed. It is not wrapped. Cost: about a dozen instructions, inlined.
+// nil. The error is memory.ErrAlign for any other alignment, also if the arena is closed. Otherwise it is
+// memory.ErrOutOfMemory if the block does not fit, even into an empty arena, or memory.ErrClosed. It is not wrapped.
+// Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
@@ -134,10 +136,10 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 
 // New allocates one zeroed T. t is the proof that T contains no Go pointer. The object is valid as long as a block of
 // Alloc. If T has size 0, the object must not be read: there may be no memory at its address. The error is
-// memory.ErrOutOfMemory or memory.ErrClosed, also for the zero Type.
-//
-// It repeats the code of Alloc: a call of Alloc would exceed the inliner's budget of 80 nodes, which it uses up.
+// memory.ErrClosed, or memory.ErrOutOfMemory if the object does not fit or t is the zero Type. Cost: that of Alloc
+// and the zeroing, inlined.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
+	// It repeats the code of Alloc: a call would exceed the inliner's budget of 80 nodes, which this code uses up.
 	start := (l.off + unsafe.Alignof(*v) - 1) &^ (unsafe.Alignof(*v) - 1)
 	// This cannot wrap: a Go type has less than half the address space, and off is within a reservation,
 	// which has at least 128 KiB less than half.
@@ -182,14 +184,13 @@ func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	return unsafe.Slice((*T)(p), n), nil
 }
 
-// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards. The
-// arena of a frame has a new Base each time it becomes current in builds with [RestingFrames].
+// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (l *Linear) Base() unsafe.Pointer { return l.base }
 
-// Owns reports whether p lies in the arena's range, in a live block or not.
+// Owns reports whether p lies in the arena's range, in a live block or not. After Close it is false.
 func (l *Linear) Owns(p unsafe.Pointer) bool { return l.mem.Contains(p) }
 
-// Available returns the free bytes, before padding for alignment.
+// Available returns the free bytes, before padding for alignment. After Close it is 0.
 func (l *Linear) Available() uintptr {
 	if l.base == nil {
 		return 0
@@ -197,7 +198,7 @@ func (l *Linear) Available() uintptr {
 	return l.limit - l.off
 }
 
-// Used returns the bytes in use, with padding.
+// Used returns the bytes in use, with padding. After Close it is 0.
 func (l *Linear) Used() uintptr {
 	if l.base == nil {
 		return 0
@@ -233,9 +234,8 @@ func (l *Linear) reset(op string, ring *Frames) {
 }
 
 // Close runs the hooks and releases the memory: the caller must not use pointers into the arena. A second Close does
-// nothing. If the memory cannot be released, all blocks are freed and Close can be retried; the arena stays open if its
-// memory is still committed. It panics with a *memory.Misuse if one of its hooks is running.
-// hooks it panics with a *memory.Misuse.
+// nothing. If the memory cannot be released, all blocks are freed and Close can be retried. The arena then stays open
+// only if its memory is still committed. Close panics with a *memory.Misuse if one of the hooks is running.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
 		return nil

@@ -2,8 +2,9 @@ package arena
 
 import "unsafe"
 
-// Live reports whether p lies in the bytes in use, or at their end, where a block of size 0 may be. It does not find
-// block boundaries: an address inside a block, or in a block that was freed but not reclaimed, is live too.
+// Live reports whether p lies in the bytes in use, or at their end, where a block of size 0 may be. It is false if no
+// block is live. It does not find block boundaries: an address inside a block, or in a block that was freed but not
+// reclaimed, is live too.
 func (l *Linear) Live(p unsafe.Pointer) bool {
 	return l.base != nil && l.total() > l.dropped && uintptr(p)-uintptr(l.base) <= l.off
 }
@@ -11,7 +12,7 @@ func (l *Linear) Live(p unsafe.Pointer) bool {
 // Live is [Linear.Live].
 func (g *Growing) Live(p unsafe.Pointer) bool { return g.lin.Live(p) }
 
-// Live is [Linear.Live] for any frame of the ring.
+// Live is [Linear.Live] for any readable frame of the ring.
 func (f *Frames) Live(p unsafe.Pointer) bool {
 	for i := range f.ring {
 		if f.ring[i].Live(p) {

@@ -32,8 +32,8 @@ type cut struct {
 // rings numbers the rings of the process from 1. It wraps after four thousand million.
 var rings atomic.Uint32
 
-// RefTo returns a Ref to an object that was allocated in f's current frame. For any other pointer it panics with a
-// *memory.Misuse.
+// RefTo returns a Ref to the object p, which was allocated in f's current frame. It panics with a *memory.Misuse if p
+// is nil or lies outside the bytes in use of that frame, or if f is closed. It does not find block boundaries.
 func RefTo[T any](f *Frames, p *T) Ref[T] {
 	l := f.cur
 	l.open("RefTo", unsafe.Pointer(p), unsafe.Sizeof(*p))
@@ -45,8 +45,8 @@ func RefTo[T any](f *Frames, p *T) Ref[T] {
 	return Ref[T]{off: off, epoch: l.epoch, ring: f.id, buffer: uint32(f.frame % uint64(len(f.ring)))}
 }
 
-// Get returns the object if it is valid and its frame is readable, and otherwise ok == false. Cost: constant, or the
-// logarithm of the number of cuts in the frame if some were above the object.
+// Get returns the object and true, or nil and false if the Ref has expired, is the zero Ref, or is of another ring
+// than f. Cost: constant, or the logarithm of the number of cuts in the frame if some were above the object.
 func (r Ref[T]) Get(f *Frames) (p *T, ok bool) {
 	if r.ring != f.id || uint64(r.buffer) >= uint64(len(f.ring)) {
 		return nil, false

@@ -11,9 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Region is a bump allocator over regions of equal size, which counts the live blocks of each. When the last block of a
-// region is freed, the region is empty again and is used next. It is for blocks that are freed one by one, but in groups:
-// the events of a tick, the parts of an effect, the messages of a connection.
+// A Region is a bump allocator over regions of equal size, which counts the live blocks of each. When the last block
+// of a region is freed, the region is empty again and is used next. It is for blocks that are freed one by one, but
+// in groups: the events of a tick, the parts of an effect, the messages of a connection.
 //
 //	base        1        2            3 (current)       reserved
 //	  | live: 5 | live: 0 | live: 9 ··|  live: 2 |···| - - - - - |
@@ -23,12 +23,13 @@ import (
 // If none fits, it is served by an empty region, and then by a new one. A region is open if it had space left when a
 // request did not fit.
 //
-// A block takes its size rounded up to 16 bytes, and a block of size 0 takes 16. One live block keeps its whole region.
-// When 1,000 blocks of 64 bytes were replaced at random, the regions took six times the live bytes, and 1.1 to 1.2 times
-// when the oldest were freed first (BenchmarkRegion). Use a slab for mixed lifetimes.
+// A block takes its size rounded up to 16 bytes, and a block of size 0 takes 16. One live block keeps its whole
+// region. When 1,000 blocks of 64 bytes were replaced at random, the regions took six times the live bytes, and 1.1
+// to 1.2 times when the oldest were freed first (BenchmarkRegion). Use a slab for mixed lifetimes.
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them. A Region belongs to one
-// goroutine at a time. After Close, or after its source has ended, Alloc fails with memory.ErrClosed.
+// Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them. A Region belongs
+// to one goroutine at a time. After Close, or after its source has ended, Alloc fails with memory.ErrClosed. Free,
+// Resize and Reset panic with a *memory.Misuse then.
 type Region struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -322,8 +323,8 @@ func (r *Region) Base() unsafe.Pointer { return r.base }
 // Owns reports whether p lies in the reservation, in a live block or not.
 func (r *Region) Owns(p unsafe.Pointer) bool { return r.mem.Contains(p) }
 
-// Used returns the bytes used in regions that are not empty: live blocks, padding, and freed blocks whose region has a live
-// one.
+// Used returns the bytes used in regions that are not empty: live blocks, padding, and freed blocks whose region has
+// a live one. After Close it is 0.
 func (r *Region) Used() uintptr { return r.full + r.currentUsed() }
 
 // Reset frees every block and keeps the committed memory. Cost: clearing a bit for every 16 bytes of the regions in use. It

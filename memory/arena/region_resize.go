@@ -9,10 +9,11 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a block in place and reports whether it did. The last block of its region grows while the
-// region has the space, and shrinks freely. Any other block changes within its bytes, a multiple of 16, and does not grow
-// beyond them. Misuse panics as in [Region.Free], and so does an oldSize that reaches over the start of another block. Cost:
-// a word of live bits for each KiB of the old size.
+// Resize changes the size of a block in place and reports whether it did. The last block of its region grows while
+// the region has the space, and shrinks freely. Any other block changes within its bytes, its size rounded up to 16.
+// Otherwise Resize returns false, and nothing has changed. Misuse panics as in [Region.Free], and so does a nil p. So
+// does an oldSize that reaches over the start of another block (memfast builds do not detect it). Cost: a word of
+// live bits for each KiB of the old size.
 func (r *Region) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift

@@ -18,14 +18,14 @@ import (
 //	  | live blocks  |  free                  | guard
 //	  ^step 0   ^step 1                                 8 bytes for each block, in the Go heap
 //
-// A stack.Stack is a strict LIFO as well. It has marks that protect older blocks, returns its newest block and can have
-// two ends, and needs 24 bytes of metadata for a block. A StepBack undoes without a pointer or a size, and the number of
-// blocks, Len, serves as a mark.
+// A stack.Stack is a strict LIFO as well. It has marks that protect older blocks, returns its newest block and can
+// have two ends, and needs 24 bytes of metadata for a block. A StepBack undoes without a pointer or a size, and the
+// number of blocks, Len, serves as a mark.
 //
-// Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them. A block
-// of size 0 takes one byte, so that no two live blocks share an address; Free does not tell it from a block of size 1. A
-// StepBack belongs to one goroutine at a time. After Close, or after its source has ended, Alloc fails with
-// memory.ErrClosed.
+// Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them. A
+// block of size 0 takes one byte, so that no two live blocks share an address; Free does not tell it from a block of
+// size 1. A StepBack belongs to one goroutine at a time. After Close, or after its source has ended, Alloc fails with
+// memory.ErrClosed. Undo, UndoTo, Resize, Reset and a Free of a block panic with a *memory.Misuse then.
 type StepBack struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -80,9 +80,9 @@ func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	return s, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. The error is memory.ErrOutOfMemory,
-// memory.ErrTooLarge, memory.ErrAlign or memory.ErrClosed, and is not wrapped. Cost: constant, one call; the log doubles
-// when it is full.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. The error is memory.ErrTooLarge if size
+// exceeds the capacity, memory.ErrOutOfMemory if the block does not fit now, memory.ErrAlign or memory.ErrClosed. It
+// is not wrapped. Cost: constant, one call; the log doubles when it is full.
 func (s *StepBack) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	under := s.off
@@ -131,7 +131,7 @@ func (s *StepBack) Undo() bool {
 }
 
 // UndoTo frees all blocks but the n oldest. To undo an attempt, pass the Len from before it. It panics with a
-// *memory.Misuse unless n is from 0 to Len. Cost: constant.
+// *memory.Misuse if n is not from 0 to Len, or the arena is closed. Cost: constant.
 func (s *StepBack) UndoTo(n int) {
 	s.mustBeOpen("UndoTo")
 	if n < 0 || n > len(s.steps) {
@@ -167,8 +167,9 @@ func (s *StepBack) cut(n int) {
 	s.steps = s.steps[:n]
 }
 
-// Resize changes the size of the newest block in place and reports whether it did. A parser that does not know the length
-// of a string starts with a guess. For an older block it returns false. Other misuse panics as in Free.
+// Resize changes the size of the newest block in place and reports whether it did. A parser that does not know the
+// length of a string starts with a guess. It returns false, and nothing has changed, for an older block and if the
+// capacity is too small. It panics with a *memory.Misuse if p is not a live block of oldSize bytes.
 func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	s.owner.Touch()
 	off := uintptr(p) - uintptr(s.base)
@@ -199,10 +200,10 @@ func (s *StepBack) Base() unsafe.Pointer { return s.base }
 // Owns reports whether p lies in the arena's range, in a live block or not.
 func (s *StepBack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
-// Used returns the bytes in use, with padding.
+// Used returns the bytes in use, with padding. After Close it is 0.
 func (s *StepBack) Used() uintptr { return s.off }
 
-// Available returns the free bytes, before padding for alignment.
+// Available returns the free bytes, before padding for alignment. After Close it is 0.
 func (s *StepBack) Available() uintptr { return s.limit - s.off }
 
 // Reset frees every block. Cost: constant. It panics with a *memory.Misuse if the arena is closed.

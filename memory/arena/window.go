@@ -86,8 +86,8 @@ func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Win
 	return w, nil
 }
 
-// Push adds v as the newest entry. If Keep entries were kept, the oldest is removed. Cost: a copy of v, and once in
-// Capacity-Keep+1 calls one of Keep-1 entries.
+// Push adds v as the newest entry. If Keep entries were kept, the oldest is removed. It panics with a *memory.Misuse
+// if the Window is closed. Cost: a copy of v, and once in Capacity-Keep+1 calls one of Keep-1 entries.
 func (w *Window[T]) Push(v T) {
 	if w.next == len(w.slots) {
 		w.compact()
@@ -123,8 +123,8 @@ func (w *Window[T]) wipe(from, to int) {
 	}
 }
 
-// Last returns the newest n entries, or all of them if there are fewer, oldest first. The capacity of the slice is its
-// length. It is valid until the next Push, Drop, Reset or Close.
+// Last returns the newest n entries, or all of them if there are fewer, oldest first. If n is not positive, the slice
+// is empty. Its capacity is its length, and it is valid until the next Push, Drop, Reset or Close.
 func (w *Window[T]) Last(n int) []T {
 	n = min(max(n, 0), w.length)
 	return w.slots[w.next-n : w.next : w.next]
@@ -133,8 +133,8 @@ func (w *Window[T]) Last(n int) []T {
 // All returns all entries, oldest first, as [Window.Last] does.
 func (w *Window[T]) All() []T { return w.Last(w.length) }
 
-// At returns the entry that was pushed age pushes before the newest one, whose age is 0, or nil if that entry is not kept.
-// It is valid until the next Push, Drop, Reset or Close.
+// At returns the entry that was pushed age pushes before the newest one, whose age is 0. It returns nil if that entry
+// is not kept or age is negative. The pointer is valid until the next Push, Drop, Reset or Close.
 func (w *Window[T]) At(age int) *T {
 	if uint(age) >= uint(w.length) {
 		return nil
@@ -142,10 +142,10 @@ func (w *Window[T]) At(age int) *T {
 	return &w.slots[w.next-1-age]
 }
 
-// Len returns the number of entries, at most Keep.
+// Len returns the number of entries, at most Keep. After Close it is 0.
 func (w *Window[T]) Len() int { return w.length }
 
-// Keep returns the most entries that are kept.
+// Keep returns the most entries that are kept, as configured.
 func (w *Window[T]) Keep() int { return w.keep }
 
 // Pushed returns the number of calls of Push since New. If none was dropped, the entry of the k-th call, from 0, has the
@@ -187,7 +187,7 @@ func (w *Window[T]) open(op string) {
 	w.owner.Touch()
 }
 
-// Owns reports whether p lies in the memory of the Window.
+// Owns reports whether p lies in the memory of the Window. After Close it is false.
 func (w *Window[T]) Owns(p unsafe.Pointer) bool { return w.mem.Contains(p) }
 
 // Close releases the memory: the caller must not use a result of Last or At any more. A second Close does nothing. If the
