@@ -68,7 +68,7 @@ func TestWalk_TriesTheCellsOfTheLine(t *testing.T) {
 		n, want := max(abs(bx-ax), abs(by-ay)), true
 		for i := 1; i < n; i++ {
 			x, y := nearestCell(ax, bx, i, n), nearestCell(ay, by, i, n)
-			want = want && r.clear[y*Cells+x] >= linkClear
+			want = want && r.clear[y*Cells+x] >= 4
 		}
 		if got := r.walk(x0, y0, x1, y1); got != want {
 			t.Fatalf("from node (%d, %d) to (%d, %d): %v; the cells between say %v", x0, y0, x1, y1, got, want)
@@ -123,6 +123,38 @@ func TestField_LeadsOutOfNodesWithoutLinks(t *testing.T) {
 	}
 	if led == 0 {
 		t.Error("the maze has no node without links beside one that is reached")
+	}
+}
+
+// The way out of a node without links costs twice its length; of equal ones the first is taken.
+func TestEscape_TakesTheShortestWay(t *testing.T) {
+	r := build(t, info(), maze())
+	for _, c := range []struct {
+		dist [8]uint32 // of the nodes beside; 0 is none
+		want int
+	}{
+		{[8]uint32{100, 100, 100, 100, 100, 100, 100, 100}, 0},
+		{[8]uint32{0, 100, 0, 100, 0, 100, 0, 100}, 1},
+		{[8]uint32{107, 100, 0, 0, 0, 0, 0, 0}, 0},     // 107 + 20 < 100 + 28
+		{[8]uint32{109, 100, 0, 0, 0, 0, 0, 0}, 1},     // 109 + 20 > 100 + 28
+		{[8]uint32{0, 0, 200, 190, 180, 0, 170, 0}, 6}, // 190
+		{[8]uint32{0, 0, 0, 0, 108, 100, 0, 0}, 4},     // equal
+		{[8]uint32{0, 0, 0, 0, 0, 100, 108, 0}, 5},     // equal
+	} {
+		const x, y = 2, 2
+		s := search{r: r, nodes: make([]entry, 25), x0: 5, y0: 5, w: 5, h: 5}
+		for i := range s.nodes {
+			s.nodes[i].dist = far
+		}
+		for d, dist := range c.dist {
+			if dist != 0 {
+				s.nodes[(y+linkY[d])*5+x+linkX[d]].dist = dist
+			}
+		}
+		got, want := s.escape(x, y), r.between(s.x0+x, s.y0+y, s.x0+x+linkX[c.want], s.y0+y+linkY[c.want])
+		if got != want {
+			t.Errorf("distances %d: direction %d, want %d, that of link %d", c.dist, got, want, c.want)
+		}
 	}
 }
 

@@ -117,6 +117,7 @@ func TestCheck_FindsEachBrokenBook(t *testing.T) {
 		"workers are busy, counted as":   func(s *Streamer) { s.busy++ },
 		"has acknowledged cancellation":  func(s *Streamer) { s.acked[0] = 99 },
 		"workers run and":                func(s *Streamer) { s.running = 9 },
+		"counted as 0 and":               func(s *Streamer) { s.running = 0 },
 	} {
 		r.mu.Lock()
 		s := r.Streamer
@@ -157,13 +158,14 @@ func TestSlow_DelaysOpensAndThrottlesAllReadsTogether(t *testing.T) {
 	}
 }
 
-// A reads counts the bytes that are read from its files.
+// A reads counts the bytes that are read from its files, and the files that are opened and closed.
 type reads struct {
 	fs.FS
-	bytes atomic.Int64
+	bytes, opened, closed atomic.Int64
 }
 
 func (r *reads) Open(name string) (fs.File, error) {
+	r.opened.Add(1)
 	f, err := r.FS.Open(name)
 	return &readFile{f, r}, err
 }
@@ -172,6 +174,8 @@ type readFile struct {
 	fs.File
 	r *reads
 }
+
+func (f *readFile) Close() error { f.r.closed.Add(1); return f.File.Close() }
 
 func (f *readFile) Read(p []byte) (int, error) {
 	n, err := f.File.Read(p)
@@ -190,6 +194,18 @@ func TestSlow_ACancellationWaitsForOneReadAtMost(t *testing.T) {
 	testenv.Until(t, "the worker ends", time.Millisecond, func() bool { return r.Stats().Busy == 0 })
 	if n := files.bytes.Load() - before; n > 2*portion {
 		t.Errorf("%d bytes are read after the cancellation; a read has %d", n, portion)
+	}
+}
+
+func TestCancel_TheFileIsClosed(t *testing.T) {
+	files := &reads{FS: fstest.MapFS{"a": {Data: make([]byte, 1<<20)}}}
+	r := newRig(t, Slow(files, 0, 10*portion), 1, 0)
+	k := Request[File](r, "a", 0)
+	testenv.Until(t, "the first read", time.Millisecond, func() bool { return k.State() == Decoding && files.bytes.Load() > 0 })
+	k.Close()
+	testenv.Until(t, "the worker ends", time.Millisecond, func() bool { return r.Stats().Busy == 0 })
+	if opened, closed := files.opened.Load(), files.closed.Load(); closed != opened {
+		t.Errorf("%d files were opened and %d closed", opened, closed)
 	}
 }
 
