@@ -16,8 +16,7 @@ import (
 	"github.com/strata-go/strata/render/overlay"
 )
 
-// app is the game as the window sees it: the shell says which screen there is, the session plays, the
-// view draws both.
+// app is the game of a window: the shell selects the screen, the session plays, and the view draws both.
 type app struct {
 	o        *options
 	s        *session.Session
@@ -91,7 +90,7 @@ func (a *app) quit() (err error) {
 	return render.ErrQuit
 }
 
-// Update is one frame: input in, at most one tick, none where the overlay has frozen the game.
+// Update runs one frame with its input and at most one tick, or none if the overlay has frozen the game.
 func (a *app) Update(in *render.Input) error {
 	if a.stopped.Load() {
 		return a.quit()
@@ -188,8 +187,8 @@ func (a *app) choose(e *engine.Input) {
 	}
 }
 
-// focus pauses the game when the window loses the keyboard: a person's game, not one that plays itself or
-// has its picture taken, beside other windows maybe.
+// focus pauses the game when the window loses the keyboard. A game that plays itself or whose picture is taken goes
+// on.
 func (a *app) focus(now bool) {
 	if a.focused && !now && !a.shoot && !a.o.autopilot {
 		a.sh.FocusLost()
@@ -200,7 +199,7 @@ func (a *app) focus(now bool) {
 	a.focused = now
 }
 
-// do what the shell says.
+// do executes a command of the shell.
 func (a *app) do(cmd shell.Command) {
 	switch cmd {
 	case shell.SettingsChanged:
@@ -236,7 +235,7 @@ func (a *app) begin(e *engine.Input) {
 // overAfter is for how many seconds the last burst is seen before the table of figures comes.
 const overAfter = 1.3
 
-// over tells the shell when the player's game has ended.
+// over reports the end of the player's game to the shell.
 func (a *app) over() {
 	g := a.s.Game
 	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {

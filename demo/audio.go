@@ -137,7 +137,7 @@ func (a *audio) left() {
 	}
 }
 
-// stop gives everything back, before the session closes. It may be called where start has failed, or never was.
+// stop frees everything, before the session closes. It may be called if start failed or was not called.
 func (a *audio) stop() {
 	if a.device != nil {
 		a.device.Close()

@@ -20,7 +20,7 @@ type photographer struct {
 	next uint64 // tick of the film's next picture
 }
 
-// afterDraw returns what to call after each frame was drawn; nil where no picture is wanted.
+// afterDraw returns the function to call after each frame was drawn, or nil if no picture is requested.
 func (o *options) afterDraw(a *app) (func(*render.Frame) error, error) {
 	if o.screenshot == "" && o.capture == "" {
 		return nil, nil

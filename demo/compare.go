@@ -128,7 +128,7 @@ func agree(all []trials) error {
 	return nil
 }
 
-// endsWithInput tells a run that its standard input is a pipe that ends with the comparison.
+// endsWithInput is set for a run whose standard input is a pipe that ends with the comparison.
 const endsWithInput = "STRATA_COMPARE_RUN"
 
 // endWithInput ends the process when its standard input ends, if a comparison has started it. So a
@@ -210,7 +210,7 @@ func (o *options) trialArgs(k session.Store, stats string) []string {
 	return args
 }
 
-// title says what was played, and where.
+// title describes the game that was played, and the machine.
 func (o *options) title() string {
 	return fmt.Sprintf("%d ticks at heat %g, seed %d, sixty a second; medians of %d; %s %s/%s, %d processors",
 		o.ticks, o.heat, o.seed, o.rounds, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())

@@ -13,9 +13,8 @@ import (
 	"github.com/strata-go/strata/engine/atomicfile"
 )
 
-// writable reports whether a file can be made at each path that is given: before the game is played,
-// and not after. What it makes for that it removes at once, so that whatever ends the process leaves
-// nothing behind.
+// writable checks, before the game begins, that a file can be made at each given path. It removes these files at
+// once, so that none is left if the process ends.
 func writable(paths ...string) error {
 	for _, path := range paths {
 		if path == "" {
@@ -57,7 +56,7 @@ func save(name string, write func(io.Writer) error) error {
 	return nil
 }
 
-// save writes the report: JSON, or as CSV the series where there is one, and else the tiers.
+// save writes the report as JSON, or as CSV: the series if there is one, else the tiers.
 func (r *report) save(name string) error {
 	return save(name, func(w io.Writer) error {
 		if !strings.EqualFold(filepath.Ext(name), ".csv") {

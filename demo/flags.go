@@ -22,7 +22,7 @@ import (
 	"github.com/strata-go/strata/render/overlay"
 )
 
-// options are what the command line says, checked.
+// options are the checked values of the command line.
 type options struct {
 	headless   bool
 	ticks      uint64 // 0: until the player leaves, or 600 without a window

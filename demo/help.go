@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// errVersion says that the version was asked for, errNotices that the third-party notices were.
+// errVersion and errNotices report that the version or the third-party notices were requested.
 var (
 	errVersion = errors.New("version")
 	errNotices = errors.New("notices")
 )
 
-// browser says that the program is a page.
+// browser reports whether the program runs in a page.
 const browser = runtime.GOOS == "js"
 
 // version is one line: the module's version or the commit, the compiler and the system.

@@ -167,7 +167,7 @@ func (o *options) session() session.Config {
 	}
 }
 
-// clock is what -paced measures ticks by, beside the wall's, where the system has it.
+// clock returns the second clock of -paced, in addition to the wall's, if the system has it.
 func (o *options) clock() func() time.Duration {
 	if !o.paced {
 		return nil

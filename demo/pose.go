@@ -72,7 +72,7 @@ const (
 	hurry  = time.Second / 10
 )
 
-// fought reports whether a warden has been there for as many ticks as the picture's number says.
+// fought reports whether a warden has existed for the number of ticks of the picture.
 func (a *app) fought() bool {
 	return a.met > 0 && a.s.Game.Ticks >= a.met+a.o.pictureTick()
 }

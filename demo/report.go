@@ -119,7 +119,7 @@ type books struct {
 	Images   imagesReport    `json:"images"`
 }
 
-// imagesReport is what the graphics library has, which is beside what is resident or within it.
+// imagesReport is the memory of the graphics library, which is in addition to the resident memory or a part of it.
 type imagesReport struct {
 	Library string `json:"library"`
 	Bytes   int64  `json:"bytes"`

@@ -107,7 +107,7 @@ func (s *series) add(g *session.Session, took time.Duration) {
 	s.sum, s.max, s.n = 0, 0, 0
 }
 
-// result returns the rows; nil where none were asked for.
+// result returns the rows, or nil if none were requested.
 func (s *series) result() []row {
 	if s == nil {
 		return nil

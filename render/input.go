@@ -185,7 +185,7 @@ func (b *Bindings) axis(held *controls) (v mgl32.Vec2) {
 // ways are the directions of MoveUp, MoveLeft, MoveDown and MoveRight.
 var ways = [4]mgl32.Vec2{{0, -1}, {-1, 0}, {0, 1}, {1, 0}}
 
-// device says what is in the player's hand: what was pressed, pulled, moved or touched last.
+// device determines the device in use: the one that was pressed, pulled, moved or touched last.
 func (s *sampler) device(r *raw, pressed *controls, fresh bool) {
 	c := pressed.first()
 	switch {
@@ -221,8 +221,8 @@ func anyGame(pressed *controls) bool {
 	return p != controls{}
 }
 
-// point decides who aims: a stick while it is pulled, the mouse as soon as it moves or
-// fires. A stick at rest does not give the aim back to a mouse that lies still.
+// point decides what aims: a stick while it is pulled, the mouse as soon as it moves or fires. A stick at rest does
+// not return the aim to a mouse that does not move.
 func (s *sampler) point(in *Input, r *raw, stick mgl32.Vec2, mouse bool) {
 	moved := s.seen && r.cursor != s.cursor
 	s.cursor, s.seen = r.cursor, true
@@ -240,7 +240,7 @@ func (s *sampler) point(in *Input, r *raw, stick mgl32.Vec2, mouse bool) {
 	}
 }
 
-// modifierKeys are held with others: Shift and F2 is the overlay's, Alt and Enter the window's.
+// modifierKeys are held with others: Shift+F3 belongs to the overlay, Alt+Enter to the window.
 var modifierKeys = [...]Control{
 	key(ebiten.KeyShiftLeft), key(ebiten.KeyShiftRight), key(ebiten.KeyControlLeft), key(ebiten.KeyControlRight),
 	key(ebiten.KeyAltLeft), key(ebiten.KeyAltRight), key(ebiten.KeyMetaLeft), key(ebiten.KeyMetaRight),
@@ -296,7 +296,7 @@ func limit(v mgl32.Vec2) mgl32.Vec2 {
 	return v
 }
 
-// direction returns v with length 1, or zero where v has none.
+// direction returns v with length 1, or zero if v has no direction.
 func direction(v mgl32.Vec2) mgl32.Vec2 {
 	l := v.Len()
 	if !(l > 1e-6) || math.IsInf(float64(l), 0) {

@@ -191,7 +191,7 @@ func (v *View) walls() {
 	}
 }
 
-// edges lights the edges of a run of solid cells: where the open begins above, below and at its ends.
+// edges lights the edges of a run of solid cells that border on open cells above, below and at its ends.
 func (v *View) edges(from, to, y int, solid func(x, y int) bool, c render.Color) {
 	const side = float32(realm.CellSize)
 	fy := float32(y) * side

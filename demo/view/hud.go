@@ -154,7 +154,7 @@ func (v *View) breath() {
 	}
 }
 
-// banner says what is happening, large and short.
+// banner writes the phase of the game in large letters, and fades the picture when a realm begins or ends.
 func (v *View) banner() {
 	g, q := v.s.Game, &v.quads
 	switch {

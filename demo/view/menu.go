@@ -82,7 +82,7 @@ func (m *Menu) Draw(q *render.Quads) {
 	m.prompt()
 }
 
-// narrow reports whether the screen is a column in the middle: what an overlay shows stays bright beside it.
+// narrow reports whether the screen is a column in the middle, with an overlay bright on its sides.
 func (m *Menu) narrow() bool {
 	return m.Source.Screen() == shell.Title || m.Source.Screen() == shell.Paused
 }
@@ -98,7 +98,7 @@ func (m *Menu) shade() {
 	m.reach.rise(m.q, 150, night.Fade(0.8))
 }
 
-// plate lies below a narrow screen where an overlay reaches, in logical pixels from the top.
+// plate draws a background for a narrow screen over an overlay that reaches down to covered, in logical pixels.
 func (m *Menu) plate(covered float32) {
 	items := m.Source.Items()
 	if covered <= 0 || len(items) == 0 {
@@ -132,7 +132,7 @@ func (m *Menu) arrive(frames float32) float32 {
 	return k * (2 - k)
 }
 
-// pulse breathes around 1; where flashing is reduced it stands still.
+// pulse oscillates around 1; with reduced flashing it is constant.
 func (m *Menu) pulse(speed, depth float32) float32 {
 	if m.calm {
 		return 1
@@ -140,8 +140,8 @@ func (m *Menu) pulse(speed, depth float32) float32 {
 	return 1 - depth + depth*engine.Sin(m.Time*speed)
 }
 
-// dim darkens the game behind, more at the edges of the screen. What an overlay shows there is as good as gone: text
-// would lie over text.
+// dim darkens the game, more at the edges of the screen. A wide screen also hides an overlay almost completely,
+// because text would lie over text.
 func (m *Menu) dim(most float32) {
 	if m.Covered > 0 && !m.narrow() && m.Source.Screen() != shell.Gifts {
 		most = max(most, 0.965)
@@ -164,7 +164,7 @@ func (m *Menu) heading(s string, y float32) {
 	m.q.Rect(Width/2-w*k, y+36, 2*w*k, 1, m.accent().Fade(k))
 }
 
-// item draws one item where the pointer finds it.
+// item draws one item in its box.
 func (m *Menu) item(it *shell.Item, i int) {
 	switch it.Kind {
 	case shell.Card:
@@ -206,7 +206,7 @@ func (m *Menu) item(it *shell.Item, i int) {
 	m.q.TextCentre(m.font, mid, y, 1, c, it.Value)
 }
 
-// bar lies behind what is selected.
+// bar draws the background of the selected item.
 func (m *Menu) bar(b shell.Box) {
 	a := m.accent()
 	m.q.Rect(b.X, b.Y+1, b.W, b.H-2, a.Fade(0.17*m.pulse(4, 0.12)))
@@ -233,7 +233,7 @@ func (m *Menu) slider(it *shell.Item, c render.Color) {
 	m.q.TextRight(m.font, t.X+t.W+22, t.Y+(t.H-render.GlyphH)/2, 1, c, it.Value)
 }
 
-// prompt says at the foot what to press on the device in hand, or why a key was refused.
+// prompt writes at the bottom which controls to press, or why a key was refused.
 func (m *Menu) prompt() {
 	const y = Height - 20
 	switch {
@@ -252,7 +252,7 @@ func (m *Menu) prompt() {
 	}
 }
 
-// keys shows who has which key, and waits for one.
+// keys draws the controls of each action, and the prompt for a new one.
 func (m *Menu) keys() {
 	m.dim(0.86)
 	m.heading("KEYS", 14)

@@ -39,7 +39,7 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 	}
 }
 
-// ways returns the four keys to fly with, as one word where each is a letter.
+// ways returns the four keys to fly with, as one word if each is a letter.
 func ways(b *render.Bindings, d render.Device) string {
 	word, apart := "", ""
 	for _, a := range [4]render.Action{render.MoveUp, render.MoveLeft, render.MoveDown, render.MoveRight} {
@@ -54,7 +54,7 @@ func ways(b *render.Bindings, d render.Device) string {
 	return b.Prompt(render.MoveUp, d) + apart + b.Prompt(render.MoveLeft, d) + apart + b.Prompt(render.MoveDown, d) + apart + b.Prompt(render.MoveRight, d)
 }
 
-// said returns "KEY: what", or nothing where the device has no control for it.
+// said returns "KEY: what", or "" if the device has no control for it.
 func said(b *render.Bindings, a render.Action, d render.Device, what string) string {
 	if key := b.Prompt(a, d); key != "" {
 		return key + ": " + what

@@ -49,8 +49,7 @@ func (m *Menu) title() {
 	m.embers()
 }
 
-// halo lets light run out from the letters: many faint copies, the farther the fainter, none of which has an
-// edge to be seen by itself.
+// halo draws light around the letters: many faint copies, fainter with distance, so that no edge is visible.
 func (m *Menu) halo(left, top, scale, k float32, name string) {
 	const copies, reach, light = 56, 7.5, 1.9
 	c := m.Palette[2].Mix(m.accent(), 0.4)
@@ -127,7 +126,7 @@ func (m *Menu) ending(s string) {
 	}
 }
 
-// figure writes a label and the number in m.text beside each other around the middle.
+// figure writes a label and the number in m.text side by side around the middle.
 func (m *Menu) figure(y float32, label string) {
 	m.q.TextRight(m.font, Width/2-8, y, 1, faint, label)
 	m.q.TextBytes(m.font, Width/2+8, y, 1, m.bright(), m.text)
@@ -138,7 +137,7 @@ func (m *Menu) line(y float32, label, value string) {
 	m.q.Text(m.font, Width/2+8, y, 1, m.bright(), value)
 }
 
-// rays turn slowly behind a victory.
+// rays draws slowly turning rays for a victory.
 func (m *Menu) rays() {
 	const n, soft = 9, 8
 	for i := range n {
@@ -155,7 +154,7 @@ func (m *Menu) rays() {
 	}
 }
 
-// table lists the best runs; the columns end where their figures end.
+// table lists the best runs, with columns aligned to the right.
 func (m *Menu) table() {
 	m.dim(0.86)
 	m.heading("BEST RUNS", 20)

@@ -130,8 +130,8 @@ func (v *View) drawMap() {
 	}
 }
 
-// mapAt is its corner: below the seals and the heat, beside the buttons where there are fingers, and below the
-// overlay's strip where that reaches so far. Where a panel lies there is no map: half of one says nothing.
+// mapAt returns its corner: below the seals and the heat, next to the buttons for fingers, and below the overlay's
+// strip if that reaches so far. free is false if a panel covers it: half a map is useless.
 func (v *View) mapAt() (x, y float32, free bool) {
 	x = Width - 10 - mapSide
 	if v.Menu != nil && v.Menu.Device == render.Touch {

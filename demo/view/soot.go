@@ -5,7 +5,7 @@ import "github.com/strata-go/strata/render"
 // sootSteps is how many shades there are of it: runs of a shade are one quad.
 const sootSteps = 9
 
-// soot darkens the ground where many have burst, in runs of cells of a shade.
+// soot darkens the ground on which many enemies have burst, in runs of cells of equal shade.
 func (v *View) soot() {
 	s := v.s.Game.Soot()
 	if s.Cells == nil {

@@ -173,7 +173,7 @@ func (v *View) ribbon(r *game.Ribbon) {
 	}
 }
 
-// tell shows where a lancer will go.
+// tell shows the path of a lancer's charge.
 func (v *View) tell(e *game.Seen) {
 	p := e.P
 	end := p.Add(e.Aim.Mul(280))

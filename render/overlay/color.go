@@ -37,7 +37,7 @@ func colorOf(w *meter.Row) render.Color {
 	return tagColor
 }
 
-// alarm is c, or amber or red where a share of something that ends is used up.
+// alarm returns c, or amber or red if the share of a limit is nearly used up.
 func alarm(c render.Color, share float64) render.Color {
 	switch {
 	case share >= meter.FullAt:

@@ -24,7 +24,7 @@ func (o *Overlay) helpLines() int {
 // managed reports whether a key is of use only with a manager of the game's.
 func managed(key int) bool { return key == keyMaps || key == keyFaults }
 
-// drawHelp says what the keys do and what the colours mean.
+// drawHelp lists the keys and the colours.
 func (o *Overlay) drawHelp() {
 	i := 0
 	for k, s := range keyHelps {
@@ -95,7 +95,7 @@ var totals = [...]struct{ name, is string }{
 	{"worst frame", "the slowest of the window"},
 }
 
-// drawAccents shows the colours of the tiers and of what is beside them, and returns the next line.
+// drawAccents shows the colours of the tiers and of other memory, and returns the next line.
 func (o *Overlay) drawAccents(i int) int {
 	each, x := float32(96), float32(8)
 	accent := func(c render.Color, name string) {

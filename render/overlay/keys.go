@@ -20,7 +20,7 @@ type input struct {
 	x, y  float32 // where, in pixels of the screen
 }
 
-// arrows are read where a map is open; elsewhere they are the game's.
+// arrows are read only while a map is open; otherwise they are left to the game.
 var arrows = [4]ebiten.Key{ebiten.KeyArrowLeft, ebiten.KeyArrowRight, ebiten.KeyArrowUp, ebiten.KeyArrowDown}
 
 func readDevices(o *Overlay, in *input) {
@@ -91,7 +91,7 @@ func (o *Overlay) keys() {
 	}
 }
 
-// freeze stops the game or lets it go on; once lets one tick through and stops it again.
+// freeze stops or resumes the game. With once it lets one tick run and stops again.
 func (o *Overlay) freeze(once bool) {
 	if once {
 		o.step = o.frozen
@@ -142,7 +142,7 @@ func (o *Overlay) cycle() {
 	}
 }
 
-// A note is what the strip says for a moment.
+// A note is a temporary message in the strip.
 type note struct {
 	text  string
 	wrong bool

@@ -40,10 +40,10 @@ func (s *screen) set(scale float32, x, y, w, h int, preset Preset) {
 	s.cols = min(s.cols, s.most())
 }
 
-// most returns how many steps fit beside each other.
+// most returns how many steps fit side by side.
 func (s *screen) most() int { return max(int(s.w/render.Grid)-2, 1) }
 
-// A place is where a part lies, in the overlay's pixels.
+// A place is the position of a part, in the overlay's pixels.
 type place struct {
 	part       int
 	x, y, w, h float32
@@ -121,8 +121,8 @@ func (o *Overlay) lastPanel(from int) bool {
 	return n <= 1
 }
 
-// columns places parts below each other, and beside, and reports whether they fit; the last one that is
-// left has its place in any case.
+// columns places parts below each other and in further columns, and reports whether they fit. The last remaining part
+// is placed in any case.
 func (o *Overlay) columns(open []int, top, bottom float32, last bool) bool {
 	x, used, widest := float32(0), float32(0), float32(0)
 	for k := range o.parts {
@@ -147,7 +147,7 @@ func (o *Overlay) columns(open []int, top, bottom float32, last bool) bool {
 	return true
 }
 
-// side returns where what is w wide and x from the corner's side begins.
+// side returns the left edge of a rectangle of width w that is x away from the corner's side.
 func (o *Overlay) side(x, w float32) float32 {
 	if o.corner.right() {
 		return o.scr.w - render.Grid - x - w
@@ -186,7 +186,7 @@ func (o *Overlay) y(i int) float32 {
 // edge returns the border above line i.
 func (o *Overlay) edge(i int) float32 { return pad + float32(i)*o.scr.pitch }
 
-// A line is words beside each other. What does not fit ends in an ellipsis.
+// A line is words side by side. Text that does not fit ends in an ellipsis.
 type line struct {
 	o         *Overlay
 	x, y, end float32

@@ -111,7 +111,7 @@ func (o *Overlay) drawLeaks() {
 	o.drawChurn(2 + left + changed)
 }
 
-// drawLeft is what the last level has left behind, by tier, tag and pool.
+// drawLeft draws the leaks of the last level, by tier, tag and pool.
 func (o *Overlay) drawLeft() {
 	leaks := o.m.Inspect().Leaks()
 	l := o.line(0)

@@ -43,7 +43,8 @@ func (o *Overlay) drawMaps() {
 	o.drawSelected()
 }
 
-// drawLarge is the tier large by address: as bright as it is in use, and a little more where a block begins.
+// drawLarge draws the tier large by address: brighter with the share in use, and a little more at the start of a
+// block.
 func (o *Overlay) drawLarge() {
 	m, p, accent := o.maps.cells(), &o.panel, tierColors[tiers.Large]
 	st := &o.meter.Snapshot().Tiers[tiers.Large]

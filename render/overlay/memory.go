@@ -145,7 +145,7 @@ func (o *Overlay) memoryLines() int {
 	return 10
 }
 
-// drawMemory is the process: a bar of what adds up to what is resident, and what lies beside it.
+// drawMemory draws the process: a bar of the parts of its resident memory, and the figures that are not a part of it.
 func (o *Overlay) drawMemory() {
 	if o.closed() {
 		return
@@ -197,7 +197,7 @@ func (o *Overlay) drawMemory() {
 	p.Q.TextBytes(p.Font, p.X+right-float32((len(b)-1)*render.GlyphW), p.Y+l.y, 1, render.PanelText, b)
 }
 
-// drawResident is whose the pages are that the system says are resident, and returns the line behind.
+// drawResident draws the owners of the resident pages, and returns the next line.
 func (o *Overlay) drawResident(i int) int {
 	a, p := &o.memory, &o.panel
 	if len(a.resident) == 0 {

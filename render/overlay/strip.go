@@ -44,7 +44,7 @@ func (f *flow) figure(x, y float32, c render.Color, b []byte) {
 	}
 }
 
-// stripLines returns how many lines the strip has, with what it says for a moment.
+// stripLines returns how many lines the strip has, including temporary messages.
 func (o *Overlay) stripLines() int {
 	n := o.statusLines()
 	if o.Shown(Strip) && !o.closed() {
@@ -104,7 +104,8 @@ func (f *flow) vitals() {
 	}
 }
 
-// memoryFigure is what all tiers have committed, or of the Go heap where a game has none, with what grows marked.
+// memoryFigure is the committed memory of all tiers, or the Go heap if a game has no manager, with a mark if it
+// grows.
 func (o *Overlay) memoryFigure(f *flow) {
 	sum, label := uint64(0), "mem"
 	for t := range o.meter.Rows()[:tiers.Count] {
@@ -122,7 +123,7 @@ func (o *Overlay) memoryFigure(f *flow) {
 	}
 }
 
-// appendMonitor appends a figure of at most six characters and a sign, whole where it is.
+// appendMonitor appends a figure of at most six characters and a sign, without decimals if it is whole.
 func appendMonitor(dst []byte, v float64) []byte {
 	switch size := math.Abs(v); {
 	case !(size < 1e15):

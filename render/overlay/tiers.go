@@ -85,7 +85,7 @@ func (o *Overlay) tierLines() int {
 	return n + 2 // the worst frame
 }
 
-// fit leaves out rows of pools, and then of tags, the smallest first, where the panel would be higher than that.
+// fit leaves out rows of pools, and then of tags, the smallest first, until the panel is at most high.
 func (o *Overlay) fit(high float32) {
 	for {
 		_, rows := o.size(int(Tiers))

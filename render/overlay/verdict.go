@@ -40,7 +40,7 @@ func (o *Overlay) drawVerdict() {
 	o.scarce(&last, v)
 }
 
-// drawHeap says what of the Go heap is live, as the last collection found it, how old that is, and what is allocated.
+// drawHeap writes the live Go heap of the last collection, its age, and what is allocated.
 func (o *Overlay) drawHeap(l *line) {
 	h := &o.heap
 	l.word(render.PanelQuiet, "go live")
@@ -62,7 +62,7 @@ func (o *Overlay) drawHeap(l *line) {
 	l.bytes(render.PanelText, append(appendSize(o.buf[:0], uint64(h.Allocated)), "/s"...))
 }
 
-// largestTier adds the largest of the tiers where something else is larger.
+// largestTier adds the largest of the tiers if another row is larger.
 func (o *Overlay) largestTier(l *line, largest *meter.Row) {
 	if largest.Kind == meter.TierRow || o.own != nil {
 		return
@@ -126,7 +126,7 @@ func (o *Overlay) growth(l *line, v *meter.Verdict) {
 	}
 }
 
-// fits says whether the frame's memory and its time are enough.
+// fits writes whether the frame's memory and time are sufficient.
 func (o *Overlay) fits(l *line, v *meter.Verdict) {
 	c, word := good, "fits"
 	switch {
@@ -151,7 +151,7 @@ func (o *Overlay) fits(l *line, v *meter.Verdict) {
 	}
 }
 
-// scarce says whose budget is nearly committed, and who was refused.
+// scarce writes which budgets are nearly committed, and which requests were refused.
 func (o *Overlay) scarce(l *line, v *meter.Verdict) {
 	if o.faults.on {
 		l.word(render.Red, "FAULTS") // the strip says which

@@ -81,7 +81,7 @@ func (o *Overlay) openMaps() {
 	o.sampleMaps()
 }
 
-// sampleMaps looks at the slab, and begins to walk the large heap where the walk before has ended.
+// sampleMaps samples the slab, and begins an iteration of the large heap if the former has ended.
 func (o *Overlay) sampleMaps() {
 	if o.closed() {
 		return
@@ -128,7 +128,7 @@ func (m *maps) cells() *pass {
 
 func (o *Overlay) cellsInRow() int { return max((o.scr.cols*render.Grid-2*render.Grid)/cellW, 1) }
 
-// block adds what lies behind the point where the walk has come to to the cells that it lies in.
+// block adds the part of a block that was not visited yet to its cells.
 func (m *maps) block(b tlsf.BlockInfo) bool {
 	if m.looked++; m.looked > mostBlocks {
 		return false // the next frame begins here

@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// keep keeps the worst frame to be looked at, or lets it go.
+// keep keeps the worst frame for inspection, or releases it.
 func (o *Overlay) keep() {
 	if o.kept = !o.kept && o.meter.Keep() != nil; o.kept {
 		o.show(int(Tiers), true)
