@@ -15,7 +15,7 @@ func (s *Streamer) Check() error {
 	c.entries()
 	c.order(&s.queue, "queue", func(e *entry) bool { return e.state == Queued })
 	c.order(&s.ready, "ready", func(e *entry) bool { return e.state == Ready && !e.parked })
-	c.order(&s.room, "room", func(e *entry) bool { return e.state == Waiting && e.retryAt == 0 })
+	c.order(&s.blocked, "blocked", func(e *entry) bool { return e.state == Waiting && e.retryAt == 0 })
 	c.handles()
 	c.cached()
 	c.places()
@@ -100,8 +100,8 @@ func (c *checker) entries() {
 	if staged > s.stats.Staging || s.stats.Staging > s.stats.StagingPeak {
 		c.report("%d bytes of assets, %d staged, peak %d are not in order", staged, s.stats.Staging, s.stats.StagingPeak)
 	}
-	if retries != s.retries || changes != s.changes {
-		c.report("%d assets wait for another attempt, counted as %d; %d have changed, counted as %d", retries, s.retries, changes, s.changes)
+	if retries != s.retries || changes != s.changed {
+		c.report("%d assets wait for another attempt, counted as %d; %d have changed, counted as %d", retries, s.retries, changes, s.changed)
 	}
 }
 

@@ -150,7 +150,7 @@ func (s *Streamer) rank(i uint32) {
 			case e.state == Ready:
 				s.ready.fix(s.entries, i)
 			default:
-				s.room.fix(s.entries, i)
+				s.blocked.fix(s.entries, i)
 			}
 		}
 		if e.next == 0 {

@@ -166,7 +166,7 @@ func (r *rig) run() string {
 		r.mu.Unlock()
 		r.Poll()
 		r.mu.Lock()
-		idle := r.events == before && len(r.ready.heap)+len(r.leaving)+r.retries+r.changes == 0 && !r.underWay()
+		idle := r.events == before && len(r.ready.heap)+len(r.leaving)+r.retries+r.changed == 0 && !r.underWay()
 		r.mu.Unlock()
 		if idle {
 			break

@@ -266,7 +266,7 @@ func caught(f func()) (v any) {
 func (s *Streamer) Wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.events == s.seen && len(s.ready.heap)+len(s.leaving)+s.retries+s.changes == 0 && s.underWay() && !(s.starved > 0 && s.polling) {
+	for s.events == s.seen && len(s.ready.heap)+len(s.leaving)+s.retries+s.changed == 0 && s.underWay() && !(s.starved > 0 && s.polling) {
 		s.news.Wait()
 	}
 	s.seen = s.events

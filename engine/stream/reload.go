@@ -18,7 +18,7 @@ func (s *Streamer) Reload(name string) (any bool) {
 			continue
 		}
 		e.changed = true
-		s.changes++
+		s.changed++
 		any = true
 	}
 	s.announce()
@@ -28,7 +28,7 @@ func (s *Streamer) Reload(name string) (any bool) {
 
 // revive begins what is to be loaded again: changed files, and attempts that are due.
 func (s *Streamer) revive() {
-	if s.retries+s.changes == 0 {
+	if s.retries+s.changed == 0 {
 		return
 	}
 	for i := range s.entries {
@@ -39,7 +39,7 @@ func (s *Streamer) revive() {
 		case !e.changed:
 		case s.running == 0:
 			e.changed = false
-			s.changes--
+			s.changed--
 		case e.state == Failed:
 			e.tries = 0
 			s.restart(i)
@@ -56,7 +56,7 @@ func (s *Streamer) revive() {
 func (s *Streamer) renew(i uint32) {
 	e := &s.entries[i]
 	e.changed = false
-	s.changes--
+	s.changed--
 	if n := e.next; n != 0 { // on its way, and of a file that is another one by now
 		e.next, s.entries[n-1].of = 0, 0
 		s.discard(n - 1)

@@ -59,31 +59,31 @@ func (s *Streamer) makeRoom() {
 			s.wake.Broadcast() // where that was nothing it finds out
 		}
 	}
-	if len(s.room.heap) == 0 {
+	if len(s.blocked.heap) == 0 {
 		return
 	}
 	promised := int64(0) // to those that are queued by this loop
 	for {
 		best := -1
-		for at, i := range s.room.heap {
+		for at, i := range s.blocked.heap {
 			free := s.cfg.Resident - s.resident - promised + s.stats.Cached
-			if s.entries[i].need <= free && (best < 0 || before(s.entries, i, s.room.heap[best])) {
+			if s.entries[i].need <= free && (best < 0 || before(s.entries, i, s.blocked.heap[best])) {
 				best = at
 			}
 		}
 		if best < 0 {
-			for _, i := range s.room.heap {
+			for _, i := range s.blocked.heap {
 				s.entries[i].passed = true
 			}
 			return
 		}
-		i := s.room.heap[best]
+		i := s.blocked.heap[best]
 		need := s.entries[i].need
 		for s.resident+promised+need > s.cfg.Resident && s.oldest != 0 {
 			s.evict(s.oldest - 1)
 		}
 		promised += need
-		s.room.remove(s.entries, i)
+		s.blocked.remove(s.entries, i)
 		s.enqueue(i)
 	}
 }

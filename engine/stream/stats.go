@@ -78,7 +78,7 @@ func (s *Streamer) Stats() Stats {
 	v.Ready = c[Ready] + c[delivering]
 	v.Resident, v.Budget = s.resident, s.cfg.Resident
 	v.Wanted = v.Resident - v.Cached
-	for _, i := range s.room.heap {
+	for _, i := range s.blocked.heap {
 		v.Wanted += s.entries[i].need
 	}
 	v.Latency, v.HandOver = s.latency.Spread(), s.handing.Spread()

@@ -24,69 +24,114 @@ import (
 // otherwise. A file that cannot be loaded is a failed asset with a logged error; other assets are not
 // affected. The order of completion must not influence the simulation.
 type Streamer struct {
-	// Invariants, under the mutex, beside those of entry, handle and worker:
-	//
-	//	(1) resident is the sum of the sizes of entries and of what workers have reserved, and
-	//	    never above Config.Resident, if that is not 0
-	//	(2) stats.Staging is the sum of all blocks that the workers' heaps have handed out: of
-	//	    entries, of workers, of those that are lost, handed to Free, leaving, and strays
-	//	(3) acked[w] == epoch: worker w has nothing that was cancelled before, or is lost
-	//	(4) names has each entry that can be requested, under its kind and name, and no other
-	//	(5) running workers are neither lost nor ended; starved <= busy <= running
-	//	(6) vacant and free have each index of an unused entry and of an unused handle
-
 	cfg   Config
 	now   func() time.Time
 	kinds map[reflect.Type]*kind
 
-	mu      sync.Mutex
-	wake    sync.Cond // workers: there is work, a block was freed, cancelled, closing
-	news    sync.Cond // game goroutine: something became ready or failed, or was acknowledged
+	mu   sync.Mutex // guards the parts below
+	wake sync.Cond  // workers: there is work, a block was freed, cancelled, closing
+	news sync.Cond  // game goroutine: something became ready or failed, or was acknowledged
+	assets
+	handles
+	residency
+	crew
+	cancellation
+	departures
+	delivery
+	changes
+	record
+}
+
+// assets are the entries by state. Invariants, beside those of entry:
+//
+//	(1) names has each entry that can be requested, under its kind and name, and no other
+//	(2) vacant has each index of an unused entry
+//	(3) queue has the entries that are Queued, ready those that are Ready and not parked, and blocked those that wait for
+//	    space
+type assets struct {
 	entries []entry
 	vacant  []uint32
 	names   map[key]uint32
 	queue   order
 	ready   order
-	room    order
+	blocked order
+	retries int // entries that wait for another attempt
 	seq     uint64
-	picks   uint64
+}
 
+// handles are what the game has requested. Invariant, beside those of request:
+//
+//	(1) free has each index of an unused handle
+type handles struct {
 	requests []request
 	free     []uint32
 	root     Scope
+}
 
+// residency counts the bytes of assets. Invariants:
+//
+//	(1) resident is the sum of the sizes of entries and of what workers have reserved, and never above Config.Resident, if
+//	    that is not 0
+//	(2) the links older lead from newest to each cached entry once, and end at oldest
+type residency struct {
 	resident int64
 	newest   uint32 // of what is cached, +1
 	oldest   uint32
-	retries  int // entries that wait for another attempt
-	changes  int // entries whose file has changed, and those that will be reloaded
 	evicted  evictions
+}
 
-	closing bool
-	over    bool // closing, and the last epoch is raised: workers acknowledge it and end
+// A crew is the workers. Invariant, beside those of worker:
+//
+//	(1) running workers are neither lost nor ended; starved <= busy <= running
+type crew struct {
 	workers []*worker
+	picks   uint64
 	running int     // workers that have neither ended nor been abandoned
 	busy    int     // workers with an asset
 	starved int     // of those, that wait for space in their heaps
 	lost    []error // why workers were abandoned: each names its file
+	closing bool
+	over    bool // closing, and the last epoch is raised: workers acknowledge it and end
+}
 
-	epoch    uint64
-	acked    []uint64
+// A cancellation raises the epoch. Invariant:
+//
+//	(1) acked[w] == epoch: worker w has nothing that was cancelled before, or is lost
+type cancellation struct {
+	epoch uint64
+	acked []uint64
+}
+
+// departures are assets that end, and their blocks. Invariant:
+//
+//	(1) stats.Staging is the sum of all blocks that the workers' heaps have allocated: of entries, of workers, of those
+//	    that are lost, passed to Free, leaving, and strays
+type departures struct {
 	handed   []int    // blocks of each worker in the call of Config.Free
 	released []uint64 // freed blocks of each worker: a starved worker waits for a change
 	leaving  []leaver // assets that end: released and freed without the lock
 	strays   []leaver // blocks that Config.Free refused
+}
 
+// A delivery is the state of Poll and Wait.
+type delivery struct {
 	polls   uint64
 	polling bool
-	parked  []uint32
-	credit  int64 // bytes that the oldest asset may have, see share
+	parked  []uint32 // entries that were delivered in part
+	credit  int64    // bytes that the oldest asset may have, see share
+	events  uint64   // how often news was broadcast
+	seen    uint64   // events at the last Wait
+}
+
+// changes are the files that are checked for changes.
+type changes struct {
+	changed int // entries whose file has changed, and those that will be reloaded
 	looked  time.Time
 	look    int // entries whose files are still to be checked
+}
 
-	events uint64 // how often news was broadcast
-	seen   uint64 // events at the last Wait
-
+// A record has the statistics.
+type record struct {
 	stats   Stats
 	latency histogram.Durations
 	handing histogram.Durations
@@ -115,12 +160,16 @@ func New(cfg Config) (*Streamer, error) {
 		}
 	}
 	n := cfg.Assets
-	s := &Streamer{cfg: cfg, now: time.Now, kinds: map[reflect.Type]*kind{}, names: make(map[key]uint32, n),
-		entries: make([]entry, n), vacant: make([]uint32, n),
-		queue: order{make([]uint32, 0, n)}, ready: order{make([]uint32, 0, n)}, room: order{make([]uint32, 0, n)},
-		requests: make([]request, cfg.Handles), free: make([]uint32, cfg.Handles),
-		acked: make([]uint64, cfg.Workers), handed: make([]int, cfg.Workers), released: make([]uint64, cfg.Workers),
-		leaving: make([]leaver, 0, n), parked: make([]uint32, 0, n), errors: make([]error, 0, loggedErrors),
+	s := &Streamer{cfg: cfg, now: time.Now, kinds: map[reflect.Type]*kind{},
+		assets: assets{entries: make([]entry, n), vacant: make([]uint32, n), names: make(map[key]uint32, n),
+			queue: order{make([]uint32, 0, n)}, ready: order{make([]uint32, 0, n)}, blocked: order{make([]uint32, 0, n)}},
+		handles:      handles{requests: make([]request, cfg.Handles), free: make([]uint32, cfg.Handles)},
+		crew:         crew{running: cfg.Workers},
+		cancellation: cancellation{acked: make([]uint64, cfg.Workers)},
+		departures: departures{handed: make([]int, cfg.Workers), released: make([]uint64, cfg.Workers),
+			leaving: make([]leaver, 0, n)},
+		delivery: delivery{parked: make([]uint32, 0, n)},
+		record:   record{errors: make([]error, 0, loggedErrors)},
 	}
 	s.root = Scope{s: s, name: "game"}
 	s.wake.L, s.news.L = &s.mu, &s.mu
@@ -132,7 +181,6 @@ func New(cfg Config) (*Streamer, error) {
 		s.free[i] = uint32(len(s.free) - 1 - i)
 	}
 	s.stats.counts[Vacant] = n
-	s.running = cfg.Workers
 	for i, heap := range heaps {
 		w := &worker{s: s, index: i, heap: heap, buf: make([]byte, portion)}
 		w.reader, w.lend = Reader{w: w}, Heap{w}
@@ -230,7 +278,7 @@ func (s *Streamer) restart(i uint32) {
 	}
 	if e.changed {
 		e.changed = false
-		s.changes--
+		s.changed--
 	}
 	e.err, e.retryAt, e.missing = nil, 0, false
 	s.enqueue(i)
@@ -244,7 +292,7 @@ func (s *Streamer) vacate(i uint32) {
 	case e.state == Queued:
 		s.queue.remove(s.entries, i)
 	case e.state == Waiting:
-		s.room.remove(s.entries, i)
+		s.blocked.remove(s.entries, i)
 	case e.state == Ready:
 		s.ready.remove(s.entries, i)
 	}
@@ -278,6 +326,6 @@ func (s *Streamer) unname(i uint32) {
 	}
 	if e.changed {
 		e.changed = false
-		s.changes--
+		s.changed--
 	}
 }

@@ -164,7 +164,7 @@ func (s *Streamer) failAll(why error) {
 		case e.state == Queued:
 			s.queue.remove(s.entries, i)
 		case e.state == Waiting && e.retryAt == 0:
-			s.room.remove(s.entries, i)
+			s.blocked.remove(s.entries, i)
 		case e.state == Waiting:
 			s.retries--
 			e.retryAt = 0

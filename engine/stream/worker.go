@@ -179,7 +179,7 @@ func (w *worker) admit(e *entry) bool {
 func (s *Streamer) await(i uint32) {
 	s.set(i, Waiting)
 	s.entries[i].passed = false
-	s.room.push(s.entries, i)
+	s.blocked.push(s.entries, i)
 	s.announce() // Poll makes room
 }
 
@@ -325,7 +325,7 @@ func (w *worker) lookAround() {
 	case err == nil:
 		if e.missing || !before.equal(stampOf(info)) {
 			e.changed, e.missing = true, false
-			s.changes++
+			s.changed++
 			s.announce()
 		}
 	case e.state == Loaded && !e.missing:
