@@ -27,22 +27,24 @@ const (
 	defaultReserve = 64 << 20
 )
 
-// A Blocks is a pool of untyped slots of equal size in one reservation, which is committed in steps. A slot never moves.
+// A Blocks is a pool of untyped slots of equal size in one reservation, which is committed in steps. A slot never
+// moves.
 //
 //	base              opened            committed            reserved
 //	  | slot | slot | slot | not yet used   | - - - - - - - - - | guard
 //
-// Slots are not zeroed. A slot belongs to the caller until the Put, Free, Reset or Close that frees it. A Blocks belongs to
-// one goroutine at a time. After Close, and after the source has ended (see [page.Watched]), Get and Alloc fail with
-// memory.ErrClosed.
+// Slots are not zeroed. A slot belongs to the caller until the Put, Free, Reset or Close that frees it. A Blocks
+// belongs to one goroutine at a time. After Close, and after the source has ended (see [page.Watched]), Get, Alloc,
+// Grow and Trim fail with memory.ErrClosed, and the other calls that take a slot, and Reset, panic with a
+// *memory.Misuse.
 //
-// Every misuse of a pointer panics with a *memory.Misuse before anything changes, and so does a size that no slot has.
-// Builds with -tags memdebug or -race also check the size of each Alloc to the byte. They fill freed slots, and panic if such
-// a slot was written to when it is allocated again.
+// Every misuse of a pointer panics with a *memory.Misuse before anything changes, and so does a size that no slot
+// has. Builds with -tags memdebug or -race also check the size of each Alloc to the byte. They fill freed slots, and
+// panic if such a slot was written to when it is allocated again.
 //
-// Builds with -tags memfast have no live bits. They detect pointers outside the used slots, misaligned pointers, and more
-// frees than there are live slots. They do not detect a double free while other slots are live, nor an interior pointer at
-// a multiple of 16; Check reports the damage.
+// Builds with -tags memfast have no live bits. They detect pointers outside the used slots, misaligned pointers, and
+// more frees than there are live slots. They do not detect a double free while other slots are live, nor an interior
+// pointer at a multiple of 16; Check reports the damage.
 type Blocks struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -130,8 +132,8 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 // maxGranules is the number of granules that the 32-bit entries of the free stack can name: 64 GiB.
 const maxGranules = 1 << 32
 
-// TryGet is Get without growth and without an error. It inlines, and returns nil if no slot that was used before is vacant.
-// Call Get then.
+// TryGet is Get without growth and without an error. It inlines. It returns nil if no slot that was used before is
+// vacant, or the pool is closed. Call Get then.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
 	if n >= uint(len(b.free)) {
@@ -150,9 +152,9 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 	return p
 }
 
-// Get returns a slot, the one that was freed last if there is one. The error is memory.ErrOutOfMemory at capacity or
-// memory.ErrClosed, not wrapped, or that of the source if memory cannot be committed. Cost: a pop and a bit; also a refill
-// for 64 slots or 16 KiB that are used first.
+// Get returns a slot, the one that was freed last if there is one. The error is memory.ErrOutOfMemory if Cap slots
+// are live, or memory.ErrClosed; neither is wrapped. If memory cannot be committed, it is that of the source. Cost: a
+// pop and a bit; also a refill for 64 slots or 16 KiB that are used first.
 func (b *Blocks) Get() (unsafe.Pointer, error) {
 	if p := b.TryGet(); p != nil {
 		return p, nil

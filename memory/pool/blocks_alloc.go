@@ -12,8 +12,9 @@ import (
 
 // The methods of memory.Allocator, for callers that use the interface.
 
-// Alloc is [Blocks.Get] for a block of size bytes aligned to al. The error is that of Get. It is memory.ErrTooLarge if a slot
-// has fewer bytes or a smaller alignment, and memory.ErrAlign if al is not a power of two up to memory.MaxAlign.
+// Alloc is [Blocks.Get] for a block of size bytes aligned to al. The error is that of Get. It is memory.ErrTooLarge
+// if a slot has fewer bytes or a smaller alignment, and memory.ErrAlign if al is not a power of two up to
+// memory.MaxAlign. Size 0 takes a slot, too.
 func (b *Blocks) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if !align.Valid(al) || size > b.size || al > b.align {
 		return nil, b.refuse(al)
@@ -49,7 +50,8 @@ func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
 	b.Put(p)
 }
 
-// FreeAny is [Blocks.Free] without a size.
+// FreeAny is [Blocks.Free] without a size. If p is nil, it does nothing. It panics with a *memory.Misuse if p is not
+// the start of a live slot.
 func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -63,11 +65,11 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 // Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
-// Generation returns in debug builds how many blocks have started at p, modulo 2^32. In other builds it returns 0. Package
-// remote detects stale frees with it. Safe for concurrent use, also after Close.
+// Generation returns in debug builds (-tags memdebug or -race) how many blocks have started at p, modulo 2^32. In
+// other builds it returns 0. Package remote detects stale frees with it. Safe for concurrent use, also after Close.
 func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, in a live block or not.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
 func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
 
 // SizeOf returns the usable size in bytes of a live block, which is that of a slot. It panics with a *memory.Misuse if p is not

@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Size returns the bytes of a slot.
+// Size returns the bytes of a slot, after the rounding of BlocksConfig.Size.
 func (b *Blocks) Size() uintptr { return b.size }
 
 // Len returns the number of live slots.
@@ -20,9 +20,9 @@ func (b *Blocks) Len() int { return int(b.opened) - int(b.n) }
 // Cap returns the most slots that can be live at once. It is 0 after Close.
 func (b *Blocks) Cap() int { return int(b.capacity) }
 
-// Grow prepares the pool for n live slots in all. It commits the memory and allocates the metadata, so that Get calls neither
-// the system nor the Go heap up to that number. The error is that of Get, or memory.ErrTooLarge if n exceeds Cap. If Grow
-// fails, nothing has changed but Stats.Failures.
+// Grow prepares the pool for n live slots in all. It commits the memory and allocates the metadata, so that Get calls
+// neither the system nor the Go heap up to that number. The error is that of Get, or memory.ErrTooLarge if n is
+// negative or exceeds Cap. If Grow fails, nothing has changed but Stats.Failures.
 func (b *Blocks) Grow(n int) error {
 	if b.base == nil {
 		return memory.ErrClosed
@@ -58,8 +58,9 @@ func (b *Blocks) forget(opened uintptr) {
 	b.opened = opened
 }
 
-// Trim returns the memory behind the last live slot to the source, in whole granules (page.Granule). It sorts the vacant slots, so
-// that the lowest are used next and a later Trim returns more. Cost: proportional to the slots that were used, and a Go
+// Trim returns the memory behind the last live slot to the source, in whole granules (page.Granule). It sorts the
+// vacant slots, so that the lowest are used next and a later Trim returns more. The error is memory.ErrClosed, or
+// wraps that of the source; nothing has changed then. Cost: proportional to the slots that were used, and a Go
 // allocation.
 func (b *Blocks) Trim() error {
 	if b.base == nil {

@@ -13,23 +13,24 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Pool has objects of one type, which are found by handles. Objects never move. A freed object leaves a vacant slot that
-// a later New uses.
+// A Pool has objects of one type, which are found by handles. Objects never move. A freed object leaves a vacant slot
+// that a later New uses.
 //
 //	off the heap   | T | T |   | T |   | - - -      stride sizeof(T)
 //	Go heap        generations, live bits, stack of vacant slots
 //
-// Objects are zeroed by New and belong to the pool. A pointer is valid until the Free, Reset or Close that ends the object;
-// afterwards its handle is stale. A Pool belongs to one goroutine at a time. Get, Len and iterations only read: several
-// goroutines may call them while none changes the pool.
+// Objects are zeroed by New and belong to the pool. A pointer is valid until the Free, Reset or Close that ends the
+// object; afterwards its handle is stale. A Pool belongs to one goroutine at a time. Get, Len and iterations only
+// read: several goroutines may call them while none changes the pool.
 //
-// After Close, and after the source has ended (see [page.Watched]), New fails and all handles are stale. Builds with -tags
-// memdebug or -race fill freed objects, and New panics with a *memory.Misuse if the object was written to since.
+// After Close, and after the source has ended (see [page.Watched]), New, Grow and Trim fail with memory.ErrClosed,
+// Reset panics with a *memory.Misuse, and all handles are stale. Builds with -tags memdebug or -race fill freed
+// objects, and New panics with a *memory.Misuse if the object was written to since.
 //
 // A handle of another pool is stale, even if that pool was closed before this one was made. Each pool has a key that
-// changes the generations of its handles. With 2^k pools in a process, a handle can be accepted by the wrong pool only
-// after 2^(31-k) reuses of its slot: with a thousand pools, after two million reuses. Pools that are 2^31 pools apart have
-// the same key.
+// changes the generations of its handles. With 2^k pools in a process, a handle can be accepted by the wrong pool
+// only after 2^(31-k) reuses of its slot: with a thousand pools, after two million reuses. Pools that are 2^31 pools
+// apart have the same key.
 type Pool[T any] struct {
 	// Invariants, verified by Check: those of slots, and the opened slots are committed.
 
@@ -112,9 +113,10 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 	return mem, uint(min(uintptr(capacity), mem.Reserved()/size)), nil
 }
 
-// New allocates a zeroed object, in the slot that was freed last if there is one. The error is memory.ErrOutOfMemory at
-// capacity or memory.ErrClosed, not wrapped, or that of the source if memory cannot be committed. Cost: a pop, a
-// generation, a bit and the zeroing; also a refill for 64 slots or 16 KiB that are used first.
+// New allocates a zeroed object, in the slot that was freed last if there is one. The error is memory.ErrClosed, or
+// memory.ErrOutOfMemory if Cap objects are live or retired; neither is wrapped. If memory cannot be committed, it is
+// that of the source. A failed New returns the zero Handle and nil. Cost: a pop, a generation, a bit and the zeroing;
+// also a refill for 64 slots or 16 KiB that are used first.
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -132,7 +134,8 @@ func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	return memory.MakeHandle[T](i, gen^p.key), v, nil
 }
 
-// Get returns the object of h, or ok == false if h is stale, zero, or of another pool. It inlines.
+// Get returns the object of h and true. If h is stale, zero, or of another pool, it returns nil and false. It
+// inlines.
 func (p *Pool[T]) Get(h memory.Handle[T]) (v *T, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
@@ -141,7 +144,8 @@ func (p *Pool[T]) Get(h memory.Handle[T]) (v *T, ok bool) {
 	return (*T)(unsafe.Add(p.base, uintptr(i)*unsafe.Sizeof(*v))), true
 }
 
-// Free frees the object of h and returns true. If h is stale, it does nothing and returns false.
+// Free frees the object of h and returns true. If h is stale, zero, or of another pool, it does nothing and returns
+// false.
 func (p *Pool[T]) Free(h memory.Handle[T]) bool {
 	i, gen := h.Index(), h.Generation()^p.key
 	if !p.has(i, gen) {
@@ -178,9 +182,9 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 
-// Grow prepares the pool for n live objects in all. It commits the memory and allocates the metadata, so that New calls
-// neither the system nor the Go heap up to that number. The error is that of New, or memory.ErrTooLarge if n exceeds Cap.
-// If Grow fails, nothing has changed but Stats.Failures.
+// Grow prepares the pool for n live objects in all. It commits the memory and allocates the metadata, so that New
+// calls neither the system nor the Go heap up to that number. The error is that of New, or memory.ErrTooLarge if n is
+// negative or exceeds Cap. If Grow fails, nothing has changed but Stats.Failures.
 func (p *Pool[T]) Grow(n int) error {
 	p.owner.Touch()
 	return p.grow(n, p)
@@ -192,12 +196,13 @@ func (p *Pool[T]) Name() string { return p.name }
 // Len returns the number of live objects.
 func (p *Pool[T]) Len() int { return int(p.count()) }
 
-// Cap returns the most objects that can be live at once, including retired slots. It is 0 after Close.
+// Cap returns the most objects that can be live at once. Retired slots are included, although they are not used again
+// (see [memory.Handle]). It is 0 after Close.
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
-// All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The loop
-// may change the pool. An object that it frees is not visited afterwards; one that it makes may be visited. Reset and Close
-// end the iteration.
+// All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The
+// loop may change the pool. An object that it frees is not visited afterwards; one that it makes may be visited.
+// Close ends the iteration.
 func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	return func(yield func(memory.Handle[T], *T) bool) {
 		for c := p.Cursor(); c.Next(); {
@@ -208,7 +213,7 @@ func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	}
 }
 
-// Cursor returns an iterator without callbacks: see [Cursor].
+// Cursor returns an iterator without callbacks, before the first live object: see [Cursor].
 func (p *Pool[T]) Cursor() Cursor[T] {
 	return Cursor[T]{slots: &p.slots, base: (*T)(p.base), rest: p.first()}
 }
@@ -228,8 +233,9 @@ func (p *Pool[T]) Reset() {
 	p.reset()
 }
 
-// Trim returns the memory behind the last live object to the source, in whole granules (page.Granule). It sorts the vacant
-// slots, so that the lowest are used next. Handles stay valid. Cost: proportional to the slots that were used.
+// Trim returns the memory behind the last live object to the source, in whole granules (page.Granule). It sorts the
+// vacant slots, so that the lowest are used next. Handles stay valid. The error is memory.ErrClosed, or wraps that of
+// the source; nothing has changed then. Cost: proportional to the slots that were used.
 func (p *Pool[T]) Trim() error {
 	if p.base == nil {
 		return memory.ErrClosed

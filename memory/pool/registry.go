@@ -11,12 +11,12 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Registry has a pool for each type and their common statistics. It visits the pools in the order of registration. A Registry
-// belongs to one goroutine at a time. The zero Registry is empty and reserves from page.Default().
+// A Registry has a pool for each type and their common statistics. It visits the pools in the order of registration.
+// A Registry belongs to one goroutine at a time. The zero Registry is empty and reserves from page.Default().
 //
-// [NewIn] and [FreeIn] look the pool up in a map. Code that runs for each entity should keep the *Pool that [Register] or [Of]
-// returned. The registry closes its pools. Reset and Trim skip a pool that was closed before, by its Close or because its source
-// has ended.
+// [NewIn] and [FreeIn] look the pool up in a map. Code that runs for each entity should keep the *Pool that
+// [Register] or [Of] returned. The registry closes its pools. It has at most one pool for a type. Reset and Trim skip
+// a pool that was closed before, by its Close or because its source has ended.
 type Registry struct {
 	src    page.Source
 	pools  []member
@@ -67,7 +67,8 @@ func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	return p, nil
 }
 
-// Of returns the pool of T, which is valid as long as the registry is open. Cost: a map lookup.
+// Of returns the pool of T and true, or nil and false if T was not registered. The pool is valid as long as the
+// registry is open. Cost: a map lookup.
 func Of[T any](r *Registry) (*Pool[T], bool) {
 	p, ok := r.byType[reflect.TypeFor[T]()].(*Pool[T])
 	return p, ok
@@ -103,7 +104,7 @@ func unregistered[T any]() error {
 	return fmt.Errorf("%w: %s: call Register first", ErrUnregistered, reflect.TypeFor[T]())
 }
 
-// Len returns the number of pools.
+// Len returns the number of pools, closed ones included.
 func (r *Registry) Len() int { return len(r.pools) }
 
 // All returns an iterator over name and statistics of every pool, in the order of registration. It does not allocate.
@@ -126,7 +127,8 @@ func (r *Registry) Stats() memory.Stats {
 	return sum
 }
 
-// Reset resets every pool. It panics with a *memory.Misuse if the registry or all of its pools are closed.
+// Reset resets every pool that is open. It panics with a *memory.Misuse if the registry is closed, or has pools and
+// all of them are closed.
 func (r *Registry) Reset() {
 	if r.allClosed() {
 		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the registry is closed"})
@@ -139,8 +141,8 @@ func (r *Registry) Reset() {
 	}
 }
 
-// Trim trims every pool and returns their errors, joined. If the registry or all of its pools are closed, the error is
-// memory.ErrClosed.
+// Trim trims every pool that is open, and returns the errors, joined. If the registry is closed, or has pools and all
+// of them are closed, the error is memory.ErrClosed.
 func (r *Registry) Trim() error {
 	if r.allClosed() {
 		return memory.ErrClosed

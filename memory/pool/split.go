@@ -11,13 +11,14 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Split is a [Pool] whose objects have two parts in two regions: Hot for the fields that every frame reads, and Cold for the rest.
-// One handle finds both, and an iteration over Hot reads no byte of Cold.
+// A Split is a [Pool] whose objects have two parts in two regions: Hot for the fields that every frame reads, and
+// Cold for the rest. One handle finds both, and an iteration over Hot reads no byte of Cold.
 //
 //	hot    | H | H |   | H |   | - - -
 //	cold   | CCCCC | CCCCC |       | CCCCC |       | - - -      same slot number
 //
-// Lifetimes, zeroing and the goroutine rule are those of Pool.
+// Lifetimes, zeroing, the goroutine rule, stale handles and the state after Close are those of Pool. The handles have
+// the type of the hot part.
 type Split[Hot, Cold any] struct {
 	_ [0]*Hot // a Split of other types does not convert to this one
 	_ [0]*Cold
@@ -29,8 +30,9 @@ type Split[Hot, Cold any] struct {
 	owner     invariant.Owner
 }
 
-// NewSplit returns a Split with two reservations of src. If src is nil, it is page.Default(). A Capacity of 0 means as many objects
-// as fit 64 MiB with both parts. If the system refuses the address space, Cap is less. The error is that of [New].
+// NewSplit returns a Split with two reservations of src. If src is nil, it is page.Default(). A Capacity of 0 means
+// as many objects as fit 64 MiB with both parts. If the system refuses the address space, Cap is less. The error is
+// that of [New], for either part; nothing is kept then.
 func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], error) {
 	name, err := nameFor[Hot](cfg)
 	if err != nil {
@@ -76,7 +78,8 @@ func (p *Split[Hot, Cold]) lost() {
 // stride is the bytes of an object with both parts.
 func (p *Split[Hot, Cold]) stride() uintptr { return stride[Hot]() + stride[Cold]() }
 
-// New allocates an object with both parts zeroed. Errors and cost are those of [Pool.New].
+// New allocates an object with both parts zeroed, and returns its handle, the hot and the cold part. Errors and cost
+// are those of [Pool.New]; a failed New returns the zero Handle and nil twice.
 func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -94,7 +97,8 @@ func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 	return memory.MakeHandle[Hot](i, gen^p.key), h, c, nil
 }
 
-// Get returns both parts, or ok == false as [Pool.Get]. It inlines, as Hot and Cold do.
+// Get returns both parts and true. If h is stale, zero, or of another pool, it returns nil, nil and false. It
+// inlines, as Hot and Cold do.
 func (p *Split[Hot, Cold]) Get(h memory.Handle[Hot]) (hot *Hot, cold *Cold, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
@@ -104,7 +108,8 @@ func (p *Split[Hot, Cold]) Get(h memory.Handle[Hot]) (hot *Hot, cold *Cold, ok b
 		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*cold))), true
 }
 
-// Hot returns the hot part and does not read the cold one, or ok == false as [Pool.Get].
+// Hot returns the hot part and true, without reading the cold part. If h is stale, zero, or of another pool, it
+// returns nil and false.
 func (p *Split[Hot, Cold]) Hot(h memory.Handle[Hot]) (v *Hot, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
@@ -113,7 +118,8 @@ func (p *Split[Hot, Cold]) Hot(h memory.Handle[Hot]) (v *Hot, ok bool) {
 	return (*Hot)(unsafe.Add(p.hotBase, uintptr(i)*unsafe.Sizeof(*v))), true
 }
 
-// Cold returns the cold part and does not read the hot one, or ok == false as [Pool.Get].
+// Cold returns the cold part and true, without reading the hot part. If h is stale, zero, or of another pool, it
+// returns nil and false.
 func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
@@ -122,7 +128,8 @@ func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
 	return (*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*v))), true
 }
 
-// Free frees the object of h and returns true. If h is stale, it does nothing and returns false.
+// Free frees both parts of the object of h and returns true. If h is stale, zero, or of another pool, it does nothing
+// and returns false.
 func (p *Split[Hot, Cold]) Free(h memory.Handle[Hot]) bool {
 	i, gen := h.Index(), h.Generation()^p.key
 	if !p.has(i, gen) {
@@ -182,7 +189,7 @@ func (p *Split[Hot, Cold]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Split[Hot, Cold]) more() error { return p.refill(p.stride(), p) }
 
-// Grow is [Pool.Grow] for both regions.
+// Grow is [Pool.Grow] for both regions: it commits both or changes nothing.
 func (p *Split[Hot, Cold]) Grow(n int) error {
 	p.owner.Touch()
 	return p.grow(n, p)
@@ -194,7 +201,7 @@ func (p *Split[Hot, Cold]) Name() string { return p.name }
 // Len returns the number of live objects.
 func (p *Split[Hot, Cold]) Len() int { return int(p.count()) }
 
-// Cap returns the most objects that can be live at once, including retired slots. It is 0 after Close.
+// Cap returns the most objects that can be live at once, as [Pool.Cap]. It is 0 after Close.
 func (p *Split[Hot, Cold]) Cap() int { return int(p.capacity) }
 
 // All returns an iterator over the hot parts of the live objects, in the order of their addresses, as [Pool.All].
@@ -227,7 +234,7 @@ func (p *Split[Hot, Cold]) Reset() {
 	p.reset()
 }
 
-// Trim is [Pool.Trim] for both regions.
+// Trim is [Pool.Trim] for both regions. If one of them fails, the other may be trimmed nevertheless.
 func (p *Split[Hot, Cold]) Trim() error {
 	if p.hotBase == nil {
 		return memory.ErrClosed
@@ -261,7 +268,7 @@ func (p *Split[Hot, Cold]) Close() error {
 	return nil
 }
 
-// Stats returns the statistics of both regions together, as [Pool.Stats].
+// Stats returns the statistics of both regions together, as [Pool.Stats]: an object is one block, of both sizes.
 func (p *Split[Hot, Cold]) Stats() memory.Stats {
 	s := p.stats(p.stride())
 	s.Reserved = uint64(p.hot.Reserved()) + uint64(p.cold.Reserved())
