@@ -67,8 +67,8 @@ type stash struct {
 	blocks [stashBlocks]uint32
 }
 
-// NewCache opens a cache of central, which must not be nil. If the heap is closed, the cache is closed, too. It is
-// safe for concurrent use. Cost: the lock, and about 260 bytes per size class in the Go heap.
+// NewCache opens a cache of central, which must not be nil. The caller closes it. If the heap is closed, the cache is
+// closed, too. It is safe for concurrent use. Cost: the lock, and about 260 bytes per size class in the Go heap.
 func NewCache(central *Central) *Cache {
 	central.mu.Lock()
 	defer central.mu.Unlock()
@@ -91,8 +91,9 @@ func NewCache(central *Central) *Cache {
 // batchOf returns how many blocks of a class move at once.
 func batchOf(size uint32) uint32 { return min(max(batchBytes/size, 1), batchBlocks) }
 
-// Alloc is [Heap.Alloc]. The error is memory.ErrClosed if the cache or the heap is closed. Cost: constant; the
-// lock once in up to 32 calls per class, and in each call above MaxSize.
+// Alloc is [Heap.Alloc]. The error is memory.ErrClosed if the cache or the heap is closed. A block that is taken from
+// the heap but cached counts as allocated in Stats of the Central. Cost: constant; the lock once in up to 32 calls
+// per class, and in each call above MaxSize.
 func (c *Cache) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift
 	mask := align - 1
@@ -273,8 +274,8 @@ func (c *Cache) flushAll(op string) {
 	}
 }
 
-// Cached returns the number of blocks in the cache and their bytes. The statistics of the Central count them as
-// live. Cost: proportional to the classes.
+// Cached returns the number of blocks in the cache and their bytes. The statistics of the Central count them as live.
+// After Close both are 0. Cost: proportional to the classes.
 func (c *Cache) Cached() (blocks int, bytes uintptr) {
 	for i := range c.stashes {
 		s := &c.stashes[i]

@@ -12,15 +12,15 @@ import (
 )
 
 // A Central makes a [Heap] safe for concurrent use: each method locks a mutex and calls the method of Heap. Any
-// goroutine may call it. Put a [Cache] per goroutine in front of it, which takes the lock once for a batch of
+// goroutine may call it. Put a [Cache] per goroutine in front of it: a Cache takes the lock once for a batch of
 // blocks.
 //
 // Blocks in caches count as live in Stats. Blocks of a Central or its Caches may be freed through any of them, and
 // must not be freed through the Heap.
 //
 // The lock does not protect against the end of the memory itself. Before you close the page source, for example a
-// manager or a [page.Carve], stop the goroutines that use the Central or a Cache. Otherwise they fault on their
-// own blocks. If the page source closes the memory during a call of the heap, that call also closes the Central.
+// manager or a [page.Carve], stop the goroutines that use the Central or a Cache. Otherwise they fault on their own
+// blocks. If the page source closes the memory during a call of the heap, that call also closes the Central.
 type Central struct {
 	// Invariant, verified by Check besides those of Heap: caches is not negative.
 

@@ -216,8 +216,9 @@ func (h *Heap) lentIn(r *report, off uintptr) (lent uint64) {
 	return lent
 }
 
-// Check verifies the equations above the type; the Central's own are verified by its Check.
-// Cost: proportional to the cached blocks.
+// Check verifies the cache's metadata and returns every inconsistency that it finds, joined into one error. It
+// returns nil for a closed cache or heap. The metadata of the heap is verified by Check of the Central. The goroutine
+// rule is that of Alloc. Cost: proportional to the cached blocks.
 func (c *Cache) Check() error {
 	if c.stashes == nil || c.central.closed() {
 		return nil

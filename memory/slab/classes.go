@@ -54,7 +54,7 @@ const (
 	alignRows  = 8
 )
 
-// String returns the name of the table.
+// String returns the name of the table, or "ClassTable(n)" for an unknown one.
 func (t ClassTable) String() string {
 	switch t {
 	case Geometric:
@@ -70,7 +70,8 @@ func (t ClassTable) String() string {
 }
 
 // Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. It returns nil for an
-// unknown table, and if maxSize is above 64 KiB. It allocates in the Go heap.
+// unknown table, and if maxSize is above 64 KiB. A heap has one more class for aligned requests if maxSize, rounded
+// up to 16, is no multiple of 4096. Sizes allocates in the Go heap.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
 	if t > Fibonacci || maxSize > largest {
 		return nil

@@ -12,16 +12,20 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap is a size-class allocator: it rounds a request up to one of a few dozen block sizes, its size classes.
-// Each class owns spans of 1 KiB units and a stack of its free blocks. Alloc pops a block and Free pushes it. In
-// builds without memdebug neither of them reads or writes the block.
+// A Heap is a size-class allocator: it rounds a request up to one of a few dozen block sizes, its size classes. Each
+// class owns spans of 1 KiB units and a stack of its free blocks. Alloc pops a block and Free pushes it. Neither of
+// them reads or writes the block, except in debug builds (-tags memdebug or -race).
 //
-// Blocks are not zeroed. They are aligned to 16 bytes, or to the alignment that Alloc was given. A block belongs
-// to the caller and keeps its address until Free, Reset or Close. It lies outside the Go heap and must not contain
-// Go pointers.
+// Blocks are not zeroed. They are aligned to 16 bytes, or to the alignment that Alloc was given. A block belongs to
+// the caller and keeps its address until Free, Reset or Close. It lies outside the Go heap and must not contain Go
+// pointers.
 //
 // A Heap is not safe for concurrent use: one goroutine at a time may call it. Goroutines share a heap through
 // [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.
+//
+// After Close, and after its page source has ended, Alloc, Trim and Warm fail with memory.ErrClosed. Free, FreeAny,
+// SizeOf, Resize, Reset, BeginEpoch and EndEpoch panic with a *memory.Misuse then. Free and FreeAny of nil still do
+// nothing.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -133,8 +137,8 @@ type Config struct {
 const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan*unitBytes-largest)
 
 // New returns an empty heap with address space from src, and commits no memory yet. If src is nil, it is
-// page.Default(). The error wraps memory.ErrConfig for a configuration that can never work, or the error of src.
-// In both cases the heap is nil and nothing is kept.
+// page.Default(). The error wraps memory.ErrConfig if a field is out of range, MaxSize and Classes do not fit, or
+// Large is a nil pointer. Otherwise it is the error of src. With an error, the heap is nil and nothing is kept.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -168,19 +172,20 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns a block of at least size bytes, aligned to align, a power of two up to 4096. The block is not
-// zeroed. Size 0 gets a block of the smallest class. For an alignment above 16, Alloc uses the smallest class that
-// fits the size and is a multiple of the alignment.
+// Alloc returns a block of at least size bytes, aligned to align, a power of two up to 4096. The block is not zeroed.
+// Size 0 gets a block of the smallest class. For an alignment above 16, Alloc uses the smallest class that fits the
+// size and is a multiple of the alignment.
 //
 // The error is memory.ErrClosed, memory.ErrAlign, or memory.ErrTooLarge for a size above MaxSize without a
-// Config.Large. With Large it is the error of Large. If the page source refuses memory the error wraps
-// memory.ErrOutOfMemory. A failed Alloc changes nothing that Classes reports, and in Stats at most Failures.
+// Config.Large. With Large it is the error of Large. If the reservation is full or the page source refuses memory,
+// the error wraps memory.ErrOutOfMemory. A failed Alloc changes nothing that Classes reports, and in Stats at most
+// Failures.
 //
-// Builds with memdebug panic with a *memory.Misuse if the free block was written to. The next Alloc may return it.
+// Debug builds panic with a *memory.Misuse if the free block was written to. The next Alloc may return it.
 //
-// Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and
-// may commit memory. If memory is refused it reclaims empty spans of other classes first, in time proportional to
-// the free blocks.
+// Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and may
+// commit memory. If memory is refused it reclaims empty spans of other classes first, in time proportional to the
+// free blocks.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
 	mask := align - 1
@@ -212,12 +217,12 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// Free frees a block. Size is the number of bytes that the block was requested with, or that a successful Resize
-// gave it. Free of nil does nothing. The block must not be used afterwards.
+// Free frees a block. Size is the number of bytes that the block was requested with, or that a successful Resize gave
+// it. Free of nil does nothing. The block must not be used afterwards.
 //
 // Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong size. A
-// size is wrong if the block's class serves it at no alignment; builds with memdebug detect every other size, too.
-// Builds with memfast do not detect every double free: the package comment has the table. Cost: constant.
+// size is wrong if the block's class serves it at no alignment; debug builds detect every other size, too. Builds
+// with memfast do not detect every double free: the package comment has the table. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
@@ -231,8 +236,9 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is Free without the size, and costs as much. A block of Config.Large is passed on to it if Large is a
-// memory.AnyFreer. Otherwise FreeAny panics with a *memory.Misuse.
+// FreeAny is Free without the size, and costs as much. If p is nil, it does nothing. It panics with a *memory.Misuse
+// for a double free, an interior and a foreign pointer. A block of Config.Large is passed on to Large if that is a
+// memory.AnyFreer. Otherwise FreeAny panics.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	if off >= h.limit {
@@ -357,10 +363,10 @@ func (h *Heap) Base() unsafe.Pointer {
 	return h.base
 }
 
-// Generation returns how many blocks have started at p, modulo 2^32, in builds with memdebug. Package remote uses
-// it to detect stale frees. For an address outside the reservation it returns the Generation of Config.Large. It
-// is 0 in other builds, and if no block has started at p. It is safe for concurrent use, also after Close, as far
-// as Large is.
+// Generation returns how many blocks have started at p, modulo 2^32, in debug builds. Package remote uses it to
+// detect stale frees. For an address outside the reservation it returns the Generation of Config.Large. It is 0 in
+// other builds, and if no block has started at p. It is safe for concurrent use, also after Close, as far as Large
+// is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
 		return n
@@ -371,8 +377,8 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	return 0
 }
 
-// Owns reports whether p lies in the heap's reservation, live or not. It is false for blocks of Config.Large.
-// Cost: constant.
+// Owns reports whether p lies in the heap's reservation, live or not. It is false for blocks of Config.Large, and
+// after Close. Cost: constant.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the usable bytes of a live block: the block size of its class. For a block of Config.Large it

@@ -184,9 +184,10 @@ func (h *Heap) allocs() (n uint64) {
 	return n
 }
 
-// Warm commits at least the first bytes of the reservation, so that later calls of Alloc need not. If the page
-// source prefaults ([page.Options]), Warm also pays for the page faults. Trim returns what is unused. The error is
-// memory.ErrClosed, or wraps that of the page source. Nothing has changed then.
+// Warm commits at least the first bytes of the reservation, so that later calls of Alloc need not. If the page source
+// prefaults ([page.Options]), Warm also pays for the page faults. Trim returns what is unused. The error is
+// memory.ErrClosed, or wraps that of the page source, or memory.ErrOutOfMemory if bytes exceeds the reservation.
+// Nothing has changed then.
 func (h *Heap) Warm(bytes uintptr) error {
 	if h.base == nil {
 		return memory.ErrClosed
