@@ -1,12 +1,12 @@
-// Package remote frees blocks from goroutines that do not own their allocator: a [Freer]
-// collects them in batches, an [Inbox] receives the batches, and the owner drains it.
+// Package remote frees blocks from goroutines that do not own their allocator: a [Freer] collects them in batches, an
+// [Inbox] receives the batches, and the owner drains it.
 //
 // # The idea
 //
-// An allocator that belongs to one goroutine needs no lock. Only frees from other goroutines
-// need an atomic operation, and one operation can carry a whole batch. The batches are in two
-// lists. Batches are pushed by compare-and-swap, and a list is only ever taken whole, by a swap.
-// No single batch is popped, so the lists cannot have the ABA problem.
+// An allocator that belongs to one goroutine needs no lock. Only frees from other goroutines need an atomic
+// operation, and one operation can carry a whole batch. The batches are in two lists. Batches are pushed by
+// compare-and-swap, and a list is only ever taken whole, by a swap. No single batch is popped, so the lists cannot
+// have the ABA problem.
 //
 // # Layout
 //
@@ -20,21 +20,20 @@
 //
 // If the target is a [RunFreer], as slab.Heap is, a batch is freed in one call.
 //
-// A batch is an array in the Go heap of 1 to 64 slots. They contain offsets from the target's base if
-// the target is [Based], and otherwise pointers. Neither side reads or writes the freed block.
+// A batch is an array in the Go heap of 1 to 64 slots. They contain offsets from the target's base if the target is
+// [Based], and otherwise pointers. Neither side reads or writes the freed block.
 //
 // # Use it when, and when not
 //
-// Use it if a worker decodes, simulates or uploads from a block that the game's goroutine
-// allocated. Do not use it if both sides can share a frame or a level: those are freed at once.
-// A worker that allocates for itself should have its own heap and free its blocks there.
+// Use it if a worker decodes, simulates or uploads from a block that the game's goroutine allocated. Do not use it if
+// both sides can share a frame or a level: those are freed at once. A worker that allocates for itself should have
+// its own heap and free its blocks there.
 //
-// Drain when the owner has time: at the start of the frame, bounded by DrainSome, and when
-// an allocation fails. Flush before the worker waits: a block in an unfinished batch is live.
-// Reset the inbox with its target.
+// Drain when the owner has time: at the start of the frame, bounded by DrainSome, and when an allocation fails. Flush
+// before the worker waits: a block in an unfinished batch is live. Reset the inbox with its target.
 //
-// Free large blocks with Freer.Free, which takes their size. A batch is then pushed when it has
-// Config.Batch blocks or Config.Bytes bytes, so large blocks do not wait in a batch that never fills.
+// Free large blocks with Freer.Free, which takes their size. A batch is then pushed when it has Config.Batch blocks
+// or Config.Bytes bytes, so large blocks do not wait in a batch that never fills.
 //
 // # What is caught
 //
@@ -54,10 +53,10 @@
 //	Free, Flush on a closed Freer                     at once
 //	Freers that outlive the inbox                     their blocks are counted and reported
 //
-// In memdebug builds a Freer records with each block its generation: how many blocks have started
-// at its address so far. The owner compares it at the drain. An address does not tell what
-// happened before the call of FreeAny. A guard.Allocator around the target delays the reuse of
-// freed blocks, and so detects those mistakes, too.
+// Memdebug builds stand for all debug builds: with -tags memdebug or -race. There a Freer records with each block its
+// generation: how many blocks have started at its address so far. The owner compares it at the drain. An address does
+// not tell what happened before the call of FreeAny. A guard.Allocator around the target delays the reuse of freed
+// blocks, and so detects those mistakes, too.
 //
 // # Cost
 //
@@ -73,14 +72,12 @@
 //	NewFreer                        a mutex; Go allocations only beyond    288 bytes and
 //	                                the highest number open at once        a batch
 //
-// There are as many batches as were ever in flight together, plus one per Freer: if the
-// owner never drains, their number grows until its memory runs out. In the steady state
-// nothing is allocated.
+// There are as many batches as were ever in flight together, plus one per Freer: if the owner never drains, their
+// number grows until its memory runs out. In the steady state nothing is allocated.
 //
 // The time of a block in ns, with the target's Alloc and FreeAny, in batches of 32 (go test -bench
-// 'Pair|Cold|Remote/.*/batch=32|goheap'). Measured on an AMD EPYC with Go 1.26.8, with two cores
-// that were busy with other work, too. The values are the lowest of 12 short rounds, which differ
-// by a factor of two and more:
+// 'Pair|Cold|Remote/.*/batch=32|goheap'). Measured on an AMD EPYC with Go 1.26.8, with two cores that were busy with
+// other work, too. The values are the lowest of 12 short rounds, which differ by a factor of two and more:
 //
 //	entries                    one goroutine   while marking   16 MiB, cold   two goroutines
 //	array of offsets                     7.3            14.2            9.1             13.5
@@ -89,25 +86,22 @@
 //	pointers under a mutex               5.7            23.8            8.2             12.8
 //	the Go heap                            -               -              -              158
 //
-// Offsets are faster than pointers because the collector has nothing to scan and no write barrier
-// runs. Chains are faster for warm blocks and slower for cold ones. They were rejected for another
-// reason: a late write of the program can overwrite their links, and a double free makes the list
-// a cycle before it is detected. A mutex is as fast for one Freer, but the owner waits for a worker
-// that was preempted inside. Offsets of 32 bits gained nothing on one goroutine and less than a tenth
-// between two, and exclude targets above 4 GiB. Between two goroutines, batches of 64 took 9 % less
-// than batches of 32, and batches of 8 took 13 % more.
+// Offsets are faster than pointers because the collector has nothing to scan and no write barrier runs. Chains are
+// faster for warm blocks and slower for cold ones. They were rejected for another reason: a late write of the program
+// can overwrite their links, and a double free makes the list a cycle before it is detected. A mutex is as fast for
+// one Freer, but the owner waits for a worker that was preempted inside. Offsets of 32 bits gained nothing on one
+// goroutine and less than a tenth between two, and exclude targets above 4 GiB. Between two goroutines, batches of 64
+// took 9 % less than batches of 32, and batches of 8 took 13 % more.
 //
-// Some message-passing allocators collect the blocks of one slab at the sender, in a small cache with
-// one place per slab (BatchIt). A run of blocks is then sent, checked and adopted as one. It was slower
-// here. A block in flight is an offset in an array and is not touched. A slab.Heap keeps its free blocks
-// on a stack per class, not on a list per slab. So the owner saves only the lookup of the class, and
-// collecting costs the sender more. FreeRun saves that lookup for blocks that happen to follow each
-// other, and saves the calls.
+// Some message-passing allocators collect the blocks of one slab at the sender, in a small cache with one place per
+// slab (BatchIt). A run of blocks is then sent, checked and adopted as one. It was slower here. A block in flight is
+// an offset in an array and is not touched. A slab.Heap keeps its free blocks on a stack per class, not on a list per
+// slab. So the owner saves only the lookup of the class, and collecting costs the sender more. FreeRun saves that
+// lookup for blocks that happen to follow each other, and saves the calls.
 //
-// In ns a block, with Alloc (go test -bench Runs; AMD EPYC, Go 1.26.8, two cores busy with other work,
-// too; the lowest of 8 rounds). A cache is 16 sets of up to 16 blocks a way. W8 is blocks of 256 bytes
-// in order. Pictures are 1 to 64 KiB and effects 48 to 320 bytes, both from three senders in random
-// order:
+// In ns a block, with Alloc (go test -bench Runs; AMD EPYC, Go 1.26.8, two cores busy with other work, too; the
+// lowest of 8 rounds). A cache is 16 sets of up to 16 blocks a way. W8 is blocks of 256 bytes in order. Pictures are
+// 1 to 64 KiB and effects 48 to 320 bytes, both from three senders in random order:
 //
 //	                       FreeAny   FreeRun   FreeRun and a cache of
 //	                                           1 way    2 ways   4 ways
@@ -122,27 +116,25 @@
 //
 // # Concurrency and the collector
 //
-// The methods of the Inbox belong to the goroutine that owns the target, except NewFreer and Stats,
-// which are safe for concurrent use. A Freer belongs to one goroutine at a time. Pushing is
-// lock-free, and draining does not wait. NewFreer, Freer.Close, Stats, Check and Reset take a mutex,
-// for at most a step per Freer. What a worker did with a block before Free happens before what the owner
-// does after the drain.
+// The methods of the Inbox belong to the goroutine that owns the target, except NewFreer and Stats, which are safe
+// for concurrent use. A Freer belongs to one goroutine at a time. Pushing is lock-free, and draining does not wait.
+// NewFreer, Freer.Close, Stats, Check and Reset take a mutex, for at most a step per Freer. What a worker did with a
+// block before Free happens before what the owner does after the drain.
 //
-// Either side may end first. Pushed blocks are freed also after their Freer was closed. After the
-// inbox was closed, pushed blocks are abandoned: Flush and Close report memory.ErrClosed, and the
-// blocks stay live until the target's memory is released. If a Freer is dropped without Close, the
-// blocks in its batch stay live in the same way. If the target is not [Based], that Freer keeps pointers
-// in the Go heap: close all Freers before the target's memory is released.
+// Either side may end first. Pushed blocks are freed also after their Freer was closed. After the inbox was closed,
+// pushed blocks are abandoned: Flush and Close report memory.ErrClosed, and the blocks stay live until the target's
+// memory is released. If a Freer is dropped without Close, the blocks in its batch stay live in the same way. If the
+// target is not [Based], that Freer keeps pointers in the Go heap: close all Freers before the target's memory is
+// released.
 //
 // # Source
 //
 // List: Treiber, "Systems Programming: Coping with Parallelism", IBM RJ 5118, 1986.
 //
-// Thread-delayed free list: Leijen, Zorn and de Moura, "Mimalloc: Free List Sharding in Action",
-// 2019, section 2.4.
+// Thread-delayed free list: Leijen, Zorn and de Moura, "Mimalloc: Free List Sharding in Action", 2019, section 2.4.
 //
 // Batches that return in one operation: Liétar et al., "snmalloc: A Message Passing Allocator", 2019.
 //
-// Runs of one slab: Filardo and Parkinson, "BatchIt: Optimizing Message-Passing Allocators for
-// Producer-Consumer Workloads: An Intellectual Abstract", ISMM 2024.
+// Runs of one slab: Filardo and Parkinson, "BatchIt: Optimizing Message-Passing Allocators for Producer-Consumer
+// Workloads: An Intellectual Abstract", ISMM 2024.
 package remote

@@ -2,21 +2,20 @@ package remote
 
 import "math"
 
-// Reset drops the blocks that were freed before the target is reset. Call it before or after the Reset of the
-// target, with no Alloc in between:
+// Reset drops the blocks that were freed before the target is reset. Call it before or after the Reset of the target,
+// with no Alloc in between:
 //
 //	heap.Reset()
 //	inbox.Reset()
 //
-// Every block that was given to a Freer before is then stale: the reset of the target has freed it, and its
-// address may be allocated again. Stale blocks are not freed, neither those in the inbox nor those in the current
-// batch of a Freer. Stats counts them as Stale when they arrive.
+// Every block that was given to a Freer before is then stale: the reset of the target has freed it, and its address
+// may be allocated again. Stale blocks are not freed, neither those in the inbox nor those in the current batch of a
+// Freer. Stats counts them as Stale when they arrive.
 //
-// Reset covers each Free that happens before it. A block that is given to a Freer after Reset is freed. So a
-// worker must not keep the address of a block from before the Reset: freeing it then frees the block that has the
-// address now. If there is none, the target reports the free. Builds with memdebug also report it if the address
-// was allocated between Free and the drain. A Free that runs at the same time as Reset counts as before it or
-// after it.
+// Reset covers each Free that happens before it. A block that is given to a Freer after Reset is freed. So a worker
+// must not keep the address of a block from before the Reset: freeing it then frees the block that has the address
+// now. If there is none, the target reports the free. Debug builds also report it if the address was allocated
+// between Free and the drain. A Free that runs at the same time as Reset counts as before it or after it.
 //
 // Reset uses neither the target nor the blocks. So it also serves if the target's memory is gone and the target
 // refuses every block: Close then has nothing to free. Only the owner may call Reset. On a closed inbox, and from

@@ -14,13 +14,13 @@ import (
 // may use it. Each worker makes its own and closes it at its end.
 //
 // A Freer collects blocks in a batch. It pushes the batch to the inbox if it is full, if the sizes passed to Free
-// reach Config.Bytes, at Flush and at Close. Pushed blocks are freed by the owner's next drain, also after the
-// Freer was closed. Blocks that are never pushed stay live in the target.
+// reach Config.Bytes, at Flush and at Close. Pushed blocks are freed by the owner's next drain, also after the Freer
+// was closed. Blocks that are never pushed stay live in the target.
 //
 // Free and FreeAny only record the address. The target detects a bad address at the drain: a foreign pointer, or a
 // double free of a block that was not allocated again. If the owner has allocated the block again, the second free
-// frees the new block. Builds with memdebug detect that if FreeAny was called before that allocation. The package
-// comment has the table.
+// frees the new block. Debug builds (-tags memdebug or -race) detect that if FreeAny was called before that
+// allocation and the target is [Generational]. The package comment has the table.
 type Freer struct {
 	// Invariants, verified by Check, with Config.Batch == size:
 	//
@@ -148,8 +148,9 @@ func (f *Freer) renew() uintptr {
 	return f.join()
 }
 
-// Free is FreeAny for a block of size bytes. It also pushes the batch if the sizes in it add up to Config.Bytes.
-// So a few large blocks do not wait for many others while the owner runs out of memory. The size is not checked.
+// Free is [Freer.FreeAny] for a block of size bytes, with the same panics. It also pushes the batch if the sizes in
+// it add up to Config.Bytes. So a few large blocks do not wait for many others while the owner runs out of memory.
+// The size is not checked.
 func (f *Freer) Free(p unsafe.Pointer, size uintptr) {
 	f.FreeAny(p)
 	switch {
@@ -210,5 +211,5 @@ func (f *Freer) Close() error {
 	return err
 }
 
-// Pending returns the number of blocks in the current batch. It is 0 on a closed Freer.
+// Pending returns the number of blocks in the current batch, which are not pushed yet. It is 0 on a closed Freer.
 func (f *Freer) Pending() int { return f.n }

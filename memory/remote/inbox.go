@@ -23,7 +23,8 @@ type Based interface {
 }
 
 // RunFreer is an optional interface of a target that frees many blocks in one call, with the checks of FreeAny on
-// each. slab.Heap implements it. Builds with memdebug do not use it, and call FreeAny for each block.
+// each. slab.Heap implements it. Debug builds (-tags memdebug or -race) do not use it, and call FreeAny for each
+// block.
 type RunFreer interface {
 	// FreeRun frees the blocks that start offs bytes from base, in order, up to the first one that it does not
 	// free. It returns how many it has freed. The inbox passes the next one to FreeAny, and then continues. If the
@@ -32,9 +33,9 @@ type RunFreer interface {
 	FreeRun(base unsafe.Pointer, offs []uintptr) int
 }
 
-// Generational is an optional interface of a target with which builds with memdebug detect stale frees. It is
-// implemented by slab.Heap, its Central and Caches, tlsf.Heap, freelist.Heap, buddy.Heap, pool.Blocks and
-// compositions of them.
+// Generational is an optional interface of a target with which debug builds (-tags memdebug or -race) detect stale
+// frees. It is implemented by slab.Heap, its Central and Caches, tlsf.Heap, freelist.Heap, buddy.Heap, pool.Blocks
+// and compositions of them.
 type Generational interface {
 	// Generation returns how many blocks have started at p, modulo 2^32. It must be safe for concurrent use.
 	Generation(p unsafe.Pointer) uint32
@@ -54,8 +55,8 @@ const (
 // short time. Pushing and draining are lock-free.
 //
 // If the target is reset, reset the inbox, too: see Reset. A block may be freed twice, with its address allocated
-// again in between. The second free then frees the new block. Builds with memdebug detect this if FreeAny was
-// called before that allocation and the target is [Generational]. The package comment has the table.
+// again in between. The second free then frees the new block. Debug builds (-tags memdebug or -race) detect this if
+// FreeAny was called before that allocation and the target is [Generational]. The package comment has the table.
 type Inbox struct {
 	//	Freer --batch--> head -> batch -> batch        pushed by any Freer
 	//	                  | Swap
@@ -175,8 +176,9 @@ func (in *Inbox) Drain() int {
 	return in.drain("Drain", math.MaxInt)
 }
 
-// DrainSome is Drain for at most limit blocks, to bound the work of a frame. The others wait for the next call,
-// which frees them before newer ones. A limit below 1 frees nothing. Stale blocks do not count towards the limit.
+// DrainSome is Drain for at most limit blocks, to bound the work of a frame. The others wait for the next call, which
+// frees them before newer ones. A limit below 1 frees nothing. It panics as Drain does. Stale blocks do not count
+// towards the limit.
 func (in *Inbox) DrainSome(limit int) int {
 	if in.rest == nil && in.head.Load() == nil {
 		return 0

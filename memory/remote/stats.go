@@ -14,9 +14,9 @@ type Stats struct {
 	Books     uint64 // bytes of the Go heap in batches
 }
 
-// Stats returns the statistics of the inbox. It is safe for concurrent use with pushes and drains. During a drain
-// InFlight may still include blocks that were drained since the call began; it is never too low. Stats takes a
-// mutex and does not allocate. Cost: proportional to the highest number of Freers open at once.
+// Stats returns the statistics of the inbox. It is safe for concurrent use with pushes and drains, also after Close.
+// During a drain InFlight may still include blocks that were drained since the call began; it is never too low. Stats
+// takes a mutex and does not allocate. Cost: proportional to the highest number of Freers open at once.
 func (in *Inbox) Stats() Stats {
 	in.mu.Lock()
 	defer in.mu.Unlock()
