@@ -38,7 +38,8 @@ func NewFilm(wide, fps int) (*Film, error) {
 func (m *Film) Len() int { return len(m.frames) }
 
 // Add records what the window shows so far, reduced by a whole factor; each pixel is the mean of those it replaces.
-// It waits for the GPU. It fails if the size of the window differs from the first picture's.
+// It waits for the GPU. It fails if the size of the window differs from the first picture's, or if the reduced
+// picture would be empty.
 func (m *Film) Add(f *Frame) error {
 	by := max(1, (f.ScreenW+m.most-1)/m.most)
 	w, h := f.ScreenW/by, f.ScreenH/by
