@@ -6,11 +6,13 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Commands collects structural changes while queries are open, and applies them in the order in which
-// they were given. It reuses its buffers: after warming up, neither commands nor Apply allocate in the
-// Go heap, except for chunks with pointers.
+// Commands collects structural changes, also while the world is locked. Apply executes them in the order
+// in which they were given. Commands reuses its buffers: after warming up, neither commands nor Apply
+// allocate in the Go heap, except for columns of types with pointers.
 //
-// Commands for an entity that is stale at Apply are skipped, as two bullets may destroy one target.
+// A command for an entity that is stale at Apply is skipped. So two bullets may destroy one target. In a
+// closed world all methods except Len and Skipped panic with a [*memory.Misuse]. In a parallel run the
+// same holds, except for the commands of a [Task].
 type Commands struct {
 	// Invariants, verified in this order by check:
 	//
@@ -75,7 +77,7 @@ func (q *typedQueue[T]) clear() {
 	q.values = q.values[:0]
 }
 
-// Commands returns the world's command buffer, always the same. It panics with a [*memory.Misuse] in a
+// Commands returns the world's command buffer, always the same one. It panics with a [*memory.Misuse] in a
 // parallel run: use [Task.Commands] there.
 func (w *World) Commands() *Commands {
 	w.guard.notInParallel("Commands")
@@ -85,7 +87,8 @@ func (w *World) Commands() *Commands {
 	return w.commands
 }
 
-// Len returns the number of commands that wait for Apply, or for a Task's commands, those of the batch.
+// Len returns the number of commands that wait for Apply. Of the commands of a [Task] it returns the number
+// given in the current batch.
 func (cmd *Commands) Len() int {
 	if cmd.task != nil {
 		cmd.mustAccept("Len")
@@ -97,9 +100,11 @@ func (cmd *Commands) Len() int {
 // Skipped returns how many commands the last Apply skipped because their entity or target was stale.
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
-// Spawn creates an entity without components at once, so that AddTo can name it. Typed filters do not
-// match it before Apply adds a component. The error wraps [memory.ErrOutOfMemory] or [ErrLimit]. In a
-// parallel run see [Task.Commands].
+// Spawn creates an entity without components at once, so that other commands can name it. It is allowed while
+// queries are open and in observers. Filters do not match the entity until Apply adds a component. The error
+// wraps [memory.ErrOutOfMemory] or [ErrLimit]; no entity was created then. Spawn panics with a
+// [*memory.Misuse] during WriteJSON and ReadJSON, and if a callback of the allocator calls it. In a parallel
+// run see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")
@@ -120,14 +125,14 @@ func (cmd *Commands) Spawn() (Entity, error) {
 	return e, nil
 }
 
-// Destroy removes e at the next Apply.
+// Destroy removes e with all its components at the next Apply.
 func (cmd *Commands) Destroy(e Entity) {
 	cmd.mustAccept("Destroy")
 	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandDestroy})
 }
 
-// AddTo adds the component with value v to e at the next Apply, or writes v if e has it then. It panics
-// with a [*memory.Misuse] for a relation, see [AddRelation].
+// AddTo adds the component with value v to e at the next Apply, or writes v if e has it then. It panics with
+// a [*memory.Misuse] if c belongs to another world or is a relation: see [AddRelation].
 func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	checkComponent(cmd, c, "AddTo")
 	if cmd.w.store.relating.has(c.ID()) {
@@ -136,15 +141,17 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	add(cmd, c, command{e: cmd.toPlaceholder(e), kind: commandAdd, id: c.ID()}, v)
 }
 
-// AddRelation adds the relation with value v and a target to e at the next Apply, or changes both if e
-// has it then. If the target is stale at Apply the command is skipped.
+// AddRelation adds the relation with value v and a target to e at the next Apply, or changes both if e has it
+// then. If e or the target is stale at Apply, the command is skipped. It panics with a [*memory.Misuse] if r
+// belongs to another world.
 func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
 	checkComponent(cmd, r.Component, "AddRelation")
 	add(cmd, r.Component, command{e: cmd.toPlaceholder(e), kind: commandRelate, id: r.ID(), target: cmd.toPlaceholder(target)}, v)
 }
 
-// SetTargetOf changes the target of e at the next Apply if e has the relation then. If the target is
-// stale at Apply the command is skipped.
+// SetTargetOf changes the target of e at the next Apply. It does nothing if e does not have the relation
+// then. If e or the target is stale at Apply, the command is skipped. It panics with a [*memory.Misuse] if r
+// belongs to another world.
 func SetTargetOf[T any](cmd *Commands, r Relation[T], e, target Entity) {
 	checkComponent(cmd, r.Component, "SetTargetOf")
 	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandTurn, id: r.ID(), target: cmd.toPlaceholder(target)})
@@ -180,7 +187,8 @@ func (cmd *Commands) extendWords(n int) int {
 	return at
 }
 
-// RemoveFrom removes the component from e at the next Apply. For a Relation r pass r.Component.
+// RemoveFrom removes the component from e at the next Apply. It does nothing if e does not have it then. For
+// a Relation r pass r.Component. It panics with a [*memory.Misuse] if c belongs to another world.
 func RemoveFrom[T any](cmd *Commands, c Component[T], e Entity) {
 	checkComponent(cmd, c, "RemoveFrom")
 	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandRemove, id: c.ID()})
@@ -196,12 +204,13 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 // Apply executes all commands in order. Consecutive additions and removals of one entity move it once.
 //
 // The error wraps [memory.ErrOutOfMemory] or [ErrLimit]. The commands before the failed one have been
-// applied. It and those after it still wait: free memory and call Apply again, or call Discard. If a
-// row of all components would not fit a chunk, the error wraps [memory.ErrTooLarge]; then only Discard
-// helps.
+// applied. The failed one and those after it still wait: free memory and call Apply again, or call
+// Discard. If a row of all components would not fit a chunk, the error wraps [memory.ErrTooLarge]; then
+// only Discard helps.
 //
-// After a panic of the allocator or an observer the rest waits in the same way. If an entity would get
-// a fifth relation, Apply panics with a [*memory.Misuse], and that command stays first.
+// If the allocator or an observer panics, the commands that were not applied still wait. If an entity
+// would get a fifth relation, Apply panics with a [*memory.Misuse]; then only Discard helps. Apply also
+// panics with a [*memory.Misuse] if the world is locked.
 func (cmd *Commands) Apply() error {
 	cmd.mustApply("Apply")
 	cmd.w.guard.mutable("Apply")
@@ -320,8 +329,8 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	}
 }
 
-// Discard drops all waiting commands and destroys the entities that they spawned. Commands that
-// observers give during this wait for Apply. Discard is a structural change.
+// Discard drops all waiting commands and destroys the entities that they spawned. Commands that observers
+// give during this wait for Apply. Discard panics with a [*memory.Misuse] if the world is locked.
 func (cmd *Commands) Discard() {
 	cmd.mustApply("Discard")
 	cmd.w.guard.mutable("Discard")

@@ -8,7 +8,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// An ID is the number of a component type in its world, in order of registration.
+// An ID is the number of a component type in its world. IDs start at 0 and rise in order of registration. The
+// ticks of a tracked type have a number, too.
 type ID uint8
 
 // A component is what a world knows of one type.
@@ -55,8 +56,8 @@ type registry struct {
 	companions mask
 }
 
-// A Component gives access to one component type of one world. Create it once with [Register] and copy
-// it freely; it is two words.
+// A Component gives access to one component type of one world. Create it once with [Register] and copy it
+// freely; it is two words. The zero Component is not usable.
 type Component[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of   [0]*T // no Component of another type converts to this one
@@ -71,8 +72,9 @@ type Component[T any] struct {
 // of any kind are in the Go heap, where the collector sees them. Strings, slices, maps, functions and
 // interfaces are pointers, too. [World.Column] reports this as Pointerful.
 //
-// The error is [ErrTooManyComponents], or wraps [memory.ErrTooLarge] if the type does not fit a chunk
-// of Config.ChunkBytes. Types with pointers have the same bound.
+// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if the type does not fit a chunk of
+// Config.ChunkBytes. Types with pointers have the same bound. If T is new, Register panics with a
+// [*memory.Misuse] in a parallel run.
 func Register[T any](w *World) (Component[T], error) {
 	typ := reflect.TypeFor[T]()
 	if c := w.store.byType[typ]; c != nil {
@@ -138,12 +140,12 @@ func (c *component) columnAt(record uint64) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(c.addresses)), record>>(locShift+rowBits)%maxSegments*addressBytes))
 }
 
-// ID returns the number of the type, for filters and for methods of World.
+// ID returns the number of the type in its world, for filters and for methods of World.
 func (c Component[T]) ID() ID { return c.comp.id }
 
-// Get returns the component of e, or false if e is stale or does not have it. The pointer is valid
-// until e gains or loses a component, changes a target, or any entity leaves its archetype. Creating
-// entities never moves it.
+// Get returns a pointer to the component of e, or false if e is stale or does not have it. The pointer is
+// valid until e gains or loses a component or changes a target, or until any entity leaves its archetype.
+// Creating entities never moves it.
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	if n, x := uint(e.index), &c.w.store.index; n < uint(len(x.recs)) {
 		if r := x.recs[n].word(); uint32(r>>genShift) == e.gen {
@@ -155,9 +157,10 @@ func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	return
 }
 
-// Column returns the components of entities from a chunk of any filter: the whole chunk or consecutive
-// rows of it. It returns nil if their archetype does not have the component. So a system can use an
-// optional column. It panics with a [*memory.Misuse] if es is not part of a chunk of this world.
+// Column returns the components of es, for a column that not all archetypes have. es must be a chunk of any
+// filter, or consecutive rows of one. Column returns nil if es is empty or their archetype does not have the
+// component. The slice is valid as long as es. Column panics with a [*memory.Misuse] if es is not part of a
+// chunk of this world.
 func (c Component[T]) Column(es []Entity) []T {
 	if len(es) == 0 {
 		return nil
@@ -185,8 +188,9 @@ func (c Component[T]) Has(e Entity) bool {
 	return ok
 }
 
-// Set writes the component of e. It returns false if e is stale or does not have the component. It is
-// not a structural change.
+// Set writes v to the component of e and calls observers of OnSet. It returns false if e is stale or does not
+// have the component. It is not a structural change. If an observer watches OnSet of the component, it panics
+// with a [*memory.Misuse] in a parallel run.
 func (c Component[T]) Set(e Entity, v T) bool {
 	p, ok := c.Get(e)
 	if !ok {
@@ -204,9 +208,10 @@ func (c Component[T]) Set(e Entity, v T) bool {
 	return true
 }
 
-// Add adds the component with value v to e, or writes v if e has it already. The error is [ErrStale],
-// or wraps [memory.ErrOutOfMemory] or [ErrLimit]. It wraps [memory.ErrTooLarge] if a row with all
-// components of e does not fit a chunk. Nothing has changed then.
+// Add adds the component with value v to e, or writes v if e has it already. The error is [ErrStale] if e is
+// stale. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or [memory.ErrTooLarge] if a row with all components
+// of e does not fit a chunk. Nothing has changed then. Add panics with a [*memory.Misuse] for a relation that
+// e does not have: use [Relation.Add].
 func (c Component[T]) Add(e Entity, v T) error {
 	c.w.guard.mutable("Add")
 	had := c.w.observers.observed != 0 && c.Has(e)
@@ -222,9 +227,9 @@ func (c Component[T]) Add(e Entity, v T) error {
 	return nil
 }
 
-// Remove removes the component from e and reports whether e had it. If the smaller archetype needs a
-// chunk that is not available, the error wraps [memory.ErrOutOfMemory] or [ErrLimit], and e keeps the
-// component.
+// Remove removes the component from e. It returns false without an error if e is stale or does not have it.
+// If the archetype without the component needs a chunk that is not available, the error wraps
+// [memory.ErrOutOfMemory] or [ErrLimit], and e keeps the component.
 func (c Component[T]) Remove(e Entity) (bool, error) {
 	w := c.w
 	w.guard.mutable("Remove")

@@ -59,8 +59,8 @@
 //	          1 KiB, 4 KiB, 4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
 //
 // A few entities take 1 KiB, and an iteration over a million enters new columns some twenty times.
-// A batch takes larger chunks at once: each is the largest that it fills at least half (the second
-// size: a third). A thousand entities of one batch are in one chunk if a row has at most 64 bytes,
+// A batch takes larger chunks at once: each is the largest that it fills at least half, or a third up to
+// four times Config.ChunkBytes. A thousand entities of one batch are in one chunk if a row has at most 64 bytes,
 // and iterate as fast as a slice. Created one by one they are in five chunks, whose edges cost a few
 // per cent.
 //
@@ -90,7 +90,7 @@
 // [RegisterRelation]. Entities of the same components then have one table per target, and "all
 // children of e" iterates over exactly these rows:
 //
-//	archetype {Position, ChildOf}    ChildOf → a:  | rows … |      4 × 1 KiB, 4 × 4 KiB, 4 × 16 KiB …
+//	archetype {Position, ChildOf}    ChildOf → a:  | rows … |      4 × 1 KiB, 8 × 4 KiB, 4 × 16 KiB …
 //	                                 ChildOf → b:  | rows … |
 //	index: (ChildOf, a) → tables     in the order in which they got the target
 //
@@ -177,9 +177,9 @@
 // does not lock: a structural change in it takes effect, and the loop panics at its next step.
 //
 // A limit that more memory does not raise is an error that wraps [ErrLimit]. If memory runs out the
-// error wraps memory.ErrOutOfMemory. In both cases no entity has changed, but new archetypes stay. They
-// allocate in the Go heap only if the allocator's own error does. [World] describes panics, a closed
-// allocator, and entities of another world. In steady state no operation allocates in the Go heap,
+// error wraps memory.ErrOutOfMemory. In both cases no entity has changed, but new archetypes stay. Such
+// an error allocates in the Go heap only if the allocator's own error does. [World] describes panics, a
+// closed allocator, and entities of another world. In steady state no operation allocates in the Go heap,
 // except for a new chunk with columns in the Go heap.
 //
 // Iteration follows the order in which archetypes and rows were created, and nothing iterates over a

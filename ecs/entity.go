@@ -24,8 +24,8 @@ type Entity struct {
 	gen   uint32
 }
 
-// MakeEntity returns the Entity with an index and a generation, for saved games and replays. If
-// generation is even it returns the zero Entity.
+// MakeEntity returns the Entity with an index and a generation, for saved games and replays. If generation is
+// even it returns the zero Entity. It does not check whether the Entity is alive in any world.
 func MakeEntity(index, generation uint32) Entity {
 	if generation&1 == 0 {
 		return Entity{}
@@ -33,16 +33,18 @@ func MakeEntity(index, generation uint32) Entity {
 	return Entity{index: index, gen: generation}
 }
 
-// Index returns the slot number, from 1 to Config.MaxEntities, or 0 for the zero Entity.
+// Index returns the slot number: from 1 to Config.MaxEntities in an Entity that was ever valid, 0 in the zero
+// Entity. An Entity from Spawn of a [Task]'s commands has 1<<31 or more.
 func (e Entity) Index() uint32 { return e.index }
 
-// Generation returns the generation. It is odd in every Entity that was ever valid.
+// Generation returns the generation of the slot. It is odd in every Entity that was ever valid, and rises by
+// 2 with each reuse of the slot.
 func (e Entity) Generation() uint32 { return e.gen }
 
 // IsZero reports whether e is the zero Entity.
 func (e Entity) IsZero() bool { return e == Entity{} }
 
-// String returns slot and generation, as "#12.7".
+// String returns slot and generation in the form "#12.7".
 func (e Entity) String() string { return fmt.Sprintf("#%d.%d", e.index, e.gen) }
 
 const (

@@ -8,10 +8,12 @@ import (
 	"github.com/strata-go/strata/ecs/internal/jsonio"
 )
 
-// MarshalText returns slot and generation as "12:7". encoding/json uses it for an Entity in any value,
-// and for one that is the key of a map. The zero Entity is "0:0".
+// MarshalText returns slot and generation in the form "12:7". encoding/json uses it for an Entity in
+// any value, and for one that is the key of a map. The zero Entity is "0:0". It does not check whether
+// the entity is alive.
 //
-// It returns an error for an Entity from Spawn of a [Task]'s commands, which does not exist yet.
+// The error is nil for every Entity that this package returns. The text of an Entity from Spawn of a
+// [Task]'s commands names no entity, even after Apply.
 //
 // A struct that embeds an Entity promotes this method, so only the Entity is written. Name the field instead.
 func (e Entity) MarshalText() ([]byte, error) {
@@ -27,8 +29,9 @@ func (e Entity) appendText(b []byte) []byte {
 	return strconv.AppendUint(b, uint64(e.gen), 10)
 }
 
-// UnmarshalText reads the result of MarshalText. It does not check whether the entity is alive in any
-// world. On error e is unchanged.
+// UnmarshalText sets e from a text in the form of MarshalText. It does not check whether the entity is alive
+// in any world. It returns an error for any other form, and unless the text is "0:0", for slot 0 and for an
+// even generation. On error e is unchanged.
 func (e *Entity) UnmarshalText(text []byte) error {
 	slot, generation, ok := bytes.Cut(text, []byte(":"))
 	index, err := strconv.ParseUint(string(slot), 10, 32)

@@ -47,7 +47,9 @@ type filter struct {
 	iteratorCache
 }
 
-// A Selection is any filter. Batch operations use the entities that it matches at the time of the call.
+// A Selection is any filter: [Filter1] to Filter8 or [FilterOf]. Batch operations change the entities that it
+// matches at the time of the call. They panic with a [*memory.Misuse] if the filter belongs to another world
+// or has a ChangedSince.
 type Selection interface{ selection() *filter }
 
 func (f *filter) selection() *filter { return f }
@@ -195,9 +197,9 @@ func (f *filter) Len() (n int) {
 	return n
 }
 
-// EntityAt returns entity i in the order of All, from 0 to Len() - 1, for example a random one. It
-// panics with a [*memory.Misuse] for any other i. Cost: a visit to each matching archetype and a binary
-// search among the chunks of one; with ChangedSince that of Len.
+// EntityAt returns entity i in the order of All, for example a random one. It panics with a [*memory.Misuse]
+// if i is not from 0 to Len() - 1. Cost: a visit to each matching archetype and a binary search among the
+// chunks of one. With ChangedSince it costs as much as Len.
 func (f *filter) EntityAt(i int) Entity {
 	f.w.guard.notInParallel("EntityAt")
 	f.update(len(f.w.store.tables))
@@ -228,8 +230,8 @@ func (f *filter) entityNumber(i int) (Entity, bool) {
 	return Entity{}, false
 }
 
-// Check verifies the filter and returns an error that lists all broken invariants, or nil. World.Check
-// does not include it.
+// Check verifies the filter and returns an error that lists all broken invariants, or nil. World.Check does
+// not include filters.
 func (f *filter) Check() error {
 	var c checker
 	named := f.need.with(f.deny)
@@ -296,9 +298,10 @@ type cursor struct {
 	number uint64 // of the query, see guard
 }
 
-// Next advances to the next entity. At the end it returns false and unlocks the world. After NextChunk
-// it continues after the chunk's first entity, which is then the current one. It panics with a
-// [*memory.Misuse] if the query was closed by a copy or by World.EndQueries.
+// Next advances to the next entity and returns true. At the end it unlocks the world and returns false, as do
+// all later calls. The first call after NextChunk advances to the second entity of the chunk. At the end of a
+// chunk it panics with a [*memory.Misuse] if the query was closed by a copy of it, by [World.EndQueries], or
+// because the allocator was closed.
 func (q *cursor) Next() bool {
 	q.row++
 	if q.row < q.n {
@@ -307,17 +310,18 @@ func (q *cursor) Next() bool {
 	return q.advance()
 }
 
-// NextChunk advances to the next chunk and skips the rest of the current one. At the end it returns
-// false and unlocks the world. It panics as Next.
+// NextChunk skips the rest of the current chunk, advances to the first entity of the next one and returns
+// true. At the end it unlocks the world and returns false, as do all later calls. It panics as Next does at
+// the end of a chunk.
 func (q *cursor) NextChunk() bool { return q.advance() }
 
-// Entity returns the current entity.
+// Entity returns the current entity. Before the first Next and after the end there is none, and it panics.
 func (q *cursor) Entity() Entity {
 	return *(*Entity)(unsafe.Add(q.es, uintptr(q.row)*entityBytes))
 }
 
-// Close closes the query before its end and unlocks the world. A query that reached its end is already
-// closed. Closing again, or closing a copy, does nothing.
+// Close ends the query, and unlocks the world if no other query is open. At the end of a query Next or
+// NextChunk has already done so. Closing a query again does nothing, also through a copy.
 func (q *cursor) Close() {
 	if q.f != nil {
 		q.f.closeQuery(q.number)
@@ -368,9 +372,9 @@ func (q *cursor) shift(row uintptr) {
 	}
 }
 
-// RemoveAll destroys each entity that s matches and returns their number. It costs far less per entity
-// than World.Remove, because whole chunks are freed. It panics with a [*memory.Misuse] if the world is
-// locked, if s belongs to another world, or if s has a ChangedSince.
+// RemoveAll destroys each entity that s matches and returns their number. It costs far less per entity than
+// World.Remove, because whole chunks are freed. It panics with a [*memory.Misuse] if the world is locked, if
+// s belongs to another world, or if s has a ChangedSince.
 func (w *World) RemoveAll(s Selection) int {
 	w.guard.mutable("RemoveAll")
 	f := s.selection()

@@ -73,9 +73,10 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 // order, and the targets of relations. Ticks, components with pointers, resources and events are not
 // included.
 //
-// Two worlds have the same value if they had the same operations and the same Config.ChunkBytes and
-// FirstChunkBytes, on every 64-bit architecture. All NaNs count as equal, since their bits differ
-// between processors; 0 and -0 are different. Hash allocates nothing and does not lock the world.
+// Two worlds have the same value for the same h if they had the same operations and the same
+// Config.ChunkBytes and FirstChunkBytes, on every 64-bit architecture. All NaNs count as equal, since
+// their bits differ between processors; 0 and -0 are different. Hash allocates nothing and does not lock
+// the world.
 func (w *World) Hash(h uint64) uint64 {
 	h = mix(h, uint64(w.store.index.live))
 	for _, t := range w.store.tables {

@@ -9,8 +9,8 @@ import (
 )
 
 // ReadJSON loads the output of [World.WriteJSON] into a world without entities. Each Entity,
-// also one in a component, then names the same entity as in the world that was written: index and
-// generation come from the text. An Entity from before a Reset may therefore name a new entity.
+// also one in a component, then names the same entity as in the world that was written, because index
+// and generation come from the text. So an Entity from before a Reset of w may name a new entity.
 //
 // All component types of the text must be registered, with the same names, in any order. Relations
 // must be registered as relations. If w is new and has the same Config and the same types in the same
@@ -18,13 +18,13 @@ import (
 // If w has archetypes already, as after Reset, new ones follow them, so the
 // iteration order and Hash may differ.
 //
-// Fields that the text omits are zero, as are nulls. If a field occurs twice, the last one counts.
+// Fields that the text omits or gives as null are zero. If a field occurs twice, the last one counts.
 //
 // The error gives the line and the byte. ReadJSON fails if:
 //   - the version is another one, or the text is truncated, continued, or has more than 65,536
 //     consecutive blanks outside of strings;
 //   - a component or a field is unknown, or a component is missing;
-//   - an entity occurs twice, is beyond Config.MaxEntities ([ErrLimit]), or a slot below the highest is missing;
+//   - an entity occurs twice or is above Config.MaxEntities ([ErrLimit]), or a slot below the highest is missing;
 //   - the target of a relation is stale and not listed as gone;
 //   - w has entities;
 //   - the reader fails, or returns nothing 100 times ([io.ErrNoProgress]);
@@ -35,8 +35,8 @@ import (
 // Observers are called after everything is read, as for entities created by a batch. Resources,
 // events, pending commands and observers are unchanged.
 //
-// The world is locked during the call, and has no entities for an UnmarshalJSON that looks. It panics
-// with a [*memory.Misuse] if in is nil or w is locked or closed.
+// The world is locked during the call, and an UnmarshalJSON method that reads it finds no entities.
+// ReadJSON panics with a [*memory.Misuse] if in is nil, or if w is locked or closed.
 //
 // Cost: some 3 µs and 15 Go allocations per entity and component. During the call it uses 4 bytes of
 // Go memory per slot, 12 per run of free slots, and the text of the longest value.

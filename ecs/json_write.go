@@ -70,7 +70,8 @@ const flushBytes = 32 << 10
 // ChangedSince reports all components as new.
 //
 // The world is locked during the call; open queries and loops are allowed. WriteJSON panics with a
-// [*memory.Misuse] if out is nil, w is closed, a parallel run is in progress, or the allocator calls it.
+// [*memory.Misuse] if out is nil, w is closed, a parallel run is in progress, or a callback of the
+// allocator calls it.
 //
 // Cost: some 350 ns per entity and component. It buffers 32 KiB and the longest line, and allocates
 // nothing per entity except in the methods of component types.

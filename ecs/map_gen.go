@@ -6,6 +6,9 @@ import "unsafe"
 
 // A Map1 creates and changes entities by one component.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map1[A any] struct {
 	ofA [0]*A
 	mapper
@@ -19,9 +22,9 @@ func NewMap1[A any](w *World) *Map1[A] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -34,8 +37,10 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -49,10 +54,10 @@ func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -71,8 +76,8 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -88,9 +93,9 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map1[A]) Add(entity Entity, a A) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -104,30 +109,33 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map1[A]) Removes(ids ...ID) *Map1[A] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map1[A]) To(id ID, target Entity) *Map1[A] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -142,8 +150,8 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -152,6 +160,9 @@ func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
 
 // A Map2 creates and changes entities by 2 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map2[A, B any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -166,9 +177,9 @@ func NewMap2[A, B any](w *World) *Map2[A, B] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -182,8 +193,10 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -197,10 +210,10 @@ func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -220,8 +233,8 @@ func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) err
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -238,9 +251,9 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -255,9 +268,10 @@ func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -265,21 +279,23 @@ func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map2[A, B]) Removes(ids ...ID) *Map2[A, B] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map2[A, B]) To(id ID, target Entity) *Map2[A, B] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -295,8 +311,8 @@ func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -306,6 +322,9 @@ func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
 
 // A Map3 creates and changes entities by 3 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map3[A, B, C any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -321,9 +340,9 @@ func NewMap3[A, B, C any](w *World) *Map3[A, B, C] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -338,8 +357,10 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -353,10 +374,10 @@ func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C))
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -377,8 +398,8 @@ func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -396,9 +417,9 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -414,9 +435,10 @@ func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -425,21 +447,23 @@ func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map3[A, B, C]) Removes(ids ...ID) *Map3[A, B, C] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map3[A, B, C]) To(id ID, target Entity) *Map3[A, B, C] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -456,8 +480,8 @@ func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -468,6 +492,9 @@ func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
 
 // A Map4 creates and changes entities by 4 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map4[A, B, C, D any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -484,9 +511,9 @@ func NewMap4[A, B, C, D any](w *World) *Map4[A, B, C, D] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -502,8 +529,10 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -517,10 +546,10 @@ func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -542,8 +571,8 @@ func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -562,9 +591,9 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -581,9 +610,10 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -593,21 +623,23 @@ func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) 
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map4[A, B, C, D]) Removes(ids ...ID) *Map4[A, B, C, D] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map4[A, B, C, D]) To(id ID, target Entity) *Map4[A, B, C, D] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -625,8 +657,8 @@ func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -638,6 +670,9 @@ func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, er
 
 // A Map5 creates and changes entities by 5 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map5[A, B, C, D, E any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -655,9 +690,9 @@ func NewMap5[A, B, C, D, E any](w *World) *Map5[A, B, C, D, E] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -674,8 +709,10 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -689,10 +726,10 @@ func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, 
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -715,8 +752,8 @@ func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b 
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -736,9 +773,9 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -756,9 +793,10 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -769,21 +807,23 @@ func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int,
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map5[A, B, C, D, E]) Removes(ids ...ID) *Map5[A, B, C, D, E] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map5[A, B, C, D, E]) To(id ID, target Entity) *Map5[A, B, C, D, E] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -802,8 +842,8 @@ func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) e
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -816,6 +856,9 @@ func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) 
 
 // A Map6 creates and changes entities by 6 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map6[A, B, C, D, E, F any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -834,9 +877,9 @@ func NewMap6[A, B, C, D, E, F any](w *World) *Map6[A, B, C, D, E, F] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -854,8 +897,10 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -869,10 +914,10 @@ func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -896,8 +941,8 @@ func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A,
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -918,9 +963,9 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -939,9 +984,10 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -953,21 +999,23 @@ func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f 
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map6[A, B, C, D, E, F]) Removes(ids ...ID) *Map6[A, B, C, D, E, F] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map6[A, B, C, D, E, F]) To(id ID, target Entity) *Map6[A, B, C, D, E, F] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -987,8 +1035,8 @@ func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1002,6 +1050,9 @@ func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e 
 
 // A Map7 creates and changes entities by 7 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map7[A, B, C, D, E, F, G any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1021,9 +1072,9 @@ func NewMap7[A, B, C, D, E, F, G any](w *World) *Map7[A, B, C, D, E, F, G] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1042,8 +1093,10 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1057,10 +1110,10 @@ func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, 
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1085,8 +1138,8 @@ func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a [
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1108,9 +1161,9 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1130,9 +1183,10 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1145,21 +1199,23 @@ func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E,
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map7[A, B, C, D, E, F, G]) Removes(ids ...ID) *Map7[A, B, C, D, E, F, G] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Map7[A, B, C, D, E, F, G] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -1180,8 +1236,8 @@ func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, 
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1196,6 +1252,9 @@ func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D,
 
 // A Map8 creates and changes entities by 8 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map8[A, B, C, D, E, F, G, H any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1216,9 +1275,9 @@ func NewMap8[A, B, C, D, E, F, G, H any](w *World) *Map8[A, B, C, D, E, F, G, H]
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1238,8 +1297,10 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1253,10 +1314,10 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1282,8 +1343,8 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, 
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1306,9 +1367,9 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1329,9 +1390,10 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1345,21 +1407,23 @@ func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map8[A, B, C, D, E, F, G, H]) Removes(ids ...ID) *Map8[A, B, C, D, E, F, G, H] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Map8[A, B, C, D, E, F, G, H] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -1381,8 +1445,8 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d 
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1398,6 +1462,9 @@ func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d
 
 // A Map9 creates and changes entities by 9 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map9[A, B, C, D, E, F, G, H, I any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1419,9 +1486,9 @@ func NewMap9[A, B, C, D, E, F, G, H, I any](w *World) *Map9[A, B, C, D, E, F, G,
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1442,8 +1509,10 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1457,10 +1526,10 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, 
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1487,8 +1556,8 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entit
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1512,9 +1581,9 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, 
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1536,9 +1605,10 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D,
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1553,21 +1623,23 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Removes(ids ...ID) *Map9[A, B, C, D, E, F, G, H, I] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) To(id ID, target Entity) *Map9[A, B, C, D, E, F, G, H, I] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -1590,8 +1662,8 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C,
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1608,6 +1680,9 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C
 
 // A Map10 creates and changes entities by 10 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1630,9 +1705,9 @@ func NewMap10[A, B, C, D, E, F, G, H, I, J any](w *World) *Map10[A, B, C, D, E, 
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1654,8 +1729,10 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E,
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1669,10 +1746,10 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number i
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1700,8 +1777,8 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []E
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1726,9 +1803,9 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c 
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1751,9 +1828,10 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, 
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1769,21 +1847,23 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C,
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Removes(ids ...ID) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) To(id ID, target Entity) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -1807,8 +1887,8 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, 
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1826,6 +1906,9 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B,
 
 // A Map11 creates and changes entities by 11 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1849,9 +1932,9 @@ func NewMap11[A, B, C, D, E, F, G, H, I, J, K any](w *World) *Map11[A, B, C, D, 
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1874,8 +1957,10 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -1889,10 +1974,10 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(numbe
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -1921,8 +2006,8 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es 
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1948,9 +2033,9 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B,
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1974,9 +2059,10 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c 
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -1993,21 +2079,23 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Removes(ids ...ID) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) To(id ID, target Entity) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -2032,8 +2120,8 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b 
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -2052,6 +2140,9 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b
 
 // A Map12 creates and changes entities by 12 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
+//
+// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
+// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -2076,9 +2167,9 @@ func NewMap12[A, B, C, D, E, F, G, H, I, J, K, L any](w *World) *Map12[A, B, C, 
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [ErrLimit], or [ErrStale] for a target. Nothing
-// has changed then.
+// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
+// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
+// [ErrStale] if a target is stale. Nothing has changed then.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -2102,8 +2193,10 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D
 	return entity, nil
 }
 
-// NewBatch creates n entities. Unless fill is nil, it is called for each with its number from 0 and
-// its zeroed components. The world is locked during these calls. Errors are those of NewEntity.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
+// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
+// created then. If fill panics, all n entities exist.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -2117,10 +2210,10 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(nu
 	})
 }
 
-// NewColumns creates n entities. Unless fill is nil, it is called once per chunk with the new
-// entities and their zeroed columns, all of the same length. The world is locked during these calls.
-// Errors are those of NewEntity. If fill panics, all n entities exist; those it did not reach are
-// zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
+// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
+// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
+// fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K, l []L)) error {
 	all, err := m.spawnBatch(n)
 	if err != nil {
@@ -2150,8 +2243,8 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(
 	return nil
 }
 
-// Get returns the components of an entity, or false if it is stale or does not have all. The
-// pointers are valid as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
+// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -2178,9 +2271,9 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b 
 }
 
 // Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale], or wraps it for a target. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row of all its components does not fit a chunk. Nothing has changed
-// then.
+// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
+// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
+// Nothing has changed then.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -2205,9 +2298,10 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B,
 	return nil
 }
 
-// AddAll adds the components to each entity that s matches, archetype by archetype, and returns
-// their number. On error it returns the number changed before. The archetype that failed and those
-// after it are unchanged.
+// AddAll adds the components with these values to each entity that s matches, and overwrites those that
+// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
+// On error it returns the number changed before; the archetype that failed and those after it are
+// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
 	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
@@ -2225,21 +2319,23 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B
 	})
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on. It returns m. It
-// panics with a [*memory.Misuse] if m adds one of them, or if one is passed twice.
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Removes(ids ...ID) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of a relation of the mapper, from now on and for all operations. It returns m.
-// It panics with a [*memory.Misuse] if m does not add the relation.
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) To(id ID, target Entity) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those that Removes named, in one
+// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -2265,8 +2361,8 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A,
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results and errors
-// are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
 	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)

@@ -202,9 +202,9 @@ func (m *mapper) Has(e Entity) bool {
 	return r != nil && m.w.store.tableAt(r.loc).mask.all(&m.bits)
 }
 
-// Remove takes those of the mapper's components that e has, and reports whether there were
-// any. The error wraps [memory.ErrOutOfMemory] where the smaller archetype needs a chunk
-// that the allocator refuses; nothing has changed then.
+// Remove removes those of the mapper's components that e has. It returns false without an error if e is stale
+// or has none of them. If the archetype without them needs a chunk that is not available, the error wraps
+// [memory.ErrOutOfMemory] or [ErrLimit], and nothing has changed.
 func (m *mapper) Remove(e Entity) (bool, error) {
 	w := m.w
 	w.guard.mutable("Remove")
@@ -226,9 +226,10 @@ func (m *mapper) Remove(e Entity) (bool, error) {
 	return true, nil
 }
 
-// RemoveAll takes the mapper's components from every entity that s matches, archetype by
-// archetype, and returns the number of entities changed. On error it is the number changed
-// before; the archetype that failed and those after it are as they were.
+// RemoveAll removes the mapper's components from every entity that s matches, archetype by archetype. It
+// returns the number of entities that had any of them. On error it returns the number changed before. The
+// archetype that failed and those after it are unchanged. Errors are those of Remove. It panics with a
+// [*memory.Misuse] if the world is locked, if s belongs to another world, or if s has a ChangedSince.
 func (m *mapper) RemoveAll(s Selection) (int, error) {
 	m.w.guard.mutable("RemoveAll")
 	f := s.selection()

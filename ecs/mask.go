@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// MaxComponents is the number of component types that a world can have. An ID is one byte, and the
-	// set of an archetype is four machine words, which a map look-up hashes at once.
+	// MaxComponents is the largest number of component types of a world. A type that World.Track tracks
+	// counts as two.
 	MaxComponents = 256
 
 	maskWords = MaxComponents / 64

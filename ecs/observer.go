@@ -26,9 +26,9 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 
 // An Observer calls a function for each event of one kind, until Stop.
 //
-// Creation and addition are reported afterwards, when all values are written. Removal is reported
-// before, when all values still exist. Creating an entity with a component adds it, and removing the
-// entity removes it. Adding a component that exists is reported as a write.
+// Creation and addition are reported after the change, when all values are written. Removal is reported
+// before the change, when all values still exist. Creating an entity with a component adds it, and
+// removing the entity removes it. Adding a component that exists is reported as a write.
 //
 // Batches report archetype by archetype and chunk by chunk. They report one kind of event after the
 // other: creation before addition, removal of components before that of the entity. Observers of the
@@ -37,19 +37,20 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // # What an observer may do
 //
 // The world is locked during the call. An observer may read and write components, including the
-// reported one, open queries and use [World.Commands], whose Spawn works. If Apply is in progress, it
-// also executes commands that an observer adds. Other structural changes panic with a [*memory.Misuse].
-// Set notifies observers even within an observer: one that sets what it observes recurses without end.
-// An observer that leaves a query open makes the reported change panic.
+// reported one, open queries and use [World.Commands], including Spawn. If Apply is in progress, it also
+// executes commands that an observer adds. Other structural changes panic with a [*memory.Misuse].
+// Set notifies observers even within an observer. So an OnSet observer that sets the component it
+// observes recurses without end. If an observer leaves a query open, the reported change panics with a
+// [*memory.Misuse].
 //
 // # Failures
 //
 // If there is no memory for a change, no observer is called. There is one exception: if an observer of
 // removal itself spawns entities into the last memory, the removal fails after it was reported.
 //
-// A panic of an observer is passed to the caller of the change. Events that are reported afterwards
-// have happened. A change that is reported before does not happen; in a batch this holds from that
-// archetype on. Later observers are not called. The world is not locked, and Check returns nil.
+// A panic of an observer is passed to the caller of the change. A creation, addition or write has
+// happened then. A removal does not happen; in a batch this holds from that archetype on. Later
+// observers are not called. The world is not locked, and Check returns nil.
 //
 // # What is not reported
 //
@@ -57,7 +58,7 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // all entities call Reset before Close.
 //
 // Cost: without observers a change tests one byte more. With observers an operation on one entity
-// visits those of its events, and a batch calls them per entity. Calls allocate nothing.
+// visits the observers of its events, and a batch calls them for each entity. Calls allocate nothing.
 type Observer struct {
 	noCopy noCopy
 	w      *World // nil after Stop
@@ -82,31 +83,34 @@ type observers struct {
 	store    *store
 }
 
-// OnCreate calls f for each created entity, after its components are written. Like all methods that
-// make observers, it panics with a [*memory.Misuse] if f is nil, the world is closed, a parallel run is
-// in progress, or the allocator calls it.
+// OnCreate calls f for each created entity, after its components are written, until Stop of the result. It
+// panics with a [*memory.Misuse] if f is nil, the world is closed, a parallel run is in progress, or a
+// callback of the allocator calls it. So do the other methods that make observers.
 func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }
 
-// OnRemove calls f for each entity that is about to be removed, also by Reset.
+// OnRemove calls f for each entity that is about to be removed, also by Reset, until Stop of the result. It
+// panics as OnCreate.
 func (w *World) OnRemove(f func(e Entity)) *Observer {
 	return w.observeEntities("OnRemove", destroyEvent, f)
 }
 
-// OnAdd calls f for each entity that gained the component, by any operation, with its value.
+// OnAdd calls f for each entity that gained the component by any operation, until Stop of the result. v
+// points to the value and is valid during the call. It panics as [World.OnCreate].
 func (c Component[T]) OnAdd(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnAdd", addEvent, f)
 }
 
-// OnRemove calls f for each entity that is about to lose the component, by any operation, with its
-// value.
+// OnRemove calls f for each entity that is about to lose the component by any operation, until Stop of the
+// result. v points to the value and is valid during the call. It panics as [World.OnCreate].
 func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet calls f with the new value after Set wrote the component of an entity, or an addition found it
-// present.
+// OnSet calls f after Set wrote the component of an entity, after an addition overwrote it, and after its
+// target was changed, until Stop of the result. v points to the new value and is valid during the call. It
+// panics as [World.OnCreate].
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }
@@ -136,8 +140,8 @@ func (w *World) observe(op string, none bool, o *Observer) *Observer {
 	return o
 }
 
-// Stop ends the observer. It is not called again, not even for an event in progress. Stopping again
-// does nothing. Stop panics with a [*memory.Misuse] in a parallel run.
+// Stop ends the observer. Its function is not called again, not even for the rest of an event in progress.
+// Stopping again does nothing. Stop panics with a [*memory.Misuse] in a parallel run.
 func (o *Observer) Stop() {
 	if w := o.w; w != nil {
 		w.guard.notInParallel("Stop")

@@ -17,8 +17,8 @@ import (
 const batchRows = 1024
 
 // A Task describes one call of the body of a parallel run. It belongs to a worker and is valid until
-// the body returns. Outside of a body all methods except Worker panic with a [*memory.Misuse], unless
-// the same worker runs another body at the time.
+// the body returns. After that all methods except Worker panic with a [*memory.Misuse], unless the
+// worker runs another body at the time.
 type Task struct {
 	ws       *Workers
 	worker   int
@@ -36,8 +36,8 @@ type Task struct {
 	cols  [maxFilter]address
 }
 
-// Worker returns the number of the worker: 0 is the goroutine that called Parallel, Workers.Len() - 1
-// the last. Use it to index data per worker. Which worker runs which batch is not deterministic.
+// Worker returns the number of the worker, from 0 to Workers.Len() - 1; 0 is the goroutine that called
+// Parallel. Use it to index data per worker. Which worker runs which batch is not deterministic.
 func (t *Task) Worker() int { return t.worker }
 
 // Batch returns the number of the batch that the body runs, from 0 to Batches() - 1 of the filter.
@@ -46,17 +46,17 @@ func (t *Task) Batch() int {
 	return t.batch
 }
 
-// Index returns the position of the call's first entity in the order of All. Use it to index a slice
-// with one result per entity. ChangedSince does not affect it: Index also counts unchanged entities, so
-// it depends on rows only, as batches do.
+// Index returns the position of the call's first entity in the order of All. Use it to index a slice with one
+// result per entity. With ChangedSince, Index also counts unchanged entities, so it depends on rows only, as
+// batches do.
 func (t *Task) Index() int {
 	t.mustBeInBody("Index")
 	return t.index
 }
 
-// Scratch returns the worker's arena. It is reset when the next run of the workers begins, so the
-// caller of Parallel may read it until then. All batches that a worker runs share it, and their number
-// is not known in advance. Make it large enough for all, or let each batch rewind it to a Mark.
+// Scratch returns the worker's arena. It is reset when the next run of the workers begins, so the caller of
+// Parallel may read it until then. All batches that a worker runs share it, and their number is not known in
+// advance. Make it large enough for all of them, or let each batch rewind it to a Mark.
 func (t *Task) Scratch() *arena.Linear {
 	t.mustBeInBody("Scratch")
 	return t.scratch
@@ -113,8 +113,8 @@ type outcome struct {
 	stack []byte
 }
 
-// Batches returns the number of batches that Parallel divides the matching entities into now. Each
-// archetype has one per 1024 entities, and one for the rest, whether the entities changed or not.
+// Batches returns the number of batches into which Parallel would divide the matching entities now. Each
+// archetype has one per 1024 entities and one for the rest. Unchanged entities count, also with ChangedSince.
 func (f *filter) Batches() (n int) {
 	f.w.guard.notInParallel("Batches")
 	f.update(len(f.w.store.tables))
@@ -329,27 +329,30 @@ func (p *parallelRun) rethrow() {
 	panic(value)
 }
 
-// Stack returns the stack of the body whose panic the last run passed to the caller, in the format of
-// [debug.Stack]. It returns nil if there was none. The stack of the panic itself is the caller's.
+// Stack returns the stack of the body that ended the last run by a panic or runtime.Goexit, in the format of
+// [debug.Stack]. It returns nil if all bodies returned. The stack that the panic itself prints is the
+// caller's.
 func (ws *Workers) Stack() []byte { return ws.run.ended.stack }
 
-// Results has one value per batch of a parallel run, in batch order. So a sum or a list does not depend
-// on the number of workers. The zero Results is empty and ready. If it is reused, it allocates only
-// when a run has more batches than any before.
+// Results has one value per batch of a parallel run, in batch order. So a sum or a list does not depend on
+// the number of workers. The zero Results is empty and ready for Prepare. It must not be copied.
 type Results[R any] struct {
 	noCopy noCopy
 	values []R
 }
 
-// Prepare allocates a zero value for each batch of s. Call it before the run.
+// Prepare sets the results to one zero value for each batch of s. Call it before the run. It reuses the
+// memory of earlier calls, and allocates in the Go heap only if s has more batches than in any of them. It
+// panics with a [*memory.Misuse] in a parallel run.
 func (r *Results[R]) Prepare(s Selection) {
 	n := s.selection().Batches()
 	r.values = slices.Grow(r.values[:0], n)[:n]
 	clear(r.values)
 }
 
-// At returns the value of the batch that t runs. It is the same for all calls of the body for one
-// batch. It panics with a [*memory.Misuse] if Prepare did not allocate it.
+// At returns a pointer to the value of the batch that t runs. All calls of the body for one batch get the
+// same pointer. At panics with a [*memory.Misuse] if Prepare made no value for the batch, or if no body runs
+// with t.
 func (r *Results[R]) At(t *Task) *R {
 	i := t.Batch()
 	if i >= len(r.values) {

@@ -7,9 +7,9 @@ import "unsafe"
 // Parallel calls body for all matching entities on several goroutines: the caller and those of ws.
 // It returns when all is done.
 //
-// Each call of body gets rows of one batch in one chunk, usually 1024 entities. If the filter is
-// narrowed by ChangedSince, it gets an unbroken run of changed entities. A batch is 1024 consecutive
-// rows of an archetype, in any number of chunks.
+// A batch is 1024 consecutive rows of an archetype, or its last rows, in any number of chunks. Each call
+// of body gets rows of one batch in one chunk, usually 1024 entities. If the filter is narrowed by
+// ChangedSince, it gets an unbroken run of changed entities.
 //
 // So batches and their numbers depend only on the matching entities. If each batch makes its own
 // result, see [Results], nothing depends on the number of workers, on the allocator or on timing.
@@ -20,12 +20,13 @@ import "unsafe"
 // counts as a write to a column. The world is locked: structural changes panic with a
 // [*memory.Misuse], as do queries, loops, other runs, registering and observing.
 //
-// If a body panics, Parallel panics with its value when all goroutines have stopped. With several
-// panics it is that of the first batch, for any number of workers. Batches before it were run, later
-// ones possibly. A body that calls [runtime.Goexit] ends the caller in the same way. Nothing stays
-// locked.
+// If a body panics, Parallel panics with the same value after all goroutines have stopped. If bodies of
+// several batches panic, it is the value of the first batch, for any number of workers. All batches
+// before that one were run; later ones may have been run. A body that calls [runtime.Goexit] ends the
+// caller in the same way. The world is not locked after that.
 //
-// Parallel panics with a [*memory.Misuse] if ws or body is nil, or if ws is closed or in a run.
+// Parallel panics with a [*memory.Misuse] if ws or body is nil, if ws is closed or in a run, or if the
+// world is in a parallel run.
 //
 // Cost: waking the goroutines takes some microseconds, during which the caller starts; then some 20
 // ns per batch. It allocates nothing. A body that captures variables is a closure that its creator

@@ -9,7 +9,8 @@ import (
 
 // A Filter1 matches the entities that have a component,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world.
+// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
+// a [*memory.Misuse].
 type Filter1[A any] struct {
 	ofA [0]*A
 	filter
@@ -23,23 +24,25 @@ func NewFilter1[A any](w *World) *Filter1[A] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components. It returns f. It panics with
-// a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components, in addition to earlier calls. It
+// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
+// or while a query over f is open.
 func (f *Filter1[A]) With(ids ...ID) *Filter1[A] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components, in addition to earlier
+// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
+// passed twice, or while a query over f is open.
 func (f *Filter1[A]) Without(ids ...ID) *Filter1[A] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
 // To narrows the filter to entities whose relation with this ID has this target. It replaces an
-// earlier target of the relation and is cheap enough to call for each of many targets. A stale
-// target matches nothing. It returns f.
+// earlier target of the relation and is cheap enough to call for each of many targets. If the target
+// is stale, the filter matches nothing. To returns f.
 //
 // It panics with a [*memory.Misuse] if the ID is not a relation, for a fifth relation, while a query
 // over f is open, and in a closed world.
@@ -48,9 +51,9 @@ func (f *Filter1[A]) To(id ID, target Entity) *Filter1[A] {
 	return f
 }
 
-// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
-// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
-// closed world.
+// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
+// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
+// open, and in a closed world.
 func (f *Filter1[A]) ToAny() *Filter1[A] {
 	f.widenToAny()
 	return f
@@ -58,69 +61,70 @@ func (f *Filter1[A]) ToAny() *Filter1[A] {
 
 // Writes declares that loops over the filter write these components, from now on. All, Chunks, Query
 // and Parallel then record a write for all entities of a chunk, or of a run of changed ones, when
-// they reach it. This does not depend on what the loop writes. Chunks without the component, and
-// components that are not tracked with [World.Track], cost one check per chunk. It returns f.
+// they reach it. They do so even if the loop writes nothing. Only components that are tracked with
+// [World.Track] are recorded. Others cost one check per chunk. It returns f.
 //
-// It panics with a [*memory.Misuse] while a query over f is open, and in a closed world.
+// It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice, while a
+// query over f is open, and in a closed world.
 func (f *Filter1[A]) Writes(ids ...ID) *Filter1[A] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince narrows the filter to entities of which any of these components was written after t.
-// It replaces an earlier ChangedSince and is cheap enough to call each frame. An entity without any
-// of the components does not match. With the zero Tick all entities match that have one. A loop in
-// progress also meets entities that are written ahead of it. It returns f.
+// ChangedSince narrows the filter to entities of which at least one of these components was written
+// after t. It replaces an earlier ChangedSince and is cheap enough to call each frame. An entity that has
+// none of the components does not match. With the zero Tick all entities match that have one. A loop in
+// progress also reaches entities that are written after it began, if it has not passed them. It returns f.
 //
 // Chunks, Columns and Parallel then yield parts of chunks: unbroken runs of changed entities. All
 // and Query visit the same entities. The loop reads 4 bytes per entity and named component.
 // World.RemoveAll and other batch operations panic with a [*memory.Misuse] for such a filter.
 //
-// It panics with a [*memory.Misuse] unless it names one to eight components that [World.Track] was
-// called for, while a query over f is open, and in a closed world.
+// It panics with a [*memory.Misuse] unless ids are one to eight different components that [World.Track]
+// was called for, while a query over f is open, and in a closed world.
 func (f *Filter1[A]) ChangedSince(t Tick, ids ...ID) *Filter1[A] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no component except those of the filter and of
-// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no components except those of the filter, of With
+// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter1[A]) Exclusive() *Filter1[A] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The world
-// is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The query
+// unlocks the world when Next or NextChunk returns false, or by Close.
 func (f *Filter1[A]) Query() Query1[A] {
 	return Query1[A]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query1 is one iteration over a Filter1. Do not copy it: when a copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
-// chunk.
+// A Query1 is one iteration over a Filter1. Do not copy it: after one copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query1[A any] struct {
 	ofA [0]*A
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next structural
-// change.
+// Get returns pointers to the components of the current entity. They are valid until the next structural
+// change. Before the first Next and after the end they are nil.
 func (q *Query1[A]) Get() *A {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length.
-// They are valid until the next structural change.
+// Columns returns the entities and components of the current chunk, as slices of the same length. With
+// ChangedSince these are the current run of changed entities. They are valid until the next structural
+// change. Before the first Next or NextChunk and after the end they are empty.
 func (q *Query1[A]) Columns() ([]Entity, []A) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n)
 }
 
 // All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
-// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
+// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
 func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -138,9 +142,9 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
-// entities of a chunk and their components, slices of the same length. A large chunk that is followed by another one is two steps,
-// so that the next one can be prefetched.
+// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
+// panics. It yields the entities of a chunk and their components, in slices of the same length. A large chunk that is followed by another one
+// is two steps, so that the next one can be prefetched.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -155,7 +159,8 @@ func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 
 // A Filter2 matches the entities that have 2 components,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world.
+// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
+// a [*memory.Misuse].
 type Filter2[A, B any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -170,15 +175,17 @@ func NewFilter2[A, B any](w *World) *Filter2[A, B] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components. It returns f. It panics with
-// a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components, in addition to earlier calls. It
+// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
+// or while a query over f is open.
 func (f *Filter2[A, B]) With(ids ...ID) *Filter2[A, B] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components, in addition to earlier
+// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
+// passed twice, or while a query over f is open.
 func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 	f.restrict("Without", ids, true)
 	return f
@@ -190,9 +197,9 @@ func (f *Filter2[A, B]) To(id ID, target Entity) *Filter2[A, B] {
 	return f
 }
 
-// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
-// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
-// closed world.
+// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
+// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
+// open, and in a closed world.
 func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
 	f.widenToAny()
 	return f
@@ -210,58 +217,58 @@ func (f *Filter2[A, B]) ChangedSince(t Tick, ids ...ID) *Filter2[A, B] {
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no component except those of the filter and of
-// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no components except those of the filter, of With
+// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter2[A, B]) Exclusive() *Filter2[A, B] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The world
-// is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The query
+// unlocks the world when Next or NextChunk returns false, or by Close.
 func (f *Filter2[A, B]) Query() Query2[A, B] {
 	return Query2[A, B]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query2 is one iteration over a Filter2. Do not copy it: when a copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
-// chunk.
+// A Query2 is one iteration over a Filter2. Do not copy it: after one copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query2[A, B any] struct {
 	ofA [0]*A
 	ofB [0]*B
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next structural
-// change.
+// Get returns pointers to the components of the current entity. They are valid until the next structural
+// change. Before the first Next and after the end they are nil.
 func (q *Query2[A, B]) Get() (*A, *B) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length.
-// They are valid until the next structural change.
+// Columns returns the entities and components of the current chunk, as slices of the same length. With
+// ChangedSince these are the current run of changed entities. They are valid until the next structural
+// change. Before the first Next or NextChunk and after the end they are empty.
 func (q *Query2[A, B]) Columns() ([]Entity, []A, []B) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n)
 }
 
-// A Row2 points to the components of one entity, until the next structural change.
+// A Row2 has pointers to the components of one entity. They are valid until the next structural change.
 type Row2[A, B any] struct {
 	A *A
 	B *B
 }
 
-// Columns2 has the components of one chunk, in slices of the same length, valid until the next
-// structural change.
+// Columns2 has the components of one chunk, in slices of the same length. They are valid until the
+// next structural change.
 type Columns2[A, B any] struct {
 	A []A
 	B []B
 }
 
 // All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
-// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
+// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
 func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -283,10 +290,10 @@ func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
-// entities of a chunk and the columns of their
-// components, of the same length. A large chunk that is followed by another one is two steps,
-// so that the next one can be prefetched.
+// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
+// panics. It yields the entities of a chunk and the
+// columns of their components, of the same length. A large chunk that is followed by another one
+// is two steps, so that the next one can be prefetched.
 func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 	return func(yield func([]Entity, Columns2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -303,7 +310,8 @@ func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 
 // A Filter3 matches the entities that have 3 components,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world.
+// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
+// a [*memory.Misuse].
 type Filter3[A, B, C any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -319,15 +327,17 @@ func NewFilter3[A, B, C any](w *World) *Filter3[A, B, C] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components. It returns f. It panics with
-// a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components, in addition to earlier calls. It
+// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
+// or while a query over f is open.
 func (f *Filter3[A, B, C]) With(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components, in addition to earlier
+// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
+// passed twice, or while a query over f is open.
 func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("Without", ids, true)
 	return f
@@ -339,9 +349,9 @@ func (f *Filter3[A, B, C]) To(id ID, target Entity) *Filter3[A, B, C] {
 	return f
 }
 
-// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
-// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
-// closed world.
+// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
+// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
+// open, and in a closed world.
 func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
 	f.widenToAny()
 	return f
@@ -359,23 +369,22 @@ func (f *Filter3[A, B, C]) ChangedSince(t Tick, ids ...ID) *Filter3[A, B, C] {
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no component except those of the filter and of
-// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no components except those of the filter, of With
+// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter3[A, B, C]) Exclusive() *Filter3[A, B, C] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The world
-// is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The query
+// unlocks the world when Next or NextChunk returns false, or by Close.
 func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
 	return Query3[A, B, C]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query3 is one iteration over a Filter3. Do not copy it: when a copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
-// chunk.
+// A Query3 is one iteration over a Filter3. Do not copy it: after one copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query3[A, B, C any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -383,28 +392,29 @@ type Query3[A, B, C any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next structural
-// change.
+// Get returns pointers to the components of the current entity. They are valid until the next structural
+// change. Before the first Next and after the end they are nil.
 func (q *Query3[A, B, C]) Get() (*A, *B, *C) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length.
-// They are valid until the next structural change.
+// Columns returns the entities and components of the current chunk, as slices of the same length. With
+// ChangedSince these are the current run of changed entities. They are valid until the next structural
+// change. Before the first Next or NextChunk and after the end they are empty.
 func (q *Query3[A, B, C]) Columns() ([]Entity, []A, []B, []C) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n)
 }
 
-// A Row3 points to the components of one entity, until the next structural change.
+// A Row3 has pointers to the components of one entity. They are valid until the next structural change.
 type Row3[A, B, C any] struct {
 	A *A
 	B *B
 	C *C
 }
 
-// Columns3 has the components of one chunk, in slices of the same length, valid until the next
-// structural change.
+// Columns3 has the components of one chunk, in slices of the same length. They are valid until the
+// next structural change.
 type Columns3[A, B, C any] struct {
 	A []A
 	B []B
@@ -412,8 +422,8 @@ type Columns3[A, B, C any] struct {
 }
 
 // All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
-// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
+// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
 func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -437,10 +447,10 @@ func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
-// entities of a chunk and the columns of their
-// components, of the same length. A large chunk that is followed by another one is two steps,
-// so that the next one can be prefetched.
+// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
+// panics. It yields the entities of a chunk and the
+// columns of their components, of the same length. A large chunk that is followed by another one
+// is two steps, so that the next one can be prefetched.
 func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 	return func(yield func([]Entity, Columns3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -457,7 +467,8 @@ func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 
 // A Filter4 matches the entities that have 4 components,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world.
+// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
+// a [*memory.Misuse].
 type Filter4[A, B, C, D any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -474,15 +485,17 @@ func NewFilter4[A, B, C, D any](w *World) *Filter4[A, B, C, D] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components. It returns f. It panics with
-// a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components, in addition to earlier calls. It
+// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
+// or while a query over f is open.
 func (f *Filter4[A, B, C, D]) With(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components, in addition to earlier
+// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
+// passed twice, or while a query over f is open.
 func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("Without", ids, true)
 	return f
@@ -494,9 +507,9 @@ func (f *Filter4[A, B, C, D]) To(id ID, target Entity) *Filter4[A, B, C, D] {
 	return f
 }
 
-// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
-// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
-// closed world.
+// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
+// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
+// open, and in a closed world.
 func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
 	f.widenToAny()
 	return f
@@ -514,23 +527,22 @@ func (f *Filter4[A, B, C, D]) ChangedSince(t Tick, ids ...ID) *Filter4[A, B, C, 
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no component except those of the filter and of
-// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no components except those of the filter, of With
+// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter4[A, B, C, D]) Exclusive() *Filter4[A, B, C, D] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The world
-// is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The query
+// unlocks the world when Next or NextChunk returns false, or by Close.
 func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
 	return Query4[A, B, C, D]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query4 is one iteration over a Filter4. Do not copy it: when a copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
-// chunk.
+// A Query4 is one iteration over a Filter4. Do not copy it: after one copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query4[A, B, C, D any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -539,20 +551,21 @@ type Query4[A, B, C, D any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next structural
-// change.
+// Get returns pointers to the components of the current entity. They are valid until the next structural
+// change. Before the first Next and after the end they are nil.
 func (q *Query4[A, B, C, D]) Get() (*A, *B, *C, *D) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length.
-// They are valid until the next structural change.
+// Columns returns the entities and components of the current chunk, as slices of the same length. With
+// ChangedSince these are the current run of changed entities. They are valid until the next structural
+// change. Before the first Next or NextChunk and after the end they are empty.
 func (q *Query4[A, B, C, D]) Columns() ([]Entity, []A, []B, []C, []D) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n)
 }
 
-// A Row4 points to the components of one entity, until the next structural change.
+// A Row4 has pointers to the components of one entity. They are valid until the next structural change.
 type Row4[A, B, C, D any] struct {
 	A *A
 	B *B
@@ -560,8 +573,8 @@ type Row4[A, B, C, D any] struct {
 	D *D
 }
 
-// Columns4 has the components of one chunk, in slices of the same length, valid until the next
-// structural change.
+// Columns4 has the components of one chunk, in slices of the same length. They are valid until the
+// next structural change.
 type Columns4[A, B, C, D any] struct {
 	A []A
 	B []B
@@ -570,8 +583,8 @@ type Columns4[A, B, C, D any] struct {
 }
 
 // All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
-// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
+// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
 func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -597,10 +610,10 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
-// entities of a chunk and the columns of their
-// components, of the same length. A large chunk that is followed by another one is two steps,
-// so that the next one can be prefetched.
+// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
+// panics. It yields the entities of a chunk and the
+// columns of their components, of the same length. A large chunk that is followed by another one
+// is two steps, so that the next one can be prefetched.
 func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]] {
 	return func(yield func([]Entity, Columns4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -617,7 +630,8 @@ func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]]
 
 // A Filter5 matches the entities that have 5 components,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world.
+// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
+// a [*memory.Misuse].
 type Filter5[A, B, C, D, E any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -635,15 +649,17 @@ func NewFilter5[A, B, C, D, E any](w *World) *Filter5[A, B, C, D, E] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components. It returns f. It panics with
-// a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components, in addition to earlier calls. It
+// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
+// or while a query over f is open.
 func (f *Filter5[A, B, C, D, E]) With(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components, in addition to earlier
+// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
+// passed twice, or while a query over f is open.
 func (f *Filter5[A, B, C, D, E]) Without(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.restrict("Without", ids, true)
 	return f
@@ -655,9 +671,9 @@ func (f *Filter5[A, B, C, D, E]) To(id ID, target Entity) *Filter5[A, B, C, D, E
 	return f
 }
 
-// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
-// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
-// closed world.
+// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
+// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
+// open, and in a closed world.
 func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
 	f.widenToAny()
 	return f
@@ -675,23 +691,22 @@ func (f *Filter5[A, B, C, D, E]) ChangedSince(t Tick, ids ...ID) *Filter5[A, B, 
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no component except those of the filter and of
-// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no components except those of the filter, of With
+// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter5[A, B, C, D, E]) Exclusive() *Filter5[A, B, C, D, E] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The world
-// is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The query
+// unlocks the world when Next or NextChunk returns false, or by Close.
 func (f *Filter5[A, B, C, D, E]) Query() Query5[A, B, C, D, E] {
 	return Query5[A, B, C, D, E]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query5 is one iteration over a Filter5. Do not copy it: when a copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
-// chunk.
+// A Query5 is one iteration over a Filter5. Do not copy it: after one copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query5[A, B, C, D, E any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -701,20 +716,21 @@ type Query5[A, B, C, D, E any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next structural
-// change.
+// Get returns pointers to the components of the current entity. They are valid until the next structural
+// change. Before the first Next and after the end they are nil.
 func (q *Query5[A, B, C, D, E]) Get() (*A, *B, *C, *D, *E) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length.
-// They are valid until the next structural change.
+// Columns returns the entities and components of the current chunk, as slices of the same length. With
+// ChangedSince these are the current run of changed entities. They are valid until the next structural
+// change. Before the first Next or NextChunk and after the end they are empty.
 func (q *Query5[A, B, C, D, E]) Columns() ([]Entity, []A, []B, []C, []D, []E) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n)
 }
 
-// A Row5 points to the components of one entity, until the next structural change.
+// A Row5 has pointers to the components of one entity. They are valid until the next structural change.
 type Row5[A, B, C, D, E any] struct {
 	A *A
 	B *B
@@ -723,8 +739,8 @@ type Row5[A, B, C, D, E any] struct {
 	E *E
 }
 
-// Columns5 has the components of one chunk, in slices of the same length, valid until the next
-// structural change.
+// Columns5 has the components of one chunk, in slices of the same length. They are valid until the
+// next structural change.
 type Columns5[A, B, C, D, E any] struct {
 	A []A
 	B []B
@@ -734,8 +750,8 @@ type Columns5[A, B, C, D, E any] struct {
 }
 
 // All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
-// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
+// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
 func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	return func(yield func(Entity, Row5[A, B, C, D, E]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -756,10 +772,10 @@ func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
-// entities of a chunk and the columns of their
-// components, of the same length. A large chunk that is followed by another one is two steps,
-// so that the next one can be prefetched.
+// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
+// panics. It yields the entities of a chunk and the
+// columns of their components, of the same length. A large chunk that is followed by another one
+// is two steps, so that the next one can be prefetched.
 func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, D, E]] {
 	return func(yield func([]Entity, Columns5[A, B, C, D, E]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -776,7 +792,8 @@ func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, 
 
 // A Filter6 matches the entities that have 6 components,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world.
+// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
+// a [*memory.Misuse].
 type Filter6[A, B, C, D, E, F any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -795,15 +812,17 @@ func NewFilter6[A, B, C, D, E, F any](w *World) *Filter6[A, B, C, D, E, F] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components. It returns f. It panics with
-// a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components, in addition to earlier calls. It
+// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
+// or while a query over f is open.
 func (f *Filter6[A, B, C, D, E, F]) With(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components, in addition to earlier
+// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
+// passed twice, or while a query over f is open.
 func (f *Filter6[A, B, C, D, E, F]) Without(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.restrict("Without", ids, true)
 	return f
@@ -815,9 +834,9 @@ func (f *Filter6[A, B, C, D, E, F]) To(id ID, target Entity) *Filter6[A, B, C, D
 	return f
 }
 
-// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
-// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
-// closed world.
+// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
+// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
+// open, and in a closed world.
 func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
 	f.widenToAny()
 	return f
@@ -835,23 +854,22 @@ func (f *Filter6[A, B, C, D, E, F]) ChangedSince(t Tick, ids ...ID) *Filter6[A, 
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no component except those of the filter and of
-// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no components except those of the filter, of With
+// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter6[A, B, C, D, E, F]) Exclusive() *Filter6[A, B, C, D, E, F] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The world
-// is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The query
+// unlocks the world when Next or NextChunk returns false, or by Close.
 func (f *Filter6[A, B, C, D, E, F]) Query() Query6[A, B, C, D, E, F] {
 	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query6 is one iteration over a Filter6. Do not copy it: when a copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
-// chunk.
+// A Query6 is one iteration over a Filter6. Do not copy it: after one copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query6[A, B, C, D, E, F any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -862,20 +880,21 @@ type Query6[A, B, C, D, E, F any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next structural
-// change.
+// Get returns pointers to the components of the current entity. They are valid until the next structural
+// change. Before the first Next and after the end they are nil.
 func (q *Query6[A, B, C, D, E, F]) Get() (*A, *B, *C, *D, *E, *F) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length.
-// They are valid until the next structural change.
+// Columns returns the entities and components of the current chunk, as slices of the same length. With
+// ChangedSince these are the current run of changed entities. They are valid until the next structural
+// change. Before the first Next or NextChunk and after the end they are empty.
 func (q *Query6[A, B, C, D, E, F]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n)
 }
 
-// A Row6 points to the components of one entity, until the next structural change.
+// A Row6 has pointers to the components of one entity. They are valid until the next structural change.
 type Row6[A, B, C, D, E, F any] struct {
 	A *A
 	B *B
@@ -885,8 +904,8 @@ type Row6[A, B, C, D, E, F any] struct {
 	F *F
 }
 
-// Columns6 has the components of one chunk, in slices of the same length, valid until the next
-// structural change.
+// Columns6 has the components of one chunk, in slices of the same length. They are valid until the
+// next structural change.
 type Columns6[A, B, C, D, E, F any] struct {
 	A []A
 	B []B
@@ -897,8 +916,8 @@ type Columns6[A, B, C, D, E, F any] struct {
 }
 
 // All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
-// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
+// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
 func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, F]] {
 	return func(yield func(Entity, Row6[A, B, C, D, E, F]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -920,10 +939,10 @@ func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, 
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
-// entities of a chunk and the columns of their
-// components, of the same length. A large chunk that is followed by another one is two steps,
-// so that the next one can be prefetched.
+// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
+// panics. It yields the entities of a chunk and the
+// columns of their components, of the same length. A large chunk that is followed by another one
+// is two steps, so that the next one can be prefetched.
 func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, C, D, E, F]] {
 	return func(yield func([]Entity, Columns6[A, B, C, D, E, F]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -940,7 +959,8 @@ func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, 
 
 // A Filter7 matches the entities that have 7 components,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world.
+// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
+// a [*memory.Misuse].
 type Filter7[A, B, C, D, E, F, G any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -960,15 +980,17 @@ func NewFilter7[A, B, C, D, E, F, G any](w *World) *Filter7[A, B, C, D, E, F, G]
 	return f
 }
 
-// With narrows the filter to entities that also have these components. It returns f. It panics with
-// a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components, in addition to earlier calls. It
+// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
+// or while a query over f is open.
 func (f *Filter7[A, B, C, D, E, F, G]) With(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components, in addition to earlier
+// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
+// passed twice, or while a query over f is open.
 func (f *Filter7[A, B, C, D, E, F, G]) Without(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.restrict("Without", ids, true)
 	return f
@@ -980,9 +1002,9 @@ func (f *Filter7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Filter7[A, B, C
 	return f
 }
 
-// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
-// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
-// closed world.
+// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
+// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
+// open, and in a closed world.
 func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
 	f.widenToAny()
 	return f
@@ -1000,23 +1022,22 @@ func (f *Filter7[A, B, C, D, E, F, G]) ChangedSince(t Tick, ids ...ID) *Filter7[
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no component except those of the filter and of
-// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no components except those of the filter, of With
+// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter7[A, B, C, D, E, F, G]) Exclusive() *Filter7[A, B, C, D, E, F, G] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The world
-// is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The query
+// unlocks the world when Next or NextChunk returns false, or by Close.
 func (f *Filter7[A, B, C, D, E, F, G]) Query() Query7[A, B, C, D, E, F, G] {
 	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query7 is one iteration over a Filter7. Do not copy it: when a copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
-// chunk.
+// A Query7 is one iteration over a Filter7. Do not copy it: after one copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query7[A, B, C, D, E, F, G any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1028,20 +1049,21 @@ type Query7[A, B, C, D, E, F, G any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next structural
-// change.
+// Get returns pointers to the components of the current entity. They are valid until the next structural
+// change. Before the first Next and after the end they are nil.
 func (q *Query7[A, B, C, D, E, F, G]) Get() (*A, *B, *C, *D, *E, *F, *G) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F)))), (*G)(unsafe.Add(q.cols[6], row*unsafe.Sizeof(*new(G))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length.
-// They are valid until the next structural change.
+// Columns returns the entities and components of the current chunk, as slices of the same length. With
+// ChangedSince these are the current run of changed entities. They are valid until the next structural
+// change. Before the first Next or NextChunk and after the end they are empty.
 func (q *Query7[A, B, C, D, E, F, G]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F, []G) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n)
 }
 
-// A Row7 points to the components of one entity, until the next structural change.
+// A Row7 has pointers to the components of one entity. They are valid until the next structural change.
 type Row7[A, B, C, D, E, F, G any] struct {
 	A *A
 	B *B
@@ -1052,8 +1074,8 @@ type Row7[A, B, C, D, E, F, G any] struct {
 	G *G
 }
 
-// Columns7 has the components of one chunk, in slices of the same length, valid until the next
-// structural change.
+// Columns7 has the components of one chunk, in slices of the same length. They are valid until the
+// next structural change.
 type Columns7[A, B, C, D, E, F, G any] struct {
 	A []A
 	B []B
@@ -1065,8 +1087,8 @@ type Columns7[A, B, C, D, E, F, G any] struct {
 }
 
 // All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
-// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
+// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
 func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, E, F, G]] {
 	return func(yield func(Entity, Row7[A, B, C, D, E, F, G]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1089,10 +1111,10 @@ func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, 
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
-// entities of a chunk and the columns of their
-// components, of the same length. A large chunk that is followed by another one is two steps,
-// so that the next one can be prefetched.
+// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
+// panics. It yields the entities of a chunk and the
+// columns of their components, of the same length. A large chunk that is followed by another one
+// is two steps, so that the next one can be prefetched.
 func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, B, C, D, E, F, G]] {
 	return func(yield func([]Entity, Columns7[A, B, C, D, E, F, G]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1109,7 +1131,8 @@ func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, 
 
 // A Filter8 matches the entities that have 8 components,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world.
+// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
+// a [*memory.Misuse].
 type Filter8[A, B, C, D, E, F, G, H any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1130,15 +1153,17 @@ func NewFilter8[A, B, C, D, E, F, G, H any](w *World) *Filter8[A, B, C, D, E, F,
 	return f
 }
 
-// With narrows the filter to entities that also have these components. It returns f. It panics with
-// a [*memory.Misuse] while a query over f is open.
+// With narrows the filter to entities that also have these components, in addition to earlier calls. It
+// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
+// or while a query over f is open.
 func (f *Filter8[A, B, C, D, E, F, G, H]) With(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components. It returns f. It panics
-// with a [*memory.Misuse] while a query over f is open.
+// Without narrows the filter to entities that have none of these components, in addition to earlier
+// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
+// passed twice, or while a query over f is open.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Without(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.restrict("Without", ids, true)
 	return f
@@ -1150,9 +1175,9 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Filter8[A, B
 	return f
 }
 
-// ToAny undoes all calls of To: entities with these relations match, whatever their targets, stale
-// or not. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
-// closed world.
+// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
+// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
+// open, and in a closed world.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, H] {
 	f.widenToAny()
 	return f
@@ -1170,23 +1195,22 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) ChangedSince(t Tick, ids ...ID) *Filte
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no component except those of the filter and of
-// With. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive narrows the filter to entities that have no components except those of the filter, of With
+// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Exclusive() *Filter8[A, B, C, D, E, F, G, H] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The world
-// is unlocked when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The query
+// unlocks the world when Next or NextChunk returns false, or by Close.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Query() Query8[A, B, C, D, E, F, G, H] {
 	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query8 is one iteration over a Filter8. Do not copy it: when a copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse], at the latest at the end of their
-// chunk.
+// A Query8 is one iteration over a Filter8. Do not copy it: after one copy has ended the query,
+// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query8[A, B, C, D, E, F, G, H any] struct {
 	ofA [0]*A
 	ofB [0]*B
@@ -1199,20 +1223,21 @@ type Query8[A, B, C, D, E, F, G, H any] struct {
 	cursor
 }
 
-// Get returns the components of the current entity. The pointers are valid until the next structural
-// change.
+// Get returns pointers to the components of the current entity. They are valid until the next structural
+// change. Before the first Next and after the end they are nil.
 func (q *Query8[A, B, C, D, E, F, G, H]) Get() (*A, *B, *C, *D, *E, *F, *G, *H) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F)))), (*G)(unsafe.Add(q.cols[6], row*unsafe.Sizeof(*new(G)))), (*H)(unsafe.Add(q.cols[7], row*unsafe.Sizeof(*new(H))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length.
-// They are valid until the next structural change.
+// Columns returns the entities and components of the current chunk, as slices of the same length. With
+// ChangedSince these are the current run of changed entities. They are valid until the next structural
+// change. Before the first Next or NextChunk and after the end they are empty.
 func (q *Query8[A, B, C, D, E, F, G, H]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F, []G, []H) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n), unsafe.Slice((*H)(q.cols[7]), q.n)
 }
 
-// A Row8 points to the components of one entity, until the next structural change.
+// A Row8 has pointers to the components of one entity. They are valid until the next structural change.
 type Row8[A, B, C, D, E, F, G, H any] struct {
 	A *A
 	B *B
@@ -1224,8 +1249,8 @@ type Row8[A, B, C, D, E, F, G, H any] struct {
 	H *H
 }
 
-// Columns8 has the components of one chunk, in slices of the same length, valid until the next
-// structural change.
+// Columns8 has the components of one chunk, in slices of the same length. They are valid until the
+// next structural change.
 type Columns8[A, B, C, D, E, F, G, H any] struct {
 	A []A
 	B []B
@@ -1238,8 +1263,8 @@ type Columns8[A, B, C, D, E, F, G, H any] struct {
 }
 
 // All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. It panics
-// with a [*memory.Misuse] at the step after a structural change, and after the filter was narrowed.
+// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
+// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
 func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, D, E, F, G, H]] {
 	return func(yield func(Entity, Row8[A, B, C, D, E, F, G, H]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1263,10 +1288,10 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, 
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities. It yields the
-// entities of a chunk and the columns of their
-// components, of the same length. A large chunk that is followed by another one is two steps,
-// so that the next one can be prefetched.
+// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
+// panics. It yields the entities of a chunk and the
+// columns of their components, of the same length. A large chunk that is followed by another one
+// is two steps, so that the next one can be prefetched.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Chunks() iter.Seq2[[]Entity, Columns8[A, B, C, D, E, F, G, H]] {
 	return func(yield func([]Entity, Columns8[A, B, C, D, E, F, G, H]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {

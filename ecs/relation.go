@@ -32,17 +32,17 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // removes the entities, before or after the target itself.
 //
 // Tables without rows whose target is stale are reused for other targets, so changing targets do not
-// grow a world. If entities have several relations, empty tables of targets that no entity combines are
-// reused as well, if there are more tables than targets.
+// grow a world. If entities have several relations, there can be more tables than targets. All tables
+// without rows are then reused.
 //
-// A mapper that adds a relation needs a target, set by its To, before it is used. Add of a Component
-// and [AddTo] panic with a [*memory.Misuse] for a relation that the entity does not have. A target that
-// is not alive is an error that wraps [ErrStale]; nothing has changed then.
+// To of a mapper must set the target of each of its relations before the mapper adds them. Add of a
+// Component and [AddTo] panic with a [*memory.Misuse] for a relation that the entity does not have. If a
+// target is not alive, operations return an error that wraps [ErrStale]; nothing has changed then.
 type Relation[T any] struct{ Component[T] }
 
-// RegisterRelation makes T a relation of w and returns it, or the existing relation. If T is already a
-// component without a target it returns an error, so register relations before mappers and filters name
-// them. Other errors are those of [Register].
+// RegisterRelation makes T a relation of w and returns it. If T is a relation already, it returns that one.
+// If T is already a component without a target it returns an error, so register relations before mappers and
+// filters name their types. Other errors and panics are those of [Register].
 func RegisterRelation[T any](w *World) (Relation[T], error) {
 	n := len(w.store.comps)
 	c, err := Register[T](w)
@@ -60,10 +60,10 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 	return Relation[T]{c}, nil
 }
 
-// Add adds the relation with value v and a target to e, or changes both if e has the relation. The
-// error is [ErrStale] if e is stale and wraps it if the target is. It wraps [memory.ErrOutOfMemory],
-// [ErrLimit] or [memory.ErrTooLarge] as that of Component.Add. Nothing has changed then. It panics with
-// a [*memory.Misuse] if e has MaxRelations other relations.
+// Add adds the relation with value v and a target to e, or changes both if e has the relation. The error is
+// [ErrStale] if e is stale and wraps it if the target is. It wraps [memory.ErrOutOfMemory], [ErrLimit] or
+// [memory.ErrTooLarge] as that of Component.Add. Nothing has changed then. It panics with a [*memory.Misuse]
+// if e has MaxRelations other relations.
 func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	w := r.w
 	w.guard.mutable("Add")
@@ -83,8 +83,8 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	return nil
 }
 
-// SetTarget changes the target of e and reports whether e had the relation; false if e is stale. Errors
-// are those of Add.
+// SetTarget changes the target of e and returns true. It returns false without an error if e is stale or does
+// not have the relation. Errors are those of Add. They come with true; nothing has changed then.
 func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	w := r.w
 	w.guard.mutable("SetTarget")
@@ -120,8 +120,8 @@ func (w *World) retarget(op string, e Entity, rec *record, id ID, target Entity)
 	return err
 }
 
-// Target returns the target of e. It returns false if e is stale, does not have the relation, or its
-// target is stale.
+// Target returns the target of e. It returns false if e is stale, does not have the relation, or its target
+// is stale.
 func (r Relation[T]) Target(e Entity) (Entity, bool) { return r.w.store.targetOf(e, r.ID()) }
 
 func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
@@ -136,9 +136,10 @@ func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
 	return target, true
 }
 
-// SetTargetAll changes the target of every entity that s matches and that has the relation, table by
-// table, and returns their number. On error it returns the number changed before. The table that failed
-// and those after it are unchanged.
+// SetTargetAll changes the target of every entity that s matches and that has the relation. It returns their
+// number, including entities that had the target already. Errors are those of Add. On error it returns the
+// number changed before; all others are unchanged. It panics with a [*memory.Misuse] if the world is locked,
+// if s belongs to another world, or if s has a ChangedSince.
 func (r Relation[T]) SetTargetAll(s Selection, target Entity) (int, error) {
 	return r.w.retargetAll(s, r.ID(), target)
 }
@@ -180,9 +181,9 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 	return total, nil
 }
 
-// RemoveTree removes e, all entities that relate to it, all that relate to those, and so on, and
-// returns their number. If e is stale it removes the entities that relate to it. Entities are removed
-// before their targets. Cost: World.Remove for each, and the tables of each.
+// RemoveTree removes e, all entities that relate to it, all that relate to those, and so on. It returns their
+// number. If e is stale it removes the entities that relate to it, and does not count e. Entities are removed
+// before their targets. Cost: that of World.Remove for each, and a visit to the tables of each.
 func (r Relation[T]) RemoveTree(e Entity) int {
 	w := r.w
 	w.guard.mutable("RemoveTree")

@@ -2,9 +2,9 @@ package ecs
 
 import "reflect"
 
-// SetResource stores v as the world's one value of type T, such as a clock, the input or a random
-// source. A nil v removes it. The value is in the Go heap and may contain pointers. Reset keeps it.
-// SetResource panics with a [*memory.Misuse] in a parallel run.
+// SetResource stores v as the world's only resource of type T, such as a clock, the input or a random source.
+// It replaces an earlier one. A nil v removes it. The world keeps the pointer, so the value may contain
+// pointers. Reset keeps it. SetResource panics with a [*memory.Misuse] in a parallel run.
 func SetResource[T any](w *World, v *T) {
 	w.guard.notInParallel("SetResource")
 	typ := reflect.TypeFor[T]()
@@ -18,8 +18,8 @@ func SetResource[T any](w *World, v *T) {
 	w.resources[typ] = v
 }
 
-// Resource returns the value that SetResource stored in w, or nil. It costs a map look-up, so systems
-// should keep the pointer.
+// Resource returns the pointer that SetResource stored in w for type T, or nil. It costs a map look-up, so
+// systems should keep the pointer.
 func Resource[T any](w *World) *T {
 	v, _ := w.resources[reflect.TypeFor[T]()].(*T)
 	return v

@@ -112,7 +112,7 @@ func (s *store) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer,
 // entities do not change.
 //
 // Cost: a visit to each archetype, a free per spare chunk, and a copy of at least 64 bytes per chunk in
-// use. The next entity of an empty archetype allocates a chunk again. Call it at the end of a level or
+// use. The next entity of an empty archetype then allocates a chunk. Call it at the end of a level or
 // when memory runs short. It panics with a [*memory.Misuse] while the world is locked.
 func (w *World) Shrink() (freed uint64) {
 	w.guard.mutable("Shrink")

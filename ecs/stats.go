@@ -2,8 +2,8 @@ package ecs
 
 import "slices"
 
-// Stats is a snapshot of a world's statistics. Bytes of pointer-free columns are in blocks of the
-// allocator. PointerfulBytes are in the Go heap.
+// Stats is a snapshot of a world's statistics. BytesUsed and BytesCapacity count blocks of the
+// allocator. PointerfulBytes counts the Go heap. The entity index is in neither.
 //
 // These relations hold:
 //
@@ -11,18 +11,18 @@ import "slices"
 //	BytesUsed <= BytesCapacity
 //	Chunks * Config.FirstChunkBytes <= BytesCapacity
 type Stats struct {
-	Entities        int
-	PeakEntities    int // the peak (high-water mark) of Entities
-	RetiredSlots    int // slots whose generations are exhausted
-	Components      int // component types, and one more for each tracked type
-	Archetypes      int // with relations, one for each combination of targets
-	Chunks          int
+	Entities        int    // entities alive
+	PeakEntities    int    // the peak (high-water mark) of Entities
+	RetiredSlots    int    // slots whose generations are exhausted; each lowers the limit of entities by one
+	Components      int    // component types, and one more for each tracked type
+	Archetypes      int    // with relations, one for each combination of targets
+	Chunks          int    // blocks from the allocator
 	SpareChunks     int    // chunks without rows, kept for later entities
 	ChunkBytes      int    // Config.ChunkBytes
-	BytesUsed       uint64 // pointer-free cells of living entities, including the Entity itself
+	BytesUsed       uint64 // pointer-free components and ticks of all entities, including the Entity itself
 	BytesCapacity   uint64 // size of all blocks from the allocator
 	PointerfulBytes uint64 // capacity of columns in the Go heap, of types with pointers
-	PendingCommands int
+	PendingCommands int    // commands of World.Commands that wait for Apply
 }
 
 // Stats returns the statistics. It iterates over all archetypes and allocates nothing.
@@ -60,13 +60,13 @@ type ColumnStats struct {
 	Entities   int    // entities that have the component
 	Archetypes int    // archetypes that have the component
 	BytesUsed  uint64 // Entities * Size
-	// BytesCapacity is the space for this component in all chunks.
+	// BytesCapacity is the space for this component in all chunks, in bytes.
 	BytesCapacity uint64
 }
 
 // Column returns the statistics of component type i, from 0 to Stats().Components - 1, in order of
-// registration. Ticks are numbered when Track is called. It panics if i is out of range. It allocates
-// nothing.
+// registration. The ticks of a type are numbered when Track is called for it. Column panics if i is out of
+// range. It visits all archetypes and allocates nothing.
 func (w *World) Column(i int) ColumnStats {
 	c := w.store.comps[i]
 	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}
@@ -94,14 +94,14 @@ type ArchetypeStats struct {
 	Entities  int
 	Chunks    int
 	Capacity  int // entities that fit into the chunks
-	RowBytes  int // pointer-free bytes per entity, including the Entity itself
+	RowBytes  int // bytes per entity in the chunks: the Entity, pointer-free components and ticks
 }
 
 // Has reports whether the archetype has the component.
 func (s ArchetypeStats) Has(id ID) bool { return s.mask.has(id) }
 
-// Target returns the target of the archetype's entities for a relation; the target may be stale. It
-// returns false if the archetype does not have the relation, or is unused and waits for another target.
+// Target returns the target of the archetype's entities for a relation; the target may be stale. It returns
+// false if the archetype does not have the relation, or if it has no target until it is reused.
 func (s ArchetypeStats) Target(id ID) (Entity, bool) {
 	i := slices.Index(s.relations, id)
 	return s.targets[max(i, 0)], i >= 0 && s.targets[i] != Entity{}

@@ -32,13 +32,15 @@ type batchStart struct {
 const placeholderBit = 1 << 31
 
 // Commands returns the commands of the batch, valid until the body returns. After Parallel they wait in
-// [World.Commands], in batch order, whichever worker ran the batch. Apply continues with them, and Len
-// and Discard include them. If Parallel panics they are discarded.
+// [World.Commands], in batch order, whichever worker ran the batch. Apply, Len and Discard of the
+// world's commands include them. If Parallel panics they are discarded.
 //
-// Spawn of these commands does not create an entity before Apply. The result is a placeholder: it is
-// stale, except in later commands of the same batch. Apply creates the entity, calls observers and
-// allocates memory, so the error of Spawn is always nil. Apply and Discard of these commands panic with
-// a [*memory.Misuse], as does any use outside of a body.
+// Spawn of these commands does not create an entity before Apply. The result is a placeholder, which is
+// stale for all look-ups. Later commands of the same batch accept it as their entity or target. A
+// placeholder within a component value stays stale. Apply creates the entity, calls observers and
+// allocates memory, so the error of Spawn is always nil.
+//
+// Apply and Discard of these commands panic with a [*memory.Misuse]. So does any use outside of a body.
 func (t *Task) Commands() *Commands {
 	t.mustBeInBody("Commands")
 	if t.commands == nil {

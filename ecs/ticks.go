@@ -10,9 +10,9 @@ import (
 // A Tick is a point in time of a world, as returned by [World.Tick]. The zero Tick is before all
 // others.
 //
-// ChangedSince of a filter compares it with the ticks of writes. Ticks may wrap around. A tick that is
-// more than 1<<31 ticks old, or in the future, counts as 1<<31 ticks old. At a thousand ticks a second
-// that is 24 days.
+// ChangedSince of a filter compares it with the ticks of writes. Ticks wrap around after 1<<32. A Tick
+// that is more than 1<<31 ticks old, or in the future, counts as 1<<31 ticks old. At a thousand ticks a
+// second that is 24 days.
 type Tick uint32
 
 const (
@@ -44,7 +44,7 @@ type clock struct {
 }
 
 // Tick returns the current tick and starts the next one, so all later writes are newer than the result.
-// A system stores the result after it has processed changes, and asks for changes since then the next
+// A system stores the result after it has processed changes, and passes it to ChangedSince the next
 // time. Tick panics with a [*memory.Misuse] in a parallel run and in a closed world.
 //
 // Cost: an addition, and a scan of all stamps once in 1<<30 ticks.
@@ -88,10 +88,9 @@ func (k *clock) ageSince(t Tick) uint32 {
 	return min(k.age(t), maxAge)
 }
 
-// Track records, from now on, when each entity was last given these components or had them written.
-// ChangedSince of filters uses this. Call it after Register, before any entity has one of the
-// components. Tracking again does nothing. Types of all kinds can be tracked, also empty ones and
-// relations.
+// Track makes the world record the tick of the last write of these components for each entity, as
+// ChangedSince of filters needs. Call it after Register, before any entity has one of the components.
+// Tracking again does nothing. Types of all kinds can be tracked, also empty ones and relations.
 //
 // These operations count as writes:
 //   - creating or copying an entity with the component,
@@ -104,9 +103,10 @@ func (k *clock) ageSince(t Tick) uint32 {
 // Cost: 4 bytes per entity and component, which [World.Column] reports separately, and a store per
 // write. Components that are not tracked cost nothing.
 //
-// If an archetype has one of the components already, the error names it. The error wraps
-// [ErrTooManyComponents], where a tracked component counts as two, or [memory.ErrTooLarge]. Nothing has
-// changed then. Track panics with a [*memory.Misuse] for an unknown ID or one that is passed twice, in
+// If an archetype has one of the components already, even without entities, the error names the
+// component. The error wraps [ErrTooManyComponents] if the world has no number left for the ticks. It
+// wraps [memory.ErrTooLarge] if a component and its ticks do not fit a chunk. Nothing has changed then.
+// Track panics with a [*memory.Misuse] for an unknown ID or one that is passed twice, in
 // a parallel run, during WriteJSON or ReadJSON, and in a closed world.
 func (w *World) Track(ids ...ID) error {
 	w.guard.mustBeOpen("Track")
@@ -173,12 +173,12 @@ func (s *store) stampTable(t *table, m mask) {
 	}
 }
 
-// Touch records that the component of e is written now, for writes through a pointer. It returns false
-// if e is stale or does not have it. If the component is not tracked it does nothing else. Observers
-// are not called.
+// Touch records that the component of e is written now. Call it after a write through a pointer. It returns
+// false if e is stale or does not have the component. If the component is not tracked, nothing is recorded.
+// Observers are not called.
 func (c Component[T]) Touch(e Entity) bool { return c.w.TouchID(e, c.ID()) }
 
-// TouchID is Component.Touch for a component with this ID.
+// TouchID is Component.Touch for the component with this ID. It returns false if w does not have the ID.
 func (w *World) TouchID(e Entity, id ID) bool {
 	if !w.HasID(e, id) {
 		return false

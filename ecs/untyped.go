@@ -11,13 +11,14 @@ import (
 // These functions access components by ID, for scripts, editors and saved states that do not know the Go
 // types. They cost one look-up more per call than a Component.
 
-// RegisterSize makes a component type of size bytes without a Go type, and returns its ID, or the ID of
-// the type with this name. Values must not contain Go pointers. size is a multiple of align, and align
-// is 1, 2, 4, 8 or 16. World.Hash reads the bytes.
+// RegisterSize makes a component type of size bytes without a Go type, and returns its ID. If it was
+// called before with the same arguments, it returns the ID of then. Values must not contain Go pointers.
+// World.Hash reads all bytes.
 //
-// The error is [ErrTooManyComponents], wraps [memory.ErrTooLarge] if the type does not fit a chunk, or
-// describes an invalid argument. A name that exists with another size or alignment is an error. In a
-// closed world and in a parallel run it panics with a [*memory.Misuse].
+// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if the type does not fit a chunk of
+// Config.ChunkBytes. An empty name is an error, and so is a name that exists with another size or
+// alignment. align must be 1, 2, 4, 8 or 16, and size a multiple of it, which may be 0. In a closed
+// world and in a parallel run it panics with a [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 	w.guard.mustBeOpen("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
@@ -41,7 +42,7 @@ func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 	return c.id, nil
 }
 
-// IDs ranges over all component types in order of registration.
+// IDs ranges over all component types in order of registration, without the ticks of tracked types.
 func (w *World) IDs() iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		for i := 0; i < len(w.store.comps); i++ {
@@ -56,7 +57,8 @@ func (w *World) IDs() iter.Seq[ID] {
 // with its package. It panics with a [*memory.Misuse] if w does not have the ID.
 func (w *World) Name(id ID) string { return w.store.known("Name", id).name }
 
-// ID returns the first component type with this name, or false if there is none.
+// ID returns the component type with this name, or false if there is none. If several Go types have the name,
+// it returns the one that was registered first.
 func (w *World) ID(name string) (ID, bool) {
 	for _, c := range w.store.comps {
 		if c.name == name && c.owner == nil {
@@ -77,9 +79,10 @@ func (r *registry) known(op string, id ID) *component {
 	return r.comps[id]
 }
 
-// Ptr returns the address of a component of e, or nil if e is stale or does not have it. It is valid as
-// long as the result of Component.Get. The component has ColumnStats.Size bytes. Write a type with Go
-// pointers only through its own type. Observers are not called for writes through the address.
+// Ptr returns the address of a component of e. It returns nil if e is stale or does not have the component,
+// or if w does not have the ID. The address is valid as long as the result of Component.Get, for
+// ColumnStats.Size bytes. Write a type with Go pointers only through its own type. Observers are not called
+// for writes through the address.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	r := w.store.index.find(e)
 	if r == nil || !w.store.knows(id) {
@@ -92,14 +95,14 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	return unsafe.Add(p, uintptr(r.loc&rowMask)*w.store.comps[id].size)
 }
 
-// HasID reports whether e is alive and has the component.
+// HasID reports whether e is alive and has the component. It returns false if w does not have the ID.
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
-// AddID adds the component with a zero value to e and returns its address, valid as that of Ptr. If e
-// has it already the value stays. Observers see the zero value. The error is [ErrStale] or wraps
-// [memory.ErrOutOfMemory], [ErrLimit] or [memory.ErrTooLarge], as that of Component.Add; nothing has
-// changed then. AddID panics with a [*memory.Misuse] if w does not have the ID, or for a relation that
-// e does not have: see RelateID.
+// AddID adds the component with a zero value to e and returns its address, which is valid as that of Ptr. If
+// e has it already the value stays. Observers see the zero value. The error is [ErrStale], or wraps
+// [memory.ErrOutOfMemory], [ErrLimit] or [memory.ErrTooLarge], as that of Component.Add; nothing has changed
+// then. AddID panics with a [*memory.Misuse] if w does not have the ID, or for a relation that e does not
+// have: see RelateID.
 func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	w.guard.mutable("AddID")
 	comp := w.store.known("AddID", id)
@@ -113,9 +116,9 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	return w.finishAdd(e, comp, p), nil
 }
 
-// RelateID adds the relation with a target and a zero value to e, or changes the target and keeps the
-// value. It returns the address of the value. Errors are those of Relation.Add. It panics with a
-// [*memory.Misuse] if the ID is not a relation of w.
+// RelateID adds the relation with a target and a zero value to e, or changes the target and keeps the value.
+// It returns the address of the value, which is valid as that of Ptr. Errors are those of Relation.Add. It
+// panics with a [*memory.Misuse] if the ID is not a relation of w, or if e has MaxRelations other relations.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
 	w.guard.mutable("RelateID")
 	w.mustRelate("RelateID", id)
@@ -150,11 +153,12 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Po
 	return p
 }
 
-// TargetID returns the target of e, as Relation.Target.
+// TargetID returns the target of e for the relation with this ID. It returns false as Relation.Target, and if
+// the ID is not a relation of w.
 func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.store.targetOf(e, id) }
 
-// RemoveID removes the component from e, as Component.Remove. It panics with a [*memory.Misuse] if w
-// does not have the ID.
+// RemoveID removes the component with this ID from e. Results and errors are those of Component.Remove. It
+// panics with a [*memory.Misuse] if w does not have the ID.
 func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 	w.store.known("RemoveID", id)
 	return Component[struct{}]{w: w, comp: w.store.comps[id]}.Remove(e)
@@ -167,8 +171,8 @@ type FilterOf struct {
 	sizes [maxFilter]uintptr
 }
 
-// NewFilterOf returns a filter that reads these one to eight columns. It panics with a [*memory.Misuse]
-// for another number, for an ID that w does not have, and for one that is passed twice.
+// NewFilterOf returns a filter that reads one to eight columns, those of ids. It panics with a
+// [*memory.Misuse] if the number of ids is another one, if w does not have an ID, or if one is passed twice.
 func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	if len(ids) < 1 || len(ids) > maxFilter {
 		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads 1 to %d columns, not %d; name others with With", maxFilter, len(ids))})
@@ -224,8 +228,8 @@ func (f *FilterOf) ToAny() *FilterOf {
 	return f
 }
 
-// Addresses are those of one entity's components, or of a chunk's columns, in the order in which the
-// filter names them. The rest is nil. They are valid until the next structural change.
+// Addresses has the addresses of one entity's components, or of a chunk's columns, in the order in which the
+// filter names them. Elements beyond those are nil. The addresses are valid until the next structural change.
 type Addresses [maxFilter]unsafe.Pointer
 
 // All ranges over all matching entities and the addresses of their components, as Filter1.All.
@@ -247,9 +251,9 @@ func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as Filter1.Chunks. It yields the entities and
-// the addresses of the columns, which have ColumnStats.Size bytes per entity. A large chunk may be two
-// steps.
+// Chunks ranges over the chunks of all matching entities, as Filter1.Chunks. It yields the entities and the
+// addresses of the columns, which have ColumnStats.Size bytes per entity. A large chunk that is followed by
+// another one is two steps.
 func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	return func(yield func([]Entity, Addresses) bool) {
 		for t := f.begin(); t != nil; t = t.next() {

@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// MaxRelations is the number of relations that one entity can have at once.
+// MaxRelations is the largest number of relations that one entity can have at once.
 const MaxRelations = 4
 
 // targets are those of the relations in a mask, in order of registration; the rest is zero.

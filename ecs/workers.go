@@ -17,10 +17,10 @@ type WorkersConfig struct {
 	// Default runtime.GOMAXPROCS(0), at most 256. It does not affect results.
 	Count int
 
-	// Scratch is the size in bytes of each worker's arena, which is committed at once. Default 64 KiB.
+	// Scratch is the size in bytes of each worker's arena. NewWorkers commits all of it. Default 64 KiB.
 	Scratch uintptr
 
-	// Pages is the page source of the arenas; nil means page.Default. Pass the source of a budget, such
+	// Pages is the page source of the arenas. If it is nil, page.Default is used. Pass the source of a budget, such
 	// as a tier's, to charge the arenas to it.
 	Pages page.Source
 }
@@ -34,7 +34,7 @@ const (
 // they sleep between runs and end with Close. A parallel run starts no goroutine and, in steady state,
 // allocates nothing in the Go heap.
 //
-// They serve the filters of any worlds, one run at a time, and belong to one goroutine at a time.
+// They serve the filters of all worlds, one run at a time, and belong to one goroutine at a time.
 // Starting a run within a run or after Close panics with a [*memory.Misuse]. Without Close, goroutines
 // and arenas are leaked.
 type Workers struct {
@@ -95,12 +95,12 @@ func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 	return ws, nil
 }
 
-// Len returns the number of goroutines in a run, including the caller.
+// Len returns the number of goroutines of a run, including the caller: WorkersConfig.Count or its default.
 func (ws *Workers) Len() int { return len(ws.tasks) }
 
 // Close ends the goroutines, waits for them, and releases the arenas with all data in them. If
-// WorkersConfig.Pages cannot release an arena the error is returned; Close can then be retried. Closing
-// again does nothing. It panics with a [*memory.Misuse] during a run.
+// WorkersConfig.Pages cannot release an arena, Close returns its error and can be retried. Closing again does
+// nothing. It panics with a [*memory.Misuse] during a run.
 func (ws *Workers) Close() error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// ErrStale reports that an entity is not alive.
+	// ErrStale reports that an entity, or the target of a relation, is not alive.
 	ErrStale = errors.New("ecs: entity is not alive")
 
 	// ErrLimit is wrapped by every error that reports a limit which more memory does not raise. The
@@ -18,14 +18,16 @@ var (
 	// numbers of a world.
 	ErrLimit = errors.New("ecs: limit reached")
 
-	// ErrTooManyComponents reports that the world already has MaxComponents types. It wraps ErrLimit.
+	// ErrTooManyComponents reports that the world already has MaxComponents types. A tracked type counts
+	// as two. It wraps ErrLimit.
 	ErrTooManyComponents = fmt.Errorf("ecs: a world holds at most 256 component types: %w", ErrLimit)
 )
 
-// Config sizes a World. The zero Config selects the defaults. All sizes are in bytes.
+// Config sizes a World. A field that is zero selects its default. All sizes are in bytes.
 type Config struct {
-	// ChunkBytes is the size of the block that each row must fit. It is a power of two from 1 KiB to 64
-	// KiB. Default 16 KiB. After its first small blocks an archetype takes four blocks of this size.
+	// ChunkBytes is the block size that a row of pointer-free components must fit. It is a power of two
+	// from 1 KiB to 64 KiB. Default 16 KiB. After its first small blocks an archetype takes four blocks of
+	// this size.
 	ChunkBytes int
 
 	// MaxChunkBytes is the largest block size. An archetype takes four blocks of ChunkBytes, four of
@@ -34,8 +36,8 @@ type Config struct {
 	// power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. If the
 	// allocator has blocks of one size only, such as a pool, set it to ChunkBytes.
 	//
-	// A chunk has at most 131,072 rows. Its columns in the Go heap take at most the size of its class,
-	// or one row. If fewer rows fit, its block is smaller.
+	// A chunk has at most 131,072 rows. Its columns in the Go heap contain at most as many bytes as the
+	// block size that is due, or one row. If that allows fewer rows, the block is smaller.
 	MaxChunkBytes int
 
 	// FirstChunkBytes is the size of the first block of an archetype. One block of each size follows,
@@ -45,12 +47,12 @@ type Config struct {
 	// the next size. Default 1 KiB, or ChunkBytes if MaxChunkBytes is not larger.
 	FirstChunkBytes int
 
-	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. From
-	// the first entity on, it costs 8 bytes of address space per entity, and 8 bytes of memory for each
-	// that is used.
+	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. The
+	// first entity reserves 8 bytes of address space for each of MaxEntities. Memory is committed for
+	// 4096 entities at a time.
 	MaxEntities int
 
-	// Pages is the page source of the entity index; nil means page.Default. Pass the source of a
+	// Pages is the page source of the entity index. If it is nil, page.Default is used. Pass the source of a
 	// budget, such as a tier's, to charge the index to it.
 	Pages page.Source
 }
@@ -121,10 +123,10 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # Structural changes
 //
-// Structural changes create or remove entities, add or remove components, or change targets. The world
-// is locked while a query is open, a batch is filled or an [Observer] is called. A structural change
-// then panics with a [*memory.Misuse], because it would move rows. Use [World.Commands] instead.
-// Reading and writing components is always allowed.
+// Structural changes create or remove entities, add or remove components, or change targets. Reset and
+// Shrink are structural changes, too. [World.Locked] lists when the world is locked, for example while
+// a query is open. A structural change then panics with a [*memory.Misuse], because it would move rows.
+// Use [World.Commands] instead. Reading and writing components is always allowed.
 //
 // A loop over All or Chunks of a filter does not lock the world. A structural change in its body takes
 // effect, and the loop then panics with a [*memory.Misuse] at its next step, unless it was left before.
@@ -136,16 +138,18 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // The world closes itself and does not access any block again. If the allocator has a Watch method, as
 // described at page.Watched, this happens at once. Otherwise it happens when Alloc returns
-// [memory.ErrClosed]; until then the world still accesses its blocks. So close the world first.
+// [memory.ErrClosed], which the call in progress wraps. Until then the world still accesses its blocks.
+// So close the world first.
 //
-// In a closed World each structural call and each command panics with a [*memory.Misuse]. Each Entity
-// is stale, queries are empty, and statistics are those of an empty world.
+// In a closed World each structural change and each command panics with a [*memory.Misuse]. Each Entity
+// is stale, queries are empty, and statistics count no entities and no chunks.
 //
 // # Several worlds
 //
-// An [Entity], an [ID] and a [Component] belong to the world that created them. A filter, a mapper or a
-// component panics if it is used with another world. An ID is just a number. Worlds number entities
-// alike, so an Entity of another world usually names a different entity here. This is not detected.
+// An [Entity], an [ID] and a [Component] belong to the world that created them. A filter or a Component
+// that is passed to a method or to the commands of another world panics with a [*memory.Misuse]. An ID
+// is only a number. Worlds number entities alike, so an Entity of another world usually names a
+// different entity here. IDs and entities of another world are not detected.
 //
 // # Panics
 //
@@ -205,10 +209,10 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	return w, nil
 }
 
-// Close frees all chunks. Pointers into columns become invalid, every entity becomes stale, and
-// structural calls panic with a [*memory.Misuse]. Closing again frees blocks that a panic of the
-// allocator left. The error is that of Config.Pages if it could not release the index; Close can then
-// be retried. Close panics with a [*memory.Misuse] if the world is locked.
+// Close frees all chunks. Pointers into columns become invalid, every entity becomes stale, and later
+// structural changes panic with a [*memory.Misuse]. If Config.Pages cannot release the entity index, Close
+// returns its error and can be retried. Closing again frees the blocks that a panic of the allocator left.
+// Close panics with a [*memory.Misuse] if the world is locked and not closed.
 func (w *World) Close() error {
 	if !w.guard.closed() {
 		w.guard.mutable("Close")
@@ -244,14 +248,14 @@ func (w *World) removeEverything() {
 	}
 }
 
-// Alive reports whether e exists.
+// Alive reports whether e is an entity of w that was created and not removed.
 func (w *World) Alive(e Entity) bool { return w.store.index.find(e) != nil }
 
-// Len returns the number of entities.
+// Len returns the number of entities alive.
 func (w *World) Len() int { return int(w.store.index.live) }
 
-// Remove destroys e with all its components and reports whether e was alive. The last row of the
-// archetype moves to the free row.
+// Remove destroys e with all its components. It returns false if e is stale. The last row of the table moves
+// to the row of e, which makes pointers to both rows invalid.
 func (w *World) Remove(e Entity) bool {
 	w.guard.mutable("Remove")
 	alive := w.destroy(e)
