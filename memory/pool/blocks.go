@@ -35,8 +35,8 @@ const (
 //
 // Slots are not zeroed. A slot belongs to the caller until the Put, Free, Reset or Close that frees it. A Blocks
 // belongs to one goroutine at a time. After Close, and after the source has ended (see [page.Watched]), Get, Alloc,
-// Grow and Trim fail with memory.ErrClosed, and the other calls that take a slot, and Reset, panic with a
-// *memory.Misuse.
+// Grow and Trim fail with memory.ErrClosed. Put, SizeOf, Reset, and a Free or FreeAny of a slot panic with a
+// *memory.Misuse then.
 //
 // Every misuse of a pointer panics with a *memory.Misuse before anything changes, and so does a size that no slot
 // has. Builds with -tags memdebug or -race also check the size of each Alloc to the byte. They fill freed slots, and
