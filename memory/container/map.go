@@ -101,7 +101,7 @@ func bitsFor(n int) uint8 {
 	return b
 }
 
-// Get returns the value of k, or false if there is none.
+// Get returns the value of k and true, or false if there is no entry for k.
 func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
 	if m.n == 0 {
 		return v, false
@@ -116,7 +116,7 @@ func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
 	return v, false
 }
 
-// Has reports whether there is an entry for k.
+// Has reports whether there is an entry for k. It is false for a NaN.
 func (m *Map[K, V]) Has(sp *Space, k K) bool { return m.Ptr(sp, k) != nil }
 
 // Ptr returns the address of the value of k, or nil if there is none. It is valid until the next Set or GetOrSet of a new key, Delete,
@@ -135,7 +135,8 @@ func (m *Map[K, V]) Ptr(sp *Space, k K) *V {
 	return nil
 }
 
-// Set makes v the value of k.
+// Set makes v the value of k, which has an entry already or gets one. It returns an error, and changes nothing, if k
+// contains a NaN ([ErrNaN]) or the Map must grow and cannot.
 func (m *Map[K, V]) Set(sp *Space, k K, v V) error {
 	p, _, err := m.put(sp, k)
 	if err == nil {
@@ -144,8 +145,9 @@ func (m *Map[K, V]) Set(sp *Space, k K, v V) error {
 	return err
 }
 
-// GetOrSet returns the address of the value of k, and whether k had one. If not, the value is v now. The address is valid as a result of
-// Ptr.
+// GetOrSet returns the address of the value of k, and whether k had an entry. If not, k gets one with the value v.
+// The address is valid as long as a result of Ptr. With an error, as of Set, the address is nil and nothing has
+// changed.
 func (m *Map[K, V]) GetOrSet(sp *Space, k K, v V) (p *V, was bool, err error) {
 	if p, was, err = m.put(sp, k); err == nil && !was {
 		*p = v
@@ -179,7 +181,7 @@ func (m *Map[K, V]) put(sp *Space, k K) (p *V, was bool, err error) {
 	return &e.val, false, nil
 }
 
-// Delete removes the entry of k and reports whether there was one.
+// Delete removes the entry of k and returns true. If there is none, it returns false.
 func (m *Map[K, V]) Delete(sp *Space, k K) bool {
 	if m.n == 0 {
 		return false
@@ -221,7 +223,7 @@ func (m *Map[K, V]) mustBeSound() {
 // Forget leaves the Map empty and ready without freeing the memory, as [Vec.Forget].
 func (m *Map[K, V]) Forget() { *m = Map[K, V]{seed: m.seed} }
 
-// Reserve makes the Map large enough for n more entries.
+// Reserve makes the Map large enough for n more entries. With an error, nothing has changed.
 func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -236,7 +238,8 @@ func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink makes the table as small as its entries allow. It needs the new memory in addition to the old.
+// Shrink makes the table as small as its entries allow. It needs the new memory in addition to the old. If it cannot
+// get that, it returns the error, and nothing has changed. An empty Map frees its memory.
 func (m *Map[K, V]) Shrink(sp *Space) error {
 	if b := bitsFor(int(m.n)); b < m.bits {
 		return m.rebuild(sp, b)
@@ -328,8 +331,8 @@ func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
 	return bytesOf(1<<b/8, groupBytes[K, V]())
 }
 
-// Clone returns a Map with the same entries and seed in memory of to, which may be another space. The caller owns it. It is equal to the
-// byte but for its offset.
+// Clone returns a Map with the same entries and seed in memory of to, which may be another space. The caller owns it.
+// It is equal to the byte but for its offset. If it fails, it returns an empty Map with the seed and the error.
 func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
 	m.mustBeSound()
 	size := m.bytes()

@@ -18,21 +18,22 @@ func (m *Map[K, V]) All(sp *Space) iter.Seq2[K, V] {
 	}
 }
 
-// Ptrs is All with the addresses of the values, which are valid as a result of Ptr.
+// Ptrs returns an iterator over keys and the addresses of their values, in the order and with the rules of [Map.All].
+// The addresses are valid as long as a result of Ptr.
 func (m *Map[K, V]) Ptrs(sp *Space) iter.Seq2[K, *V] {
 	return func(yield func(K, *V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, &e.val) })
 	}
 }
 
-// Keys returns an iterator over the keys, in the order of All.
+// Keys returns an iterator over the keys, in the order and with the rules of [Map.All].
 func (m *Map[K, V]) Keys(sp *Space) iter.Seq[K] {
 	return func(yield func(K) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key) })
 	}
 }
 
-// Values returns an iterator over the values, in the order of All.
+// Values returns an iterator over the values, in the order and with the rules of [Map.All].
 func (m *Map[K, V]) Values(sp *Space) iter.Seq[V] {
 	return func(yield func(V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.val) })

@@ -50,7 +50,7 @@ func (r *Ring[T]) slot(sp *Space, i int) *T {
 	return (*T)(unsafe.Add(sp.at(r.off), uintptr(k)*unsafe.Sizeof(*new(T))))
 }
 
-// PushBack adds x behind the last element.
+// PushBack adds x behind the last element. If the Ring is full and cannot grow, it returns an error and adds nothing.
 func (r *Ring[T]) PushBack(sp *Space, x T) error {
 	if r.n == r.cap {
 		if err := r.more(sp); err != nil {
@@ -62,7 +62,8 @@ func (r *Ring[T]) PushBack(sp *Space, x T) error {
 	return nil
 }
 
-// PushFront adds x before the first element.
+// PushFront adds x before the first element. If the Ring is full and cannot grow, it returns an error and adds
+// nothing.
 func (r *Ring[T]) PushFront(sp *Space, x T) error {
 	if r.n == r.cap {
 		if err := r.more(sp); err != nil {
@@ -75,7 +76,7 @@ func (r *Ring[T]) PushFront(sp *Space, x T) error {
 	return nil
 }
 
-// PopFront removes and returns the first element, or returns false if there is none.
+// PopFront removes the first element and returns it and true. If there is none, it returns false.
 func (r *Ring[T]) PopFront(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -86,7 +87,7 @@ func (r *Ring[T]) PopFront(sp *Space) (x T, ok bool) {
 	return x, true
 }
 
-// PopBack removes and returns the last element, or returns false if there is none.
+// PopBack removes the last element and returns it and true. If there is none, it returns false.
 func (r *Ring[T]) PopBack(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -95,7 +96,7 @@ func (r *Ring[T]) PopBack(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, int(r.n)), true
 }
 
-// Front returns the first element, or false if there is none.
+// Front returns the first element and true, or false if there is none. It removes nothing.
 func (r *Ring[T]) Front(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -103,7 +104,7 @@ func (r *Ring[T]) Front(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, 0), true
 }
 
-// Back returns the last element, or false if there is none.
+// Back returns the last element and true, or false if there is none. It removes nothing.
 func (r *Ring[T]) Back(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -111,10 +112,10 @@ func (r *Ring[T]) Back(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, int(r.n)-1), true
 }
 
-// At returns element i, counted from the first.
+// At returns a copy of element i, counted from the first, which is 0.
 func (r *Ring[T]) At(sp *Space, i int) T { return *r.Ptr(sp, i) }
 
-// Set makes x element i, counted from the first.
+// Set makes x element i, counted from the first. The element must exist.
 func (r *Ring[T]) Set(sp *Space, i int, x T) { *r.Ptr(sp, i) = x }
 
 // Ptr returns the address of element i. It is valid until the Ring grows, shrinks or is freed, or the element is removed.
@@ -123,8 +124,8 @@ func (r *Ring[T]) Ptr(sp *Space, i int) *T {
 	return r.slot(sp, i)
 }
 
-// Slices returns the elements in order as two slices. The second one is empty unless the elements wrap round the end of the block. They
-// are valid as a result of Ptr.
+// Slices returns the elements in order as two slices, for reading and writing. The second one is empty unless the
+// elements wrap round the end of the block. Both are valid as long as a result of Ptr.
 func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	first := min(r.n, r.cap-r.head)
 	p := (*T)(unsafe.Pointer(sp)) // see slot
@@ -175,7 +176,8 @@ func (r *Ring[T]) mustBeSound() {
 		r.off != 0 && (r.cap == 0 || unsafe.Sizeof(*new(T)) == 0), "Ring")
 }
 
-// Clone returns a Ring with the same elements in memory of to, which may be another space. The caller owns it.
+// Clone returns a Ring with the same elements in memory of to, which may be another space. The caller owns it. If it
+// fails, it returns an empty Ring and the error.
 func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
 	sp.at(r.off) // panics in debug builds if the space is closed, before there is a block
 	done := false
@@ -201,7 +203,8 @@ func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
 // Forget leaves the Ring empty and ready without freeing the memory, as [Vec.Forget].
 func (r *Ring[T]) Forget() { *r = Ring[T]{} }
 
-// Reserve makes the Ring large enough for n more elements.
+// Reserve makes the Ring large enough for n more elements, with the next power of two as capacity. With an error,
+// nothing has changed.
 func (r *Ring[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -215,7 +218,8 @@ func (r *Ring[T]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink halves the capacity as long as the elements fit. It needs the new memory in addition to the old.
+// Shrink halves the capacity as long as the elements fit. It needs the new memory in addition to the old. If it
+// cannot get that, it returns the error, and nothing has changed. An empty Ring frees its memory.
 func (r *Ring[T]) Shrink(sp *Space) error {
 	r.mustBeSound()
 	size, al := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))

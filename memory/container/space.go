@@ -45,9 +45,9 @@ type Space struct {
 	busy  bool   // a call of the allocator is running
 }
 
-// In returns the Space of a, which must be a [memory.Baser] and report how far its blocks reach: as a memory.StatsReporter, or by a
-// method Extent() uintptr. The error wraps ErrNoBase. The Space is valid until a is closed, also across its resets, which end the
-// containers.
+// In returns the Space of a, which must be an open [memory.Baser] and report how far its blocks reach: as a
+// memory.StatsReporter, or by a method Extent() uintptr. Otherwise the error wraps ErrNoBase. The Space is valid
+// until a is closed, also across its resets, which end the containers.
 func In(a memory.Allocator) (*Space, error) {
 	sp := new(Space)
 	if err := sp.Use(a); err != nil {
@@ -73,7 +73,7 @@ func (sp *Space) Use(a memory.Allocator) error {
 	return nil
 }
 
-// Allocator returns the allocator of the blocks.
+// Allocator returns the allocator that In or Use was given.
 func (sp *Space) Allocator() memory.Allocator { return sp.a }
 
 // at returns the address of an offset.

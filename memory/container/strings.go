@@ -8,24 +8,26 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Strings keeps each string once and gives it a number, its id: names, paths, lines of dialogue. Ids are compared, stored in components
-// and used as keys instead of strings; the string of an id is read without a copy. The zero Strings is empty and ready; [NewStrings]
-// sets a seed.
+// Strings keeps each string once and gives it a number, its id: names, paths, lines of dialogue. Ids are compared,
+// stored in components and used as keys instead of strings; the string of an id is read without a copy. The zero
+// Strings is empty and ready; [NewStrings] sets a seed.
 //
 //	index   | hash, id | 0 | hash, id | ...         open addressing, by the hash of the text
 //	texts   | at, n, refs | at, n, refs | ...       by id, from 1
 //	pages   | hero·· | orc····· | elf····· | ...    slots of one size, from 1 byte up
 //
-// Id 0 is the empty string in every Strings. Ids are given in order, from 1. An id counts its Interns. The Release of the last one frees
-// the string, and its id is reused for a later string of about the same length. A program need not call Release. Strings does not
-// detect the use of a released id that was reused.
+// Id 0 is the empty string in every Strings. New ids are given in order, from 1. An id counts its Interns. The
+// Release of the last one frees the string, and its id is reused for a later string of about the same length. A
+// program need not call Release. Strings does not detect the use of a released id that was reused.
 //
-// A string does not move. It lies in a slot of a Fibonacci ladder from 1 byte, with quarter steps above 21 bytes, and above 987 bytes in
-// its own block. In addition an id takes 12 bytes, and 11 to 22 of index. Slots of released strings are reused for strings of their size;
-// Free frees everything. The package comment shows the waste for words and sentences.
+// A string does not move. It lies in a slot of a Fibonacci ladder from 1 byte, with quarter steps above 21 bytes, and
+// above 987 bytes in its own block. In addition an id takes 12 bytes, and 11 to 22 of index. Slots of released
+// strings are reused for strings of their size; Free frees everything. The package comment shows the waste for words
+// and sentences.
 //
-// A Strings has no pointer. Lifetimes, errors, goroutines and copies are as for [Vec], with at most 2^31-1 ids and a million pages. Its
-// blocks grow in turn, so an allocator that frees newest first panics with its *memory.Misuse after a few strings.
+// A Strings has no pointer. Lifetimes, errors, goroutines and copies are as for [Vec], with at most 2^31-1 ids and a
+// million pages. Its blocks grow in turn, so an allocator that frees newest first panics with its *memory.Misuse
+// after a few strings.
 type Strings struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -90,7 +92,8 @@ func NewStrings(seed uint64) Strings { return Strings{seed: seed} }
 // Len returns the number of strings without the empty one.
 func (s *Strings) Len() int { return int(s.live) }
 
-// Lookup returns the id of t, or false if t was not interned.
+// Lookup returns the id of t and true, or 0 and false if t is not interned. The empty string always has id 0 and
+// true.
 func (s *Strings) Lookup(sp *Space, t string) (id uint32, ok bool) {
 	if len(t) == 0 {
 		return 0, true
@@ -102,7 +105,9 @@ func (s *Strings) Lookup(sp *Space, t string) (id uint32, ok bool) {
 	return id, id != 0
 }
 
-// Intern returns the id of t and counts one more Intern of it. It copies t. An id that was interned 2^32-1 times is never freed.
+// Intern returns the id of t, which it copies if t is new, and counts one more Intern of it. The empty string has id
+// 0 and no count. An id that was interned 2^32-1 times is never freed. If t is new and memory or ids are exhausted,
+// Intern returns 0 and an error, and nothing has changed.
 func (s *Strings) Intern(sp *Space, t string) (id uint32, err error) {
 	if len(t) == 0 {
 		return 0, nil
@@ -119,13 +124,14 @@ func (s *Strings) Intern(sp *Space, t string) (id uint32, err error) {
 	return s.add(sp, t, h)
 }
 
-// InternBytes is [Strings.Intern] for the string in t.
+// InternBytes is [Strings.Intern] for the string in t, which may change afterwards.
 func (s *Strings) InternBytes(sp *Space, t []byte) (id uint32, err error) {
 	return s.Intern(sp, unsafe.String(unsafe.SliceData(t), len(t)))
 }
 
-// Text returns the string of an id, or "" if it has none. It is no copy: it is valid until the last Release of the id, Clear, Free, or
-// until the allocator frees its blocks. To keep it longer, use strings.Clone.
+// Text returns the string of an id, or "" if the id is 0 or has no string. The string is no copy. It is valid until
+// the last Release of the id, Clear or Free, or until the allocator frees its blocks. To keep it longer, use
+// strings.Clone.
 func (s *Strings) Text(sp *Space, id uint32) string {
 	if uint(id-1) >= uint(s.texts.n) {
 		return ""
@@ -166,7 +172,8 @@ func (s *Strings) Release(sp *Space, id uint32) {
 	}
 }
 
-// All returns an iterator over ids and strings, in the order of the ids, without the empty one.
+// All returns an iterator over ids and strings, in the order of the ids, without the empty one. The loop may intern
+// and release strings: new ones may be visited, released ones are not.
 func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 	return func(yield func(uint32, string) bool) {
 		for id := uint32(1); id <= s.texts.n; id++ {
@@ -244,8 +251,8 @@ func (s *Strings) Free(sp *Space) {
 // Forget leaves the Strings empty and ready without freeing the memory, as [Vec.Forget].
 func (s *Strings) Forget() { *s = Strings{seed: s.seed} }
 
-// Bytes returns the bytes that it takes in its space. texts are those of the strings, with the waste of slots and pages. metadata are those
-// of the ids, the index and the list of pages.
+// Bytes returns the bytes that the Strings takes in its space. texts are those of the strings, with the waste of
+// slots and pages. metadata are those of the ids, the index and the list of pages.
 func (s *Strings) Bytes(sp *Space) (texts, metadata uint64) {
 	for _, p := range s.pages.Slice(sp) {
 		texts += uint64(p.bytes())

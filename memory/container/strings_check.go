@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// Check verifies the invariants and names all that is broken, as [Vec.Check]. Cost:
-// proportional to texts and index; a few bytes for each of them in the Go heap.
+// Check returns the errors in the metadata and the strings, joined, or nil, as [Vec.Check]. Cost: proportional to the
+// ids and the index, with a few bytes for each of them on the Go heap.
 func (s *Strings) Check(sp *Space) error {
 	r := report{what: "Strings"}
 	s.pages.check(sp, &r, "pages")

@@ -2,7 +2,8 @@ package container
 
 import "unsafe"
 
-// Clone returns a Strings with the same strings, ids and counts in memory of to, which may be another space. The caller owns it.
+// Clone returns a Strings with the same strings, ids and counts in memory of to, which may be another space. The
+// caller owns it. If it fails, it returns an empty Strings with the seed and the error.
 func (s *Strings) Clone(sp, to *Space) (Strings, error) {
 	sp.at(s.texts.off) // debug builds tell of a closed space here, before there is a block
 	var c Strings

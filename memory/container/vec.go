@@ -10,18 +10,21 @@ import (
 //	start of the block                    its end
 //	  | x0 | x1 | x2 | ··· free ··· |
 //
-// It has 16 bytes and no pointer, and T must contain none either: the first call that needs memory returns a *memory.PointerError. A
-// Vec may lie anywhere, also in a block of its own space or in an element of another container. A copy of a Vec has the same elements,
-// as with slices. Once one of the two has grown, was shrunk or freed, the other must not be used.
+// It has 16 bytes and no pointer, and T must contain none either: the first call that needs memory returns a
+// *memory.PointerError. A Vec may lie anywhere, also in a block of its own space or in an element of another
+// container. A copy of a Vec has the same elements, as with slices. Once one of the two has grown, was shrunk or
+// freed, the other must not be used.
 //
-// Elements are aligned for T, and zeroed only if a method documents it. They are valid until Free, or until the allocator frees the
-// block. After a Reset of the allocator the Vec must not be used before Forget makes it empty again. An index out of range panics as
-// that of a slice. Errors are those of the allocator's Alloc, and memory.ErrTooLarge beyond 2^31-1 elements. A call that fails, or in
-// which the allocator panics, has changed nothing. No method allocates on the Go heap. The goroutine rule is that of [Space].
+// Elements are aligned for T, and zeroed only if a method documents it. They are valid until Free, or until the
+// allocator frees the block. After a Reset of the allocator the Vec must not be used before Forget makes it empty
+// again. An index out of range, a negative length or a negative count panics as that of a slice. Errors are those of
+// the allocator's Alloc, memory.ErrTooLarge beyond 2^31-1 elements, and those of [Space]: memory.ErrClosed and
+// [ErrNoBase]. A call that fails, or in which the allocator panics, has changed nothing. No method allocates on the
+// Go heap. The goroutine rule is that of [Space].
 //
-// In an allocator that frees newest first (stack, arena.StepBack) a Vec can grow while its block is the newest one. At the upper end
-// of a stack.Double it cannot, because blocks do not grow in place there. Otherwise growth panics with the allocator's
-// *memory.Misuse: call Reserve before.
+// In an allocator that frees newest first (stack, arena.StepBack) a Vec can grow while its block is the newest one.
+// At the upper end of a stack.Double it cannot, because blocks do not grow in place there. Otherwise growth panics
+// with the allocator's *memory.Misuse: call Reserve before.
 type Vec[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -42,7 +45,7 @@ func (v *Vec[T]) Len() int { return int(v.n) }
 // Cap returns the number of elements that fit without growth.
 func (v *Vec[T]) Cap() int { return int(v.cap) }
 
-// At returns element i. Cost: three loads and that of the element. In a loop use Slice.
+// At returns a copy of element i. Cost: three loads and that of the element. In a loop use Slice.
 func (v *Vec[T]) At(sp *Space, i int) (x T) {
 	sp.bound(i, v.n)
 	if unsafe.Sizeof(x) == 0 {
@@ -51,7 +54,7 @@ func (v *Vec[T]) At(sp *Space, i int) (x T) {
 	return *(*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(x)))
 }
 
-// Set makes x element i.
+// Set makes x element i, which must exist.
 func (v *Vec[T]) Set(sp *Space, i int, x T) { *v.Ptr(sp, i) = x }
 
 // Ptr returns the address of element i. It is valid until the Vec grows, shrinks or is freed.
@@ -73,7 +76,7 @@ func (v *Vec[T]) slot(sp *Space, i int) *T {
 // Appending to it allocates a copy on the Go heap.
 func (v *Vec[T]) Slice(sp *Space) []T { return unsafe.Slice(v.slot(sp, 0), int(v.n)) }
 
-// TryAppend is Append without growth. It inlines, and returns false if the Vec is full.
+// TryAppend is Append without growth. It inlines. If the Vec is full, it returns false and adds nothing.
 func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 	if v.n >= v.cap {
 		return false
@@ -85,7 +88,8 @@ func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 	return true
 }
 
-// Append adds x at the end. Cost: a comparison and a store if it fits; with growth, by at least half, constant on average.
+// Append adds x at the end. If it must grow and cannot, it returns an error and adds nothing. Cost: a comparison and
+// a store if x fits; with growth, by at least half, constant on average.
 func (v *Vec[T]) Append(sp *Space, x T) error {
 	if n := v.n; n < v.cap {
 		if unsafe.Sizeof(x) > 0 {
@@ -107,13 +111,14 @@ func (v *Vec[T]) appendSlow(sp *Space, x T) error {
 	return nil
 }
 
-// AppendSlice adds the elements of xs at the end. xs may be a part of v, also of elements that were removed at its end since.
+// AppendSlice adds the elements of xs at the end, all or, with an error, none. xs may be a part of v, also of
+// elements that were removed at its end since.
 func (v *Vec[T]) AppendSlice(sp *Space, xs []T) error {
 	return v.insert(sp, int(v.n), xs)
 }
 
-// Insert inserts xs before element i, or at the end if i is Len. The elements from i on move up. xs may be a part of v, as in
-// AppendSlice.
+// Insert inserts xs before element i, or at the end if i is Len; with an error, it inserts none. The elements from i
+// on move up. xs may be a part of v, as in AppendSlice.
 func (v *Vec[T]) Insert(sp *Space, i int, xs ...T) error {
 	if uint(i) > uint(v.n) {
 		_ = make([]struct{}, v.n)[i:]
@@ -149,7 +154,7 @@ func (v *Vec[T]) insert(sp *Space, i int, xs []T) error {
 	return nil
 }
 
-// Pop removes and returns the last element, or returns false if there is none.
+// Pop removes the last element and returns it and true. If there is none, it returns false.
 func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	if v.n == 0 {
 		return x, false
@@ -158,7 +163,8 @@ func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	return *v.slot(sp, int(v.n)), true
 }
 
-// Delete removes the elements from i up to j, as slices.Delete. The elements behind move down.
+// Delete removes the elements from i up to j, without element j, as slices.Delete. The elements behind move down. It
+// panics unless 0 <= i <= j <= Len.
 func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	s := v.Slice(sp)
 	_ = s[i:j]
@@ -166,7 +172,7 @@ func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	v.n -= uint32(j - i)
 }
 
-// SwapRemove removes and returns element i, and moves the last element to its place.
+// SwapRemove removes element i and returns it. The last element moves to its place. Cost: constant.
 func (v *Vec[T]) SwapRemove(sp *Space, i int) T {
 	p := v.Ptr(sp, i)
 	x := *p
@@ -175,7 +181,8 @@ func (v *Vec[T]) SwapRemove(sp *Space, i int) T {
 	return x
 }
 
-// SetLen changes the length to n: it removes elements at the end, or adds zeroed ones.
+// SetLen changes the length to n: it removes elements at the end, or adds zeroed ones. It returns an error, and
+// changes nothing, only if it must grow and cannot.
 func (v *Vec[T]) SetLen(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -193,9 +200,9 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 // Clear removes every element and keeps the memory.
 func (v *Vec[T]) Clear() { v.n = 0 }
 
-// Free frees the memory and leaves the Vec empty and ready. If the allocator panics, as it does if a Reset has freed the block, nothing
-// has changed. If the header of the Vec was overwritten and the allocator records the block, the *memory.Misuse is of this package and
-// names the header.
+// Free frees the memory and leaves the Vec empty and ready. If the allocator panics, as it does if a Reset has freed
+// the block, nothing has changed. If the allocator is closed and the Vec has memory, that is a *memory.Misuse. So it
+// is if the header of the Vec was overwritten, as far as the header or the allocator's records show it.
 func (v *Vec[T]) Free(sp *Space) {
 	v.mustBeSound()
 	was := *v
@@ -212,7 +219,8 @@ func (v *Vec[T]) mustBeSound() {
 // Forget leaves the Vec empty and ready without freeing the memory. It is for use after the allocator was reset.
 func (v *Vec[T]) Forget() { *v = Vec[T]{} }
 
-// Clone returns a Vec with the same elements in memory of to, which may be another space. The caller owns it.
+// Clone returns a Vec with the same elements in memory of to, which may be another space. The caller owns it. If it
+// fails, it returns an empty Vec and the error.
 func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	sp.at(v.off) // panics in debug builds if the space is closed, before there is a block
 	done := false

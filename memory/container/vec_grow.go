@@ -15,8 +15,8 @@ const (
 	doubleBytes = 1 << 20
 )
 
-// Reserve makes the Vec large enough for n more elements, and no larger. A Reserve of 1 before each Append copies the Vec each time if
-// the allocator cannot grow it in place.
+// Reserve makes the Vec large enough for n more elements, and no larger; with an error, nothing has changed. A
+// Reserve of 1 before each Append copies the Vec each time if the allocator cannot grow it in place.
 func (v *Vec[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -30,7 +30,8 @@ func (v *Vec[T]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink frees the memory behind the last element.
+// Shrink reduces the capacity to the length. If the allocator cannot shrink the block in place, Shrink copies the
+// elements to a new block and frees the old one. If that fails, it returns the error, and nothing has changed.
 func (v *Vec[T]) Shrink(sp *Space) error {
 	switch {
 	case v.n == v.cap || unsafe.Sizeof(*new(T)) == 0:
@@ -107,8 +108,8 @@ func (v *Vec[T]) move(sp *Space, n int) error {
 	return nil
 }
 
-// All returns the elements with their indices, in order. The Vec may change meanwhile: what is
-// at the next index then, up to the length then, is next.
+// All returns an iterator over indices and elements, first to last. The loop may change the Vec: each step visits the
+// element that is then at the next index, up to the length at that time.
 func (v *Vec[T]) All(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := 0; i < int(v.n); i++ {
@@ -119,7 +120,7 @@ func (v *Vec[T]) All(sp *Space) iter.Seq2[int, T] {
 	}
 }
 
-// Values returns the elements in order; see All.
+// Values returns an iterator over the elements, first to last; see [Vec.All].
 func (v *Vec[T]) Values(sp *Space) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for i := 0; i < int(v.n); i++ {
@@ -130,8 +131,8 @@ func (v *Vec[T]) Values(sp *Space) iter.Seq[T] {
 	}
 }
 
-// Backward returns the elements with their indices, last first: the order in which the element
-// at hand may be removed, also by SwapRemove.
+// Backward returns an iterator over indices and elements, last to first. The loop may remove the current element,
+// also by SwapRemove. It does not visit elements that are added behind the current one.
 func (v *Vec[T]) Backward(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := int(v.n) - 1; i >= 0; i-- {
