@@ -7,15 +7,16 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// An Allocator is a composition. It has the methods of this interface, and an optional interface of
-// package memory if and only if that interface works on every block:
+// An Allocator is a composition. It has the methods of this interface, and an optional interface of package memory if
+// and only if that interface works on every block:
 //
 //	memory.Resetter, memory.Resizer, memory.Trimmer   if all parts have it
 //	memory.Sizer and memory.AnyFreer, both or none    if all parts have both; and then Generation, which
 //	                                                  in debug builds serves remote.Generational
-//	memory.Baser, with a method Extent() uintptr      if the only part is one: Locked and Counted
+//	memory.Baser, with a method Extent() uintptr      if there is one part, which has it: Locked and Counted
 //
-// A type assertion finds them, as with any memory.Allocator.
+// A type assertion finds them, as with any memory.Allocator. Close closes the parts. After it, Alloc fails with
+// memory.ErrClosed; the package comment has the other rules.
 type Allocator interface {
 	memory.Allocator
 	memory.Owner

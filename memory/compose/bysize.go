@@ -7,21 +7,21 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// NewBySize returns an allocator that serves requests of up to limit bytes from small and all others from
-// large. If limit is 0, small serves requests of size 0 only. The parts must have the methods of
-// [Allocator]; otherwise the error is a memory.ErrConfig that names the missing ones.
+// NewBySize returns an allocator that serves requests of up to limit bytes from small and all others from large. If
+// limit is 0, small serves requests of size 0 only. The parts must have the methods of [Allocator]; otherwise the
+// error wraps memory.ErrConfig and names the missing ones. So it does if a part is nil, or both are the same.
 //
-// The size that is passed to Free and Resize selects the part. With a size on the wrong side of limit the
-// wrong part gets the pointer, and panics with a *memory.Misuse because it is foreign. FreeAny and SizeOf
-// ask small whether it owns the block. Resize returns false if the old and the new size are on different
-// sides of limit. If a part is full, the other one does not help: use [NewFallback] for that.
+// The size that is passed to Free and Resize selects the part. With a size on the wrong side of limit the wrong part
+// gets the pointer, and panics with a *memory.Misuse because it is foreign. FreeAny and SizeOf ask small whether it
+// owns the block. Resize returns false if the old and the new size are on different sides of limit. If a part is
+// full, the other one does not help: use [NewFallback] for that.
 //
-// Stats adds the statistics of both parts, which include blocks that were allocated without the
-// composition. Peak is the sum of two peaks that may lie apart, an upper bound. LargestFree is the largest
-// request that would be served: small counts up to limit, large above it.
+// Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak is
+// the sum of two peaks that may lie apart, an upper bound. LargestFree is the largest request that would be served:
+// small counts up to limit, large above it.
 //
-// Alignment, zeroing, lifetimes and the detection of misuse are those of the parts. The allocator belongs to
-// one goroutine at a time. Cost: a comparison and an Owns for each FreeAny and SizeOf.
+// Alignment, zeroing, lifetimes and the detection of misuse are those of the parts. The allocator belongs to one
+// goroutine at a time. Cost: a comparison and an Owns for each FreeAny and SizeOf.
 func NewBySize(limit uintptr, small, large memory.Allocator) (Allocator, error) {
 	b := &bySize{limit: limit}
 	if err := b.init("new BySize", [2]string{"small", "large"}, small, large); err != nil {

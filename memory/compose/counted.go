@@ -24,9 +24,9 @@ type CountedConfig struct {
 type Event struct {
 	Op   Op
 	Addr uintptr // the address of the block; 0 for Refused and Emptied
-	Size uintptr // the requested bytes; for Emptied the bytes that were live
-	Old  uintptr // for Resized: the bytes before
-	Err  error   // for Refused: the error
+	Size uintptr // the requested bytes, for Resized the new ones; for Emptied the bytes that were live
+	Old  uintptr // for Resized: the bytes before; else 0
+	Err  error   // for Refused: the error of Alloc; else nil
 }
 
 // An Op is the kind of an [Event].
@@ -37,7 +37,7 @@ const (
 	Allocated Op = iota // an Alloc
 	Freed               // a Free or FreeAny
 	Resized             // a Resize that returned true
-	Refused             // an Alloc that failed, for any reason
+	Refused             // an Alloc that inner refused, for any reason
 	Emptied             // a Reset
 )
 
@@ -48,35 +48,35 @@ func (o Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
 
-// NewCounted returns an allocator that passes requests on to inner and keeps statistics of its own. Several
-// of them around one heap attribute its memory to its users:
+// NewCounted returns an allocator that passes requests on to inner and keeps statistics of its own. Several of them
+// around one heap attribute its memory to its users:
 //
 //	ai, err := compose.NewCounted(heap, compose.CountedConfig{})
 //	...
 //	ai.Stats().InUse
 //
-// It records the address and the requested size of each live block, in the Go heap. So inner needs nothing
-// but Alloc and Free: FreeAny and SizeOf always work, SizeOf to the byte. A double free, a foreign or interior
-// pointer and a wrong size panic with a *memory.Misuse before inner is called. Requests of size 0 take one
-// byte of inner, so that each block has its own address.
+// It records the address and the requested size of each live block, in the Go heap. So inner needs nothing but Alloc
+// and Free: FreeAny and SizeOf always work, SizeOf to the byte. If inner is nil, the error wraps memory.ErrConfig. A
+// double free, a foreign or interior pointer and a wrong size panic with a *memory.Misuse before inner is called.
+// Requests of size 0 take one byte of inner, so that each block has its own address.
 //
-// InUse, Requested and Measured are the requested bytes of the live blocks. Reserved, Committed, LargestFree
-// and Free are those of inner if it reports statistics; otherwise Reserved and Committed are InUse. Failures
-// counts requests for which inner had no memory. Owns reports the memory of inner if inner is an Owner, and
-// otherwise the live blocks.
+// InUse, Requested and Measured are the requested bytes of the live blocks. Reserved, Committed, LargestFree and Free
+// are those of inner if it reports statistics; otherwise Reserved and Committed are InUse. Failures counts requests
+// for which inner had no memory. Owns reports the memory of inner if inner is an Owner, and otherwise the live
+// blocks.
 //
-// Blocks that are freed without this allocator, by a Reset of inner, stay live in its statistics until its
-// own Reset. If inner returns the address of such a block again, that Alloc panics with a *memory.Misuse; the
-// old block then counts as freed, and the next call works. Check reports more live blocks than inner has. If
-// the memory of inner has ended, the allocator is closed, as far as the Stats and Owns of inner show it.
+// Blocks that are freed without this allocator, by a Reset of inner, stay live in its statistics until its own Reset.
+// If inner returns the address of such a block again, that Alloc panics with a *memory.Misuse; the old block then
+// counts as freed, and the next call works. Check reports more live blocks than inner has. If the memory of inner has
+// ended, the allocator is closed, as far as the Stats and Owns of inner show it.
 //
-// Close closes inner if it is an io.Closer, and forgets all blocks. If the Close of inner fails, the allocator
-// is closed all the same, and another Close retries. If inner panics, nothing has changed. Do not close one
-// allocator of several around one heap: close the heap.
+// Close closes inner if it is an io.Closer, and forgets all blocks. If the Close of inner fails, the allocator is
+// closed all the same, and another Close retries. If inner panics, nothing has changed. Do not close one allocator of
+// several around one heap: close the heap.
 //
-// Alignment, zeroing, lifetimes and the goroutine rule are those of inner. Cost: a probe of a hash table for
-// Alloc, two for Free, and 16 bytes for each slot of the table, which is at most 3/4 full. Only the table is
-// allocated on the Go heap; it grows when more blocks are live than ever before.
+// Alignment, zeroing, lifetimes and the goroutine rule are those of inner. Cost: a probe of a hash table for Alloc,
+// two for Free, and 16 bytes for each slot of the table, which is at most 3/4 full. Only the table is allocated on
+// the Go heap; it grows when more blocks are live than ever before.
 func NewCounted(inner memory.Allocator, cfg CountedConfig) (Counter, error) {
 	c, err := newCounted(inner, cfg)
 	if err != nil {
