@@ -51,13 +51,13 @@ func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	return d, nil
 }
 
-// Bottom returns the End that rises from the start of the buffer.
+// Bottom returns the End that rises from the start of the buffer. It is the same one on each call.
 func (d *Double) Bottom() *End { return &d.bottom }
 
-// Top returns the End that falls from the end of the buffer.
+// Top returns the End that falls from the end of the buffer. It is the same one on each call.
 func (d *Double) Top() *End { return &d.top }
 
-// Available returns the bytes between the two edges, before padding for alignment.
+// Available returns the bytes between the two edges, before padding for alignment. After Close it is 0.
 func (d *Double) Available() uintptr { return d.top.edge - d.bottom.edge }
 
 // ResetBottom frees every block of the bottom, as [End.Reset].
@@ -66,13 +66,13 @@ func (d *Double) ResetBottom() { d.bottom.Reset() }
 // ResetTop frees every block of the top, as [End.Reset].
 func (d *Double) ResetTop() { d.top.Reset() }
 
-// Reset frees every block of both Ends.
+// Reset frees every block of both Ends. It panics with a *memory.Misuse if the Double is closed.
 func (d *Double) Reset() {
 	d.bottom.Reset()
 	d.top.Reset()
 }
 
-// Owns reports whether p lies in the buffer, in a live block or not.
+// Owns reports whether p lies in the buffer, in a live block or not. After Close it is false.
 func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
 // Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the memory
@@ -115,7 +115,8 @@ func join(mem *page.Prefix, a, b *End) memory.Stats {
 	return s
 }
 
-// Check verifies the invariants.
+// Check returns the errors in the metadata of the buffer and both Ends, or nil. Cost: proportional to the live
+// blocks.
 func (d *Double) Check() error {
 	errs := []error{d.mem.Check(), d.bottom.Check(), d.top.Check(), checkLimit(&d.mem, d.top.origin)}
 	if d.bottom.wall != &d.top.edge || d.top.wall != &d.bottom.edge {

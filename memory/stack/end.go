@@ -9,17 +9,18 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An End is one edge of a buffer and the blocks behind it. It is part of a [Stack], a [Double] or a [Pivot], whose Close
-// closes it.
+// An End is one edge of a buffer and the blocks behind it. It is part of a [Stack], a [Double] or a [Pivot], whose
+// Close closes it.
 //
 //	rising:   origin | block 0 | block 1 |edge ······ wall
 //	falling:  wall ······ edge| block 1 | block 0 | origin
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block of size
-// 0 takes one byte, so that no two live blocks share an address and every double free is detected.
+// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block of
+// size 0 takes one byte, so that no two live blocks share an address and every double free is detected.
 //
-// An End belongs to one goroutine at a time, together with another End of its buffer. After Close, or after the source has
-// ended, Alloc fails with memory.ErrClosed.
+// An End belongs to one goroutine at a time, together with another End of its buffer. After Close, or after the
+// source has ended, Alloc fails with memory.ErrClosed. Resize, Mark, Rewind, Reset and a Free of a block panic with a
+// *memory.Misuse then.
 type End struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -73,8 +74,9 @@ func (e *End) shut() {
 	e.blocks, e.marks, e.floor = nil, nil, 0
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. The error is memory.ErrOutOfMemory,
-// memory.ErrTooLarge if size exceeds the capacity, memory.ErrAlign or memory.ErrClosed. It is not wrapped.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. The error is
+// memory.ErrOutOfMemory if the block does not fit now, memory.ErrTooLarge if size exceeds the capacity,
+// memory.ErrAlign or memory.ErrClosed. It is not wrapped.
 func (e *End) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	bytes := max(size, 1)
@@ -146,12 +148,12 @@ func (e *End) cut(n int) {
 	e.blocks = e.blocks[:n]
 }
 
-// Resize changes the size of the newest block in place and reports whether it did. A block at a rising edge grows up to
-// the other edge or the end of the buffer. The start of a block at a falling edge cannot move. So the block grows into its
-// own padding only, and the bytes that shrinking saves are reclaimed by its Free.
+// Resize changes the size of the newest block in place and reports whether it did. A block at a rising edge grows up
+// to the other edge or the end of the buffer. The start of a block at a falling edge cannot move. So the block grows
+// into its own padding only, and the bytes that shrinking saves are reclaimed by its Free.
 //
-// Resize returns false for an older block and for one that the newest mark protects. It panics with a *memory.Misuse if p
-// is not a live block of oldSize bytes.
+// Resize returns false, and nothing has changed, if there is no space, for an older block, and for one that the
+// newest mark protects. It panics with a *memory.Misuse if p is not a live block of oldSize bytes.
 func (e *End) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	e.owner.Touch()
 	off := uintptr(p) - uintptr(e.base)
@@ -196,7 +198,8 @@ func (e *End) at(off uintptr) int {
 	return -1
 }
 
-// Newest returns the newest block and its size, or nil and 0 if no block is live.
+// Newest returns the newest live block and its size in bytes, or nil and 0 if no block is live or the buffer is
+// closed.
 func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 	n := len(e.blocks)
 	if n == 0 {
@@ -208,7 +211,7 @@ func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 // Len returns the number of live blocks.
 func (e *End) Len() int { return len(e.blocks) }
 
-// Used returns the bytes in use, with padding.
+// Used returns the bytes in use, with padding. After Close it is 0.
 func (e *End) Used() uintptr {
 	if e.falls {
 		return e.origin - e.edge
@@ -216,7 +219,8 @@ func (e *End) Used() uintptr {
 	return e.edge - e.origin
 }
 
-// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share them.
+// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share them. After Close it
+// is 0.
 func (e *End) Available() uintptr {
 	if e.falls {
 		return e.edge - *e.wall
@@ -231,7 +235,8 @@ func (e *End) Base() unsafe.Pointer { return e.base }
 // 0 after Close.
 func (e *End) Extent() uintptr { return max(e.origin, e.limit) }
 
-// Owns reports whether p lies between the origin and the edge, where the live blocks are.
+// Owns reports whether p lies between the origin and the edge, where the live blocks and their padding are. It is
+// false for blocks of another End, and after Close.
 func (e *End) Owns(p unsafe.Pointer) bool {
 	return e.base != nil && uintptr(p)-uintptr(e.base)-min(e.origin, e.edge) < e.Used()
 }

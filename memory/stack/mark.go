@@ -2,8 +2,8 @@ package stack
 
 import "github.com/strata-go/strata/memory"
 
-// A Mark is the state of an End at some time, for a Rewind. It expires when the End is rewound to it or to an older mark, and
-// at Reset. Marks nest like brackets.
+// A Mark is the state of an End at some time, for a Rewind. It expires when the End is rewound to it or to an older
+// mark, and at Reset. Marks nest like brackets. The zero Mark is never valid.
 type Mark struct {
 	end    *End
 	serial uint64
@@ -30,8 +30,8 @@ func (e *End) Mark() Mark {
 	return Mark{end: e, serial: e.serial, depth: len(e.marks) - 1}
 }
 
-// Rewind frees every block that was allocated since m. It panics with a *memory.Misuse before anything changes if m is a mark
-// of another End or has expired. Cost: constant.
+// Rewind frees every block that was allocated since m. m expires. It panics with a *memory.Misuse before anything
+// changes if m is a mark of another End or has expired, or the buffer is closed. Cost: constant.
 func (e *End) Rewind(m Mark) {
 	if why := e.refuseMark(m); why != "" {
 		panic(&memory.Misuse{Package: "stack", Op: "Rewind", Reason: why})

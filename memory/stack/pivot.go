@@ -63,13 +63,14 @@ func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	return p, nil
 }
 
-// Forward returns the End that rises from the pivot.
+// Forward returns the End that rises from the pivot. It is the same one on each call.
 func (p *Pivot) Forward() *End { return &p.forward }
 
-// Backward returns the End that falls from the pivot.
+// Backward returns the End that falls from the pivot. It is the same one on each call.
 func (p *Pivot) Backward() *End { return &p.backward }
 
-// Extend changes the size of the newest forward block in place and reports whether it did, as [End.Resize].
+// Extend is [End.Resize] of Forward: it changes the size of the newest forward block in place and reports whether it
+// did.
 func (p *Pivot) Extend(block unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return p.forward.Resize(block, oldSize, newSize)
 }
@@ -83,13 +84,13 @@ func (p *Pivot) Bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(p.forward.base, p.backward.edge)), p.forward.edge-p.backward.edge)
 }
 
-// Reset frees every block of both Ends.
+// Reset frees every block of both Ends. It panics with a *memory.Misuse if the Pivot is closed.
 func (p *Pivot) Reset() {
 	p.forward.Reset()
 	p.backward.Reset()
 }
 
-// Owns reports whether q lies in the buffer, in a live block or not.
+// Owns reports whether q lies in the buffer, in a live block or not. After Close it is false.
 func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
 // Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the memory
@@ -123,7 +124,8 @@ func (p *Pivot) Stats() memory.Stats {
 	return join(&p.mem, &p.forward, &p.backward)
 }
 
-// Check verifies the invariants.
+// Check returns the errors in the metadata of the buffer and both Ends, or nil. Cost: proportional to the live
+// blocks.
 func (p *Pivot) Check() error {
 	errs := []error{p.mem.Check(), p.forward.Check(), p.backward.Check(), checkLimit(&p.mem, p.forward.limit)}
 	if p.forward.origin != p.backward.origin {

@@ -13,7 +13,7 @@ import (
 const defaultBytes = 1 << 20
 
 // A Stack is one [End] with its own buffer. All methods but Owns, Close, Stats and Check are those of End, which also
-// describes the lifetime of blocks.
+// describes the lifetime of blocks and the state after Close.
 //
 //	base            edge                    limit
 //	  | live blocks  |  free                  | guard
@@ -51,7 +51,7 @@ func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
 	return page.NewCommitted(src, bytes, bytes, 0, bytes)
 }
 
-// Owns reports whether p lies in the buffer, in a live block or not.
+// Owns reports whether p lies in the buffer, in a live block or not. After Close it is false.
 func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
 // Close releases the memory: the caller must not use pointers into the stack. A second Close does nothing. If the memory
