@@ -11,21 +11,21 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap allocates blocks of any size from one list of free runs in the order of addresses. A search reads 8 bytes for each
-// run, and Free finds both neighbours by binary search.
+// A Heap allocates blocks of any size from one list of free runs in the order of addresses. A search reads 8 bytes
+// for each run, and Free finds both neighbours by binary search.
 //
 //	memory   | live      | free  | live | free             | - - not committed - -
 //	live     | n+1 0 0 0 | 0 0 0 | n+1  | 0 0 0 0 …          by granule: 1 + requested bytes,
 //	                                                         where a live block starts
 //	runs       {4, 3}, {9, 7}                                the free memory: offset and size
 //
-// Blocks are not zeroed, and are aligned at least to the granule. They belong to the caller until Free, Reset or Close. A Heap
-// belongs to one goroutine at a time. After Close, and after its source has ended, Alloc fails with memory.ErrClosed, and
-// methods that cannot return an error panic with a *memory.Misuse.
+// Blocks are not zeroed, and are aligned at least to the granule. They belong to the caller until Free, Reset or
+// Close. A Heap belongs to one goroutine at a time. After Close, and after its source has ended, Alloc and Trim fail
+// with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse then.
 //
-// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of the last granule of a block. If a byte
-// of it was written, the Alloc or Resize that would use it panics with a *memory.Misuse and changes nothing; the next call
-// succeeds. A write behind a live block into its last granule is not detected.
+// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of the last granule of a block.
+// If a byte of it was written, the Alloc or Resize that would use it panics with a *memory.Misuse and changes
+// nothing; the next call succeeds. A write behind a live block into its last granule is not detected.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -78,8 +78,9 @@ const (
 	firstRuns = 512
 )
 
-// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error wraps
-// memory.ErrConfig if a field is out of range, or the error of src.
+// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error
+// wraps memory.ErrConfig if a field is out of range, the error of src, or a *memory.Exhausted if the Go heap has no
+// space for the metadata.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -117,9 +118,10 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, it returns a block of one granule. The
-// error is memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a *memory.Exhausted if the reservation, the budget or the
-// system is exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, it returns a block of one
+// granule. The error is memory.ErrAlign, memory.ErrClosed, or memory.ErrTooLarge if size exceeds the reservation or 4
+// GiB less 2 bytes. If the reservation, the budget or the system is exhausted, it is a *memory.Exhausted. Cost:
+// proportional to the free runs, and a system call if the heap grows.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
@@ -194,7 +196,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	h.release(uint32(off), size)
 }
 
-// FreeAny is [Heap.Free] for a caller who does not know the size. It makes all other checks.
+// FreeAny is [Heap.Free] for a caller who does not know the size. It panics as Free does, except for a wrong size.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -225,7 +227,7 @@ func (h *Heap) Base() unsafe.Pointer { return h.base }
 // remote detects stale frees with it. Safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, in a live block or not.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the requested size in bytes of the live block at p. It panics with a *memory.Misuse if no live block starts
@@ -256,7 +258,8 @@ func (h *Heap) Reset() {
 	}
 }
 
-// Trim returns the free memory at the end of the heap to its source, in whole pages, and keeps the addresses.
+// Trim returns the free memory at the end of the heap to its source, in whole pages, and keeps the addresses. The
+// error is memory.ErrClosed, or wraps that of the source; nothing has changed then.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed

@@ -30,7 +30,7 @@ const (
 	WorstFit
 )
 
-// String returns the name of the policy.
+// String returns the name of the policy, or "Policy(n)" for an unknown one.
 func (p Policy) String() string {
 	switch p {
 	case FirstFit:
