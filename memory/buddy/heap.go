@@ -12,20 +12,22 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap allocates blocks whose sizes are the rungs of a ladder. The whole reservation is one block of the top rung. A request
-// splits a block down to the lowest rung that fits, and Free merges a block with its buddy as long as that is free.
+// A Heap allocates blocks whose sizes are the rungs of a ladder. The whole reservation is one block of the top rung.
+// A request splits a block down to the lowest rung that fits, and Free merges a block with its buddy as long as that
+// is free.
 //
 //	units    |0   1   2   3   4   5   6   7 | 8 …    of MinBlock bytes
 //	entries  |live    |free|live|free       |        a unit's entry describes what starts there
 //	lists    rung 0 -> 2    rung 2 -> 4              free blocks by rung, linked by the entries
 //	mask     …0101                                   rungs whose list is not empty
 //
-// Blocks are not zeroed. They belong to the caller until Free, Reset or Close. A Heap belongs to one goroutine at a time. After
-// Close, and after its source has ended, Alloc fails with memory.ErrClosed, and methods that cannot return an error panic with a
-// *memory.Misuse.
+// Blocks are not zeroed. They belong to the caller until Free, Reset or Close. A Heap belongs to one goroutine at a
+// time. After Close, and after its source has ended, Alloc and Trim fail with memory.ErrClosed. SizeOf, Resize,
+// Reset, and a Free or FreeAny of a block panic with a *memory.Misuse then.
 //
-// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of every block. If a byte of it was written, the
-// Alloc or Resize that would use it panics with a *memory.Misuse and changes nothing; the next call succeeds.
+// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of every block. If a byte of it
+// was written, the Alloc or Resize that would use it panics with a *memory.Misuse and changes nothing; the next call
+// succeeds.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -100,8 +102,9 @@ const (
 	maxUnits = 1 << 25
 )
 
-// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error wraps
-// memory.ErrConfig if a field is out of range, or the error of src.
+// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error
+// wraps memory.ErrConfig if a field is out of range, the error of src, or a *memory.Exhausted if the Go heap has no
+// space for the metadata.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	if cfg.Reserve == 0 {
 		cfg.Reserve = 64 << 20
@@ -144,12 +147,13 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, it returns a block of MinBlock. The error is
-// memory.ErrAlign, memory.ErrTooLarge, memory.ErrClosed, or a *memory.Exhausted if the reservation, the budget or the system is
-// exhausted.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, it returns a block of MinBlock.
+// The error is memory.ErrAlign, memory.ErrClosed, or memory.ErrTooLarge if size exceeds the largest block of the
+// ladder. If the reservation, the budget or the system is exhausted, it is a *memory.Exhausted.
 //
-// Cost: a bitmap search and a split for each rung between the block that is found and the one that is needed, and a system call if the
-// heap grows. An alignment above MinBlock may also search the smaller free blocks, if none fits wherever it lies.
+// Cost: a bitmap search and a split for each rung between the block that is found and the one that is needed, and a
+// system call if the heap grows. An alignment above MinBlock may also search the smaller free blocks, if none fits
+// wherever it lies.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
@@ -226,7 +230,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	h.release(uint32(at))
 }
 
-// FreeAny is [Heap.Free] for a caller who does not know the size. It makes all other checks.
+// FreeAny is [Heap.Free] for a caller who does not know the size. It panics as Free does, except for a wrong size.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -260,7 +264,7 @@ func (h *Heap) Base() unsafe.Pointer { return h.base }
 // detects stale frees with it. Safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, in a live block or not.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the requested size in bytes of the live block at p. The bytes to which it was rounded up are not the caller's. It
@@ -288,7 +292,8 @@ func (h *Heap) Reset() {
 	h.adopt(h.ladder.whole(), 0, end)
 }
 
-// Trim returns the free memory behind the last live block to its source, in whole pages, and keeps the addresses.
+// Trim returns the free memory behind the last live block to its source, in whole pages, and keeps the addresses. The
+// error is memory.ErrClosed, or wraps that of the source; nothing has changed then.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed

@@ -21,7 +21,7 @@ const (
 	Fibonacci
 )
 
-// String returns the name of the system.
+// String returns the name of the system, or "System(n)" for an unknown one.
 func (s System) String() string {
 	switch s {
 	case Binary:
