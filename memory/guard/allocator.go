@@ -10,16 +10,18 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An Allocator wraps an inner allocator and checks every block. Alignments, lifetimes and the goroutine rule are those of inner. New
-// blocks are filled with 0xCD, freed ones with 0xDD. It has every optional interface of package memory but memory.Trimmer: call
-// Flush, and Trim of inner. If inner lacks one, the comment of the method says what it does instead.
+// An Allocator wraps an inner allocator and checks every block. Alignments, lifetimes and the goroutine rule are
+// those of inner. New blocks are filled with 0xCD, freed ones with 0xDD. It has every optional interface of package
+// memory but memory.Trimmer: call Flush, and Trim of inner. If inner lacks one, the comment of the method says what
+// it does instead.
 //
-// Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free. The call panics with
-// it, or passes it to Config.OnFault; Check and Close return it as an error. Below, "reports" means this.
+// Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free. The
+// call panics with it, or passes it to Config.OnFault; Check and Close return it as an error. Below, "reports" means
+// this.
 //
-// After Close, Alloc fails with memory.ErrClosed, and methods that cannot return an error report. The same holds after the memory of
-// inner has ended, as when the manager below it was closed. The guard detects that if inner is a memory.Owner, before it reads a
-// block. If inner is none, close it through its guard.
+// After Close, Alloc fails with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block report
+// then. The same holds after the memory of inner has ended, as when the manager below it was closed. The guard
+// detects that if inner is a memory.Owner, before it reads a block. If inner is none, close it through its guard.
 type Allocator struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -102,12 +104,12 @@ func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	return &Allocator{inner: inner, cfg: cfg, books: newBooks(), sites: newSites()}, nil
 }
 
-// Inner returns the inner allocator.
+// Inner returns the inner allocator that New was given.
 func (a *Allocator) Inner() memory.Allocator { return a.inner }
 
-// Alloc returns size bytes aligned to align, filled with 0xCD. If size is 0, the block has canaries only. The error is that of inner, or
-// memory.ErrTooLarge if the size with the canaries overflows. If inner has no memory, Alloc empties the quarantine, reports what it
-// finds, and tries again.
+// Alloc returns size bytes aligned to align, filled with 0xCD. If size is 0, the block has canaries only. The error
+// is memory.ErrAlign, memory.ErrClosed, that of inner, or memory.ErrTooLarge if the size with the canaries overflows.
+// If inner has no memory, Alloc empties the quarantine, reports the damage that it finds there, and tries again.
 func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if a.ended() {
 		return nil, memory.ErrClosed
@@ -165,8 +167,11 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 	return i
 }
 
-// Free frees a block, verifies its canaries, fills it with 0xDD and puts it into quarantine. size is the size that was requested. If p is
-// nil, it does nothing. A double free, a foreign or interior pointer and a wrong size are always reported and change nothing.
+// Free verifies the canaries of a block, fills it with 0xDD and puts it into quarantine, or returns it to inner if it
+// does not fit there. The oldest blocks in quarantine are verified and returned to inner to make space. size is the
+// size that was requested. If p is nil, Free does nothing. Damage is reported; if Free panics because of the block's
+// own canaries, these are repaired and the block is still live. A double free, a foreign or interior pointer and a
+// wrong size are always reported and change nothing.
 func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -184,7 +189,8 @@ func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	a.retire("Free", i, a.sites.caller(a.cfg.Frames))
 }
 
-// FreeAny is [Allocator.Free] for a caller who does not know the size. It makes all other checks. inner need not have it.
+// FreeAny is [Allocator.Free] for a caller who does not know the size. It reports the same misuse, except a wrong
+// size. inner need not have FreeAny.
 func (a *Allocator) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -230,8 +236,9 @@ func (a *Allocator) inspect(op string, i uint32) {
 	a.raise(found)
 }
 
-// Resize resizes a block in place if inner can, and verifies the canaries first. New bytes are filled with 0xCD. It returns false if inner
-// is no memory.Resizer.
+// Resize resizes a block in place if inner can, and reports damaged canaries first. New bytes are filled with 0xCD.
+// It returns false, and the size has not changed, if inner is no memory.Resizer or cannot resize the block. Misuse is
+// reported as by Free; if OnFault returns, so does Resize, with false.
 func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	i := a.find("Resize", p, oldSize)
 	if i == 0 {
@@ -268,7 +275,7 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// Base returns that of inner if inner is a memory.Baser, and otherwise nil.
+// Base returns that of inner if inner is a memory.Baser, and otherwise nil. After Close it is nil.
 func (a *Allocator) Base() unsafe.Pointer {
 	if b, ok := a.inner.(memory.Baser); ok && !a.closed {
 		return b.Base()
@@ -290,8 +297,8 @@ func (a *Allocator) Extent() uintptr {
 	return 0
 }
 
-// Owns returns the answer of inner if inner is a memory.Owner. Otherwise it reports whether p lies in a block that is live or in
-// quarantine, at a cost proportional to those.
+// Owns returns the answer of inner if inner is a memory.Owner. Otherwise it reports whether p lies in a block that is
+// live or in quarantine, canaries included, at a cost proportional to those. After Close it is false.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
 		return !a.ended() && o.Owns(p)

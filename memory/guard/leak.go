@@ -9,25 +9,26 @@ import (
 	"strings"
 )
 
-// A Leak is the blocks of one call site that are not freed.
+// A Leak is all live blocks that one call site has allocated.
 type Leak struct {
-	Blocks int
+	Blocks int    // live blocks
 	Bytes  uint64 // the requested bytes
-	Site   Site
+	Site   Site   // that allocated them
 }
 
 func (l Leak) String() string {
 	return fmt.Sprintf("%d blocks, %d bytes, allocated at %s", l.Blocks, l.Bytes, l.Site)
 }
 
-// Leaks returns the live blocks by call site, most bytes first, then the oldest first. Cost: proportional to the live blocks; it allocates
-// on the Go heap.
+// Leaks returns the live blocks by call site, most bytes first, then the oldest first. It is nil if no block is live.
+// Cost: proportional to the live blocks; it allocates on the Go heap.
 func (a *Allocator) Leaks() []Leak { return a.LeaksSince(0) }
 
 // Now returns the number of blocks allocated so far, for [Allocator.LeaksSince].
 func (a *Allocator) Now() uint64 { return a.allocs }
 
-// LeaksSince is Leaks for the blocks that were allocated after Now returned now, as at the beginning of a level.
+// LeaksSince is Leaks for the blocks that were allocated after a call of Now that returned now, as at the beginning
+// of a level. It is nil if there is none.
 func (a *Allocator) LeaksSince(now uint64) []Leak {
 	a.ended()
 	var l leakage
@@ -66,7 +67,7 @@ func (l *leakage) sorted() []Leak {
 	return l.leaks
 }
 
-// WriteLeaks writes the leaks as text, each with its whole call site.
+// WriteLeaks writes [Allocator.Leaks] to w as text, each with its whole call site. The error is that of w.
 func (a *Allocator) WriteLeaks(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	leaks := a.Leaks()
@@ -89,7 +90,7 @@ func total(leaks []Leak) string {
 	return fmt.Sprintf("guard: %d blocks of %d bytes in all are live, from %d call sites", blocks, bytes, len(leaks))
 }
 
-// A LeakError contains the blocks that were live at Close.
+// A LeakError is the error of Close if blocks were live. Leaks has them, as [Allocator.Leaks] returns them.
 type LeakError struct{ Leaks []Leak }
 
 func (e *LeakError) Error() string {

@@ -47,10 +47,10 @@ func (a *Allocator) bury(i uint32) {
 	}
 }
 
-// Quarantined returns the bytes in quarantine, with canaries.
+// Quarantined returns the bytes of blocks in quarantine, with canaries. After Close it is 0.
 func (a *Allocator) Quarantined() uintptr { return a.held }
 
-// Flush verifies every block in quarantine and returns it to inner.
+// Flush verifies every block in quarantine, returns it to inner and reports damage. After Close it does nothing.
 func (a *Allocator) Flush() {
 	a.owner.Touch()
 	if !a.ended() {

@@ -11,10 +11,11 @@ import (
 // maxFrames keeps a Site, the key of a map, within two cache lines.
 const maxFrames = 16
 
-// A Site is a call stack: the caller and its callers, innermost first. The zero Site is unknown. Sites of one place are equal.
+// A Site is a call stack: the caller and its callers, innermost first, up to 16. The zero Site is unknown. Sites are
+// comparable: they are equal if all their callers are.
 type Site struct{ pcs [maxFrames]uintptr }
 
-// Frames returns an iterator over function, file and line of each caller, innermost first.
+// Frames returns an iterator over function, file and line of each caller, innermost first. The zero Site has none.
 func (s Site) Frames() iter.Seq[runtime.Frame] {
 	return func(yield func(runtime.Frame) bool) {
 		n := 0
@@ -36,7 +37,7 @@ func (s Site) Frames() iter.Seq[runtime.Frame] {
 // lineFrames is how many callers String names: who called, and why.
 const lineFrames = 3
 
-// String returns the innermost callers on one line.
+// String returns the three innermost callers on one line, or "an unknown place" for the zero Site.
 func (s Site) String() string {
 	var parts []string
 	for f := range s.Frames() {

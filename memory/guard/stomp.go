@@ -11,26 +11,28 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Stomp gives every block its own pages, with inaccessible pages around them. A read or write behind the block, or through a dangling
-// pointer to a freed block, faults on its line. Canaries only show later that it has happened.
+// A Stomp gives every block its own pages, with inaccessible pages around them. A read or write behind the block, or
+// through a dangling pointer to a freed block, faults on its line. Canaries only show later that it has happened.
 //
 //	slot                                                  slot
 //	  | no access | no access ... FD FD | block          | no access | ...
 //	              committed granules; the block ends where they do
 //
-// With StompConfig.Front the block begins where its pages do, and accesses before it fault. The side that does not fault has a canary, and
-// so has the padding behind a block. Free, Check and Close verify them.
+// With StompConfig.Front the block begins where its pages do, and accesses before it fault. The side that does not
+// fault has a canary, and so has the padding behind a block. Free, Check and Close verify them.
 //
-// The pages of a freed block return to the source at once; Kept counts those that the source refused. Addresses are reused only after all
-// others have been used, so a dangling pointer faults as long as possible. Then a vacant place serves blocks of its size or less. If
-// memory is the Go heap (-race, -asan, the browser), nothing faults and everything else holds.
+// The pages of a freed block return to the source at once; Kept counts those that the source refused. Addresses are
+// reused only after all others have been used, so a dangling pointer faults as long as possible. Then a vacant place
+// serves blocks of its size or less. If memory is the Go heap (-race, -asan, the browser), nothing faults and
+// everything else holds.
 //
-// A block costs at least two pages, or granules of 16 KiB, of address space, and one of memory. It also costs two system calls and, on
-// Linux, two of the 65,530 mappings of a process. StompConfig.Blocks is the limit; beyond it Alloc fails with memory.ErrOutOfMemory. So a
-// Stomp is for tests and for one suspect, not for a whole game.
+// A block costs at least two pages, or granules of 16 KiB, of address space, and one of memory. It also costs two
+// system calls and, on Linux, two of the 65,530 mappings of a process. StompConfig.Blocks is the limit; beyond it
+// Alloc fails with memory.ErrOutOfMemory. So a Stomp is for tests and for one suspect, not for a whole game.
 //
-// Blocks are filled with 0xCD. A Stomp belongs to one goroutine at a time. After Close, Alloc fails with memory.ErrClosed, and methods that
-// cannot return an error panic with a *memory.Misuse.
+// Blocks are filled with 0xCD. A Stomp belongs to one goroutine at a time. After Close, or after its source has
+// ended, Alloc fails with memory.ErrClosed. SizeOf, and a Free or FreeAny of a block panic with a *memory.Misuse
+// then.
 type Stomp struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -69,10 +71,11 @@ type slot struct {
 
 // StompConfig configures [NewStomp].
 type StompConfig struct {
-	// Reserve is the address space in bytes. 0 means 4 GiB, 256 MiB on 32 bits. If the system refuses, it is halved,
-	// down to the space of one block.
+	// Reserve is the address space in bytes, at least three pages of the source. 0 means 4 GiB, 256 MiB on 32
+	// bits. If the system refuses, it is halved, down to the space of one block.
 	Reserve uintptr
-	// Blocks is the most blocks that are live or recorded at once. 0 means 16,000.
+	// Blocks is the most places for blocks, live or freed: from 1 to 2^20. 0 means 16,000. A freed block keeps
+	// its place for call sites until another block uses it.
 	Blocks int
 	// Front puts the block at the start of its pages instead of at the end.
 	Front bool
@@ -121,9 +124,11 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 
 const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 
-// Alloc returns size bytes aligned to align, on their own pages, filled with 0xCD. The error is memory.ErrAlign, memory.ErrTooLarge,
-// memory.ErrClosed or wraps memory.ErrOutOfMemory. A function that the source calls within Alloc, as page.Limit.OnSoft, may free blocks. If
-// it allocates, that panics with a *memory.Misuse. Cost: a system call and a stack trace.
+// Alloc returns size bytes aligned to align, on their own pages, filled with 0xCD. The error is memory.ErrAlign,
+// memory.ErrClosed, or memory.ErrTooLarge if the block does not fit the reservation. It wraps memory.ErrOutOfMemory
+// if Blocks, the address space, the budget or the system is exhausted. A function that the source calls within Alloc,
+// as page.Limit.OnSoft, may free blocks. If it allocates, that panics with a *memory.Misuse. Cost: a system call and
+// a stack trace.
 func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if s.gone {
 		return nil, memory.ErrClosed

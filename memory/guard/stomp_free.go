@@ -26,7 +26,7 @@ func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	s.retire("Free", i, s.sites.caller(s.cfg.Frames))
 }
 
-// FreeAny is [Stomp.Free] for a caller who does not know the size.
+// FreeAny is [Stomp.Free] for a caller who does not know the size. It panics as Free does, except for a wrong size.
 func (s *Stomp) FreeAny(p unsafe.Pointer) {
 	if p != nil {
 		i := s.find("FreeAny", p, 0)
@@ -118,13 +118,15 @@ func (s *Stomp) damage(op string, x *slot) *memory.Misuse {
 // SizeOf returns the requested size in bytes of the live block at p. It panics with a *memory.Misuse if no live block starts at p.
 func (s *Stomp) SizeOf(p unsafe.Pointer) uintptr { return s.slots[s.find("SizeOf", p, 0)].size }
 
-// Owns reports whether p lies in the reservation, in a live block or not.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
 func (s *Stomp) Owns(p unsafe.Pointer) bool { return !s.gone && s.mem.Contains(p) }
 
-// Kept returns the bytes of freed blocks that the source refused: an access to them does not fault. Trim tries again.
+// Kept returns the bytes of freed blocks whose pages the source refused to take back. An access to them does not
+// fault. Trim tries again.
 func (s *Stomp) Kept() uintptr { return s.kept }
 
-// Trim returns memory of freed blocks that the source refused before.
+// Trim returns the memory of freed blocks that the source refused before (see [Stomp.Kept]). If the source refuses
+// again, Trim returns the errors, joined. After Close the error is memory.ErrClosed.
 func (s *Stomp) Trim() error {
 	if s.gone {
 		return memory.ErrClosed
@@ -151,7 +153,8 @@ func (s *Stomp) trim() error {
 	return errors.Join(errs...)
 }
 
-// Leaks returns the live blocks by call site, most bytes first.
+// Leaks returns the live blocks by call site, most bytes first, or nil if no block is live. It allocates on the Go
+// heap.
 func (s *Stomp) Leaks() []Leak {
 	var l leakage
 	for i := range s.slots {
@@ -169,9 +172,10 @@ func (s *Stomp) Stats() memory.Stats {
 	return st
 }
 
-// Close verifies every block and releases the memory. Live blocks are reported as a *LeakError, damage as *memory.Misuse, and memory that
-// the source refuses as an error. The allocator is closed all the same, and another Close tries to release the memory again. Close within
-// an Alloc that commits fails.
+// Close verifies every block and releases the memory. Live blocks are reported as a *LeakError, damage as
+// *memory.Misuse, and memory that the source refuses as an error. The allocator is closed all the same, and another
+// Close tries to release the memory again. Close within an Alloc that commits, as from page.Limit.OnSoft, closes the
+// allocator, but returns an error and releases nothing. A second Close after one without an error does nothing.
 func (s *Stomp) Close() error {
 	var errs []error
 	if !s.gone {
