@@ -179,9 +179,10 @@ func failingTrim(t testing.TB, s Subject, a memory.Allocator, src *Faulty) {
 	check(t, a)
 }
 
-// CloseAtFaults verifies a Close during which the source fails or panics, at each call that returns memory. Check must be nil
-// afterwards. The allocator, open or closed, works or panics with a *memory.Misuse, and another Close returns all memory. open
-// makes the allocator, with blocks in it, and a list of ways to use it, which write to what they get.
+// CloseAtFaults verifies Close of an allocator whose source fails or panics, once at each call that returns memory.
+// Afterwards Check must be nil. Each use of the allocator must work or panic with a *memory.Misuse, and another Close
+// must return all memory. open makes the allocator, with blocks in it, and a list of functions that use it and write
+// to its blocks. A violation is an error of the test.
 func CloseAtFaults[A interface {
 	memory.Checker
 	io.Closer

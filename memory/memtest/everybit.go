@@ -29,20 +29,21 @@ var (
 // and others evenly between them. Every bit of a map of a million bits tells no more.
 const manyElements = 24
 
-// Flips says what EveryBit did.
+// Flips are the counts of one [EveryBit].
 type Flips struct {
 	Integers int // integers that were found
 	Flipped  int // bits that were flipped, one at a time
 	Named    int // of these, the ones that Check called a fault; the others it tolerated
 }
 
-// EveryBit flips each bit of each integer, float and bool that can be reached from roots, one at a time, runs check and restores the bit.
-// check must name the fault or tolerate it. It must not panic or access memory that is not there, and must end within a second of its
-// thread's processor time and 64 MiB. Without a flipped bit check must return nil. Short runs of debug builds (memdebug, -race) flip every
-// fourth bit.
+// EveryBit flips each bit of each integer, float and bool that can be reached from roots, one at a time, runs check
+// and restores the bit. check must name the fault or tolerate it. It must not panic or access memory that is not
+// there. It must end within a second of its thread's processor time and allocate at most 64 MiB. Without a flipped
+// bit check must return nil. Short runs of debug builds (memdebug, -race) flip every fourth bit.
 //
-// roots are pointers. Fields, also unexported ones, elements, and values behind pointers and interfaces are visited if their types are
-// this module's. Maps, functions, unsafe pointers and a page.Source are not. Pass metadata behind an unsafe pointer as a pointer to a slice.
+// roots are pointers. Fields, also unexported ones, elements, and values behind pointers and interfaces are visited
+// if their types are this module's. Maps, functions, unsafe pointers and a page.Source are not. Pass metadata behind
+// an unsafe pointer as a pointer to a slice.
 func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	tb.Helper()
 	w := walker{seen: map[visit]bool{}}
@@ -86,7 +87,7 @@ func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	return f
 }
 
-// Keep returns a function that puts *p back as it is now, for tests that corrupt a book.
+// Keep saves *p and returns a function that restores it, for tests that corrupt metadata.
 func Keep[T any](p *T) (restore func()) {
 	saved := *p
 	return func() { *p = saved }

@@ -8,23 +8,24 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Faulty is a page.Source that fails on demand. FailAt and PanicAt number the calls of
-// Reserve and Commit; those of Decommit and Release, by which the system takes memory back,
-// have numbers of their own.
+// A Faulty is a page.Source that fails or panics on demand. FailAt and PanicAt number the calls of Reserve and
+// Commit. The calls of Decommit and Release, which return memory to the system, have numbers of their own. One
+// goroutine at a time.
 type Faulty struct {
+	// Source is the source that serves all other calls.
 	Source page.Source
-	// FailAt is the number, from 1, of the call that fails. 0: none.
+	// FailAt is the number, from 1, of the call that fails with a *memory.Exhausted, once. 0 means none.
 	FailAt int
-	// ForGood has every call from FailAt on fail.
+	// ForGood makes every call from FailAt on fail.
 	ForGood bool
-	// PanicAt is the number of the call that panics with [ErrInjected] instead, as a callback on
-	// a budget's mark may. Once; nothing has been done then.
+	// PanicAt is the number, from 1, of the call that panics with [ErrInjected], once, before it does anything. A
+	// function of page.Limit.OnSoft may panic like that. 0 means none.
 	PanicAt int
-	// FailReturnAt and PanicReturnAt are the same for Decommit and Release.
+	// FailReturnAt and PanicReturnAt are FailAt and PanicAt for the calls of Decommit and Release.
 	FailReturnAt, PanicReturnAt int
-	// FailReturns has every Decommit and Release fail.
+	// FailReturns makes every Decommit and Release fail.
 	FailReturns bool
-	// Miserly commits no more than what is needed, whatever the step.
+	// Miserly makes CommitSome commit no more than the least.
 	Miserly bool
 
 	calls    int
@@ -33,19 +34,19 @@ type Faulty struct {
 	watched  int
 }
 
-// ErrInjected is what a Faulty panics with.
+// ErrInjected is the value that a [Faulty] panics with.
 var ErrInjected = errors.New("memtest: injected panic")
 
-// NewFaulty wraps the default backing.
+// NewFaulty returns a Faulty on page.Default() that never fails; the caller sets the fields.
 func NewFaulty() *Faulty { return &Faulty{Source: page.Default()} }
 
-// Calls counts Reserve and Commit so far.
+// Calls returns the number of calls of Reserve and Commit so far, failed ones included.
 func (f *Faulty) Calls() int { return f.calls }
 
-// Returns counts Decommit and Release so far.
+// Returns returns the number of calls of Decommit and Release so far, failed ones included.
 func (f *Faulty) Returns() int { return f.returns }
 
-// Reserved counts the reservations that were not released: leaks, at the end of a test.
+// Reserved returns the number of reservations that were not released. At the end of a test they are leaks.
 func (f *Faulty) Reserved() int { return f.reserved }
 
 func (f *Faulty) fault(op string) error {
@@ -59,7 +60,7 @@ func (f *Faulty) fault(op string) error {
 	return nil
 }
 
-// Reserve fails on demand.
+// Reserve counts a call, and reserves from Source unless the call fails or panics on demand.
 func (f *Faulty) Reserve(size uintptr) (page.Memory, error) {
 	if err := f.fault("reserve"); err != nil {
 		return page.Memory{}, err
@@ -71,7 +72,7 @@ func (f *Faulty) Reserve(size uintptr) (page.Memory, error) {
 	return m, err
 }
 
-// Commit fails on demand.
+// Commit counts a call, and commits from Source unless the call fails or panics on demand.
 func (f *Faulty) Commit(m page.Memory, off, size uintptr) error {
 	if err := f.fault("commit"); err != nil {
 		return err
@@ -79,8 +80,8 @@ func (f *Faulty) Commit(m page.Memory, off, size uintptr) error {
 	return f.Source.Commit(m, off, size)
 }
 
-// CommitSome commits what is needed where the Faulty is miserly, and otherwise as a system
-// does: all, or after a refusal what is needed.
+// CommitSome tries to commit want bytes, and then least bytes; if the Faulty is Miserly, only least. Each attempt is
+// a call of Commit. It returns the bytes that it committed, or the error of the last attempt.
 func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, error) {
 	if f.Miserly {
 		want = least
@@ -96,10 +97,11 @@ func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, e
 	return want, nil
 }
 
-// Under returns the source that does not fail.
+// Under returns Source.
 func (f *Faulty) Under() page.Source { return f.Source }
 
-// Watch watches the source, so that a Faulty may be backed by a page.Carve.
+// Watch registers lost with Source if that can end, as a page.Carve. Otherwise lost is never called. It returns nil
+// if Source has ended.
 func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	under := func() {}
 	if w, ok := f.Source.(page.Watched); ok {
@@ -111,7 +113,8 @@ func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	return func() { f.watched--; under() }
 }
 
-// Watched returns the number of watchers of the end of the source. Allocators that are closed do not count.
+// Watched returns the number of functions that Watch has registered and that were not removed. Allocators that are
+// closed must not count.
 func (f *Faulty) Watched() int { return f.watched }
 
 func (f *Faulty) keep(op string) error {
@@ -125,7 +128,7 @@ func (f *Faulty) keep(op string) error {
 	return nil
 }
 
-// Decommit fails on demand.
+// Decommit counts a call, and decommits at Source unless the call fails or panics on demand.
 func (f *Faulty) Decommit(m page.Memory, off, size uintptr) error {
 	if err := f.keep("decommit"); err != nil {
 		return err
@@ -133,7 +136,7 @@ func (f *Faulty) Decommit(m page.Memory, off, size uintptr) error {
 	return f.Source.Decommit(m, off, size)
 }
 
-// Release fails on demand.
+// Release counts a call, and releases at Source unless the call fails or panics on demand.
 func (f *Faulty) Release(m page.Memory) error {
 	if err := f.keep("release"); err != nil {
 		return err

@@ -130,7 +130,7 @@ func survive(f func()) (injected bool) {
 	return false
 }
 
-// String says what is at fault.
+// String returns the faults that are configured, for messages of tests.
 func (f *Faulty) String() string {
 	switch {
 	case f.FailAt != 0 && f.ForGood:

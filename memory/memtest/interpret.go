@@ -11,11 +11,12 @@ import (
 // opBytes is the length of one instruction: an opcode, an alignment, and a 32-bit operand.
 const opBytes = 6
 
-// Interpret runs program against a fresh allocator of s, with the shadow model beside it and
-// Check after every operation (every 16th in long programs). Any bytes are a program:
+// Interpret runs program against a new allocator of s and compares it with a [Shadow]. It calls Check after every
+// operation, and in long programs after every 16th. A violation ends the test. Any bytes are a program, 6 for each
+// operation:
 //
-//	opcode mod 8   0–3 alloc   4–5 free   6 free-any or resize, where offered
-//	               7 reset (rarely) or trim (as rarely), where offered
+//	opcode mod 8   0–3 alloc   4–5 free   6 free-any or resize, if the allocator has it
+//	               7 reset (rarely) or trim (as rarely), if the allocator has it
 func Interpret(tb testing.TB, s Subject, program []byte) {
 	tb.Helper()
 	s = s.withDefaults()
@@ -259,7 +260,8 @@ func (m *machine) finish() {
 	}
 }
 
-// RandomProgram makes a program of n instructions; the same seed makes the same program.
+// RandomProgram returns a program of n operations for [Interpret]. The same seed gives the same program. seed must
+// not be 0.
 func RandomProgram(seed uint64, n int) []byte {
 	p := make([]byte, 0, n*opBytes)
 	for len(p) < n*opBytes {
@@ -271,7 +273,7 @@ func RandomProgram(seed uint64, n int) []byte {
 	return p[:n*opBytes]
 }
 
-// Fuzz has the Go fuzzer write programs for [Interpret].
+// Fuzz runs [Interpret] as a fuzz test: the Go fuzzer writes the programs, of at most 4,000 operations.
 func Fuzz(f *testing.F, s Subject) {
 	for seed := range uint64(4) {
 		f.Add(RandomProgram(seed+1, 64))

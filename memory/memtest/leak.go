@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Leak returns a function that allocates perSecond bytes a second in blocks of size bytes and frees none. It is for tests of code that
-// watches an allocator. The function is called with the seconds since the last call, and defers what is less than a block. An allocation
-// that fails ends the test. It belongs to the goroutine of a.
+// Leak returns a function that allocates perSecond bytes a second in blocks of size bytes and frees none. It is for
+// tests of code that watches an allocator. Call it with the seconds since its last call; bytes that do not fill a
+// block are allocated later. An allocation that fails ends the test. It belongs to the goroutine of a.
 func Leak(t testing.TB, a memory.Allocator, perSecond, size float64) func(dt float64) {
 	owed := 0.0
 	return func(dt float64) {

@@ -10,9 +10,9 @@ import (
 // looks for an allocator that takes foreign memory for its own.
 const marginBytes = 1 << 20
 
-// Margins is a page.Source that reserves marginBytes more on either side than it is asked for and
-// never commits them. So tests can form pointers just outside of a reservation: elsewhere such a
-// pointer may refer to an unused part of the Go heap, which ends the process under -race.
+// Margins is a page.Source that reserves 1 MiB more on either side of each reservation and never commits it. So tests
+// can form pointers just outside a reservation. Without margins such a pointer may refer to an unused part of the Go
+// heap, and under -race that ends the process.
 type Margins struct {
 	Source page.Source
 	held   []margin
@@ -21,7 +21,7 @@ type Margins struct {
 // A margin is one reservation: what was asked for, and what lies around it.
 type margin struct{ inner, outer page.Memory }
 
-// NewMargins wraps the default backing.
+// NewMargins returns a Margins on page.Default().
 func NewMargins() *Margins { return &Margins{Source: page.Default()} }
 
 // Reserve reserves size bytes between two margins.
@@ -49,19 +49,19 @@ func (m *Margins) find(mem page.Memory) (i int, off uintptr) {
 	panic("memtest: the memory is not of this source")
 }
 
-// Commit passes on.
+// Commit commits bytes of mem from Source. It panics if mem is not a reservation of m.
 func (m *Margins) Commit(mem page.Memory, off, size uintptr) error {
 	i, at := m.find(mem)
 	return m.Source.Commit(m.held[i].outer, at+off, size)
 }
 
-// Decommit passes on.
+// Decommit decommits bytes of mem at Source. It panics if mem is not a reservation of m.
 func (m *Margins) Decommit(mem page.Memory, off, size uintptr) error {
 	i, at := m.find(mem)
 	return m.Source.Decommit(m.held[i].outer, at+off, size)
 }
 
-// Release releases mem with its margins.
+// Release releases mem with its margins. It panics if mem is not a reservation of m.
 func (m *Margins) Release(mem page.Memory) error {
 	i, _ := m.find(mem)
 	if err := m.Source.Release(m.held[i].outer); err != nil {
@@ -71,11 +71,11 @@ func (m *Margins) Release(mem page.Memory) error {
 	return nil
 }
 
-// Under returns the source without margins.
+// Under returns Source, which reserves without margins.
 func (m *Margins) Under() page.Source { return m.Source }
 
-// Outside returns addresses outside of every reservation: in front of and beyond each of them, at
-// distances that double from one byte to marginBytes. No allocator on m owns any of them.
+// Outside returns addresses before and behind every reservation that was not released. Their distances double from
+// one byte to 1 MiB. No allocator on m owns any of them.
 func (m *Margins) Outside() (all []unsafe.Pointer) {
 	for _, h := range m.held {
 		for d := uintptr(1); d <= marginBytes; d *= 2 {

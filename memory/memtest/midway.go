@@ -9,7 +9,8 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Sudden is a source that ends, with its memory, during its n-th Commit or Decommit, as if the caller had closed its owner.
+// A Sudden is a source that ends during its At-th call of Commit or Decommit, after the call has done its work. Its
+// memory is released then, as if the owner of the source had closed it.
 type Sudden struct {
 	*Mortal
 	At    int // which call it is; 0: none
@@ -18,27 +19,28 @@ type Sudden struct {
 	tb    testing.TB
 }
 
-// NewSudden returns a Sudden with size bytes of [page.Default].
+// NewSudden returns a Sudden with size bytes of [page.Default], which ends in call number at, from 1; 0 means never.
+// If the memory cannot be reserved, the test ends.
 func NewSudden(tb testing.TB, size uintptr, at int) *Sudden {
 	tb.Helper()
 	return &Sudden{Mortal: NewMortal(tb, nil, size), At: at, tb: tb}
 }
 
-// Commit commits, and ends the source if it is its turn.
+// Commit commits from the [Mortal], and then ends it if this is call number At.
 func (s *Sudden) Commit(m page.Memory, off, size uintptr) error {
 	err := s.Carve.Commit(m, off, size)
 	s.call()
 	return err
 }
 
-// Decommit decommits, and ends the source if it is its turn.
+// Decommit decommits at the [Mortal], and then ends it if this is call number At.
 func (s *Sudden) Decommit(m page.Memory, off, size uintptr) error {
 	err := s.Carve.Decommit(m, off, size)
 	s.call()
 	return err
 }
 
-// Under returns the source that ends.
+// Under returns the Carve of the [Mortal], which ends.
 func (s *Sudden) Under() page.Source { return s.Carve }
 
 func (s *Sudden) call() {

@@ -10,9 +10,10 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Poisoned runs a program of 2,000 steps on an empty allocator in a build that fills free memory. Blocks are allocated, freed and, if
-// possible, resized in place, and the allocator is trimmed and reset now and then. poisoned returns what of the free memory is not
-// filled. It is called after every step.
+// Poisoned runs a program of 2,000 steps on an empty allocator in a build that fills free memory. It allocates, frees
+// and, if the allocator is a memory.Resizer, resizes blocks in place. Every 100 steps it trims the allocator, and
+// every 700 steps it resets it, so a must be a memory.Trimmer and a memory.Resetter. poisoned returns an error if
+// free memory is not filled. It is called after every step; an error ends the test.
 func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	t.Helper()
 	r, shadow := rand.New(rand.NewPCG(3, 5)), NewShadow(t)
@@ -50,8 +51,9 @@ func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	}
 }
 
-// WriteIsTold writes 0x41 to byte at of the block of size bytes at p after it is freed. The next Alloc would return that block: it must
-// panic with a *memory.Misuse that contains want, and change nothing. The one after it succeeds.
+// WriteIsTold writes 0x41 to byte at of the freed block of size bytes, aligned to al, at p. The next Alloc of that
+// size would return the block. It must panic with a *memory.Misuse that contains want and "use after free", and
+// change nothing. The Alloc after it must return p.
 func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
 	t.Helper()
 	*(*byte)(unsafe.Add(p, at)) = 0x41
@@ -87,7 +89,7 @@ func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
 	}
 }
 
-// CopiesAreNamed verifies that `go vet` names copies of each type: it embeds an invariant.Owner.
+// CopiesAreNamed verifies that `go vet` reports copies of each type: it must contain an invariant.Owner.
 func CopiesAreNamed(t testing.TB, types ...reflect.Type) {
 	t.Helper()
 	for _, of := range types {

@@ -6,8 +6,10 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// GrowsSeldom verifies that an allocator that grows to 4 MiB by small blocks commits in steps. It must call Commit of its source some hundred
-// times, as page.NewPrefix does by default, and not once for each page. open makes an allocator that can grow so far. take allocates a block.
+// GrowsSeldom verifies that an allocator that grows to 4 MiB by small blocks commits in steps. It may call Commit of
+// its source at most 128 times, as page.NewPrefix does by default, and not once for each page. open makes an
+// allocator that can grow so far, and returns a function that allocates a block. An error of that function ends the
+// test.
 func GrowsSeldom(t testing.TB, open func(src page.Source) (take func() error)) {
 	t.Helper()
 	const most, want = 128, 4 << 20

@@ -8,15 +8,15 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Shadow knows every live block and what it must contain. Its methods end the test when
-// the allocator under test breaks a promise.
+// A Shadow is a model of an allocator: it knows every live block and its contents. Its methods end the test if the
+// allocator breaks a promise. One goroutine at a time.
 type Shadow struct {
 	tb     testing.TB
 	blocks []Block // oldest first
 	stamp  byte
 }
 
-// A Block is one live allocation as the shadow knows it.
+// A Block is one live block of a [Shadow]: its address, its size in bytes and its alignment.
 type Block struct {
 	Ptr   unsafe.Pointer
 	Size  uintptr
@@ -27,10 +27,11 @@ type Block struct {
 // NewShadow returns an empty shadow that reports to tb.
 func NewShadow(tb testing.TB) *Shadow { return &Shadow{tb: tb} }
 
-// Live returns the live blocks, oldest first; the slice is the shadow's.
+// Live returns the live blocks, oldest first. The slice belongs to the shadow and is valid until its next change.
 func (s *Shadow) Live() []Block { return s.blocks }
 
-// Add records a block that the allocator has just handed out and fills it.
+// Add records a block that the allocator has just returned and fills it with a new byte. The test ends if p is nil,
+// not aligned, or the block overlaps a live one.
 func (s *Shadow) Add(p unsafe.Pointer, size, align uintptr) {
 	s.tb.Helper()
 	if p == nil {
@@ -85,7 +86,7 @@ func (b Block) bytes() []byte {
 	return unsafe.Slice((*byte)(b.Ptr), b.Size)
 }
 
-// Verify ends the test if a byte of b has changed since Add.
+// Verify ends the test if a byte of b was changed since the shadow filled it.
 func (s *Shadow) Verify(b Block) {
 	s.tb.Helper()
 	for i, c := range b.bytes() {
@@ -95,7 +96,7 @@ func (s *Shadow) Verify(b Block) {
 	}
 }
 
-// VerifyAll verifies every live block.
+// VerifyAll is Verify for every live block.
 func (s *Shadow) VerifyAll() {
 	s.tb.Helper()
 	for _, b := range s.blocks {
@@ -103,7 +104,7 @@ func (s *Shadow) VerifyAll() {
 	}
 }
 
-// Take verifies the i-th oldest block, forgets it and returns it, to be freed.
+// Take verifies the i-th oldest block, from 0, removes it from the shadow and returns it. The caller frees it.
 func (s *Shadow) Take(i int) Block {
 	s.tb.Helper()
 	b := s.blocks[i]
@@ -112,17 +113,17 @@ func (s *Shadow) Take(i int) Block {
 	return b
 }
 
-// Forget drops the i-th oldest block, which was freed.
+// Forget removes the i-th oldest block, from 0, which was freed. It does not verify it.
 func (s *Shadow) Forget(i int) { s.blocks = slices.Delete(s.blocks, i, i+1) }
 
-// Resize records that the i-th oldest block was resized in place. The bytes within both sizes must be intact, and the block is filled
-// again.
+// Resize records that the i-th oldest block, from 0, was resized in place to size bytes. The test ends if a byte
+// within both sizes was changed. The block is filled again.
 func (s *Shadow) Resize(i int, size uintptr) {
 	s.tb.Helper()
 	s.Move(i, s.blocks[i].Ptr, size)
 }
 
-// Move is Resize for a block that lies at p now.
+// Move is [Shadow.Resize] for a block that has moved to p with its contents.
 func (s *Shadow) Move(i int, p unsafe.Pointer, size uintptr) {
 	s.tb.Helper()
 	b := s.blocks[i]
@@ -134,10 +135,10 @@ func (s *Shadow) Move(i int, p unsafe.Pointer, size uintptr) {
 	s.blocks = slices.Insert(s.blocks[:len(s.blocks)-1], i, s.blocks[len(s.blocks)-1])
 }
 
-// Clear forgets every block, after a Reset.
+// Clear removes every block without verifying it, as after a Reset of the allocator.
 func (s *Shadow) Clear() { s.blocks = s.blocks[:0] }
 
-// FreeAll verifies and frees every block, newest first, which every allocator accepts.
+// FreeAll verifies every block and frees it from a, newest first, an order that every allocator accepts.
 func (s *Shadow) FreeAll(a memory.Allocator) {
 	s.tb.Helper()
 	for len(s.blocks) > 0 {

@@ -11,9 +11,10 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// SoftMark verifies that no byte is allocated twice. The function of a soft limit allocates from the same allocator, which it must not,
-// during the Alloc or Resize that commits. That Alloc may succeed, fail with memory.ErrOutOfMemory, or panic with the *memory.Misuse of
-// page.Prefix, whose reason contains "is committing". open makes the allocator, which grows within src.
+// SoftMark verifies that no byte is allocated twice if the function of a soft limit allocates from the same
+// allocator, which it must not. It does so during the Alloc or Resize that commits. The inner Alloc may succeed, fail
+// with memory.ErrOutOfMemory, or panic with the *memory.Misuse of page.Prefix, whose reason contains "is committing".
+// open makes the allocator, which grows within src.
 func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	for _, first := range []uintptr{16, 1000, 5000, 15_000} {
@@ -34,8 +35,9 @@ func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	}
 }
 
-// SoftMarkCloses verifies that the function of a soft limit can close the allocator during the Alloc that commits. That Alloc must return an
-// error, and nothing stays committed.
+// SoftMarkCloses verifies that the function of a soft limit can close the allocator during the Alloc that commits.
+// That Alloc must return memory.ErrClosed. After another Close no byte may be committed. open makes the allocator,
+// which must be an io.Closer.
 func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	limit := page.NewLimit(nil, 0)
@@ -51,8 +53,8 @@ func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 	}
 }
 
-// SoftMarkEnds verifies that an Alloc in whose midst the function of a soft mark ends the source says
-// that the allocator is closed, and not that memory is out. open is to reserve up to 16 MiB.
+// SoftMarkEnds verifies an Alloc during which the function of a soft limit ends the source. The Alloc must return
+// memory.ErrClosed and not memory.ErrOutOfMemory. open makes the allocator, which may reserve up to 16 MiB.
 func SoftMarkEnds(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	mortal := NewMortal(t, nil, 16<<20)

@@ -9,23 +9,23 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Giver is a page.Source that reserves other memory than it was asked for: Give makes it out of
-// what is right.
+// A Giver is a page.Source that reserves other memory than was requested: Give returns it, from the memory that would
+// be right.
 type Giver struct {
 	page.Source
 	Give func(page.Memory) page.Memory
 }
 
-// Reserve gives what Give makes of it.
+// Reserve reserves size bytes of the Source, and returns what Give makes of them, with the error of the Source.
 func (g Giver) Reserve(size uintptr) (page.Memory, error) {
 	m, err := g.Source.Reserve(size)
 	return g.Give(m), err
 }
 
-// Release does nothing: what it gets is not what was reserved.
+// Release does nothing and returns nil: the memory that it is given is not what was reserved.
 func (g Giver) Release(page.Memory) error { return nil }
 
-// Nothing reserves no memory, without an error.
+// Nothing returns a Giver on page.Default() whose Reserve returns the zero Memory without an error.
 func Nothing() Giver {
 	return Giver{page.Default(), func(page.Memory) page.Memory { return page.Memory{} }}
 }
@@ -36,8 +36,9 @@ type Reporter interface {
 	memory.StatsReporter
 }
 
-// Gifts verifies a constructor with a source that returns the wrong memory. No memory must be an error. If the source returns far more than
-// requested, the allocator must use what it requested, 1 MiB, because it has no metadata for the rest.
+// Gifts verifies a constructor whose source returns the wrong memory. If the source returns no memory, the
+// constructor must fail with "reserved 0 bytes at". If it returns 8 GiB, the allocator must use only the 1 MiB that
+// construct must request, because it has no metadata for the rest.
 func Gifts[A interface {
 	Reporter
 	comparable
@@ -59,14 +60,15 @@ func Gifts[A interface {
 	}
 }
 
-// A Mortal is a source that a test can end, with its memory, while allocators use it.
+// A Mortal is a page.Carve that a test can end, and whose memory it can release, while allocators use it.
 type Mortal struct {
 	*page.Carve
 	under page.Source
 	mem   page.Memory
 }
 
-// NewMortal returns a Mortal with size bytes of src. If src is nil, it is page.Default().
+// NewMortal returns a Mortal with size bytes of src. If src is nil, it is page.Default(). If the memory cannot be
+// reserved, the test ends.
 func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	tb.Helper()
 	if src == nil {
@@ -83,7 +85,8 @@ func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	return &Mortal{carve, src, mem}
 }
 
-// End closes the Carve and releases the memory, which may have a new owner afterwards.
+// End closes the Carve, which closes the allocators in it, and releases the memory. Its addresses may have a new
+// owner afterwards. If Release fails, the test ends.
 func (m *Mortal) End(tb testing.TB) {
 	tb.Helper()
 	m.Carve.Close()
@@ -92,13 +95,13 @@ func (m *Mortal) End(tb testing.TB) {
 	}
 }
 
-// A Halfway takes memory back and, while On, cannot release the addresses.
+// A Halfway is a page.Source whose Decommit works and whose Release fails while On is set.
 type Halfway struct {
 	page.Source
 	On bool
 }
 
-// Release fails while On.
+// Release releases m at the Source, or fails and does nothing while On is set.
 func (h *Halfway) Release(m page.Memory) error {
 	if h.On {
 		return errors.New("memtest: injected release failure")

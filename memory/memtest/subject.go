@@ -10,8 +10,8 @@ import (
 
 // A Subject is an allocator under test and what it promises.
 type Subject struct {
-	// New makes an empty allocator that takes all its memory from src. It must be small
-	// enough to be exhausted by a few thousand blocks of MaxSize.
+	// New makes an empty allocator that takes all its memory from src; nil means page.Default(). A few thousand
+	// blocks of MaxSize must exhaust it.
 	New func(src page.Source) (memory.Allocator, error)
 	// MaxSize is the largest size in bytes to ask for. 0 means 4096.
 	MaxSize uintptr
@@ -19,18 +19,18 @@ type Subject struct {
 	FixedSize uintptr
 	// MaxAlign is the largest alignment to ask for. 0 means memory.MaxAlign.
 	MaxAlign uintptr
-	// Allocs bounds the blocks that ManyAllocationsStayApart takes in short runs, for an allocator to
-	// which each is a system call or a stack walk. 0 means 2^18.
+	// Allocs is the most blocks that the test ManyAllocationsStayApart allocates in short runs. It is for an
+	// allocator whose Alloc makes a system call or a stack trace. 0 means 2^18.
 	Allocs int
-	// LIFO says that only the newest block may be freed.
+	// LIFO declares that only the newest block may be freed.
 	LIFO bool
-	// KeepsFreed says that Free gives memory back only at Reset, or sometimes, so that
-	// neither Live nor InUse need return to zero by frees alone.
+	// KeepsFreed declares that Free may return memory only at Reset. Live and InUse then need not return to zero
+	// by frees alone.
 	KeepsFreed bool
 	// Hoards declares that freed memory may wait, in quarantine or in an alignment's padding, until Reset or a request
 	// that finds no other memory. Such a request, even if it fails, may change what is free and committed.
 	Hoards bool
-	// Package is what errors and a *memory.Misuse of the allocator begin with. "": any.
+	// Package is the prefix of the allocator's errors, and the Package of its *memory.Misuse. "" means any.
 	Package string
 	// ExactSizes declares that SizeOf returns the requested size, and not more.
 	ExactSizes bool
@@ -39,9 +39,9 @@ type Subject struct {
 	// Mixed declares that it is made of allocators that keep requested sizes and of others that do not, so that Measured
 	// is a part of InUse.
 	Mixed bool
-	// Lenient is the misuse that the allocator does not detect in this build, as it documents.
+	// Lenient is the misuse that the allocator does not detect in this build, as it documents. It is not tested.
 	Lenient Misuses
-	// Hook registers f to run when the blocks are freed, if the allocator has such hooks.
+	// Hook registers f to run when the blocks are freed. nil: the allocator has no hooks.
 	Hook func(a memory.Allocator, f func())
 	// Far makes an allocator on 64-bit address space that can allocate more than 4 GiB in blocks of FarSize bytes, of which
 	// most are never accessed. nil: its metadata has a lower bound.
@@ -51,25 +51,26 @@ type Subject struct {
 	// Shared returns a view of a for one goroutine, and a function that ends the view, if the allocator serves several
 	// goroutines.
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
-	// Closed is the error, not wrapped, of every Alloc after Close. The Misuse of other calls then contains "closed", and
-	// Stats shows no memory. nil: any error and any text will do, and ClosesAnyway is not verified.
+	// Closed is the error, not wrapped, of every Alloc after Close. The Misuse of other calls must then contain
+	// "closed", and Stats must report no memory. nil: any error and any text will do, and ClosesAnyway is not
+	// verified.
 	Closed error
 	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator all the same. Otherwise it stays
 	// open, without blocks.
 	ClosesAnyway bool
 }
 
-// Misuses are kinds of misuse.
+// Misuses is a set of kinds of misuse, for [Subject].
 type Misuses uint8
 
 const (
-	DoubleFree Misuses = 1 << iota // of a block that was freed
+	DoubleFree Misuses = 1 << iota // a free of a block that was freed
 	Interior                       // a pointer into a block, or its tail
-	WrongSize                      // a size that was not requested, nor one of its class
+	WrongSize                      // a size that neither was requested nor is of the block's size class
 	OldBlocks                      // any of these on a block that is not the newest one
 )
 
-// Each puts every subject through test: [Run] or [Faults].
+// Each runs test, such as [Run] or [Faults], for every subject, as a subtest with the key as its name.
 func Each(t *testing.T, subjects map[string]Subject, test func(*testing.T, Subject)) {
 	for name, s := range subjects {
 		t.Run(name, func(t *testing.T) { test(t, s) })

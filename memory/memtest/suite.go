@@ -10,7 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// Run puts an allocator through the conformance suite.
+// Run runs the conformance suite on the allocator of s, each promise as a subtest.
 func Run(t *testing.T, s Subject) {
 	s = s.withDefaults()
 	runAll(t, s, suite)
@@ -244,8 +244,8 @@ func noGoAllocations(t testing.TB, s Subject) {
 // takes ten times as long, and the plain build has tried what is left out.
 func brief() bool { return testenv.Short() && invariant.Debug && !whole }
 
-// Rounds returns n, or in a short run of a debug build a fifth of n, at least 1. It is the number of repetitions of a test on one
-// goroutine.
+// Rounds returns the number of repetitions of a test on one goroutine. It is n, or in a short run of a debug build
+// (-tags memdebug or -race) n/5 and at least 1.
 func Rounds(n int) int {
 	if brief() {
 		return max(n/5, 1)

@@ -9,9 +9,10 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// TrimAnywhere trims at every ninth step of a program that grows and shrinks in turn, so that trimmed memory is committed again. If the
-// memory of an allocator is one range, at most whole pages of page.Default() up to tail may stay committed. tail is the end of the last
-// live block in bytes from its base.
+// TrimAnywhere trims at every ninth step of a program that grows and shrinks in turn, so that trimmed memory is
+// committed again. The memory of a must be one range, and a must be a memory.Trimmer and a memory.AnyFreer. After a
+// Trim only whole pages of page.Default() up to tail may be committed. tail returns the end of the last live block in
+// bytes from the base of a.
 func TrimAnywhere(t testing.TB, a memory.Allocator, tail func() uintptr) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(7, 11))

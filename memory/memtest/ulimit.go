@@ -11,12 +11,11 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// UnderUlimit runs the test that calls it again, once for each limit on address space in KiB, in
-// a process of its own, which must pass. It reports whether this is such a process: the test goes
-// on there, and is done where it is not. Below 800 MiB Go itself may not start, which says nothing.
+// UnderUlimit runs the calling test again in a child process under a limit on address space, once for each limit in
+// KiB. Each child must pass. It returns true in a child, where the caller continues with the test, and false in the
+// parent, where the caller returns. Below 800 MiB Go itself may not start; such a limit is skipped.
 //
-// It is for Unix, and does nothing in builds that check themselves, which need more, nor on 32
-// bits, which are a limit of their own.
+// It is for Unix. In debug builds, which need more memory, and on 32 bits it starts no child and returns false.
 func UnderUlimit(t testing.TB, kib ...int) (inside bool) {
 	t.Helper()
 	const child = "STRATA_UNDER_ULIMIT"
