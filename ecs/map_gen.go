@@ -10,7 +10,7 @@ import "unsafe"
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map1[A any] struct {
-	ofA [0]*A
+	of [0]*func(A)
 	mapper
 }
 
@@ -43,7 +43,7 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 // created then. If fill panics, all n entities exist.
 func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A) {
@@ -59,21 +59,14 @@ func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 // The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
 // fill panics, all n entities exist, and those it did not reach are zero.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 		)
-	}
-	return nil
+	})
 }
 
 // Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
@@ -114,9 +107,7 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 // On error it returns the number changed before; the archetype that failed and those after it are
 // unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-	})
+	return m.setAll("AddAll", s, false, a)
 }
 
 // Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
@@ -153,7 +144,11 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 // ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
 // panics are those of AddAll.
 func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a)
+}
+
+func (m *Map1[A]) setAll(op string, s Selection, swap bool, a A) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 	})
 }
@@ -164,8 +159,7 @@ func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map2[A, B any] struct {
-	ofA [0]*A
-	ofB [0]*B
+	of [0]*func(A, B)
 	mapper
 }
 
@@ -177,9 +171,7 @@ func NewMap2[A, B any](w *World) *Map2[A, B] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 2 components.
 func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -193,13 +185,10 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 2 components.
 func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B) {
@@ -210,31 +199,20 @@ func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 2 components.
 func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 2 components.
 func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -250,10 +228,7 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 2 components.
 func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -268,35 +243,24 @@ func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 2 components.
 func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-	})
+	return m.setAll("AddAll", s, false, a, b)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 2 components.
 func (m *Map2[A, B]) Removes(ids ...ID) *Map2[A, B] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 2 components.
 func (m *Map2[A, B]) To(id ID, target Entity) *Map2[A, B] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 2 components.
 func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -311,10 +275,13 @@ func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 2 components.
 func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b)
+}
+
+func (m *Map2[A, B]) setAll(op string, s Selection, swap bool, a A, b B) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 	})
@@ -326,9 +293,7 @@ func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map3[A, B, C any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
+	of [0]*func(A, B, C)
 	mapper
 }
 
@@ -340,9 +305,7 @@ func NewMap3[A, B, C any](w *World) *Map3[A, B, C] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 3 components.
 func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -357,13 +320,10 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 3 components.
 func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C) {
@@ -374,32 +334,21 @@ func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C))
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 3 components.
 func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
 			cellsOf[C](&m.w.store, loc, m.ids[2], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 3 components.
 func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -416,10 +365,7 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 3 components.
 func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -435,36 +381,24 @@ func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 3 components.
 func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-	})
+	return m.setAll("AddAll", s, false, a, b, c)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 3 components.
 func (m *Map3[A, B, C]) Removes(ids ...ID) *Map3[A, B, C] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 3 components.
 func (m *Map3[A, B, C]) To(id ID, target Entity) *Map3[A, B, C] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 3 components.
 func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -480,10 +414,13 @@ func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 3 components.
 func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c)
+}
+
+func (m *Map3[A, B, C]) setAll(op string, s Selection, swap bool, a A, b B, c C) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)
@@ -496,10 +433,7 @@ func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map4[A, B, C, D any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
+	of [0]*func(A, B, C, D)
 	mapper
 }
 
@@ -511,9 +445,7 @@ func NewMap4[A, B, C, D any](w *World) *Map4[A, B, C, D] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 4 components.
 func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -529,13 +461,10 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 4 components.
 func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D) {
@@ -546,33 +475,22 @@ func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 4 components.
 func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
 			cellsOf[C](&m.w.store, loc, m.ids[2], n),
 			cellsOf[D](&m.w.store, loc, m.ids[3], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 4 components.
 func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -590,10 +508,7 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 4 components.
 func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -610,37 +525,24 @@ func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 4 components.
 func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-	})
+	return m.setAll("AddAll", s, false, a, b, c, d)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 4 components.
 func (m *Map4[A, B, C, D]) Removes(ids ...ID) *Map4[A, B, C, D] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 4 components.
 func (m *Map4[A, B, C, D]) To(id ID, target Entity) *Map4[A, B, C, D] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 4 components.
 func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -657,10 +559,13 @@ func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 4 components.
 func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d)
+}
+
+func (m *Map4[A, B, C, D]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)
@@ -674,11 +579,7 @@ func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, er
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map5[A, B, C, D, E any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
+	of [0]*func(A, B, C, D, E)
 	mapper
 }
 
@@ -690,9 +591,7 @@ func NewMap5[A, B, C, D, E any](w *World) *Map5[A, B, C, D, E] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 5 components.
 func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -709,13 +608,10 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 5 components.
 func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E) {
@@ -726,21 +622,12 @@ func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, 
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 5 components.
 func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -748,12 +635,10 @@ func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b 
 			cellsOf[D](&m.w.store, loc, m.ids[3], n),
 			cellsOf[E](&m.w.store, loc, m.ids[4], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 5 components.
 func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -772,10 +657,7 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 5 components.
 func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -793,38 +675,24 @@ func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error 
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 5 components.
 func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-	})
+	return m.setAll("AddAll", s, false, a, b, c, d, e)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 5 components.
 func (m *Map5[A, B, C, D, E]) Removes(ids ...ID) *Map5[A, B, C, D, E] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 5 components.
 func (m *Map5[A, B, C, D, E]) To(id ID, target Entity) *Map5[A, B, C, D, E] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 5 components.
 func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -842,10 +710,13 @@ func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) e
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 5 components.
 func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e)
+}
+
+func (m *Map5[A, B, C, D, E]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)
@@ -860,12 +731,7 @@ func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) 
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map6[A, B, C, D, E, F any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
+	of [0]*func(A, B, C, D, E, F)
 	mapper
 }
 
@@ -877,9 +743,7 @@ func NewMap6[A, B, C, D, E, F any](w *World) *Map6[A, B, C, D, E, F] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -897,13 +761,10 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F) {
@@ -914,21 +775,12 @@ func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -937,12 +789,10 @@ func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A,
 			cellsOf[E](&m.w.store, loc, m.ids[4], n),
 			cellsOf[F](&m.w.store, loc, m.ids[5], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -962,10 +812,7 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -984,39 +831,24 @@ func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-	})
+	return m.setAll("AddAll", s, false, a, b, c, d, e, f)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Removes(ids ...ID) *Map6[A, B, C, D, E, F] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) To(id ID, target Entity) *Map6[A, B, C, D, E, F] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1035,10 +867,13 @@ func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f)
+}
+
+func (m *Map6[A, B, C, D, E, F]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)
@@ -1054,13 +889,7 @@ func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e 
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map7[A, B, C, D, E, F, G any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
+	of [0]*func(A, B, C, D, E, F, G)
 	mapper
 }
 
@@ -1072,9 +901,7 @@ func NewMap7[A, B, C, D, E, F, G any](w *World) *Map7[A, B, C, D, E, F, G] {
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1093,13 +920,10 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G) {
@@ -1110,21 +934,12 @@ func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, 
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -1134,12 +949,10 @@ func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a [
 			cellsOf[F](&m.w.store, loc, m.ids[5], n),
 			cellsOf[G](&m.w.store, loc, m.ids[6], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1160,10 +973,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1183,40 +993,24 @@ func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, 
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-	})
+	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Removes(ids ...ID) *Map7[A, B, C, D, E, F, G] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Map7[A, B, C, D, E, F, G] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1236,10 +1030,13 @@ func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, 
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g)
+}
+
+func (m *Map7[A, B, C, D, E, F, G]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)
@@ -1256,14 +1053,7 @@ func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D,
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map8[A, B, C, D, E, F, G, H any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
-	ofH [0]*H
+	of [0]*func(A, B, C, D, E, F, G, H)
 	mapper
 }
 
@@ -1275,9 +1065,7 @@ func NewMap8[A, B, C, D, E, F, G, H any](w *World) *Map8[A, B, C, D, E, F, G, H]
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1297,13 +1085,10 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H) {
@@ -1314,21 +1099,12 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -1339,12 +1115,10 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, 
 			cellsOf[G](&m.w.store, loc, m.ids[6], n),
 			cellsOf[H](&m.w.store, loc, m.ids[7], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1366,10 +1140,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1390,41 +1161,24 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e 
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
-	})
+	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Removes(ids ...ID) *Map8[A, B, C, D, E, F, G, H] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Map8[A, B, C, D, E, F, G, H] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1445,10 +1199,13 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d 
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h)
+}
+
+func (m *Map8[A, B, C, D, E, F, G, H]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)
@@ -1466,15 +1223,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map9[A, B, C, D, E, F, G, H, I any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
-	ofH [0]*H
-	ofI [0]*I
+	of [0]*func(A, B, C, D, E, F, G, H, I)
 	mapper
 }
 
@@ -1486,9 +1235,7 @@ func NewMap9[A, B, C, D, E, F, G, H, I any](w *World) *Map9[A, B, C, D, E, F, G,
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1509,13 +1256,10 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I) {
@@ -1526,21 +1270,12 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, 
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -1552,12 +1287,10 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entit
 			cellsOf[H](&m.w.store, loc, m.ids[7], n),
 			cellsOf[I](&m.w.store, loc, m.ids[8], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1580,10 +1313,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1605,42 +1335,24 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D,
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
-		fillCells(&m.w.store, loc, m.ids[8], n, i)
-	})
+	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Removes(ids ...ID) *Map9[A, B, C, D, E, F, G, H, I] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) To(id ID, target Entity) *Map9[A, B, C, D, E, F, G, H, I] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1662,10 +1374,13 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C,
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i)
+}
+
+func (m *Map9[A, B, C, D, E, F, G, H, I]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)
@@ -1684,16 +1399,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
-	ofH [0]*H
-	ofI [0]*I
-	ofJ [0]*J
+	of [0]*func(A, B, C, D, E, F, G, H, I, J)
 	mapper
 }
 
@@ -1705,9 +1411,7 @@ func NewMap10[A, B, C, D, E, F, G, H, I, J any](w *World) *Map10[A, B, C, D, E, 
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1729,13 +1433,10 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E,
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J) {
@@ -1746,21 +1447,12 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number i
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -1773,12 +1465,10 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []E
 			cellsOf[I](&m.w.store, loc, m.ids[8], n),
 			cellsOf[J](&m.w.store, loc, m.ids[9], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -1802,10 +1492,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), (*J)(unsafe.Add(p9, row*unsafe.Sizeof(*j))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -1828,43 +1515,24 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, 
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
-		fillCells(&m.w.store, loc, m.ids[8], n, i)
-		fillCells(&m.w.store, loc, m.ids[9], n, j)
-	})
+	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Removes(ids ...ID) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) To(id ID, target Entity) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -1887,10 +1555,13 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, 
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j)
+}
+
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)
@@ -1910,17 +1581,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B,
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
-	ofH [0]*H
-	ofI [0]*I
-	ofJ [0]*J
-	ofK [0]*K
+	of [0]*func(A, B, C, D, E, F, G, H, I, J, K)
 	mapper
 }
 
@@ -1932,9 +1593,7 @@ func NewMap11[A, B, C, D, E, F, G, H, I, J, K any](w *World) *Map11[A, B, C, D, 
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -1957,13 +1616,10 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K) {
@@ -1974,21 +1630,12 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(numbe
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -2002,12 +1649,10 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es 
 			cellsOf[J](&m.w.store, loc, m.ids[9], n),
 			cellsOf[K](&m.w.store, loc, m.ids[10], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -2032,10 +1677,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B,
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), (*J)(unsafe.Add(p9, row*unsafe.Sizeof(*j))), (*K)(unsafe.Add(p10, row*unsafe.Sizeof(*k))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -2059,44 +1701,24 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c 
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
-		fillCells(&m.w.store, loc, m.ids[8], n, i)
-		fillCells(&m.w.store, loc, m.ids[9], n, j)
-		fillCells(&m.w.store, loc, m.ids[10], n, k)
-	})
+	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Removes(ids ...ID) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) To(id ID, target Entity) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -2120,10 +1742,13 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b 
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k)
+}
+
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)
@@ -2144,18 +1769,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
-	ofH [0]*H
-	ofI [0]*I
-	ofJ [0]*J
-	ofK [0]*K
-	ofL [0]*L
+	of [0]*func(A, B, C, D, E, F, G, H, I, J, K, L)
 	mapper
 }
 
@@ -2167,9 +1781,7 @@ func NewMap12[A, B, C, D, E, F, G, H, I, J, K, L any](w *World) *Map12[A, B, C, 
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// NewEntity is [Map1.NewEntity] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -2193,13 +1805,10 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch is [Map1.NewBatch] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L)) error {
 	if fill == nil {
-		return m.NewColumns(n, nil)
+		return m.newColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K, l []L) {
@@ -2210,21 +1819,12 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(nu
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns is [Map1.NewColumns] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K, l []L)) error {
-	all, err := m.spawnBatch(n)
-	if err != nil {
-		return err
-	}
-	m.w.guard.beginFill()
-	defer m.w.endFill(all)
 	if fill == nil {
-		return nil
+		return m.newColumns(n, nil)
 	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	return m.newColumns(n, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -2239,12 +1839,10 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(
 			cellsOf[K](&m.w.store, loc, m.ids[10], n),
 			cellsOf[L](&m.w.store, loc, m.ids[11], n),
 		)
-	}
-	return nil
+	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get is [Map1.Get] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -2270,10 +1868,7 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b 
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), (*B)(unsafe.Add(p1, row*unsafe.Sizeof(*b))), (*C)(unsafe.Add(p2, row*unsafe.Sizeof(*c))), (*D)(unsafe.Add(p3, row*unsafe.Sizeof(*d))), (*E)(unsafe.Add(p4, row*unsafe.Sizeof(*e))), (*F)(unsafe.Add(p5, row*unsafe.Sizeof(*f))), (*G)(unsafe.Add(p6, row*unsafe.Sizeof(*g))), (*H)(unsafe.Add(p7, row*unsafe.Sizeof(*h))), (*I)(unsafe.Add(p8, row*unsafe.Sizeof(*i))), (*J)(unsafe.Add(p9, row*unsafe.Sizeof(*j))), (*K)(unsafe.Add(p10, row*unsafe.Sizeof(*k))), (*L)(unsafe.Add(p11, row*unsafe.Sizeof(*l))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add is [Map1.Add] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
 	loc, err := m.add("Add", entity, false)
 	if err != nil {
@@ -2298,45 +1893,24 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B,
 	return nil
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll is [Map1.AddAll] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
-	return m.addAll("AddAll", s, false, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
-		fillCells(&m.w.store, loc, m.ids[8], n, i)
-		fillCells(&m.w.store, loc, m.ids[9], n, j)
-		fillCells(&m.w.store, loc, m.ids[10], n, k)
-		fillCells(&m.w.store, loc, m.ids[11], n, l)
-	})
+	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k, l)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes is [Map1.Removes] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Removes(ids ...ID) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m.removes(ids)
 	return m
 }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To is [Map1.To] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) To(id ID, target Entity) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m.setTarget(id, target)
 	return m
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange is [Map1.Exchange] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
 	loc, err := m.add("Exchange", entity, true)
 	if err != nil {
@@ -2361,10 +1935,13 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A,
 	return nil
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is [Map1.ExchangeAll] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
-	return m.addAll("ExchangeAll", s, true, func(loc uint32, n int) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k, l)
+}
+
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
+	return m.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.w.store, loc, m.ids[0], n, a)
 		fillCells(&m.w.store, loc, m.ids[1], n, b)
 		fillCells(&m.w.store, loc, m.ids[2], n, c)

@@ -113,14 +113,27 @@ func (m *mapper) spawn() (Entity, uint32, error) {
 	return m.w.store.spawn(t)
 }
 
-// spawnBatch creates n entities with zeroed components.
-func (m *mapper) spawnBatch(n int) (span, error) {
+// newColumns creates n entities and calls fill for each run of rows in one chunk, unless it is nil. The world is locked
+// meanwhile.
+func (m *mapper) newColumns(n int, fill func(loc uint32, n int)) error {
 	m.w.guard.mutable("NewBatch")
 	t, err := m.target()
 	if err != nil {
-		return span{}, err
+		return err
 	}
-	return m.w.store.spawnBatch(t, n)
+	all, err := m.w.store.spawnBatch(t, n)
+	if err != nil {
+		return err
+	}
+	m.w.guard.beginFill()
+	defer m.w.endFill(all)
+	if fill == nil {
+		return nil
+	}
+	for loc, n := all.next(); n > 0; loc, n = all.next() {
+		fill(loc, n)
+	}
+	return nil
 }
 
 // removes says what Exchange takes away, from now on.

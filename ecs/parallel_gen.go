@@ -39,7 +39,7 @@ func (f *Filter1[A]) runBatch(t *Task, body any) {
 	body.(func(*Task, []Entity, []A))(t, unsafe.Slice((*Entity)(unsafe.Add(t.es.pointer(), t.row*entityBytes)), t.n), unsafe.Slice((*A)(unsafe.Add(t.cols[0].pointer(), t.row*unsafe.Sizeof(*new(A)))), t.n))
 }
 
-// Parallel is Filter1.Parallel with the columns of 2 components.
+// Parallel is [Filter1.Parallel] with the columns of 2 components.
 func (f *Filter2[A, B]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns2[A, B])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -50,7 +50,7 @@ func (f *Filter2[A, B]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel is Filter1.Parallel with the columns of 3 components.
+// Parallel is [Filter1.Parallel] with the columns of 3 components.
 func (f *Filter3[A, B, C]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns3[A, B, C])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -61,7 +61,7 @@ func (f *Filter3[A, B, C]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel is Filter1.Parallel with the columns of 4 components.
+// Parallel is [Filter1.Parallel] with the columns of 4 components.
 func (f *Filter4[A, B, C, D]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns4[A, B, C, D])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -72,7 +72,7 @@ func (f *Filter4[A, B, C, D]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel is Filter1.Parallel with the columns of 5 components.
+// Parallel is [Filter1.Parallel] with the columns of 5 components.
 func (f *Filter5[A, B, C, D, E]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns5[A, B, C, D, E])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -83,7 +83,7 @@ func (f *Filter5[A, B, C, D, E]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel is Filter1.Parallel with the columns of 6 components.
+// Parallel is [Filter1.Parallel] with the columns of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns6[A, B, C, D, E, F])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -94,7 +94,7 @@ func (f *Filter6[A, B, C, D, E, F]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel is Filter1.Parallel with the columns of 7 components.
+// Parallel is [Filter1.Parallel] with the columns of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns7[A, B, C, D, E, F, G])) {
 	f.parallel(ws, f, body, body == nil)
 }
@@ -105,7 +105,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) runBatch(t *Task, body any) {
 	})
 }
 
-// Parallel is Filter1.Parallel with the columns of 8 components.
+// Parallel is [Filter1.Parallel] with the columns of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns8[A, B, C, D, E, F, G, H])) {
 	f.parallel(ws, f, body, body == nil)
 }

@@ -12,7 +12,7 @@ import (
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter1[A any] struct {
-	ofA [0]*A
+	of [0]*func(A)
 	filter
 }
 
@@ -104,7 +104,7 @@ func (f *Filter1[A]) Query() Query1[A] {
 // A Query1 is one iteration over a Filter1. Do not copy it: after one copy has ended the query,
 // Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query1[A any] struct {
-	ofA [0]*A
+	of [0]*func(A)
 	cursor
 }
 
@@ -143,7 +143,8 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 }
 
 // Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and their components, in slices of the same length. A large chunk that is followed by another one
+// panics. It yields the entities of a chunk and their components, in slices of the
+// same length. A large chunk that is followed by another one
 // is two steps, so that the next one can be prefetched.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
@@ -162,8 +163,7 @@ func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter2[A, B any] struct {
-	ofA [0]*A
-	ofB [0]*B
+	of [0]*func(A, B)
 	filter
 }
 
@@ -175,58 +175,50 @@ func NewFilter2[A, B any](w *World) *Filter2[A, B] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
-// or while a query over f is open.
+// With is [Filter1.With] for 2 components.
 func (f *Filter2[A, B]) With(ids ...ID) *Filter2[A, B] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components, in addition to earlier
-// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
-// passed twice, or while a query over f is open.
+// Without is [Filter1.Without] for 2 components.
 func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is Filter1.To.
+// To is [Filter1.To] for 2 components.
 func (f *Filter2[A, B]) To(id ID, target Entity) *Filter2[A, B] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
-// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
-// open, and in a closed world.
+// ToAny is [Filter1.ToAny] for 2 components.
 func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is Filter1.Writes.
+// Writes is [Filter1.Writes] for 2 components.
 func (f *Filter2[A, B]) Writes(ids ...ID) *Filter2[A, B] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is Filter1.ChangedSince.
+// ChangedSince is [Filter1.ChangedSince] for 2 components.
 func (f *Filter2[A, B]) ChangedSince(t Tick, ids ...ID) *Filter2[A, B] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no components except those of the filter, of With
-// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive is [Filter1.Exclusive] for 2 components.
 func (f *Filter2[A, B]) Exclusive() *Filter2[A, B] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query
-// unlocks the world when Next or NextChunk returns false, or by Close.
+// Query is [Filter1.Query] for 2 components.
 func (f *Filter2[A, B]) Query() Query2[A, B] {
 	return Query2[A, B]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -234,21 +226,17 @@ func (f *Filter2[A, B]) Query() Query2[A, B] {
 // A Query2 is one iteration over a Filter2. Do not copy it: after one copy has ended the query,
 // Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query2[A, B any] struct {
-	ofA [0]*A
-	ofB [0]*B
+	of [0]*func(A, B)
 	cursor
 }
 
-// Get returns pointers to the components of the current entity. They are valid until the next structural
-// change. Before the first Next and after the end they are nil.
+// Get is [Query1.Get] for 2 components.
 func (q *Query2[A, B]) Get() (*A, *B) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length. With
-// ChangedSince these are the current run of changed entities. They are valid until the next structural
-// change. Before the first Next or NextChunk and after the end they are empty.
+// Columns is [Query1.Columns] for 2 components.
 func (q *Query2[A, B]) Columns() ([]Entity, []A, []B) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n)
 }
@@ -266,9 +254,7 @@ type Columns2[A, B any] struct {
 	B []B
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
-// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
+// All is [Filter1.All] for 2 components.
 func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -290,10 +276,7 @@ func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and the
-// columns of their components, of the same length. A large chunk that is followed by another one
-// is two steps, so that the next one can be prefetched.
+// Chunks is [Filter1.Chunks] for 2 components.
 func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 	return func(yield func([]Entity, Columns2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -313,9 +296,7 @@ func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter3[A, B, C any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
+	of [0]*func(A, B, C)
 	filter
 }
 
@@ -327,58 +308,50 @@ func NewFilter3[A, B, C any](w *World) *Filter3[A, B, C] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
-// or while a query over f is open.
+// With is [Filter1.With] for 3 components.
 func (f *Filter3[A, B, C]) With(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components, in addition to earlier
-// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
-// passed twice, or while a query over f is open.
+// Without is [Filter1.Without] for 3 components.
 func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is Filter1.To.
+// To is [Filter1.To] for 3 components.
 func (f *Filter3[A, B, C]) To(id ID, target Entity) *Filter3[A, B, C] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
-// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
-// open, and in a closed world.
+// ToAny is [Filter1.ToAny] for 3 components.
 func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is Filter1.Writes.
+// Writes is [Filter1.Writes] for 3 components.
 func (f *Filter3[A, B, C]) Writes(ids ...ID) *Filter3[A, B, C] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is Filter1.ChangedSince.
+// ChangedSince is [Filter1.ChangedSince] for 3 components.
 func (f *Filter3[A, B, C]) ChangedSince(t Tick, ids ...ID) *Filter3[A, B, C] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no components except those of the filter, of With
-// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive is [Filter1.Exclusive] for 3 components.
 func (f *Filter3[A, B, C]) Exclusive() *Filter3[A, B, C] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query
-// unlocks the world when Next or NextChunk returns false, or by Close.
+// Query is [Filter1.Query] for 3 components.
 func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
 	return Query3[A, B, C]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -386,22 +359,17 @@ func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
 // A Query3 is one iteration over a Filter3. Do not copy it: after one copy has ended the query,
 // Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query3[A, B, C any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
+	of [0]*func(A, B, C)
 	cursor
 }
 
-// Get returns pointers to the components of the current entity. They are valid until the next structural
-// change. Before the first Next and after the end they are nil.
+// Get is [Query1.Get] for 3 components.
 func (q *Query3[A, B, C]) Get() (*A, *B, *C) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length. With
-// ChangedSince these are the current run of changed entities. They are valid until the next structural
-// change. Before the first Next or NextChunk and after the end they are empty.
+// Columns is [Query1.Columns] for 3 components.
 func (q *Query3[A, B, C]) Columns() ([]Entity, []A, []B, []C) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n)
 }
@@ -421,9 +389,7 @@ type Columns3[A, B, C any] struct {
 	C []C
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
-// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
+// All is [Filter1.All] for 3 components.
 func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -447,10 +413,7 @@ func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and the
-// columns of their components, of the same length. A large chunk that is followed by another one
-// is two steps, so that the next one can be prefetched.
+// Chunks is [Filter1.Chunks] for 3 components.
 func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 	return func(yield func([]Entity, Columns3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -470,10 +433,7 @@ func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter4[A, B, C, D any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
+	of [0]*func(A, B, C, D)
 	filter
 }
 
@@ -485,58 +445,50 @@ func NewFilter4[A, B, C, D any](w *World) *Filter4[A, B, C, D] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
-// or while a query over f is open.
+// With is [Filter1.With] for 4 components.
 func (f *Filter4[A, B, C, D]) With(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components, in addition to earlier
-// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
-// passed twice, or while a query over f is open.
+// Without is [Filter1.Without] for 4 components.
 func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is Filter1.To.
+// To is [Filter1.To] for 4 components.
 func (f *Filter4[A, B, C, D]) To(id ID, target Entity) *Filter4[A, B, C, D] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
-// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
-// open, and in a closed world.
+// ToAny is [Filter1.ToAny] for 4 components.
 func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is Filter1.Writes.
+// Writes is [Filter1.Writes] for 4 components.
 func (f *Filter4[A, B, C, D]) Writes(ids ...ID) *Filter4[A, B, C, D] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is Filter1.ChangedSince.
+// ChangedSince is [Filter1.ChangedSince] for 4 components.
 func (f *Filter4[A, B, C, D]) ChangedSince(t Tick, ids ...ID) *Filter4[A, B, C, D] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no components except those of the filter, of With
-// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive is [Filter1.Exclusive] for 4 components.
 func (f *Filter4[A, B, C, D]) Exclusive() *Filter4[A, B, C, D] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query
-// unlocks the world when Next or NextChunk returns false, or by Close.
+// Query is [Filter1.Query] for 4 components.
 func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
 	return Query4[A, B, C, D]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -544,23 +496,17 @@ func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
 // A Query4 is one iteration over a Filter4. Do not copy it: after one copy has ended the query,
 // Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query4[A, B, C, D any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
+	of [0]*func(A, B, C, D)
 	cursor
 }
 
-// Get returns pointers to the components of the current entity. They are valid until the next structural
-// change. Before the first Next and after the end they are nil.
+// Get is [Query1.Get] for 4 components.
 func (q *Query4[A, B, C, D]) Get() (*A, *B, *C, *D) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length. With
-// ChangedSince these are the current run of changed entities. They are valid until the next structural
-// change. Before the first Next or NextChunk and after the end they are empty.
+// Columns is [Query1.Columns] for 4 components.
 func (q *Query4[A, B, C, D]) Columns() ([]Entity, []A, []B, []C, []D) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n)
 }
@@ -582,9 +528,7 @@ type Columns4[A, B, C, D any] struct {
 	D []D
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
-// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
+// All is [Filter1.All] for 4 components.
 func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -610,10 +554,7 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and the
-// columns of their components, of the same length. A large chunk that is followed by another one
-// is two steps, so that the next one can be prefetched.
+// Chunks is [Filter1.Chunks] for 4 components.
 func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]] {
 	return func(yield func([]Entity, Columns4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -633,11 +574,7 @@ func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]]
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter5[A, B, C, D, E any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
+	of [0]*func(A, B, C, D, E)
 	filter
 }
 
@@ -649,58 +586,50 @@ func NewFilter5[A, B, C, D, E any](w *World) *Filter5[A, B, C, D, E] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
-// or while a query over f is open.
+// With is [Filter1.With] for 5 components.
 func (f *Filter5[A, B, C, D, E]) With(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components, in addition to earlier
-// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
-// passed twice, or while a query over f is open.
+// Without is [Filter1.Without] for 5 components.
 func (f *Filter5[A, B, C, D, E]) Without(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is Filter1.To.
+// To is [Filter1.To] for 5 components.
 func (f *Filter5[A, B, C, D, E]) To(id ID, target Entity) *Filter5[A, B, C, D, E] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
-// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
-// open, and in a closed world.
+// ToAny is [Filter1.ToAny] for 5 components.
 func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is Filter1.Writes.
+// Writes is [Filter1.Writes] for 5 components.
 func (f *Filter5[A, B, C, D, E]) Writes(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is Filter1.ChangedSince.
+// ChangedSince is [Filter1.ChangedSince] for 5 components.
 func (f *Filter5[A, B, C, D, E]) ChangedSince(t Tick, ids ...ID) *Filter5[A, B, C, D, E] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no components except those of the filter, of With
-// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive is [Filter1.Exclusive] for 5 components.
 func (f *Filter5[A, B, C, D, E]) Exclusive() *Filter5[A, B, C, D, E] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query
-// unlocks the world when Next or NextChunk returns false, or by Close.
+// Query is [Filter1.Query] for 5 components.
 func (f *Filter5[A, B, C, D, E]) Query() Query5[A, B, C, D, E] {
 	return Query5[A, B, C, D, E]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -708,24 +637,17 @@ func (f *Filter5[A, B, C, D, E]) Query() Query5[A, B, C, D, E] {
 // A Query5 is one iteration over a Filter5. Do not copy it: after one copy has ended the query,
 // Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query5[A, B, C, D, E any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
+	of [0]*func(A, B, C, D, E)
 	cursor
 }
 
-// Get returns pointers to the components of the current entity. They are valid until the next structural
-// change. Before the first Next and after the end they are nil.
+// Get is [Query1.Get] for 5 components.
 func (q *Query5[A, B, C, D, E]) Get() (*A, *B, *C, *D, *E) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length. With
-// ChangedSince these are the current run of changed entities. They are valid until the next structural
-// change. Before the first Next or NextChunk and after the end they are empty.
+// Columns is [Query1.Columns] for 5 components.
 func (q *Query5[A, B, C, D, E]) Columns() ([]Entity, []A, []B, []C, []D, []E) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n)
 }
@@ -749,9 +671,7 @@ type Columns5[A, B, C, D, E any] struct {
 	E []E
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
-// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
+// All is [Filter1.All] for 5 components.
 func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	return func(yield func(Entity, Row5[A, B, C, D, E]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -772,10 +692,7 @@ func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and the
-// columns of their components, of the same length. A large chunk that is followed by another one
-// is two steps, so that the next one can be prefetched.
+// Chunks is [Filter1.Chunks] for 5 components.
 func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, D, E]] {
 	return func(yield func([]Entity, Columns5[A, B, C, D, E]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -795,12 +712,7 @@ func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, 
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter6[A, B, C, D, E, F any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
+	of [0]*func(A, B, C, D, E, F)
 	filter
 }
 
@@ -812,58 +724,50 @@ func NewFilter6[A, B, C, D, E, F any](w *World) *Filter6[A, B, C, D, E, F] {
 	return f
 }
 
-// With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
-// or while a query over f is open.
+// With is [Filter1.With] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) With(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components, in addition to earlier
-// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
-// passed twice, or while a query over f is open.
+// Without is [Filter1.Without] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Without(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is Filter1.To.
+// To is [Filter1.To] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) To(id ID, target Entity) *Filter6[A, B, C, D, E, F] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
-// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
-// open, and in a closed world.
+// ToAny is [Filter1.ToAny] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is Filter1.Writes.
+// Writes is [Filter1.Writes] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Writes(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is Filter1.ChangedSince.
+// ChangedSince is [Filter1.ChangedSince] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) ChangedSince(t Tick, ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no components except those of the filter, of With
-// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive is [Filter1.Exclusive] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Exclusive() *Filter6[A, B, C, D, E, F] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query
-// unlocks the world when Next or NextChunk returns false, or by Close.
+// Query is [Filter1.Query] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Query() Query6[A, B, C, D, E, F] {
 	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -871,25 +775,17 @@ func (f *Filter6[A, B, C, D, E, F]) Query() Query6[A, B, C, D, E, F] {
 // A Query6 is one iteration over a Filter6. Do not copy it: after one copy has ended the query,
 // Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query6[A, B, C, D, E, F any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
+	of [0]*func(A, B, C, D, E, F)
 	cursor
 }
 
-// Get returns pointers to the components of the current entity. They are valid until the next structural
-// change. Before the first Next and after the end they are nil.
+// Get is [Query1.Get] for 6 components.
 func (q *Query6[A, B, C, D, E, F]) Get() (*A, *B, *C, *D, *E, *F) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length. With
-// ChangedSince these are the current run of changed entities. They are valid until the next structural
-// change. Before the first Next or NextChunk and after the end they are empty.
+// Columns is [Query1.Columns] for 6 components.
 func (q *Query6[A, B, C, D, E, F]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n)
 }
@@ -915,9 +811,7 @@ type Columns6[A, B, C, D, E, F any] struct {
 	F []F
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
-// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
+// All is [Filter1.All] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, F]] {
 	return func(yield func(Entity, Row6[A, B, C, D, E, F]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -939,10 +833,7 @@ func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, 
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and the
-// columns of their components, of the same length. A large chunk that is followed by another one
-// is two steps, so that the next one can be prefetched.
+// Chunks is [Filter1.Chunks] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, C, D, E, F]] {
 	return func(yield func([]Entity, Columns6[A, B, C, D, E, F]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -962,13 +853,7 @@ func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, 
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter7[A, B, C, D, E, F, G any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
+	of [0]*func(A, B, C, D, E, F, G)
 	filter
 }
 
@@ -980,58 +865,50 @@ func NewFilter7[A, B, C, D, E, F, G any](w *World) *Filter7[A, B, C, D, E, F, G]
 	return f
 }
 
-// With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
-// or while a query over f is open.
+// With is [Filter1.With] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) With(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components, in addition to earlier
-// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
-// passed twice, or while a query over f is open.
+// Without is [Filter1.Without] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Without(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is Filter1.To.
+// To is [Filter1.To] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Filter7[A, B, C, D, E, F, G] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
-// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
-// open, and in a closed world.
+// ToAny is [Filter1.ToAny] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is Filter1.Writes.
+// Writes is [Filter1.Writes] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Writes(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is Filter1.ChangedSince.
+// ChangedSince is [Filter1.ChangedSince] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) ChangedSince(t Tick, ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no components except those of the filter, of With
-// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive is [Filter1.Exclusive] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Exclusive() *Filter7[A, B, C, D, E, F, G] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query
-// unlocks the world when Next or NextChunk returns false, or by Close.
+// Query is [Filter1.Query] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Query() Query7[A, B, C, D, E, F, G] {
 	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -1039,26 +916,17 @@ func (f *Filter7[A, B, C, D, E, F, G]) Query() Query7[A, B, C, D, E, F, G] {
 // A Query7 is one iteration over a Filter7. Do not copy it: after one copy has ended the query,
 // Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query7[A, B, C, D, E, F, G any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
+	of [0]*func(A, B, C, D, E, F, G)
 	cursor
 }
 
-// Get returns pointers to the components of the current entity. They are valid until the next structural
-// change. Before the first Next and after the end they are nil.
+// Get is [Query1.Get] for 7 components.
 func (q *Query7[A, B, C, D, E, F, G]) Get() (*A, *B, *C, *D, *E, *F, *G) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F)))), (*G)(unsafe.Add(q.cols[6], row*unsafe.Sizeof(*new(G))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length. With
-// ChangedSince these are the current run of changed entities. They are valid until the next structural
-// change. Before the first Next or NextChunk and after the end they are empty.
+// Columns is [Query1.Columns] for 7 components.
 func (q *Query7[A, B, C, D, E, F, G]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F, []G) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n)
 }
@@ -1086,9 +954,7 @@ type Columns7[A, B, C, D, E, F, G any] struct {
 	G []G
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
-// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
+// All is [Filter1.All] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, E, F, G]] {
 	return func(yield func(Entity, Row7[A, B, C, D, E, F, G]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1111,10 +977,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, 
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and the
-// columns of their components, of the same length. A large chunk that is followed by another one
-// is two steps, so that the next one can be prefetched.
+// Chunks is [Filter1.Chunks] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, B, C, D, E, F, G]] {
 	return func(yield func([]Entity, Columns7[A, B, C, D, E, F, G]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1134,14 +997,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, 
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter8[A, B, C, D, E, F, G, H any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
-	ofH [0]*H
+	of [0]*func(A, B, C, D, E, F, G, H)
 	filter
 }
 
@@ -1153,58 +1009,50 @@ func NewFilter8[A, B, C, D, E, F, G, H any](w *World) *Filter8[A, B, C, D, E, F,
 	return f
 }
 
-// With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
-// or while a query over f is open.
+// With is [Filter1.With] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) With(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without narrows the filter to entities that have none of these components, in addition to earlier
-// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
-// passed twice, or while a query over f is open.
+// Without is [Filter1.Without] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Without(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is Filter1.To.
+// To is [Filter1.To] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Filter8[A, B, C, D, E, F, G, H] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
-// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
-// open, and in a closed world.
+// ToAny is [Filter1.ToAny] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, H] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is Filter1.Writes.
+// Writes is [Filter1.Writes] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Writes(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is Filter1.ChangedSince.
+// ChangedSince is [Filter1.ChangedSince] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ChangedSince(t Tick, ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive narrows the filter to entities that have no components except those of the filter, of With
-// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
+// Exclusive is [Filter1.Exclusive] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Exclusive() *Filter8[A, B, C, D, E, F, G, H] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query
-// unlocks the world when Next or NextChunk returns false, or by Close.
+// Query is [Filter1.Query] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Query() Query8[A, B, C, D, E, F, G, H] {
 	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -1212,27 +1060,17 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) Query() Query8[A, B, C, D, E, F, G, H]
 // A Query8 is one iteration over a Filter8. Do not copy it: after one copy has ended the query,
 // Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
 type Query8[A, B, C, D, E, F, G, H any] struct {
-	ofA [0]*A
-	ofB [0]*B
-	ofC [0]*C
-	ofD [0]*D
-	ofE [0]*E
-	ofF [0]*F
-	ofG [0]*G
-	ofH [0]*H
+	of [0]*func(A, B, C, D, E, F, G, H)
 	cursor
 }
 
-// Get returns pointers to the components of the current entity. They are valid until the next structural
-// change. Before the first Next and after the end they are nil.
+// Get is [Query1.Get] for 8 components.
 func (q *Query8[A, B, C, D, E, F, G, H]) Get() (*A, *B, *C, *D, *E, *F, *G, *H) {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A)))), (*B)(unsafe.Add(q.cols[1], row*unsafe.Sizeof(*new(B)))), (*C)(unsafe.Add(q.cols[2], row*unsafe.Sizeof(*new(C)))), (*D)(unsafe.Add(q.cols[3], row*unsafe.Sizeof(*new(D)))), (*E)(unsafe.Add(q.cols[4], row*unsafe.Sizeof(*new(E)))), (*F)(unsafe.Add(q.cols[5], row*unsafe.Sizeof(*new(F)))), (*G)(unsafe.Add(q.cols[6], row*unsafe.Sizeof(*new(G)))), (*H)(unsafe.Add(q.cols[7], row*unsafe.Sizeof(*new(H))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length. With
-// ChangedSince these are the current run of changed entities. They are valid until the next structural
-// change. Before the first Next or NextChunk and after the end they are empty.
+// Columns is [Query1.Columns] for 8 components.
 func (q *Query8[A, B, C, D, E, F, G, H]) Columns() ([]Entity, []A, []B, []C, []D, []E, []F, []G, []H) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n), unsafe.Slice((*H)(q.cols[7]), q.n)
 }
@@ -1262,9 +1100,7 @@ type Columns8[A, B, C, D, E, F, G, H any] struct {
 	H []H
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
-// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
+// All is [Filter1.All] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, D, E, F, G, H]] {
 	return func(yield func(Entity, Row8[A, B, C, D, E, F, G, H]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -1288,10 +1124,7 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, 
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and the
-// columns of their components, of the same length. A large chunk that is followed by another one
-// is two steps, so that the next one can be prefetched.
+// Chunks is [Filter1.Chunks] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Chunks() iter.Seq2[[]Entity, Columns8[A, B, C, D, E, F, G, H]] {
 	return func(yield func([]Entity, Columns8[A, B, C, D, E, F, G, H]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
