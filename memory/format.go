@@ -21,5 +21,5 @@ func AppendBytes(dst []byte, n uint64) []byte {
 	return append(append(dst, '.', byte('0'+tenth)), byteUnits[unit]...)
 }
 
-// FormatBytes returns what [AppendBytes] appends.
+// FormatBytes returns n with a binary unit, as [AppendBytes] appends it.
 func FormatBytes(n uint64) string { return string(AppendBytes(nil, n)) }

@@ -18,10 +18,10 @@ type Stats struct {
 	Frees     uint64 // blocks freed since New, one by one or by a reset
 	Failures  uint64 // requests since New that failed with ErrOutOfMemory or ErrTooLarge
 
-	// Requested is the sum of the requested sizes of the blocks that have Measured bytes in use, so
-	// Measured - Requested is internal fragmentation. Measured is InUse if the allocator keeps the
-	// requested sizes, and both are 0 if it does not. In a sum over several allocators Measured is
-	// the share of InUse whose requested sizes are known.
+	// Requested is the sum of the requested sizes of live blocks. Measured is the bytes in use of the same
+	// blocks, so Measured - Requested is internal fragmentation. Measured is InUse if the allocator keeps the
+	// requested sizes. If it does not, both are 0. In a sum over several allocators only those that keep them
+	// count in Measured.
 	Requested, Measured uint64
 	// LargestFree is the largest request that would succeed without committing more memory. Free is
 	// the number of free committed bytes. Together they describe external fragmentation. Free is 0 if
