@@ -50,8 +50,8 @@ func (l *Limit) Peak() uintptr { return l.peak }
 // Budget returns the hard limit in bytes. Without a limit it is the largest uintptr.
 func (l *Limit) Budget() uintptr { return l.limit }
 
-// SetBudget changes the hard limit to limit bytes, 0 for none. If fewer bytes than are committed, it is set to the
-// committed bytes. The soft limit does not change.
+// SetBudget changes the hard limit to limit bytes, 0 for none. If more bytes are committed, the hard limit is those.
+// The soft limit does not change.
 func (l *Limit) SetBudget(limit uintptr) {
 	if limit == 0 {
 		limit = ^uintptr(0)

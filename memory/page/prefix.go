@@ -96,10 +96,10 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 	return mem, size, nil
 }
 
-// NewPrefixWithMetadata is [NewPrefix] for an allocator with metadata in the Go heap that grows with the reservation. bytes
-// returns the size of the metadata for a reservation of so many bytes. Go ends the process if its heap cannot grow. So if the
-// system would not back the metadata, or it exceeds 1 GiB, the reservation is halved, down to least. If that does not help,
-// the error is a *memory.Exhausted.
+// NewPrefixWithMetadata is [NewPrefix] for an allocator with metadata in the Go heap that grows with the reservation.
+// bytes returns the size of the metadata for a reservation of so many bytes. Go ends the process if its heap cannot
+// grow. So if the system would not back the metadata, or it exceeds 1 GiB, the reservation is halved, down to least.
+// If that does not help, the error is or wraps a *memory.Exhausted. Otherwise it is that of NewPrefix.
 func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(reserved uintptr) uint64) (Prefix, error) {
 	for {
 		p, err := NewPrefix(src, want, least, step)
