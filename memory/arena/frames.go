@@ -269,7 +269,7 @@ func (f *Frames) Busy() bool {
 	return false
 }
 
-// Owns reports whether p lies in one of the buffers, in a live block or not.
+// Owns reports whether p lies in one of the buffers, in a live block or not. After Close it is false.
 func (f *Frames) Owns(p unsafe.Pointer) bool {
 	for i := range f.ring {
 		if f.ring[i].Owns(p) {

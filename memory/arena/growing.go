@@ -171,10 +171,10 @@ func (g *Growing) growNewest(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (g *Growing) Base() unsafe.Pointer { return g.lin.base }
 
-// Owns reports whether p lies in the reservation, in a live block or not.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
 func (g *Growing) Owns(p unsafe.Pointer) bool { return g.lin.Owns(p) }
 
-// Used returns the bytes in use, with padding.
+// Used returns the bytes in use, with padding. After Close it is 0.
 func (g *Growing) Used() uintptr { return g.lin.Used() }
 
 // Mark is [Linear.Mark].

@@ -106,8 +106,8 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
 // nil. The error is memory.ErrAlign for any other alignment, also if the arena is closed. Otherwise it is
-// memory.ErrOutOfMemory if the block does not fit, even into an empty arena, or memory.ErrClosed. It is not wrapped.
-// Cost: about a dozen instructions, inlined.
+// memory.ErrClosed, or memory.ErrOutOfMemory if the block does not fit, also if size exceeds the capacity. It is not
+// wrapped. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask

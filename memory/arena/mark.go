@@ -18,8 +18,8 @@ type place struct {
 }
 
 // Mark returns a Mark: blocks that are allocated afterwards are freed by Rewind(mark) or by Reset. Until then, Free
-// and Resize reclaim no older block. It panics with a *memory.Misuse if the arena is closed. Cost: constant. It
-// allocates on the Go heap only if marks nest deeper than ever before.
+// does not reclaim older blocks, and Resize returns false for them. It panics with a *memory.Misuse if the arena is
+// closed. Cost: constant. It allocates on the Go heap only if marks nest deeper than ever before.
 func (l *Linear) Mark() Mark {
 	l.open("Mark", nil, 0)
 	l.serial++

@@ -8,12 +8,12 @@ import (
 // A Ref is a checked pointer to an object in a Frames ring. Get returns the object as long as it is valid, and false
 // afterwards, when a plain pointer would read another object's bytes.
 //
-// A Ref expires when the bytes of its object are reclaimed. That happens when its frame expires, at a Rewind, Reset or
-// Close, at a Free of the newest block, and at a Resize that cuts the object off. A Ref to a T of size 0 expires no
-// later than the object below it.
+// A Ref expires when bytes of its object are reclaimed. That happens when its frame expires, and at a Rewind, Reset
+// or Close that frees the object. It also happens if the object is in the newest block, and that is freed or cut by
+// Resize. A Ref to a T of size 0 expires no later than the object below it.
 //
-// A Ref has 24 bytes, 20 on 32 bits, contains no Go pointer, and may be stored anywhere and compared. The zero Ref, and
-// a Ref of another ring, are never valid.
+// A Ref has 24 bytes, 20 on 32 bits, contains no Go pointer, and may be stored anywhere and compared. The zero Ref,
+// and a Ref of another ring, are never valid.
 type Ref[T any] struct {
 	_      [0]*T // a Ref of another type does not convert to this one
 	off    uintptr

@@ -320,7 +320,7 @@ func (r *Region) drain(k int) {
 // Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (r *Region) Base() unsafe.Pointer { return r.base }
 
-// Owns reports whether p lies in the reservation, in a live block or not.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
 func (r *Region) Owns(p unsafe.Pointer) bool { return r.mem.Contains(p) }
 
 // Used returns the bytes used in regions that are not empty: live blocks, padding, and freed blocks whose region has

@@ -197,7 +197,7 @@ func (s *StepBack) Len() int { return len(s.steps) }
 // Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (s *StepBack) Base() unsafe.Pointer { return s.base }
 
-// Owns reports whether p lies in the arena's range, in a live block or not.
+// Owns reports whether p lies in the arena's range, in a live block or not. After Close it is false.
 func (s *StepBack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
 // Used returns the bytes in use, with padding. After Close it is 0.
