@@ -87,8 +87,8 @@ type BlocksConfig struct {
 	Size uintptr
 	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0 means 16, the least.
 	Align uintptr
-	// Capacity is the most slots that can be live at once. It needs address space only: memory is
-	// committed when slots are first used. 0 means as many as fit 64 MiB, at least one.
+	// Capacity is the most slots that can be live at once. It needs address space only: memory is committed when
+	// slots are first used. 0 means as many as fit 64 MiB, at least one. All slots together have at most 64 GiB.
 	Capacity int
 }
 

@@ -169,8 +169,8 @@ func (r *Registry) allClosed() bool {
 	return true
 }
 
-// Close closes every pool and returns their errors, joined. If there is an error, the registry stays open, without objects, and
-// Close can be retried. A second Close does nothing.
+// Close closes every pool and returns their errors, joined. If there is an error, the registry stays open and Close
+// can be retried: the pools that failed have no objects, and the others are closed. A second Close does nothing.
 func (r *Registry) Close() error {
 	if err := r.join(member.Close); err != nil {
 		return err
