@@ -220,9 +220,10 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // Free frees a block. Size is the number of bytes that the block was requested with, or that a successful Resize gave
 // it. Free of nil does nothing. The block must not be used afterwards.
 //
-// Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong size. A
-// size is wrong if the block's class serves it at no alignment; debug builds detect every other size, too. Builds
-// with memfast do not detect every double free: the package comment has the table. Cost: constant.
+// Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong size.
+// Ordinary builds detect a size that no request served from the block's class can have. Debug builds detect every
+// size but the right one. Builds with memfast do not detect every double free: the package comment has the table.
+// Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
@@ -238,7 +239,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 
 // FreeAny is Free without the size, and costs as much. If p is nil, it does nothing. It panics with a *memory.Misuse
 // for a double free, an interior and a foreign pointer. A block of Config.Large is passed on to Large if that is a
-// memory.AnyFreer. Otherwise FreeAny panics.
+// memory.AnyFreer, and is misuse if it is not.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	if off >= h.limit {
