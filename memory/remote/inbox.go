@@ -14,9 +14,10 @@ import (
 // Target is the allocator that owns the blocks: any allocator that can free a block without its size.
 type Target = memory.AnyFreer
 
-// Based is an optional interface of a target whose blocks all lie in one address range, which does not change
-// until the inbox is closed. Batches then contain offsets, which the garbage collector does not scan.
-// Freer.FreeAny panics for pointers outside the range.
+// Based is an optional interface of a target whose blocks all lie in one address range, which does not change until
+// the inbox is closed. Batches then contain offsets, which the garbage collector does not scan. Freer.FreeAny panics
+// for pointers outside the range. The Base of a memory.Baser has one result, so such an allocator needs a wrapper to
+// be Based.
 type Based interface {
 	// Base returns the first address of the range and its size in bytes. New calls it once.
 	Base() (base unsafe.Pointer, size uintptr)

@@ -11,7 +11,7 @@ type Stats struct {
 	Batches   uint64 // batches emptied; (Drained + Stale) / Batches is their average fill
 	Abandoned uint64 // blocks pushed after Close, which are never freed on their own
 	Freers    int    // open Freers
-	Books     uint64 // bytes of the Go heap in batches
+	Books     uint64 // bytes of the Go heap that batches take
 }
 
 // Stats returns the statistics of the inbox. It is safe for concurrent use with pushes and drains, also after Close.
