@@ -207,7 +207,8 @@ func (m *Map[K, V]) Clear(sp *Space) {
 	}
 }
 
-// Free frees the memory and leaves the Map empty and ready, with its seed. If the allocator panics, nothing has changed.
+// Free frees the memory and leaves the Map empty and ready, with its seed, as [Vec.Free]. If the allocator panics,
+// nothing has changed.
 func (m *Map[K, V]) Free(sp *Space) {
 	m.mustBeSound()
 	was := *m

@@ -76,7 +76,7 @@ func (r *Ring[T]) PushFront(sp *Space, x T) error {
 	return nil
 }
 
-// PopFront removes the first element and returns it and true. If there is none, it returns false.
+// PopFront removes the first element and returns it and true. If there is none, it returns the zero value and false.
 func (r *Ring[T]) PopFront(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -87,7 +87,7 @@ func (r *Ring[T]) PopFront(sp *Space) (x T, ok bool) {
 	return x, true
 }
 
-// PopBack removes the last element and returns it and true. If there is none, it returns false.
+// PopBack removes the last element and returns it and true. If there is none, it returns the zero value and false.
 func (r *Ring[T]) PopBack(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false

@@ -184,8 +184,9 @@ func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 	}
 }
 
-// Clear removes every string and keeps the memory of the ladder. Ids begin at 1 again. If the allocator panics, some strings are removed,
-// the others are unchanged, and another Clear continues.
+// Clear removes every string and keeps the memory, except the blocks of strings above 987 bytes. Ids begin at 1
+// again. If the allocator panics, some strings are removed, the others are unchanged, and another Clear continues. If
+// the Strings has memory and its allocator is closed, Clear panics with a *memory.Misuse.
 func (s *Strings) Clear(sp *Space) {
 	sp.idle()
 	s.mustBeSound()

@@ -154,7 +154,7 @@ func (v *Vec[T]) insert(sp *Space, i int, xs []T) error {
 	return nil
 }
 
-// Pop removes the last element and returns it and true. If there is none, it returns false.
+// Pop removes the last element and returns it and true. If there is none, it returns the zero value and false.
 func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	if v.n == 0 {
 		return x, false
