@@ -121,9 +121,9 @@ func (e *End) refuse(size, al uintptr) error {
 	return memory.ErrOutOfMemory
 }
 
-// Free frees the newest block. size is its size now. If p is nil, Free does nothing. Everything else panics with a
-// *memory.Misuse that names p and the newest block. That is an older block, one that the newest mark protects, an interior
-// or foreign pointer, a wrong size, or a double free.
+// Free frees the newest block. size is the size that was requested, or that of the last Resize. If p is nil, Free
+// does nothing. Everything else panics with a *memory.Misuse that names p and the newest block. That is an older
+// block, one that the newest mark protects, an interior or foreign pointer, a wrong size, or a double free.
 func (e *End) Free(p unsafe.Pointer, size uintptr) {
 	n := len(e.blocks) - 1
 	if n < e.floor || e.blocks[n].off != uintptr(p)-uintptr(e.base) || e.blocks[n].size != size {
@@ -231,8 +231,8 @@ func (e *End) Available() uintptr {
 // Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (e *End) Base() unsafe.Pointer { return e.base }
 
-// Extent returns the number of bytes from Base in which blocks may lie, including those of another End before them. It is
-// 0 after Close.
+// Extent returns the number of bytes from Base in which blocks may lie. In a [Double] and a [Pivot], blocks of the
+// other End may lie there, too. After Close it is 0.
 func (e *End) Extent() uintptr { return max(e.origin, e.limit) }
 
 // Owns reports whether p lies between the origin and the edge, where the live blocks and their padding are. It is

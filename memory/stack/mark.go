@@ -16,9 +16,9 @@ type place struct {
 	blocks int
 }
 
-// Mark returns a Mark: blocks that are allocated afterwards are freed by Rewind(mark), and older ones cannot be freed or
-// resized before it. Cost: constant. It allocates on the Go heap only if marks nest deeper than ever before. It panics with a
-// *memory.Misuse if the buffer is closed.
+// Mark returns a Mark: blocks that are allocated afterwards are freed by Rewind(mark). Until that Rewind or a Reset,
+// older blocks are protected: Free panics and Resize returns false for them. Mark panics with a *memory.Misuse if the
+// buffer is closed. Cost: constant. It allocates on the Go heap only if marks nest deeper than ever before.
 func (e *End) Mark() Mark {
 	if e.base == nil {
 		panic(e.misuse("Mark", nil, 0))
