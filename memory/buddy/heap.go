@@ -149,7 +149,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, it returns a block of MinBlock.
 // The error is memory.ErrAlign, memory.ErrClosed, or memory.ErrTooLarge if size exceeds the largest block of the
-// ladder. If the reservation, the budget or the system is exhausted, it is a *memory.Exhausted.
+// ladder or 4 GiB less one byte. If the reservation, the budget or the system is exhausted, it is a
+// *memory.Exhausted.
 //
 // Cost: a bitmap search and a split for each rung between the block that is found and the one that is needed, and a
 // system call if the heap grows. An alignment above MinBlock may also search the smaller free blocks, if none fits
