@@ -7,9 +7,9 @@ import (
 )
 
 // Reset verifies every block and frees all of them, also those in quarantine. It reports damage, and a call after
-// Close. If inner is no memory.Resetter, they are freed one by one, newest first. If it is one, its hooks see the
-// blocks unchanged, and if it panics, nothing has changed. Blocks that inner got from another allocator are then
-// freed one by one. Cost: proportional to the blocks and their bytes.
+// Close. If inner is no memory.Resetter, the blocks are freed one by one, newest first. If inner is a Resetter, its
+// hooks see the blocks unchanged, and if its Reset panics, nothing has changed. Blocks that inner has from another
+// allocator, which that Reset does not free, are freed one by one. Cost: proportional to the blocks and their bytes.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
