@@ -13,8 +13,8 @@ import (
 // memory is released then, as if the owner of the source had closed it.
 type Sudden struct {
 	*Mortal
-	At    int // which call it is; 0: none
-	Ended bool
+	At    int  // the number of the call, from 1; 0: none
+	Ended bool // the source has ended in that call
 	calls int
 	tb    testing.TB
 }

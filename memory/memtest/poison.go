@@ -71,8 +71,9 @@ func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, a
 	}
 }
 
-// OverflowIsToldByResize overflows a block of 256 bytes with 1024 free bytes behind it. The Resize that would use them must panic with a
-// *memory.Misuse that contains want, and change nothing. The next one succeeds.
+// OverflowIsToldByResize allocates a block of 256 bytes, behind which a must have free memory, and writes a byte
+// behind the block. A Resize to 1024 bytes must panic with a *memory.Misuse that contains want, and change nothing.
+// The next one must succeed. It is for debug builds; a must be a memory.Resizer.
 func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
 	t.Helper()
 	r := a.(memory.Resizer)

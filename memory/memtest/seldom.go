@@ -7,9 +7,9 @@ import (
 )
 
 // GrowsSeldom verifies that an allocator that grows to 4 MiB by small blocks commits in steps. It may call Commit of
-// its source at most 128 times, as page.NewPrefix does by default, and not once for each page. open makes an
-// allocator that can grow so far, and returns a function that allocates a block. An error of that function ends the
-// test.
+// its source at most 128 times. The default of page.NewPrefix stays below that; one Commit for each page does not.
+// open makes an allocator that can grow so far, and returns a function that allocates a block. An error of that
+// function ends the test.
 func GrowsSeldom(t testing.TB, open func(src page.Source) (take func() error)) {
 	t.Helper()
 	const most, want = 128, 4 << 20

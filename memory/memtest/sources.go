@@ -9,14 +9,14 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Giver is a page.Source that reserves other memory than was requested: Give returns it, from the memory that would
-// be right.
+// A Giver is a page.Source whose Reserve returns wrong memory: Give makes it from the memory that Source has
+// reserved.
 type Giver struct {
 	page.Source
-	Give func(page.Memory) page.Memory
+	Give func(page.Memory) page.Memory // gets the memory that Source has reserved
 }
 
-// Reserve reserves size bytes of the Source, and returns what Give makes of them, with the error of the Source.
+// Reserve reserves size bytes of the Source, and returns what Give makes of them and the error of the Source.
 func (g Giver) Reserve(size uintptr) (page.Memory, error) {
 	m, err := g.Source.Reserve(size)
 	return g.Give(m), err
@@ -98,7 +98,7 @@ func (m *Mortal) End(tb testing.TB) {
 // A Halfway is a page.Source whose Decommit works and whose Release fails while On is set.
 type Halfway struct {
 	page.Source
-	On bool
+	On bool // Release fails
 }
 
 // Release releases m at the Source, or fails and does nothing while On is set.

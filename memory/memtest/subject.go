@@ -36,8 +36,8 @@ type Subject struct {
 	ExactSizes bool
 	// Shrinks declares that Resize to the same size or to less always succeeds.
 	Shrinks bool
-	// Mixed declares that it is made of allocators that keep requested sizes and of others that do not, so that Measured
-	// is a part of InUse.
+	// Mixed declares that the allocator is made of some that keep requested sizes and of others that do not.
+	// Measured is then a part of InUse.
 	Mixed bool
 	// Lenient is the misuse that the allocator does not detect in this build, as it documents. It is not tested.
 	Lenient Misuses
@@ -46,10 +46,10 @@ type Subject struct {
 	// Far makes an allocator on 64-bit address space that can allocate more than 4 GiB in blocks of FarSize bytes, of which
 	// most are never accessed. nil: its metadata has a lower bound.
 	Far func(src page.Source) (memory.Allocator, error)
-	// FarSize is the size of its blocks. 0 means MaxSize.
+	// FarSize is the size in bytes of the blocks of Far. 0 means MaxSize.
 	FarSize uintptr
-	// Shared returns a view of a for one goroutine, and a function that ends the view, if the allocator serves several
-	// goroutines.
+	// Shared returns a view of a for one goroutine, and a function that ends the view. nil: the allocator serves
+	// one goroutine.
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
 	// Closed is the error, not wrapped, of every Alloc after Close. The Misuse of other calls must then contain
 	// "closed", and Stats must report no memory. nil: any error and any text will do, and ClosesAnyway is not
