@@ -48,7 +48,7 @@ func TestTable_OneEntityTakesLittle(t *testing.T) {
 }
 
 // TestTable_PointerfulChunksAreBounded grows archetypes entity by entity and in batches: no chunk takes more in the
-// Go heap than the largest block, nor a block that its rows do not need.
+// Go heap than 256 KiB, nor a block that its rows do not need.
 func TestTable_PointerfulChunksAreBounded(t *testing.T) {
 	type large struct {
 		_ *int
@@ -68,7 +68,7 @@ func TestTable_PointerfulChunksAreBounded(t *testing.T) {
 		}
 		for i, k := range m.table.chunks {
 			class := w.store.chunks[k.number].class
-			if bytes := uintptr(k.cap) * unsafe.Sizeof(large{}); bytes > 1<<20 {
+			if bytes := uintptr(k.cap) * unsafe.Sizeof(large{}); bytes > 256<<10 {
 				t.Errorf("batches of %d: chunk %d has %d bytes of Go heap", batch, i, bytes)
 			}
 			if class > 0 && k.cap <= m.table.caps[class-1] {

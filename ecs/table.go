@@ -11,6 +11,12 @@ import (
 const (
 	// columnAlign lets vector code load any column from its first row.
 	columnAlign = 16
+
+	// maxHeapBytes bounds the columns of one chunk in the Go heap. While a collection marks, Go has the goroutine
+	// that allocates a block mark in proportion to its bytes, before it may go on. With columns of 1 MiB that took up
+	// to 1.5 ms of one creation, with 256 KiB .4 ms. Walks by All took 2 % more for 100,000 entities and some 10 %
+	// for a million. Columns of 64 KiB took .2 ms, and a walk over a million took up to half as long again.
+	maxHeapBytes = 256 << 10
 )
 
 // A column is one component of a table.
@@ -164,12 +170,12 @@ func (t *table) fit(row uintptr, comps []*component, d *directory) error {
 }
 
 // rowsAt returns the rows of a chunk of some class that lies in a block of another one: as many as fit
-// the block, and of pointerful columns as many as take the bytes of the class, or one.
+// the block, and of pointerful columns as many as take the bytes of the class or maxHeapBytes, or one.
 func (d *directory) rowsAt(t *table, class, block uint32) uint32 {
 	if t.heapBytes == 0 {
 		return t.caps[block]
 	}
-	return min(t.caps[block], max(uint32(d.sizes[class])/t.heapBytes, 1))
+	return min(t.caps[block], max(min(uint32(d.sizes[class]), maxHeapBytes)/t.heapBytes, 1))
 }
 
 // blockOf returns the class of the smallest block for all rows of a chunk of some class.

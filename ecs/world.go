@@ -37,7 +37,8 @@ type Config struct {
 	// allocator has blocks of one size only, such as a pool, set it to ChunkBytes.
 	//
 	// A chunk has at most 131,072 rows. Its columns in the Go heap contain at most as many bytes as the
-	// block size that is due, or one row. If that allows fewer rows, the block is smaller.
+	// block size that is due, and at most 256 KiB, or one row. If that allows fewer rows, the block is
+	// smaller.
 	MaxChunkBytes int
 
 	// FirstChunkBytes is the size of the first block of an archetype. One block of each size follows,

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"time"
 	"unsafe"
@@ -45,7 +46,7 @@ func pointerRows(limit int) []row {
 	n := min(100_000, limit)
 	return []row{
 		onePointer[pointer8](), onePointer[pointer240](), onePointer[pointer1024](),
-		worstPointers(min(million, limit)),
+		worstPointers(min(million, limit), true), worstPointers(min(million, limit), false),
 		{name: "walk 100k with pointers by All", unit: "ns", n: n, goals: []goal{entityGoal}, sides: []contestant{
 			{ours, func(s *stand) side { return strataNamed(s, n) }},
 			{bare, func(*stand) side { return sliceNamed(n) }},
@@ -93,24 +94,33 @@ func arkPointer[T any](growth func(create func(), held any) float64, capacities 
 	}
 }
 
-// worstPointers is the worst processor time of 64 creations while a table with pointers grows to n entities. It is
-// compared with the time to zero the largest block of the Go heap that Strata allocates for it. Both are warm: a
-// world of that size was in the Go heap before, so that it must zero the blocks that it allocates. The collector's
-// threads do not count; its assistance by the creating goroutine does.
-func worstPointers(n int) row {
-	r := row{name: "worst 64 creations with pointers up to 1M", unit: "µs", n: n, few: 5, goals: []goal{{most: 1.5, of: zeros}}}
-	grow := func(begin func() pointed) side {
+// worstPointers is the worst processor time of 64 creations while a table with pointers grows to n entities. The Go
+// heap is warm: it has had a world of that size before, so that the runtime must zero the blocks that it allocates.
+//
+// Most of the time is marking. While a collection marks, a goroutine that allocates must mark in proportion to the
+// bytes, before it may go on. So the goal is a multiple of the floor, which must do so, too: blocks of the Go heap with
+// as many rows as Strata's chunks, filled as fast as those. Zeroing the largest block, which was the floor before, is
+// shown. The row without a collection has no marking. The collector's threads do not count.
+func worstPointers(n int, collect bool) row {
+	r := row{name: "worst 64 creations with pointers up to 1M", unit: "µs", n: n, few: 5, goals: []goal{{most: 1.5, of: floor}}}
+	if !collect {
+		r.name = "worst 64 creations with pointers, no collection"
+	}
+	grow := func(begin func() pointed, idle time.Duration) side {
 		var last tally
 		return side{
 			gauge: func() float64 {
+				if !collect { // and the runtime keeps what it has from the system
+					defer debug.SetGCPercent(debug.SetGCPercent(-1))
+				}
 				before := begin()
-				worstOf(n, before.create)
+				worstOf(n, before.create, idle)
 				before.end()
 				before = pointed{}
 				runtime.GC() // its memory is free, and dirty
 				p := begin()
 				defer p.end()
-				worst := worstOf(n, p.create)
+				worst := worstOf(n, p.create, idle)
 				last = p.result()
 				return float64(worst.Nanoseconds()) / 1e3
 			},
@@ -118,20 +128,25 @@ func worstPointers(n int) row {
 		}
 	}
 	r.sides = []contestant{
-		{ours, func(*stand) side { return grow(strataPointed) }},
+		{ours, func(*stand) side { return grow(strataPointed, 0) }},
+		{floor, func(*stand) side {
+			rows, pace := chunksOf(n)
+			return grow(func() pointed { return blocksPointed(rows) }, 64*pace)
+		}},
 		{zeros, func(*stand) side {
 			block := largestBlock(n)
 			return side{gauge: func() float64 { return zeroing(block) }}
 		}},
-		{bare, func(*stand) side { return grow(slicePointed) }},
-		{arks, func(*stand) side { return grow(func() pointed { return arkPointed() }) }},
-		{sized, func(*stand) side { return grow(func() pointed { return arkPointed(n) }) }},
+		{bare, func(*stand) side { return grow(slicePointed, 0) }},
+		{arks, func(*stand) side { return grow(func() pointed { return arkPointed() }, 0) }},
+		{sized, func(*stand) side { return grow(func() pointed { return arkPointed(n) }, 0) }},
 	}
 	return r
 }
 
-// worstOf returns the longest time of this thread that 64 of n creations take.
-func worstOf(n int, create func(i int)) (worst time.Duration) {
+// worstOf returns the longest time of this thread that 64 of n creations take, with some idle time after
+// each 64 that does not count.
+func worstOf(n int, create func(i int), idle time.Duration) (worst time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	for i := 0; i < n; i += 64 {
@@ -140,6 +155,8 @@ func worstOf(n int, create func(i int)) (worst time.Duration) {
 				create(k)
 			}
 		}))
+		for start := time.Now(); idle > 0 && time.Since(start) < idle; {
+		}
 	}
 	return worst
 }
@@ -197,6 +214,45 @@ func strataPointed() pointed {
 	w, _ := bigWorld(s)
 	m := ecs.NewMap1[named](w)
 	return pointed{func(i int) { must(m.NewEntity(namedOf(i))) }, namedTally(w), s.close}
+}
+
+// chunksOf returns the rows of each chunk of ours when a table has grown to n entities, and the mean time
+// of a creation.
+func chunksOf(n int) (rows []int, pace time.Duration) {
+	s := &stand{}
+	defer s.close()
+	w, _ := bigWorld(s)
+	m := ecs.NewMap1[named](w)
+	start := time.Now()
+	for i := range n {
+		must(m.NewEntity(namedOf(i)))
+	}
+	pace = time.Since(start) / time.Duration(n)
+	for es := range ecs.NewFilter1[named](w).Chunks() {
+		rows = append(rows, len(es))
+	}
+	return rows, pace
+}
+
+// blocksPointed grows by blocks of so many rows, and allocates nothing else.
+func blocksPointed(rows []int) pointed {
+	blocks := make([][]named, 0, len(rows))
+	var last []named
+	return pointed{func(i int) {
+		if len(last) == cap(last) {
+			last = make([]named, 0, rows[len(blocks)])
+			blocks = append(blocks, last)
+		}
+		last = append(last, namedOf(i))
+	}, func() (t tally) {
+		for _, b := range blocks { // they had no length yet
+			b = b[:cap(b)]
+			for i := range b {
+				t.addNamed(&b[i])
+			}
+		}
+		return t
+	}, func() {}}
 }
 
 func slicePointed() pointed {
