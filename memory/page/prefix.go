@@ -139,8 +139,8 @@ func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error
 }
 
 // RefusedBySystem reports whether err, an error of a [Source], is a refusal of the operating system. It is true if
-// err wraps memory.ErrOutOfMemory, unless it is a [*memory.Exhausted] without a Cause. A [Carve] or [Limit] refuses
-// with such an error. If the reason is a limit on address space, a smaller reservation may succeed.
+// err wraps memory.ErrOutOfMemory. The exception is a [*memory.Exhausted] without a Cause, with which a [Carve] and a
+// [Limit] refuse. If the reason is a limit on address space, a smaller reservation may succeed.
 func RefusedBySystem(err error) bool {
 	if e := (*memory.Exhausted)(nil); errors.As(err, &e) {
 		return e.Cause != nil
