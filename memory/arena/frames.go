@@ -148,7 +148,8 @@ func (f *Frames) whyNotAt(age int) string {
 	return fmt.Sprintf("this is frame %d, and there was none %d frames before it", f.frame, age)
 }
 
-// Alloc allocates from the arena of this frame, as [Linear.Alloc].
+// Alloc allocates from the arena of this frame, as [Linear.Alloc]. If the system refused to commit the frame, it
+// fails with memory.ErrOutOfMemory.
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
 // Free frees a block of this frame, as [Linear.Free]. If p is nil, or a block of an older frame that is still

@@ -141,11 +141,11 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	return s, nil
 }
 
-// Free is [Linear.Free]: it reclaims the newest block only.
+// Free frees a block, as [Linear.Free], with the same panics: it reclaims the newest block only.
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
-// Resize is [Linear.Resize], and commits memory if it must. It also returns false if the reservation is too small or
-// the memory is not available.
+// Resize changes the size of the newest block in place, as [Linear.Resize], and commits memory if it must. It also
+// returns false if the reservation is too small or the memory is not available.
 func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return g.lin.Resize(p, oldSize, newSize) || g.growNewest(p, oldSize, newSize)
 }
@@ -177,22 +177,24 @@ func (g *Growing) Owns(p unsafe.Pointer) bool { return g.lin.Owns(p) }
 // Used returns the bytes in use, with padding. After Close it is 0.
 func (g *Growing) Used() uintptr { return g.lin.Used() }
 
-// Mark is [Linear.Mark].
+// Mark returns a Mark for [Growing.Rewind], as [Linear.Mark]. It panics with a *memory.Misuse if the arena is closed.
 func (g *Growing) Mark() Mark { return g.lin.Mark() }
 
-// Rewind is [Linear.Rewind].
+// Rewind frees every block that was allocated since m, as [Linear.Rewind], with the same hooks and panics. Committed
+// memory is kept.
 func (g *Growing) Rewind(m Mark) { g.lin.Rewind(m) }
 
-// OnReset is [Linear.OnReset].
+// OnReset registers a hook that runs before the blocks allocated so far are freed, as [Linear.OnReset], with the same
+// rules and panics.
 func (g *Growing) OnReset(f func()) { g.lin.OnReset(f) }
 
-// RunHooks is [Linear.RunHooks].
+// RunHooks runs the hooks, newest first, and frees nothing, as [Linear.RunHooks], with the same panics.
 func (g *Growing) RunHooks() { g.lin.RunHooks() }
 
-// Busy is [Linear.Busy].
+// Busy reports whether a hook of the arena is running, as [Linear.Busy].
 func (g *Growing) Busy() bool { return g.lin.busy }
 
-// Reset is [Linear.Reset]. Committed memory is kept.
+// Reset runs the hooks and frees every block, as [Linear.Reset], with the same panics. Committed memory is kept.
 func (g *Growing) Reset() { g.lin.Reset() }
 
 // Trim returns the committed memory above the bytes in use to the source, in whole granules (page.Granule). The error
@@ -209,7 +211,7 @@ func (g *Growing) Trim() error {
 	return nil
 }
 
-// Close is [Linear.Close].
+// Close runs the hooks and releases the memory, as [Linear.Close], with the same error and panic.
 func (g *Growing) Close() error { return g.lin.Close() }
 
 // Stats returns the statistics. Peak is exact.

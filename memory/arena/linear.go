@@ -170,7 +170,7 @@ func MakeSlice[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	return s, err
 }
 
-// MakeSliceUninit is [MakeSlice] without zeroing: the values are undefined.
+// MakeSliceUninit is [MakeSlice] without zeroing: the values are undefined. The errors are the same.
 func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	size, ok := align.Mul(n, unsafe.Sizeof(*new(T)))
 	if !ok || !t.Valid() {
@@ -234,8 +234,9 @@ func (l *Linear) reset(op string, ring *Frames) {
 }
 
 // Close runs the hooks and releases the memory: the caller must not use pointers into the arena. A second Close does
-// nothing. If the memory cannot be released, all blocks are freed and Close can be retried. The arena then stays open
-// only if its memory is still committed. Close panics with a *memory.Misuse if one of the hooks is running.
+// nothing. If the memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried.
+// The arena then stays open only if its memory is still committed. Close panics with a *memory.Misuse if one of the
+// hooks is running.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
 		return nil

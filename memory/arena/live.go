@@ -9,10 +9,10 @@ func (l *Linear) Live(p unsafe.Pointer) bool {
 	return l.base != nil && l.total() > l.dropped && uintptr(p)-uintptr(l.base) <= l.off
 }
 
-// Live is [Linear.Live].
+// Live reports whether p lies in the bytes in use, or at their end, as [Linear.Live].
 func (g *Growing) Live(p unsafe.Pointer) bool { return g.lin.Live(p) }
 
-// Live is [Linear.Live] for any readable frame of the ring.
+// Live reports whether p lies in the bytes in use of a readable frame, or at their end, as [Linear.Live].
 func (f *Frames) Live(p unsafe.Pointer) bool {
 	for i := range f.ring {
 		if f.ring[i].Live(p) {

@@ -342,8 +342,9 @@ func (r *Region) Reset() {
 	r.current, r.off, r.limit, r.full, r.opened, r.misses = -1, 0, 0, 0, 0, 0
 }
 
-// Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the memory
-// cannot be released, all blocks are freed, the arena stays open, and Close can be retried.
+// Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the
+// memory cannot be released, Close returns an error: all blocks are freed, the arena stays open, and Close can be
+// retried.
 func (r *Region) Close() error {
 	if r.base == nil {
 		return nil

@@ -212,8 +212,9 @@ func (s *StepBack) Reset() {
 	s.UndoTo(0)
 }
 
-// Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the memory
-// cannot be released, all blocks are freed and Close can be retried; the arena stays open if its memory is still committed.
+// Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the
+// memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The arena then
+// stays open only if its memory is still committed.
 func (s *StepBack) Close() error {
 	if s.mem.Base() == nil {
 		return nil

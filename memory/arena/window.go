@@ -190,8 +190,9 @@ func (w *Window[T]) open(op string) {
 // Owns reports whether p lies in the memory of the Window. After Close it is false.
 func (w *Window[T]) Owns(p unsafe.Pointer) bool { return w.mem.Contains(p) }
 
-// Close releases the memory: the caller must not use a result of Last or At any more. A second Close does nothing. If the
-// memory cannot be released, the Window is closed all the same, and another Close retries.
+// Close releases the memory: the caller must not use a result of Last or At any more. A second Close does nothing. If
+// the memory cannot be released, Close returns an error: the Window is closed all the same, and another Close
+// retries.
 func (w *Window[T]) Close() error {
 	w.shut()
 	if err := w.mem.Close(); err != nil {
