@@ -108,8 +108,9 @@ func (b *Blocks) vacant() ([]uint64, []error) {
 	return set, errs
 }
 
-// Close releases the memory: the caller must not use pointers into the pool. A second Close does nothing. If the memory cannot be
-// released, all slots are freed, the pool stays open, and Close can be retried.
+// Close releases the memory: the caller must not use pointers into the pool. A second Close does nothing. If the
+// memory cannot be released, Close returns an error: all slots are freed, the pool stays open, and Close can be
+// retried.
 func (b *Blocks) Close() error {
 	if b.base == nil {
 		return nil

@@ -249,8 +249,9 @@ func (p *Pool[T]) Trim() error {
 	return nil
 }
 
-// Close releases the memory: the caller must not use pointers into the pool. A second Close does nothing. If the memory
-// cannot be released, all objects are freed, the pool stays open, and Close can be retried.
+// Close releases the memory: the caller must not use pointers into the pool. A second Close does nothing. If the
+// memory cannot be released, Close returns an error: all objects are freed, the pool stays open, and Close can be
+// retried.
 func (p *Pool[T]) Close() error {
 	if p.base == nil {
 		return nil

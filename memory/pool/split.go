@@ -189,7 +189,7 @@ func (p *Split[Hot, Cold]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Split[Hot, Cold]) more() error { return p.refill(p.stride(), p) }
 
-// Grow is [Pool.Grow] for both regions: it commits both or changes nothing.
+// Grow is [Pool.Grow] for both regions, with the same errors: it commits both or changes nothing but Stats.Failures.
 func (p *Split[Hot, Cold]) Grow(n int) error {
 	p.owner.Touch()
 	return p.grow(n, p)
@@ -220,7 +220,8 @@ func (p *Split[Hot, Cold]) Cursor() Cursor[Hot] {
 	return Cursor[Hot]{slots: &p.slots, base: (*Hot)(p.hotBase), rest: p.first()}
 }
 
-// Reset is [Pool.Reset].
+// Reset frees every object and keeps the committed memory, as [Pool.Reset]. It panics with a *memory.Misuse if the
+// pool is closed.
 func (p *Split[Hot, Cold]) Reset() {
 	if p.hotBase == nil {
 		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the pool is closed"})
@@ -234,7 +235,8 @@ func (p *Split[Hot, Cold]) Reset() {
 	p.reset()
 }
 
-// Trim is [Pool.Trim] for both regions. If one of them fails, the other may be trimmed nevertheless.
+// Trim is [Pool.Trim] for both regions, with the same errors. If one of them fails, the other may be trimmed
+// nevertheless.
 func (p *Split[Hot, Cold]) Trim() error {
 	if p.hotBase == nil {
 		return memory.ErrClosed
@@ -251,7 +253,8 @@ func (p *Split[Hot, Cold]) Trim() error {
 	return nil
 }
 
-// Close is [Pool.Close]. If one region was released and the other could not be, the pool is closed, and Close can be retried.
+// Close is [Pool.Close] for both regions. If one of them was released and the other was not, it returns an error: the
+// pool is closed, and Close can be retried.
 func (p *Split[Hot, Cold]) Close() error {
 	if p.hotBase != nil {
 		p.Reset()
