@@ -91,9 +91,9 @@ func NewCache(central *Central) *Cache {
 // batchOf returns how many blocks of a class move at once.
 func batchOf(size uint32) uint32 { return min(max(batchBytes/size, 1), batchBlocks) }
 
-// Alloc is [Heap.Alloc]. The error is memory.ErrClosed if the cache or the heap is closed. A block that is taken from
-// the heap but cached counts as allocated in Stats of the Central. Cost: constant; the lock once in up to 32 calls
-// per class, and in each call above MaxSize.
+// Alloc returns a block of at least size bytes, as [Heap.Alloc], with the same errors. It is memory.ErrClosed if the
+// cache or the heap is closed. A block that is taken from the heap but cached counts as allocated in Stats of the
+// Central. Cost: constant; the lock once in up to 32 calls per class, and in each call above MaxSize.
 func (c *Cache) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift
 	mask := align - 1
@@ -169,9 +169,9 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 	return c.central.Alloc(size, al)
 }
 
-// Free is [Heap.Free]. On a closed cache it panics with a *memory.Misuse, except for nil. Cost: one
-// compare-and-swap, and the lock once in up to 32 calls per class. Blocks of Config.Large, and blocks that are
-// older than the Central, take the lock each time.
+// Free frees a block of the Central or of any of its Caches, as [Heap.Free], with the same panics. On a closed cache
+// it panics with a *memory.Misuse, except for nil. Cost: one compare-and-swap, and the lock once in up to 32 calls
+// per class. Blocks of Config.Large, and blocks that are older than the Central, take the lock each time.
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	i := (size - 1) >> granuleShift
@@ -181,7 +181,8 @@ func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is [Heap.FreeAny]. On a closed cache it panics with a *memory.Misuse, except for nil.
+// FreeAny is [Cache.Free] without the size, as [Heap.FreeAny], with the same panics. On a closed cache it panics with
+// a *memory.Misuse, except for nil.
 func (c *Cache) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	if c.stashes == nil || off >= c.span || !c.push(c.owned[off/unitGranules], off) {
@@ -189,7 +190,8 @@ func (c *Cache) FreeAny(p unsafe.Pointer) {
 	}
 }
 
-// Generation is [Heap.Generation]. It is safe for concurrent use.
+// Generation returns how many blocks have started at p in debug builds, and otherwise 0, as [Heap.Generation]. Safe
+// for concurrent use.
 func (c *Cache) Generation(p unsafe.Pointer) uint32 { return c.central.Generation(p) }
 
 // push puts the block at off into its stash, or reports that it is not one that is used.

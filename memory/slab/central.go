@@ -55,7 +55,7 @@ func NewCentral(h *Heap) (*Central, error) {
 	return h.central, nil
 }
 
-// Alloc is [Heap.Alloc], safe for concurrent use.
+// Alloc returns a block of at least size bytes, as [Heap.Alloc], with the same errors. Safe for concurrent use.
 func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +70,8 @@ func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// Free is [Heap.Free], safe for concurrent use.
+// Free frees a block of the Central or one of its Caches, as [Heap.Free], with the same panics. A block that lies in
+// a Cache is a double free. Safe for concurrent use.
 func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +86,7 @@ func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is [Heap.FreeAny], safe for concurrent use.
+// FreeAny is [Central.Free] without the size, as [Heap.FreeAny], with the same panics. Safe for concurrent use.
 func (c *Central) FreeAny(p unsafe.Pointer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,24 +112,25 @@ func (c *Central) takeHome(off uintptr) bool {
 	return true
 }
 
-// Base is [Heap.Base], safe for concurrent use.
+// Base returns the address from which offsets of blocks count, or nil, as [Heap.Base]. Safe for concurrent use.
 func (c *Central) Base() unsafe.Pointer {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Base()
 }
 
-// Generation is [Heap.Generation], safe for concurrent use. It does not take the lock.
+// Generation returns how many blocks have started at p in debug builds, and otherwise 0, as [Heap.Generation]. It
+// does not take the lock. Safe for concurrent use.
 func (c *Central) Generation(p unsafe.Pointer) uint32 { return c.heap.Generation(p) }
 
-// Owns is [Heap.Owns], safe for concurrent use.
+// Owns reports whether p lies in the reservation of the heap, as [Heap.Owns]. Safe for concurrent use.
 func (c *Central) Owns(p unsafe.Pointer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Owns(p)
 }
 
-// SizeOf is [Heap.SizeOf], safe for concurrent use.
+// SizeOf returns the usable bytes of a live block, as [Heap.SizeOf], with the same panics. Safe for concurrent use.
 func (c *Central) SizeOf(p unsafe.Pointer) uintptr {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -139,44 +141,47 @@ func (c *Central) SizeOf(p unsafe.Pointer) uintptr {
 	return h.SizeOf(p)
 }
 
-// Trim is [Heap.Trim], safe for concurrent use. Cached blocks are live, so their spans are not recycled: call
-// Flush on each Cache first.
+// Trim recycles empty spans and returns memory, as [Heap.Trim], with the same errors. Cached blocks are live, so
+// their spans are not recycled: call Flush on each Cache first. Safe for concurrent use.
 func (c *Central) Trim() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Trim()
 }
 
-// Reset is [Heap.Reset], safe for concurrent use. It panics with a *memory.Misuse while a Cache is open.
+// Reset frees every block, as [Heap.Reset]. It panics with a *memory.Misuse while a Cache is open, and if the heap is
+// closed. Safe for concurrent use.
 func (c *Central) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heap.Reset()
 }
 
-// Classes is [Heap.Classes], safe for concurrent use. The lock is held during yield, which must not call the
-// Central or a Cache of it: that would deadlock.
+// Classes yields the statistics of every size class, as [Heap.Classes]. The lock is held during yield, which must not
+// call the Central or a Cache of it: that would deadlock. Safe for concurrent use.
 func (c *Central) Classes(yield func(ClassStats) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heap.Classes(yield)
 }
 
-// Stats is [Heap.Stats], safe for concurrent use.
+// Stats returns the statistics of the heap, as [Heap.Stats]. Blocks in Caches are live. Safe for concurrent use.
 func (c *Central) Stats() memory.Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Stats()
 }
 
-// Check is [Heap.Check], safe for concurrent use.
+// Check returns the errors in the metadata of the heap and the Central, or nil, as [Heap.Check]. Safe for concurrent
+// use.
 func (c *Central) Check() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.heap.Check()
 }
 
-// Close is [Heap.Close], safe for concurrent use. While a Cache is open it returns an error and changes nothing.
+// Close frees every block and releases the memory, as [Heap.Close], with the same errors. While a Cache is open it
+// returns an error and changes nothing. Safe for concurrent use.
 func (c *Central) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -181,7 +181,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // the error wraps memory.ErrOutOfMemory. A failed Alloc changes nothing that Classes reports, and in Stats at most
 // Failures.
 //
-// Debug builds panic with a *memory.Misuse if the free block was written to. The next Alloc may return it.
+// Debug builds (-tags memdebug or -race) panic with a *memory.Misuse if the free block was written to. The next Alloc
+// may return it.
 //
 // Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and may
 // commit memory. If memory is refused it reclaims empty spans of other classes first, in time proportional to the
@@ -364,10 +365,10 @@ func (h *Heap) Base() unsafe.Pointer {
 	return h.base
 }
 
-// Generation returns how many blocks have started at p, modulo 2^32, in debug builds. Package remote uses it to
-// detect stale frees. For an address outside the reservation it returns the Generation of Config.Large. It is 0 in
-// other builds, and if no block has started at p. It is safe for concurrent use, also after Close, as far as Large
-// is.
+// Generation returns how many blocks have started at p, modulo 2^32, in debug builds (-tags memdebug or -race).
+// Package remote uses it to detect stale frees. For an address outside the reservation it returns the Generation of
+// Config.Large. It is 0 in other builds, and if no block has started at p. It is safe for concurrent use, also after
+// Close, as far as Large is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
 		return n

@@ -70,7 +70,8 @@ func (h *Heap) askLarge(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize is [Heap.Resize], safe for concurrent use.
+// Resize changes the size of a live block in place and reports whether it did, as [Heap.Resize], with the same
+// panics. Safe for concurrent use.
 func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -85,7 +86,8 @@ func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return h.resized(*h.owner8(off), off, newSize)
 }
 
-// Resize is [Heap.Resize]. On a closed cache it panics with a *memory.Misuse.
+// Resize changes the size of a live block in place and reports whether it did, as [Heap.Resize], with the same
+// panics. On a closed cache it panics with a *memory.Misuse.
 func (c *Cache) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if c.stashes == nil {
 		panic(c.closed("Resize", p))
