@@ -221,10 +221,11 @@ func (m *Map[K, V]) mustBeSound() {
 	noBlock(m.bits == 0 && (m.off != 0 || m.n != 0) || m.bits != 0 && (m.bits < minBits || m.bits > maxBits) || int(m.n) > capOf(m.bits&31), "Map")
 }
 
-// Forget leaves the Map empty and ready without freeing the memory, as [Vec.Forget].
+// Forget leaves the Map empty and ready, with its seed, without freeing the memory. It is for use after the allocator
+// was reset.
 func (m *Map[K, V]) Forget() { *m = Map[K, V]{seed: m.seed} }
 
-// Reserve makes the Map large enough for n more entries. With an error, nothing has changed.
+// Reserve makes the Map large enough for n more entries. With an error, nothing has changed. A negative n panics.
 func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]

@@ -112,13 +112,15 @@ func (r *Ring[T]) Back(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, int(r.n)-1), true
 }
 
-// At returns a copy of element i, counted from the first, which is 0.
+// At returns a copy of element i, counted from the first, which is 0. If i is out of range, it panics as a slice
+// does.
 func (r *Ring[T]) At(sp *Space, i int) T { return *r.Ptr(sp, i) }
 
-// Set makes x element i, counted from the first. The element must exist.
+// Set makes x element i, counted from the first, which is 0. If i is out of range, it panics as a slice does.
 func (r *Ring[T]) Set(sp *Space, i int, x T) { *r.Ptr(sp, i) = x }
 
-// Ptr returns the address of element i. It is valid until the Ring grows, shrinks or is freed, or the element is removed.
+// Ptr returns the address of element i, counted from the first, which is 0. It is valid until the Ring grows, shrinks
+// or is freed, or the element is removed. If i is out of range, Ptr panics as a slice does.
 func (r *Ring[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, r.n)
 	return r.slot(sp, i)
@@ -162,7 +164,7 @@ func (r *Ring[T]) Values(sp *Space) iter.Seq[T] {
 // Clear removes every element and keeps the memory.
 func (r *Ring[T]) Clear() { r.head, r.n = 0, 0 }
 
-// Free frees the memory and leaves the Ring empty and ready, as [Vec.Free].
+// Free frees the memory and leaves the Ring empty and ready, as [Vec.Free], with the same panics.
 func (r *Ring[T]) Free(sp *Space) {
 	r.mustBeSound()
 	was := *r
@@ -200,11 +202,11 @@ func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
 	return c, nil
 }
 
-// Forget leaves the Ring empty and ready without freeing the memory, as [Vec.Forget].
+// Forget leaves the Ring empty and ready without freeing the memory. It is for use after the allocator was reset.
 func (r *Ring[T]) Forget() { *r = Ring[T]{} }
 
-// Reserve makes the Ring large enough for n more elements, with the next power of two as capacity. With an error,
-// nothing has changed.
+// Reserve makes the Ring large enough for n more elements. The capacity is then a power of two. With an error,
+// nothing has changed. A negative n panics.
 func (r *Ring[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]

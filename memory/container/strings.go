@@ -124,7 +124,7 @@ func (s *Strings) Intern(sp *Space, t string) (id uint32, err error) {
 	return s.add(sp, t, h)
 }
 
-// InternBytes is [Strings.Intern] for the string in t, which may change afterwards.
+// InternBytes is [Strings.Intern] for the string in t, with the same error. t may change afterwards.
 func (s *Strings) InternBytes(sp *Space, t []byte) (id uint32, err error) {
 	return s.Intern(sp, unsafe.String(unsafe.SliceData(t), len(t)))
 }
@@ -249,7 +249,8 @@ func (s *Strings) Free(sp *Space) {
 	s.Forget()
 }
 
-// Forget leaves the Strings empty and ready without freeing the memory, as [Vec.Forget].
+// Forget leaves the Strings empty and ready, with its seed, without freeing the memory. It is for use after the
+// allocator was reset.
 func (s *Strings) Forget() { *s = Strings{seed: s.seed} }
 
 // Bytes returns the bytes that the Strings takes in its space. texts are those of the strings, with the waste of

@@ -45,7 +45,8 @@ func (v *Vec[T]) Len() int { return int(v.n) }
 // Cap returns the number of elements that fit without growth.
 func (v *Vec[T]) Cap() int { return int(v.cap) }
 
-// At returns a copy of element i. Cost: three loads and that of the element. In a loop use Slice.
+// At returns a copy of element i. If i is out of range, it panics as a slice does. Cost: three loads and that of the
+// element. In a loop use Slice.
 func (v *Vec[T]) At(sp *Space, i int) (x T) {
 	sp.bound(i, v.n)
 	if unsafe.Sizeof(x) == 0 {
@@ -54,10 +55,11 @@ func (v *Vec[T]) At(sp *Space, i int) (x T) {
 	return *(*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(x)))
 }
 
-// Set makes x element i, which must exist.
+// Set makes x element i. If i is out of range, it panics as a slice does.
 func (v *Vec[T]) Set(sp *Space, i int, x T) { *v.Ptr(sp, i) = x }
 
-// Ptr returns the address of element i. It is valid until the Vec grows, shrinks or is freed.
+// Ptr returns the address of element i. It is valid until the Vec grows, shrinks or is freed. If i is out of range,
+// Ptr panics as a slice does.
 func (v *Vec[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, v.n)
 	return v.slot(sp, i)
@@ -117,8 +119,8 @@ func (v *Vec[T]) AppendSlice(sp *Space, xs []T) error {
 	return v.insert(sp, int(v.n), xs)
 }
 
-// Insert inserts xs before element i, or at the end if i is Len; with an error, it inserts none. The elements from i
-// on move up. xs may be a part of v, as in AppendSlice.
+// Insert inserts xs before element i, or at the end if i is Len; with an error, it inserts none. It panics unless 0
+// <= i <= Len. The elements from i on move up. xs may be a part of v, as in AppendSlice.
 func (v *Vec[T]) Insert(sp *Space, i int, xs ...T) error {
 	if uint(i) > uint(v.n) {
 		_ = make([]struct{}, v.n)[i:]
@@ -172,7 +174,8 @@ func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	v.n -= uint32(j - i)
 }
 
-// SwapRemove removes element i and returns it. The last element moves to its place. Cost: constant.
+// SwapRemove removes element i and returns it. The last element moves to its place. If i is out of range, it panics
+// as a slice does. Cost: constant.
 func (v *Vec[T]) SwapRemove(sp *Space, i int) T {
 	p := v.Ptr(sp, i)
 	x := *p
@@ -182,7 +185,7 @@ func (v *Vec[T]) SwapRemove(sp *Space, i int) T {
 }
 
 // SetLen changes the length to n: it removes elements at the end, or adds zeroed ones. It returns an error, and
-// changes nothing, only if it must grow and cannot.
+// changes nothing, only if it must grow and cannot. A negative n panics.
 func (v *Vec[T]) SetLen(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]

@@ -16,7 +16,8 @@ const (
 )
 
 // Reserve makes the Vec large enough for n more elements, and no larger; with an error, nothing has changed. A
-// Reserve of 1 before each Append copies the Vec each time if the allocator cannot grow it in place.
+// negative n panics. A Reserve of 1 before each Append copies the Vec each time if the allocator cannot grow it in
+// place.
 func (v *Vec[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
