@@ -60,10 +60,12 @@ func (d *Double) Top() *End { return &d.top }
 // Available returns the bytes between the two edges, before padding for alignment. After Close it is 0.
 func (d *Double) Available() uintptr { return d.top.edge - d.bottom.edge }
 
-// ResetBottom frees every block of the bottom, as [End.Reset].
+// ResetBottom frees every block of the bottom, as [End.Reset], and leaves the top alone. It panics with a
+// *memory.Misuse if the Double is closed.
 func (d *Double) ResetBottom() { d.bottom.Reset() }
 
-// ResetTop frees every block of the top, as [End.Reset].
+// ResetTop frees every block of the top, as [End.Reset], and leaves the bottom alone. It panics with a *memory.Misuse
+// if the Double is closed.
 func (d *Double) ResetTop() { d.top.Reset() }
 
 // Reset frees every block of both Ends. It panics with a *memory.Misuse if the Double is closed.
@@ -75,8 +77,9 @@ func (d *Double) Reset() {
 // Owns reports whether p lies in the buffer, in a live block or not. After Close it is false.
 func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
-// Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the memory
-// cannot be released, all blocks are freed and Close can be retried; the Ends stay open if their memory is still committed.
+// Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the
+// memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The Ends then
+// stay open only if their memory is still committed.
 func (d *Double) Close() error {
 	if d.mem.Base() == nil {
 		return nil

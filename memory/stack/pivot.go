@@ -69,8 +69,8 @@ func (p *Pivot) Forward() *End { return &p.forward }
 // Backward returns the End that falls from the pivot. It is the same one on each call.
 func (p *Pivot) Backward() *End { return &p.backward }
 
-// Extend is [End.Resize] of Forward: it changes the size of the newest forward block in place and reports whether it
-// did.
+// Extend is [End.Resize] of Forward, with the same panics: it changes the size of the newest forward block in place
+// and reports whether it did.
 func (p *Pivot) Extend(block unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return p.forward.Resize(block, oldSize, newSize)
 }
@@ -93,8 +93,9 @@ func (p *Pivot) Reset() {
 // Owns reports whether q lies in the buffer, in a live block or not. After Close it is false.
 func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
-// Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the memory
-// cannot be released, all blocks are freed and Close can be retried; the Ends stay open if their memory is still committed.
+// Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the
+// memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The Ends then
+// stay open only if their memory is still committed.
 func (p *Pivot) Close() error {
 	if p.mem.Base() == nil {
 		return nil

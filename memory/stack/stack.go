@@ -54,8 +54,9 @@ func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
 // Owns reports whether p lies in the buffer, in a live block or not. After Close it is false.
 func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
-// Close releases the memory: the caller must not use pointers into the stack. A second Close does nothing. If the memory
-// cannot be released, all blocks are freed and Close can be retried; the stack stays open if its memory is still committed.
+// Close releases the memory: the caller must not use pointers into the stack. A second Close does nothing. If the
+// memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The stack then
+// stays open only if its memory is still committed.
 func (s *Stack) Close() error {
 	if s.mem.Base() == nil {
 		return nil
