@@ -231,7 +231,8 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	h.release(uint32(at))
 }
 
-// FreeAny is [Heap.Free] for a caller who does not know the size. It panics as Free does, except for a wrong size.
+// FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, it does nothing. It panics as Free
+// does, except for a wrong size.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -261,8 +262,8 @@ func (h *Heap) release(at uint32) {
 // Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
-// Generation returns in debug builds how many blocks have started at p, modulo 2^32. In other builds it returns 0. Package remote
-// detects stale frees with it. Safe for concurrent use, also after Close.
+// Generation returns in debug builds (-tags memdebug or -race) how many blocks have started at p, modulo 2^32. In
+// other builds it returns 0. Package remote detects stale frees with it. Safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
 // Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
@@ -308,8 +309,8 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close releases the memory: the caller must not use pointers into the heap. A second Close does nothing. If the memory cannot be
-// released, the heap is closed all the same, and another Close retries.
+// Close releases the memory: the caller must not use pointers into the heap. A second Close does nothing. If the
+// memory cannot be released, Close returns an error: the heap is closed all the same, and another Close retries.
 func (h *Heap) Close() error {
 	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()
