@@ -189,8 +189,8 @@ func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	a.retire("Free", i, a.sites.caller(a.cfg.Frames))
 }
 
-// FreeAny is [Allocator.Free] for a caller who does not know the size. It reports the same misuse, except a wrong
-// size. inner need not have FreeAny.
+// FreeAny is [Allocator.Free] for a caller who does not know the size. If p is nil, it does nothing. It reports the
+// same misuse, except a wrong size. inner need not have FreeAny.
 func (a *Allocator) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return

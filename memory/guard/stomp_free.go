@@ -26,7 +26,8 @@ func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	s.retire("Free", i, s.sites.caller(s.cfg.Frames))
 }
 
-// FreeAny is [Stomp.Free] for a caller who does not know the size. It panics as Free does, except for a wrong size.
+// FreeAny is [Stomp.Free] for a caller who does not know the size. If p is nil, it does nothing. It panics as Free
+// does, except for a wrong size.
 func (s *Stomp) FreeAny(p unsafe.Pointer) {
 	if p != nil {
 		i := s.find("FreeAny", p, 0)
