@@ -5,9 +5,9 @@ import (
 	"runtime"
 )
 
-// LeastObjects calls f several times and returns the least number of objects of the Go heap that a
-// call allocates. The runtime counts the whole process, so that other goroutines and the runtime
-// itself disturb some of the calls; what f itself allocates is in each.
+// LeastObjects calls f several times, and returns the least number of objects that the Go heap allocated during one
+// call. The runtime counts the objects of the whole process, so other goroutines may disturb some of the calls. The
+// objects of f itself are in each.
 func LeastObjects(calls int, f func()) uint64 {
 	var m runtime.MemStats
 	least := uint64(math.MaxUint64)

@@ -10,13 +10,13 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Variable is the environment variable that selects how much the tests play. Without it go test
-// runs what fits into the limit of the README's command. With the value "full" it also runs the
-// tests and cases that take long; .ci/run sets it. The flag -short selects less than the default.
+// Variable is the name of the environment variable that selects how many tests run. Without it go test runs what fits
+// into the limit of the README's command. With the value "full" it also runs the tests and cases that take long;
+// .ci/run sets it. The flag -short selects less than the default.
 const Variable = "STRATA_TEST"
 
-// Full reports whether the long tests run. It panics if the variable has another value than ""
-// or "full": a misspelled value must not select fewer tests than were wanted.
+// Full reports whether the long tests run: whether [Variable] is "full". It panics if the variable has another value
+// than "" or "full": a misspelled value must not select fewer tests.
 func Full() bool {
 	switch v := os.Getenv(Variable); v {
 	case "full":
@@ -28,15 +28,16 @@ func Full() bool {
 	}
 }
 
-// Short reports whether tests play their shortest version: with -short, and in a memdebug or race build unless Full is
-// true. There everything takes ten times as long, and a plain build has tried what is left out.
+// Short reports whether tests run in their shortest version. It is true with -short, and in a debug build (-tags
+// memdebug or -race) unless Full is true. A debug build takes ten times as long, and an ordinary build has tested the
+// rest.
 func Short() bool { return testing.Short() || invariant.Debug && !Full() }
 
-// Brief reports whether tests play a short version of what takes long: with -short, and unless Full
-// is true.
+// Brief reports whether tests run a short version of their long cases. It is true with -short, and unless Full is
+// true.
 func Brief() bool { return testing.Short() || !Full() }
 
-// Long skips a test that takes long unless Full is true.
+// Long skips the test t, which takes long, unless Full is true.
 func Long(t testing.TB) {
 	t.Helper()
 	if !Full() {
