@@ -143,9 +143,8 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 }
 
 // Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and their components, in slices of the
-// same length. A large chunk that is followed by another one
-// is two steps, so that the next one can be prefetched.
+// panics. It yields the entities of a chunk and their components, in slices of the same length. A large
+// chunk that is followed by another one is two steps, so that the next one can be prefetched.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
