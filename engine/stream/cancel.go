@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Settle makes every worker call Config.Drain soon, and passes blocks that Config.Free refused to it
-// again. Call it after a load: without it the last freed blocks stay in the workers' inboxes until the
-// next Cancel. It does not wait, and cancels nothing.
+// Settle makes every worker call Config.Drain soon, and passes blocks that Config.Free refused to it again.
+// Call it after a load. Otherwise the last freed blocks stay in the workers' inboxes until the next Cancel.
+// It does not wait, and cancels nothing. A panic of Config.Free continues to the caller.
 func (s *Streamer) Settle() {
 	s.mu.Lock()
 	s.again()

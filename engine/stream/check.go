@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Check verifies the metadata of all assets, handles and workers, and returns every fault that it
-// finds. Call it on the game goroutine, at any time. The cost is proportional to the numbers of assets
-// and handles. It terminates whatever the metadata contains.
+// Check verifies the metadata of all assets, handles and workers, and returns an error that lists up to 20
+// faults, or nil. It may be called at any time. The cost is proportional to Config.Assets and Config.Handles.
+// It also returns if the metadata is corrupted.
 func (s *Streamer) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

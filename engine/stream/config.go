@@ -10,11 +10,12 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Config configures New.
+// Config configures New. FS, Heap and Free are required. New returns an error if a number is negative or
+// above its limit.
 type Config struct {
-	// FS has the files. All workers read it concurrently. Only regular files are read. If FS is
-	// an fs.StatFS, Stat is called before Open. Open a folder with os.OpenRoot, so that no link
-	// leads out of it. Required.
+	// FS has the files. All workers read it concurrently. Only regular files are read, and an empty
+	// file is an error. If FS is an fs.StatFS, Stat is called before Open. Open a folder with
+	// os.OpenRoot, so that no link leads out of it. Required.
 	FS fs.FS
 	// Heap returns the allocator of a worker, from 0. New calls it once for each worker. A
 	// worker allocates only from its own heap, until the streamer is closed. The allocator must
@@ -25,37 +26,38 @@ type Config struct {
 	// a *memory.Misuse, it must not have freed the block. The block is then passed to Free again
 	// by the next Settle, by Scope.Cancel, or by Close. Required.
 	Free func(p unsafe.Pointer, size uintptr)
-	// Drain, if not nil, is called on the worker's goroutine, once for each Cancel of a scope
-	// after all blocks were passed to Free, and after Settle. It should free the blocks in the
-	// worker's inbox. The worker may be decoding another asset meanwhile. Drain must return, and
-	// must not call the streamer. A panic is logged as an error.
+	// Drain, if not nil, is called on the worker's goroutine after each Scope.Cancel, Settle and
+	// Close, when all blocks were passed to Free. One call may serve several of them. It should
+	// free the blocks in the worker's inbox. The worker may be between two reads of another asset.
+	// Drain must return, and must not call the streamer. A panic is logged as an error.
 	Drain func(worker int)
 	// Workers is the number of goroutines that read and decode, at most 64. 0 means 2, and 1 in
 	// a browser.
 	Workers int
-	// Patience is the longest time that one call of FS may take. After it the worker is
-	// abandoned with its heap, and the asset fails with ErrHangs. Close waits at most 2 s. 0
+	// Patience is the longest time that one call of FS may take, at most 24 h. After it the worker
+	// is abandoned with its heap, and the asset fails with ErrHangs. Close waits at most 2 s. 0
 	// means 10 s.
 	Patience time.Duration
-	// MaxBytes is the largest size of a file in bytes, and of its decoded blocks. 0 means 16 MiB.
+	// MaxBytes is the largest size of a file in bytes, and of its decoded blocks together, at most
+	// 1 GiB. 0 means 16 MiB.
 	MaxBytes int64
-	// Assets is the maximum number of assets, cached ones included. 0 means 512.
+	// Assets is the maximum number of assets, cached ones included, at most 1<<20. 0 means 512.
 	Assets int
-	// Handles is the maximum number of open handles. 0 means four times Assets.
+	// Handles is the maximum number of open handles, at most 1<<22. 0 means four times Assets.
 	Handles int
-	// Resident is the budget for decoded bytes: reserved by workers, in flight, and loaded. An
-	// asset without a handle is cached while the budget allows. Cached assets are evicted first,
-	// the least recently used one first. An asset that does not fit waits. 0 means no budget,
-	// and nothing is cached.
+	// Resident is the budget for decoded bytes: reserved by workers, in flight, and loaded. A loaded
+	// asset without a handle is cached until its space is needed. The least recently used one is
+	// evicted first. An asset that does not fit beside those with handles waits. An asset larger
+	// than the budget fails with ErrTooLarge. 0 means no budget, and nothing is cached.
 	Resident int64
 	// Upload is the budget of one Poll. The zero Budget means 1 MiB and 2 ms.
 	Upload Budget
-	// Retries is how often a failed asset is retried automatically: after Backoff Polls, then
-	// after twice as many, and so on. 0 means that only Handle.Retry, a new request, Reload and
-	// a changed file load it again. A Backoff of 0 means 30.
+	// Retries is how often a failed asset is retried automatically, at most 1000: after Backoff
+	// Polls, then after twice as many, and so on. 0 means that only Handle.Retry, a new request,
+	// Reload and a changed file load it again. A Backoff of 0 means 30, and 1<<20 is the limit.
 	Retries, Backoff int
-	// Watch is the interval in which idle workers check the files of loaded and failed assets. A
-	// changed file is loaded again. 0 means never.
+	// Watch is the interval in which idle workers check the files of loaded and failed assets, at
+	// most 24 h. A changed file is loaded again. 0 means never.
 	Watch time.Duration
 }
 

@@ -5,8 +5,9 @@
 // # The idea
 //
 // A [Kind] says what a file becomes. Its decode function runs on a worker and allocates from the
-// worker's own heap. Its deliver function runs on the game goroutine. A request returns a [Handle].
-// It has the priority, which may change, and closing it cancels or releases the asset. A [Scope] cancels its requests together.
+// worker's own heap. Its deliver function runs on the game goroutine. [Request] returns a [Handle].
+// The handle has a priority, which may change. Closing the handle cancels or releases the asset. A
+// [Scope] closes its handles together.
 //
 // # Layout
 //

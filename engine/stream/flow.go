@@ -21,6 +21,7 @@ const (
 	Broken               // see Err
 )
 
+// String returns the name of the phase in lower case, such as "playing".
 func (p Phase) String() string {
 	names := [...]string{"idle", "leaving", "loading", "playing", "broken"}
 	if int(p) < len(names) {
@@ -51,19 +52,21 @@ type FlowConfig[L any] struct {
 	// Streamer loads the levels and what they need. A kind for L must be registered. Required.
 	Streamer *Streamer
 	// Request requests the assets that must be loaded before the level is played, in the scope of
-	// the level. Other assets should be requested later or in another scope. nil requests none.
+	// the level. Other assets should be requested later or in another scope. An error breaks the
+	// level. nil requests none.
 	Request func(*Scope, L) error
 	// Path returns the name of a level's file. nil means levels/NAME.json.
 	Path func(name string) string
 	// Leave, if not nil, is called when no worker has blocks of the old level. It should reset the
-	// level's memory. It is also called after a load that was not completed.
+	// level's memory. It is also called after a load that was not completed. An error breaks the
+	// level.
 	Leave func() error
 	// Enter, if not nil, is called when everything is loaded, before the first tick. If it returns ErrMore, the phase
-	// stays Loading and Enter is called again in the next Update.
+	// stays Loading and Enter is called again in the next Update. Another error breaks the level.
 	Enter func(L) error
 }
 
-// NewFlow returns a flow in phase Idle. The error names the missing field.
+// NewFlow returns a flow in phase Idle. It returns an error if cfg.Streamer is nil.
 func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
 	if cfg.Streamer == nil {
 		return nil, errors.New("stream: new Flow: Streamer is required")
@@ -74,8 +77,8 @@ func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
 	return &Flow[L]{cfg: cfg, scope: cfg.Streamer.NewScope("level")}, nil
 }
 
-// Go begins to load the level name, from any phase. A load in progress is cancelled. The old level ends
-// at once: Level returns the zero L until the new level file is parsed.
+// Go begins to load the level name, from any phase. A load in progress is cancelled. The old level ends at
+// once: Level returns the zero L until the new level file is parsed. Go does not wait: Update does the work.
 func (f *Flow[L]) Go(name string) {
 	f.forget()
 	f.target, f.err = name, nil
@@ -206,7 +209,7 @@ func (f *Flow[L]) Phase() Phase { return f.phase }
 // Level returns the level that is played, or that is being loaded if its file was parsed, or the zero L.
 func (f *Flow[L]) Level() L { return f.level }
 
-// Target returns the name of the last call of Go.
+// Target returns the name that was passed to the last call of Go.
 func (f *Flow[L]) Target() string { return f.target }
 
 // Scope returns the scope of the level, for requests while it is played.
@@ -216,5 +219,6 @@ func (f *Flow[L]) Scope() *Scope { return f.scope }
 // Streamer.Errors returns its error, and Progress counts it.
 func (f *Flow[L]) Err() error { return f.err }
 
-// Progress returns the progress of loading, the level file included.
+// Progress returns the progress of loading the level. It counts the handles of Scope, the level file
+// included.
 func (f *Flow[L]) Progress() Progress { return f.scope.Progress() }

@@ -15,14 +15,15 @@ const blockAlign = 64
 // are freed if decoding fails, panics or is cancelled. It is a [memory.Allocator], valid on the
 // goroutine of the decode function until that returns.
 //
-// If the heap is full of assets that wait for delivery, Alloc waits. A small heap makes loading slower
-// and not impossible. The decode function must return every error: those that the allocator does not
-// define mean that the asset was cancelled or must wait.
+// If the heap is full of assets that wait for delivery, Alloc waits. So a small heap makes loading slower
+// and not impossible. The decode function must return every error of Alloc. An error may also mean that
+// the asset was cancelled, or that it will be decoded again when there is space.
 type Heap struct{ w *worker }
 
-// Alloc returns a block of size bytes, not zeroed and aligned to at least 64 bytes. The error wraps
-// memory.ErrTooLarge for a fifth block, ErrTooLarge beyond Config.MaxBytes or Config.Resident, or is
-// that of the allocator.
+// Alloc returns a block of size bytes, aligned to align and to at least 64 bytes. It is zeroed only if the
+// worker's allocator zeroes. The error wraps memory.ErrTooLarge for a fifth block. It wraps ErrTooLarge if
+// the blocks of the asset exceed Config.MaxBytes or Config.Resident. Other errors are those of the allocator
+// and of [Heap].
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w := h.w
 	if w.stop != nil {
@@ -47,10 +48,11 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// Worker returns the number of the worker, from 0, for data that a kind has for each worker.
+// Worker returns the number of the worker, from 0, for data that a kind keeps per worker.
 func (h *Heap) Worker() int { return h.w.index }
 
-// Bytes is Alloc of n bytes, as a slice.
+// Bytes returns a block of n bytes of Alloc as a slice. Errors are those of Alloc. A negative n is
+// memory.ErrTooLarge.
 func (h *Heap) Bytes(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("%w: %d bytes", memory.ErrTooLarge, n)
@@ -65,8 +67,8 @@ func (h *Heap) Bytes(n int) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), n), nil
 }
 
-// Free frees a block of this asset before its decode function returns. A block of another owner panics
-// with a *memory.Misuse; nil is a no-op.
+// Free frees a block of Alloc before the decode function returns. size is that of Alloc. It panics with a
+// [*memory.Misuse] if p is no block of this asset. nil is a no-op.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	held := &h.w.held
 	for i, b := range held.blocks[:held.n] {

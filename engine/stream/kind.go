@@ -11,24 +11,25 @@ import (
 type Kind[T any] struct {
 	// Name names the kind in errors: "picture". Required.
 	Name string
-	// Decode decodes a file, on a worker's goroutine. It should allocate memory that grows with
-	// the file from heap; the value may point there. The asset owns the blocks that Decode does
-	// not free, at most 4. If Decode fails or the asset is cancelled, the streamer frees them.
-	// Decode must return the error of an Alloc or a Read. It must not use data of the game
+	// Decode decodes a file, on a worker's goroutine. Memory whose size depends on the file should
+	// come from heap; the value may point to it. The asset owns the blocks that Decode does not
+	// free, at most 4. If Decode fails or the asset is cancelled, the streamer frees them. If an
+	// Alloc or a Read fails, Decode must return that error. It must not use data of the game
 	// goroutine. Required.
 	Decode func(r *Reader, heap *Heap) (T, error)
 	// Deliver, if not nil, is called by Poll on the game goroutine before handles return the
-	// value, for example to upload it. It may change v, which Handle.Get then returns. With an
-	// error the asset fails. With ErrMore it is called again in the next Poll, so that a long
-	// delivery can be split. old is nil, or on a reload the value that v replaces; Release is
-	// not called for it.
+	// value, for example to upload it. It may change v, which Handle.Get then returns. If it
+	// returns ErrMore, it is called again in the next Poll, so that a long delivery can be split.
+	// If it returns another error, the asset fails. On a reload, old is the value that v replaces,
+	// and Release is not called for it. Otherwise old is nil.
 	Deliver func(name string, v, old *T) error
-	// Release, if not nil, is called on the game goroutine when a delivered asset, also a partly
-	// delivered one, is released: its last handle was closed, or it is evicted.
+	// Release, if not nil, is called on the game goroutine when a delivered asset ends. This is so if
+	// its last handle is closed and it is not cached, if it is evicted, and in Streamer.Close. It is
+	// also called for an asset that ends or fails after Deliver returned ErrMore.
 	Release func(name string, v *T)
-	// Stays keeps the blocks until the asset is released. Without it they are freed after the
-	// delivery, as those of pictures, which the GPU has then. Deliver must then remove all
-	// pointers to them from the value. Their bytes count against Config.Resident either way.
+	// Stays keeps the blocks until the asset is released. If it is false, the blocks are freed
+	// after the delivery, for example because the GPU has a copy. Deliver must then remove all
+	// pointers to them from the value. Their bytes count against Config.Resident in both cases.
 	Stays bool
 }
 
@@ -51,8 +52,9 @@ func (s *Streamer) charge(k *kind, bytes int64) {
 	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
 }
 
-// ResidentOf returns the share of Stats.Resident, in bytes, of assets whose values are Ts: those that are decoded or wait
-// for Poll, and those that were delivered. Safe for concurrent use.
+// ResidentOf returns the bytes of Stats.Resident that belong to assets whose values are Ts. coming is the
+// share of assets that are being decoded or wait for Poll, and delivered is the share of loaded assets. Both
+// are 0 if no kind for T is registered. Safe for concurrent use.
 func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,9 +64,8 @@ func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	return 0, 0
 }
 
-// Register adds a kind. Call it on the game goroutine, before the first request for a T. Deliver or
-// Stays must be set. It returns an error if a required field is missing, or if a kind for T is
-// registered already.
+// Register adds a kind. Call it on the game goroutine, before the first request for a T. Name, Decode and at
+// least one of Deliver and Stays must be set. Otherwise, and for a second kind of T, it returns an error.
 func Register[T any](s *Streamer, k Kind[T]) error {
 	if k.Name == "" || k.Decode == nil {
 		return errors.New("stream: register: Name and Decode are required")

@@ -12,15 +12,15 @@ const share = 10
 // errDeliverPanicked is the error of an asset whose deliver function panicked. The panic continues.
 var errDeliverPanicked = errors.New("the deliver function panicked")
 
-// Poll does one frame's share of the work and returns how many assets it delivered. It delivers ready
-// assets within Config.Upload, evicts cached ones, begins retries and frees blocks. Call it once a
-// frame. It never waits for a worker, and does not allocate while nothing changes. It delivers the
-// first asset regardless of its size, so that every Poll makes progress. A further one is delivered if
-// its bytes fit and time is left.
+// Poll does one frame's share of the work and returns how many assets it tried to deliver, including
+// failed and partly delivered ones. It delivers ready assets within Config.Upload, evicts cached ones,
+// begins retries and frees blocks. Call it once a frame. It never waits for a worker, and does not
+// allocate while nothing changes. It delivers the first asset regardless of its size, so that every Poll
+// makes progress. A further one is delivered if its bytes fit and time is left.
 //
 // If Deliver returns an error or panics, the asset fails and its blocks are freed. A panic continues to
-// the caller; other assets stay ready. Deliver and Release may call every method. Poll does nothing
-// there.
+// the caller; other assets stay ready. Deliver and Release may call every method of the streamer, but
+// Poll returns 0 there at once, as after Close.
 func (s *Streamer) Poll() (n int) {
 	s.mu.Lock()
 	if s.polling || s.closing {
@@ -261,8 +261,9 @@ func caught(f func()) (v any) {
 }
 
 // Wait blocks until there is work for Poll or nothing is in flight. Work means that an asset is ready or
-// waits for space or for its next attempt, or that a worker has acknowledged or needs space. Wait is for
-// headless runs and tests. A game with frames calls Poll in each of them instead.
+// waits for space or for its next attempt, or that a worker has acknowledged or needs space. After Close it
+// returns at once. Wait is for headless runs and tests. A game with frames calls Poll in each of them
+// instead.
 func (s *Streamer) Wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

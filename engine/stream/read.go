@@ -35,7 +35,8 @@ func (r *Reader) Name() string { return r.name }
 // Size returns the bytes of the whole file, at least 1.
 func (r *Reader) Size() int64 { return r.stamp.size }
 
-// Read reads up to len(p) bytes.
+// Read reads up to len(p) bytes. At the end of the file it returns io.EOF. It returns another error if the
+// file is shorter or longer than Size.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -48,7 +49,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ReadByte reads one byte.
+// ReadByte reads one byte. Its errors are those of Read.
 func (r *Reader) ReadByte() (byte, error) {
 	if len(r.buf) == 0 {
 		if err := r.fill(1); err != nil {
@@ -60,8 +61,9 @@ func (r *Reader) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Peek returns the next n bytes, at most 4096, without advancing the Reader. They are valid until the
-// next call of a method. If there are fewer it returns those and io.EOF.
+// Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096. The bytes are
+// valid until the next call of a method. If the file has fewer, Peek returns those and io.EOF. Other errors
+// are those of Read.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	n = min(n, 4096)
 	if err := r.fill(n); err != nil {
@@ -70,8 +72,8 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 	return r.buf[:n], nil
 }
 
-// Wanted returns nil unless the asset was cancelled. Decoders that compute for long between two reads
-// should call it, and must return its error.
+// Wanted returns nil, or an error if the asset was cancelled. Decoders that compute for long between two
+// reads should call it, and must return its error.
 func (r *Reader) Wanted() error {
 	breathe()
 	s := r.w.s

@@ -11,13 +11,14 @@ type Scope struct {
 
 func (sc *Scope) scope() *Scope { return sc }
 
-// NewScope returns a scope. It need not be closed.
+// NewScope returns a scope without handles. name is for display. A scope that is no longer used need not be
+// closed.
 func (s *Streamer) NewScope(name string) *Scope { return &Scope{s: s, name: name} }
 
-// Name returns the name.
+// Name returns the name that was passed to NewScope.
 func (sc *Scope) Name() string { return sc.name }
 
-// Len returns the number of open handles.
+// Len returns the number of open handles of the scope.
 func (sc *Scope) Len() int { return sc.open }
 
 // Cancel closes every handle of the scope. The scope may be used again at once. Cancel does not wait:
@@ -39,7 +40,7 @@ func (sc *Scope) Cancel() {
 type Progress struct {
 	Done    int // loaded, failed, or waiting for space
 	Failed  int // of Done, failed
-	Waiting int // of Done, waiting for space under Config.Resident that a Poll could not free
+	Waiting int // of Done, waiting for space under Config.Resident, which a Poll could not free
 	Total   int // open handles
 }
 
@@ -73,8 +74,9 @@ func (sc *Scope) Progress() (p Progress) {
 	return p
 }
 
-// AppendLoading appends the names of the assets that are being loaded or wait for delivery, for a
-// progress display. It allocates only if the capacity of dst does not suffice.
+// AppendLoading appends the names of the assets that workers decode or that wait for delivery, for a progress
+// display. Queued assets are not included. It returns the extended slice, and allocates only if the capacity
+// of dst does not suffice.
 func (s *Streamer) AppendLoading(dst []string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

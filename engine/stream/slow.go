@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Slow returns fsys as if it lay far away: every Open takes latency longer, and all reads
-// together get bytesPerSecond, 0 for no bound. Reads are cut to 32 KiB, so that a cancellation,
-// which comes between two of them, waits for no more than that. For trying out what a slow
-// disk or network does to a game.
+// Slow returns a file system with the files of fsys that simulates a slow disk or network. Every Open takes
+// latency longer. All reads together get bytesPerSecond; 0 or less means no limit. One Read returns at most
+// 32 KiB, so that a cancellation does not wait longer. Stat is not slowed.
 func Slow(fsys fs.FS, latency time.Duration, bytesPerSecond int64) fs.FS {
 	return &slow{fsys: fsys, latency: latency, rate: bytesPerSecond}
 }

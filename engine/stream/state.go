@@ -33,6 +33,7 @@ const (
 
 var stateNames = [stateCount]string{"vacant", "queued", "waiting", "decoding", "ready", "loaded", "failed", "delivering", "cancelled"}
 
+// String returns the name of the state in lower case, such as "loaded".
 func (s State) String() string {
 	if int(s) < len(stateNames) {
 		return stateNames[s]
@@ -42,12 +43,20 @@ func (s State) String() string {
 
 // The errors of a Streamer, for errors.Is.
 var (
-	ErrClosed   = errors.New("stream: the streamer is closed")
-	ErrFull     = errors.New("stream: the streamer holds as many as it was configured for")
-	ErrTooLarge = errors.New("stream: larger than allowed")
-	ErrKind     = errors.New("stream: no kind of that type is registered")
+	// ErrClosed refuses a request after Streamer.Close.
+	ErrClosed = errors.New("stream: the streamer is closed")
 
-	// ErrMore is returned by a deliver function that has not finished. It is called again in the
+	// ErrFull refuses a request if Config.Handles are open, or if Config.Assets are in use.
+	ErrFull = errors.New("stream: the streamer holds as many as it was configured for")
+
+	// ErrTooLarge is the error of a file or of decoded blocks above Config.MaxBytes, and of an asset
+	// above Config.Resident.
+	ErrTooLarge = errors.New("stream: larger than allowed")
+
+	// ErrKind refuses a request for a type that Register was not called for.
+	ErrKind = errors.New("stream: no kind of that type is registered")
+
+	// ErrMore is returned by a deliver function that has not finished. It is then called again in the
 	// next Poll.
 	ErrMore = errors.New("stream: delivered in part")
 
@@ -59,23 +68,24 @@ var (
 
 // A LoadError says which asset could not be loaded and why.
 type LoadError struct {
-	Kind, Name string
+	Kind, Name string // Kind.Name, and the name of the file
 	During     string // the step that failed, such as "reading" or "decoding"
-	Err        error
+	Err        error  // the reason
 }
 
+// Error returns kind, file, step and reason in one line.
 func (e *LoadError) Error() string {
 	return fmt.Sprintf("stream: %s %q: %s: %v", e.Kind, e.Name, e.During, e.Err)
 }
 
-// Unwrap returns the reason.
+// Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
 
 // A Priority is the time in seconds until an asset is needed; lower comes first. See [ETA].
 type Priority float32
 
-// ETA returns the priority of an asset that will be needed in so many seconds. Values of 0 and less
-// mean now, and lower ones still come first. NaN means Last.
+// ETA returns the priority of an asset that will be needed in so many seconds. 0 and less mean now; among
+// those the lower value comes first. NaN means Last.
 func ETA(seconds float32) Priority {
 	if seconds != seconds {
 		return Last

@@ -22,7 +22,7 @@ type Stats struct {
 	ResidentPeak int64 // high-water mark of Resident
 	Cached       int64 // the share of Resident without a handle
 	Budget       int64 // Config.Resident
-	Wanted       int64 // Resident without Cached, and the known needs of assets that wait for space
+	Wanted       int64 // Resident without Cached, plus the known needs of assets that wait for space
 
 	Staging     int64 // bytes of the workers' heaps that are allocated
 	StagingPeak int64 // high-water mark of Staging
@@ -35,16 +35,16 @@ type Stats struct {
 	Reloads    uint64 // changed files that were loaded again
 
 	CancelledQueued   uint64 // assets that were cancelled before a worker began
-	CancelledDecoding uint64 // during reading or decoding
-	CancelledReady    uint64 // decoded and not delivered
+	CancelledDecoding uint64 // assets that were cancelled during reading or decoding
+	CancelledReady    uint64 // assets that were cancelled between decoding and the end of delivery
 	Wasted            uint64 // decoded bytes, also partly decoded, of cancelled assets
 	Evicted           uint64 // cached assets that were evicted
 	Thrash            uint64 // requests within 2 s of the asset's eviction
 
 	BytesRead      uint64 // of files
-	BytesDecoded   uint64
-	BytesDelivered uint64
-	FrameBytesMax  int64 // the most decoded bytes that one Poll delivered
+	BytesDecoded   uint64 // of blocks of completely decoded assets
+	BytesDelivered uint64 // of those, of delivered assets
+	FrameBytesMax  int64  // the most decoded bytes that one Poll delivered
 
 	Latency  histogram.Spread // time from request to delivery
 	HandOver histogram.Spread // time of Polls
@@ -61,11 +61,12 @@ type Stats struct {
 	counts [stateCount]int // of assets
 }
 
-// Lead is the time between the delivery of an asset and the time at which it was needed by its last priority, see ETA.
-// It is negative if the asset came too late. Assets without an ETA do not count.
+// Lead describes the times between the delivery of an asset and the moment at which it was needed according
+// to its last priority, see ETA. A time is negative if the asset came too late. Assets with priority Last do
+// not count.
 type Lead struct {
-	Median, Worst time.Duration
-	Count, Late   uint64 // assets that were measured; of these, those that came too late
+	Median, Worst time.Duration // Worst is the smallest
+	Count, Late   uint64        // assets that were measured; of these, those that came too late
 }
 
 // Stats returns the statistics. It does not allocate. Safe for concurrent use.

@@ -147,8 +147,8 @@ type key struct {
 	name string
 }
 
-// New returns a streamer and starts its workers. The error names the invalid field of cfg, or says
-// that Heap returned nil; no goroutine is started then. The caller must Close the streamer.
+// New returns a streamer and starts its workers. It returns an error that names the field if cfg is invalid,
+// or if Heap returned nil; no goroutine is started then. The caller must Close the streamer.
 func New(cfg Config) (*Streamer, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("stream: new: %w", err)
@@ -225,8 +225,8 @@ func (s *Streamer) announce() {
 	s.news.Broadcast()
 }
 
-// Errors returns the newest 64 errors since New, oldest first. Each is a *LoadError, or says that a
-// worker's Drain panicked or that an idle worker was abandoned. Stats().Failures counts all of them. It
+// Errors returns the newest 64 errors since New, oldest first. Each is a *LoadError, or says that a worker's
+// Drain panicked or that a worker without an asset was abandoned. Stats().Failures counts all errors. It
 // allocates.
 func (s *Streamer) Errors() []error {
 	s.mu.Lock()
