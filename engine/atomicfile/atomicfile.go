@@ -25,29 +25,35 @@ import (
 	"path/filepath"
 )
 
-// ErrUnsynced is wrapped when the new version is in place but its folder could not be synced: a power
-// cut may restore the old one. A backup, if one was wanted, has been made.
+// ErrUnsynced is wrapped by the error of Write if the new version is in place, and its folder could not be
+// synced. A power cut may then restore the old version. A backup, if one was wanted, has been made.
 var ErrUnsynced = errors.New("the new version is in place, but may not survive a power cut")
 
 const prefix = ".strata-"
 
-// Pattern returns a pattern for os.CreateTemp: names of this process's temporary files that end in ext.
+// Pattern returns a pattern for os.CreateTemp. The file names that it produces end in ext. Sweep removes
+// files with such names after this process has ended.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
 // A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. It may be copied,
 // and is safe for concurrent use with different paths.
 type Writer struct {
 	System System      // nil: the operating system
-	Mode   fs.FileMode // of the new version; 0: 0644
-	Backup string      // if not empty, the old version is kept under this path, in the same folder
+	Mode   fs.FileMode // of the new version, whatever the umask; 0: 0644
+	Backup string      // if not empty, the old version is kept under this path, which must be in the same folder
 }
 
 // Write writes a file atomically with mode 0644; see [Writer.Write].
 func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
 
-// Write replaces the file at path by the bytes that write writes. The argument of write is valid during the
-// call. If Write fails, the old version is unchanged, unless the error wraps ErrUnsynced. The error is that of
-// write, or an *fs.PathError with the failed step, the path and the system's reason.
+// Write replaces the file at path by the bytes that write writes, or creates it. The argument of write is
+// valid during the call. After Write returned nil, the new version survives a power cut, except on Windows
+// and js.
+//
+// If Write fails, the file is unchanged, with two exceptions. If the error wraps ErrUnsynced, the new version
+// is in place. If Backup is set and the old version is a folder or not readable, it may be at Backup. The
+// error is that of write, or an *fs.PathError with the failed step, the path and the system's reason. If
+// write panics, the temporary file is removed and the panic continues.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	if w.System == nil {
 		w.System = OS()

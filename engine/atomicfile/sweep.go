@@ -16,8 +16,8 @@ const forgotten = 24 * time.Hour
 // started is when this process began, less a second for the clocks of file systems.
 var started = time.Now().Add(-time.Second)
 
-// Sweep removes from a folder the temporary files of processes that have ended, and those older than a day.
-// Programs call it when they start. What it cannot read or remove stays; a later one may.
+// Sweep removes from the folder dir the temporary files of processes that have ended, and those older than a
+// day. Programs call it when they start. Files that it cannot read or remove stay. It reports no errors.
 func Sweep(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

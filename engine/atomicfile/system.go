@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// A System is what Writer needs of a file system, one method a system call. Tests implement it to stop
-// or fail between two calls.
+// A System is the part of a file system that Writer uses. Each method is one system call. Tests implement it
+// to stop or fail between two calls. Errors must be those of package os: Writer looks for fs.ErrNotExist and
+// fs.ErrPermission.
 type System interface {
 	// Create makes a new file with mode 0600 and opens it; see os.CreateTemp.
 	Create(dir, pattern string) (File, error)
@@ -19,15 +20,19 @@ type System interface {
 	Link(name, second string) error
 	// Rename replaces to, if it exists, in one step.
 	Rename(from, to string) error
+	// Remove removes a file.
 	Remove(name string) error
+	// IsFolder reports whether name is a folder. It returns false for a link to one, and if name cannot be read.
 	IsFolder(name string) bool
 	// SyncFolder makes the names in a folder survive a power cut, if the system can.
 	SyncFolder(dir string) error
-	// MakeFolder makes one folder. The error is fs.ErrExist if there is one.
+	// MakeFolder makes one folder. The error wraps fs.ErrExist if the name exists, and fs.ErrNotExist if its
+	// parent does not.
 	MakeFolder(dir string, mode fs.FileMode) error
 }
 
-// A File is open for writing.
+// A File is open for writing. Name returns its path. Chmod sets its mode. Sync makes its contents survive a
+// power cut.
 type File interface {
 	io.WriteCloser
 	Name() string
@@ -35,7 +40,7 @@ type File interface {
 	Sync() error
 }
 
-// OS returns the operating system's.
+// OS returns the System that calls the operating system.
 func OS() System { return operating{} }
 
 type operating struct{}
@@ -62,7 +67,8 @@ func (operating) IsFolder(name string) bool {
 }
 
 // MakeFolder makes a folder and its parents, like os.MkdirAll, and syncs the folder that contains each new
-// one. A nil System is the operating system.
+// one. It returns nil if the name exists already, even as a file. Otherwise the error is an *fs.PathError
+// with the failed step. A nil System is the operating system.
 func MakeFolder(sys System, dir string, mode fs.FileMode) error {
 	if sys == nil {
 		sys = OS()

@@ -13,10 +13,12 @@ import (
 	"unicode"
 )
 
-// ErrUsage says that a command line was wrong and that the reason was printed. Commands then exit with 2.
+// ErrUsage is returned after one line said what is wrong with a command line. Commands then exit with 2.
 var ErrUsage = errors.New("wrong usage")
 
-// Parse parses args. The error is nil, flag.ErrHelp after the usage was printed to out, or ErrUsage after one line.
+// Parse parses args with f, which must have flag.ContinueOnError. It returns nil if all flags are valid. For
+// -h and -help it prints the usage to out and returns flag.ErrHelp. If a flag is wrong it prints one line to
+// out and returns ErrUsage. The line has the name of f, the flag, its value and the allowed values.
 func Parse(f *flag.FlagSet, args []string, out io.Writer) error {
 	failed, restore := record(f)
 	usage := f.Usage
@@ -41,7 +43,8 @@ func Parse(f *flag.FlagSet, args []string, out io.Writer) error {
 	return Wrong(f, out, reason(f, failed, err))
 }
 
-// Wrong prints what is wrong with a command line, in one line whatever the text contains, and returns ErrUsage.
+// Wrong prints the name of f and the problem to out in one line, and returns ErrUsage. Control characters of
+// the problem become "?". A problem above 800 bytes is cut in the middle.
 func Wrong(f *flag.FlagSet, out io.Writer, problem string) error {
 	line := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029' {

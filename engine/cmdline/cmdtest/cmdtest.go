@@ -16,9 +16,10 @@ var values = []string{
 	"all=2", "1x", "x1", "0x0", "99999x99999", "true", "perhaps", "1\n2", "\x00", "\x1b[31m", "\xff\xfe", "\u2028", strings.Repeat("9", 5000), strings.Repeat("x,", 3000),
 }
 
-// Every gives each flag each malformed value, in each way to write it. Where parse refuses one it must print one line
-// that names the flag. It reports a flag that accepts every value, unless it is among the free ones: names of files
-// in which nothing can be wrong before they are opened. It returns how many command lines were refused.
+// Every calls parse with malformed values for each flag, in each form: -f=value, -f value and -f alone. It
+// fails the test if a refused command line does not print one line that names the flag. It also fails it for
+// a flag that accepts every value and is not among free. free are flags such as file names, which no parser
+// can check. Every returns the number of refused command lines.
 func Every(t *testing.T, parse func(args []string, out io.Writer) error, free ...string) (refused int) {
 	t.Helper()
 	var out bytes.Buffer
