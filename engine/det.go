@@ -89,16 +89,18 @@ func kernel(r float64) (s, c float64) {
 	return s, c
 }
 
-// Heading returns the direction at angle a, in radians from +x towards +y.
+// Heading returns the direction at angle a, in radians from +x towards +y. It has length 1, and is +x if a is
+// not finite.
 func Heading(a float32) mgl32.Vec2 {
 	s, c := SinCos(a)
 	return mgl32.Vec2{c, s}
 }
 
-// Dot returns the inner product.
+// Dot returns the inner product of a and b.
 func Dot(a, b mgl32.Vec2) float32 { return float32(a[0]*b[0]) + float32(a[1]*b[1]) }
 
-// Cross returns the z component of the cross product. It is positive if b is turned from a as +y is from +x.
+// Cross returns the z component of the cross product of a and b. It is positive if b lies less than half a
+// turn from a in the direction from +x to +y, and negative in the other direction.
 func Cross(a, b mgl32.Vec2) float32 { return float32(a[0]*b[1]) - float32(a[1]*b[0]) }
 
 // Scale returns v*s.
@@ -117,10 +119,11 @@ func Lerp(a, b, t float32) float32 { return a + float32((b-a)*t) }
 // Mix is Lerp of vectors.
 func Mix(a, b mgl32.Vec2, t float32) mgl32.Vec2 { return MulAdd(a, b.Sub(a), t) }
 
-// LengthSquared returns the squared length. It overflows if the length exceeds 1.8e19.
+// LengthSquared returns the squared length of v. It returns +Inf if the length exceeds 1.8e19.
 func LengthSquared(v mgl32.Vec2) float32 { return Dot(v, v) }
 
-// Length returns the length of v. It overflows only if the result does.
+// Length returns the length of v. For a finite v it returns +Inf only if the length exceeds the largest
+// float32.
 func Length(v mgl32.Vec2) float32 { return float32(length(v)) }
 
 // length squares in float64, where a product of two float32 is exact.
@@ -141,7 +144,8 @@ func Normalize(v mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{float32(float64(v[0]) / l), float32(float64(v[1]) / l)}
 }
 
-// Limit returns v, shortened to the length most if it is longer.
+// Limit returns v, shortened to length most if it is longer. most must not be negative. An infinite v becomes
+// zero; a NaN stays.
 func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 	if length(v) > float64(most) {
 		return Scale(Normalize(v), most)
@@ -152,15 +156,15 @@ func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 // Perp returns v turned by a quarter, from +x to +y.
 func Perp(v mgl32.Vec2) mgl32.Vec2 { return mgl32.Vec2{-v[1], v[0]} }
 
-// Rotate returns v turned by the angle whose direction is by, as [Heading] returns it.
+// Rotate returns v turned by the angle of the direction by, which has length 1 as the result of [Heading].
 func Rotate(v, by mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{Dot(v, mgl32.Vec2{by[0], -by[1]}), Dot(v, mgl32.Vec2{by[1], by[0]})}
 }
 
-// Turn returns the direction from, turned towards the direction to by at most the angle whose
-// direction is step: steering without an arc tangent. All three have length 1, as has the result. If
-// from and to are opposite it turns from +x to +y. If from is zero it returns to; if to is zero it
-// returns from.
+// Turn returns the direction from, turned towards the direction to by at most the angle of the direction
+// step, which is from 0 to half a turn. It steers without an arc tangent. All three have length 1, as has the
+// result. If from and to are opposite it turns in the direction from +x to +y. If from is zero it returns to.
+// If to is zero it returns from.
 func Turn(from, to, step mgl32.Vec2) mgl32.Vec2 {
 	zero := mgl32.Vec2{}
 	switch {

@@ -30,7 +30,7 @@ func (h *Hasher) Uint64(v uint64) {
 // Int adds v.
 func (h *Hasher) Int(v int) { h.Uint64(uint64(int64(v))) }
 
-// Bool adds v.
+// Bool adds 1 if v is true, and 0 otherwise.
 func (h *Hasher) Bool(v bool) {
 	var n uint64
 	if v {
@@ -43,7 +43,8 @@ func (h *Hasher) Bool(v bool) {
 // ones. 0 and -0 differ.
 func (h *Hasher) Float32(v float32) { h.Uint64(uint64(canonical(v))) }
 
-// Vec2 adds both components in one step.
+// Vec2 adds both components in one step, with NaNs as in Float32. The hash differs from that of two calls of
+// Float32.
 func (h *Hasher) Vec2(v mgl32.Vec2) {
 	h.Uint64(uint64(canonical(v[0]))<<32 | uint64(canonical(v[1])))
 }
@@ -69,7 +70,7 @@ func (h *Hasher) Bytes(b []byte) {
 	}
 }
 
-// String adds s and its length, as Bytes does.
+// String adds s and its length. The hash is that of Bytes with the same bytes.
 func (h *Hasher) String(s string) {
 	h.Uint64(uint64(len(s)))
 	for len(s) > 0 {
@@ -82,5 +83,5 @@ func (h *Hasher) String(s string) {
 // Sum returns the hash of everything added so far.
 func (h *Hasher) Sum() uint64 { return h.sum ^ fnvOffset }
 
-// Reset makes h as the zero Hasher.
+// Reset makes h equal to the zero Hasher.
 func (h *Hasher) Reset() { h.sum = 0 }

@@ -16,7 +16,7 @@ import (
 //	)
 type Buttons uint32
 
-// Has reports whether at least one button of b2 is in b.
+// Has reports whether b contains at least one button of b2.
 func (b Buttons) Has(b2 Buttons) bool { return b&b2 != 0 }
 
 // Set adds the buttons of b2 to b if on is true, and removes them otherwise.
@@ -42,8 +42,8 @@ type Input struct {
 // Pressed is empty.
 func (in Input) Held() Input { return Input{Move: in.Move, Aim: in.Aim, Down: in.Down} }
 
-// Clamped returns the input with valid values. Move is limited to length 1, and Aim has length 1 or
-// 0. A vector that is not finite becomes zero. It is deterministic.
+// Clamped returns the input with valid values. Move is limited to length 1, and Aim has length 1 or 0. A
+// vector that is not finite becomes zero. The result has the same bits on every processor.
 func (in Input) Clamped() Input {
 	in.Move, in.Aim = Limit(finite(in.Move), 1), Normalize(finite(in.Aim))
 	return in
@@ -66,8 +66,8 @@ func (in *Input) Hash(h *Hasher) {
 // InputBytes is the length of an encoded Input.
 const InputBytes = 24
 
-// AppendTo appends the input as InputBytes bytes, little-endian, for a recording: Move, Aim,
-// Down, Pressed.
+// AppendTo appends the input to dst as InputBytes bytes, little-endian, for a recording, and returns the
+// extended slice. The order is Move, Aim, Down, Pressed.
 func (in *Input) AppendTo(dst []byte) []byte {
 	for _, f := range [4]float32{in.Move[0], in.Move[1], in.Aim[0], in.Aim[1]} {
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(f))
@@ -76,8 +76,8 @@ func (in *Input) AppendTo(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(in.Pressed))
 }
 
-// DecodeInput decodes the first InputBytes of src, as AppendTo writes them. The error says that src is
-// too short, or that an axis is not between -1 and 1. Buttons are not checked.
+// DecodeInput decodes the first InputBytes of src, as AppendTo writes them. It returns an error if src is
+// shorter, or if an axis is NaN or outside of -1.001 to 1.001. Buttons are not checked.
 func DecodeInput(src []byte) (Input, error) {
 	if len(src) < InputBytes {
 		return Input{}, fmt.Errorf("engine: input of %d bytes; it takes %d", len(src), InputBytes)

@@ -10,15 +10,19 @@ type Loop struct {
 	tick     Tick
 }
 
-// NewLoop returns a loop that runs s. rnd becomes Tick.Rand and may be nil. catchUp is that of [NewClock].
+// NewLoop returns a loop that runs s, which must not be nil. rnd becomes Tick.Rand and may be nil. catchUp is
+// the largest number of ticks in one Frame, as in [NewClock].
 func NewLoop(s *Schedule, rnd *Rand, catchUp int) *Loop {
 	return &Loop{clock: NewClock(catchUp), schedule: s, tick: Tick{Rand: rnd}}
 }
 
 // Frame simulates the ticks that fit into elapsed, see [Clock.Advance], and returns how many it has
-// completed. The first tick gets the input in, the others in.Held(). The error is that of the first
-// system that failed: its tick is incomplete, and later ticks did not run. A tick that panicked does
-// not count. If the caller recovers, the next Frame runs it again from the first system.
+// completed. The first tick gets the input in, the others in.Held(). If no tick fits, in is not used: keep
+// its Pressed for the next Frame.
+//
+// If a system fails, Frame returns its error as [Schedule.Run] does. That tick is incomplete: Tick counts it,
+// the result does not. The remaining ticks of the frame are lost. If a system panics, its tick does not
+// count. If the caller recovers, the next Frame runs that tick again from the first system.
 func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {
 	n := l.clock.Advance(elapsed)
 	l.tick.Input = *in
@@ -30,7 +34,8 @@ func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {
 	return n, nil
 }
 
-// Run simulates n ticks without a clock, for headless runs. Input and error are as in [Loop.Frame].
+// Run simulates n ticks without a clock, for headless runs. The first tick gets the input in, the others
+// in.Held(). If a system fails, Run returns its error, and the remaining ticks do not run.
 func (l *Loop) Run(n int, in *Input) error {
 	l.tick.Input = *in
 	for range n {
@@ -48,7 +53,7 @@ func (l *Loop) step() error {
 	return err
 }
 
-// Tick returns the number of the next tick.
+// Tick returns the number of the next tick, from 0.
 func (l *Loop) Tick() uint64 { return l.tick.N }
 
 // Clock returns the clock of the loop, for Alpha and Dropped.

@@ -19,8 +19,9 @@ type Rand struct {
 // pcgMultiplier is the multiplier of the reference implementation.
 const pcgMultiplier = 6364136223846793005
 
-// NewRand returns the generator of a seed and a stream. Streams of one seed are independent: with one
-// for each system, a change of one system does not change the numbers of the others.
+// NewRand returns the generator of a seed and a stream. The highest bit of stream is ignored. Streams of one
+// seed are independent. With one stream for each system, a change of one system does not change the numbers
+// of the others.
 func NewRand(seed, stream uint64) Rand {
 	r := Rand{inc: stream<<1 | 1}
 	r.Uint32()
@@ -63,10 +64,11 @@ func (r *Rand) Float32() float32 { return float32(float32(r.Uint32()>>8) * (1.0 
 // Range returns a number from lo to hi. It may return hi because of rounding.
 func (r *Rand) Range(lo, hi float32) float32 { return Lerp(lo, hi, r.Float32()) }
 
-// Chance returns true with probability p.
+// Chance returns true with probability p: never if p is 0 or less, always if it is 1 or more. It draws one
+// number in any case.
 func (r *Rand) Chance(p float32) bool { return r.Float32() < p }
 
-// Sign returns -1 or 1.
+// Sign returns -1 or 1, each equally likely.
 func (r *Rand) Sign() float32 { return float32(int32(r.Uint32()>>31)*2 - 1) }
 
 // Circle returns a random direction: a vector of length 1, each direction equally likely. It

@@ -54,9 +54,9 @@ func (s *Schedule) MustAdd(name string, f func(*Tick) error) {
 	}
 }
 
-// Run runs every system once. If a system fails, later systems do not run in this tick and have a time
-// of 0. The error names the system and wraps its error. If a system panics, no time of this tick is
-// recorded. The next Run begins with the first system.
+// Run runs every system once. If a system fails, later systems do not run in this tick and have a time of 0.
+// The error names the system and wraps its error. If a system panics, the tick does not count for Timing and
+// AppendTimes. The next Run begins with the first system.
 func (s *Schedule) Run(t *Tick) error {
 	at := s.runs % samples
 	before := time.Now()
@@ -84,10 +84,11 @@ func (s *Schedule) Len() int { return len(s.systems) }
 // Timing is the recent wall-clock time of a system.
 type Timing struct {
 	Name            string
-	Last, Mean, Max time.Duration // of the last 120 ticks
+	Last, Mean, Max time.Duration // of the last tick; mean and maximum of the last 120
 }
 
-// Timing returns the times of system i, from 0 in the order of Add. It panics if there is no such system.
+// Timing returns the times of system i, from 0 in the order of Add. They are 0 before the first Run. It
+// panics if there is no such system.
 func (s *Schedule) Timing(i int) Timing {
 	sys := &s.systems[i]
 	t := Timing{Name: sys.name}
@@ -105,8 +106,9 @@ func (s *Schedule) Timing(i int) Timing {
 	return t
 }
 
-// AppendTimes appends the times of system i to dst, oldest first: those of at most 120 ticks. It
-// allocates only if the capacity of dst does not suffice.
+// AppendTimes appends the times of system i to dst, oldest first: those of at most 120 ticks. It returns the
+// extended slice, and allocates only if the capacity of dst does not suffice. It panics if there is no such
+// system.
 func (s *Schedule) AppendTimes(dst []time.Duration, i int) []time.Duration {
 	ring := &s.systems[i].ring
 	if s.runs <= samples {
