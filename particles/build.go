@@ -26,18 +26,18 @@ type View struct{ X, Y, Scale, W, H float32 }
 
 // Build writes VertsPerQuad vertices and IndicesPerQuad indices for each visible particle.
 const (
-	VertsPerQuad   = 4
-	IndicesPerQuad = 6
+	VertsPerQuad   = 4 // vertices of a particle
+	IndicesPerQuad = 6 // indices of a particle: two triangles
 )
 
-// Build writes a quad of four vertices and six indices for every visible particle. Indices count
-// from base. regions has one region for each kind, in the order of the IDs. Build returns the
-// numbers of vertices and indices that it wrote, and the number of visible quads that did not
-// fit into verts or indices. The slices belong to the caller: Build does not grow or keep them.
+// Build writes a quad of four vertices and six indices for every visible particle. Indices count from base.
+// regions has one region for each kind, in the order of the IDs. nv and ni are the numbers of vertices and
+// indices that Build wrote. dropped is the number of visible quads that did not fit into verts or indices.
+// The slices belong to the caller: Build does not grow or keep them.
 //
-// Quads have the order of rows, which Update changes. Particles that must lie above others belong
-// in a second System. Build allocates nothing. It panics with a *memory.Misuse if there are fewer
-// regions than kinds or the System is closed. Cost: see the package documentation.
+// Quads have the order of rows, which Update changes. Particles that must lie above others belong in a second
+// System. Build allocates nothing. It panics with a *memory.Misuse if there are fewer regions than kinds or
+// the System is closed. Cost: see the package documentation.
 func (s *System) Build(v View, regions []Region, verts []Vertex, indices []uint32, base uint32) (nv, ni, dropped int) {
 	s.open("Build")
 	if len(regions) < len(s.kinds) {

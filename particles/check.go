@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Check verifies the metadata and all rows, and returns every fault that it finds; of faults in
-// rows the first of each kind. It returns nil for a closed System. Cost: one pass over four
+// Check verifies the metadata and all rows, and returns an error that lists the faults, or nil. Of faults in
+// rows it lists the first of each kind. It returns nil for a closed System. Cost: one pass over three
 // columns.
 func (s *System) Check() error {
 	errs := []error{s.columns.check()}

@@ -4,10 +4,10 @@ package particles
 type Shape uint8
 
 const (
-	Point Shape = iota
-	Disc        // evenly distributed within Radius
-	Ring        // evenly distributed on the circle of Radius
-	Line        // evenly distributed on a line of length 2*Radius, at a right angle to Angle
+	Point Shape = iota // at the centre
+	Disc               // evenly distributed within Radius
+	Ring               // evenly distributed on the circle of Radius
+	Line               // evenly distributed on a line of length 2*Radius, at a right angle to Angle
 )
 
 // An Emitter describes where particles begin and how they fly. It contains no Go pointer, so it
@@ -16,14 +16,14 @@ const (
 type Emitter struct {
 	Kind   KindID
 	Shape  Shape
-	Radial bool // Disc and Ring: Angle counts from the direction away from the centre
-	X, Y   float32
+	Radial bool    // Disc and Ring: Angle counts from the direction away from the centre
+	X, Y   float32 // the centre
 	Radius float32
 
 	VX, VY  float32 // velocity of the emitting object, units/s
 	Inherit float32 // the share of VX, VY that particles get
 
-	Angle  float32 // middle of the cone of directions
+	Angle  float32 // middle of the cone of directions; 0 is +x
 	Spread float32 // full width of the cone; 2π is every direction
 	Speed  Range   // units/s; a negative speed flies in the opposite direction
 	Life   Range   // seconds, limited to 1/1024 to 3600
@@ -34,26 +34,28 @@ type Emitter struct {
 	Owed  float32 // fraction of a particle that EmitRate carries over to its next call
 }
 
-// Emit emits n particles and returns how many it emitted. The others are counted in
-// Stats.Dropped: the capacity is reached, or the source refused memory. A negative n emits none.
-// Emit commits memory if the columns are full. It allocates on the Go heap only for the error of
-// a refused commit. It panics with a *memory.Misuse if the kind is not registered or the System is
-// closed. Cost: see the package documentation.
+// Emit emits n particles and returns how many it emitted. It emits fewer if the capacity is reached or the
+// source refuses memory, and counts the missing ones in Stats.Dropped. A negative n emits none. Emit commits
+// memory if the columns are full. It allocates on the Go heap only for the error of a refused commit. It
+// panics with a *memory.Misuse if the kind is not registered or the System is closed. Cost: see the package
+// documentation.
 func (s *System) Emit(e *Emitter, n int) int {
 	s.open("Emit")
 	return s.emit(e, n, 0)
 }
 
-// Burst emits e.Burst particles as [System.Emit] does, and returns how many it emitted.
+// Burst emits e.Burst particles. Results and panics are those of [System.Emit].
 func (s *System) Burst(e *Emitter) int {
 	s.open("Burst")
 	return s.emit(e, e.Burst, 0)
 }
 
-// EmitRate emits e.Rate*dt particles, dt in seconds, and returns how many it emitted. It adds the
-// fraction of a particle to e.Owed and uses it in the next call. The particles are distributed
-// along the path of the emitter during dt, from (X, Y) back by (VX, VY)*dt, so that a fast
-// emitter leaves an even trail.
+// EmitRate emits e.Rate*dt particles, dt in seconds, and returns how many it emitted. It adds the fraction of
+// a particle to e.Owed and uses it in the next call. If the sum is negative or NaN, it emits none and sets
+// e.Owed to 0. Particles that could not be emitted are dropped as in [System.Emit], and not owed.
+//
+// The particles are distributed along the path of the emitter during dt, from (X, Y) back by (VX, VY)*dt, so
+// that a fast emitter leaves an even trail. Panics are those of Emit.
 func (s *System) EmitRate(e *Emitter, dt float32) int {
 	s.open("EmitRate")
 	owed := e.Owed + float32(e.Rate*dt)

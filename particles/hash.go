@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Hash returns a hash of h, of all particles in the order of rows, and of the state of the random
-// numbers. Two Systems with the same seed and the same calls have the same hash on every
+// Hash mixes all particles, in the order of rows, and the state of the random numbers into h, and returns the
+// result. Two Systems with the same seed and the same calls have the same hash for the same h on every
 // architecture. It allocates nothing. Cost: see the package documentation.
 func (s *System) Hash(h uint64) uint64 {
 	h = mix(mix(h, uint64(s.n)), uint64(s.rng))

@@ -71,9 +71,9 @@ const (
 	stretched              // along the velocity
 )
 
-// Register adds a kind and returns its ID. The error names the invalid field and wraps
-// memory.ErrConfig, or wraps memory.ErrOutOfMemory if Config.MaxKinds are registered already.
-// No float may exceed 1e9 in magnitude. Nothing is changed on an error.
+// Register adds a kind and returns its ID. The error wraps memory.ErrConfig and names the field if k is
+// invalid. No float may exceed 1e9 in magnitude. The error wraps memory.ErrOutOfMemory if Config.MaxKinds are
+// registered already. Nothing is changed on an error.
 func (s *System) Register(k Kind) (KindID, error) {
 	s.open("Register")
 	if len(s.kinds) == cap(s.kinds) {
@@ -88,10 +88,9 @@ func (s *System) Register(k Kind) (KindID, error) {
 	return id, nil
 }
 
-// SetKind replaces a kind, for example with the palette of the next level. Live particles
-// change their look and motion at once and keep their rotation. The error names the invalid field
-// and wraps memory.ErrConfig; nothing is changed then. An id that is not registered panics with
-// a *memory.Misuse.
+// SetKind replaces a kind, for example with the palette of the next level. Live particles change their look
+// and motion at once and keep their rotation. The error wraps memory.ErrConfig and names the field if k is
+// invalid; nothing is changed then. It panics with a *memory.Misuse if id is not registered.
 func (s *System) SetKind(id KindID, k Kind) error {
 	s.open("SetKind")
 	s.known("SetKind", id)
@@ -102,14 +101,14 @@ func (s *System) SetKind(id KindID, k Kind) error {
 	return nil
 }
 
-// Kind returns the kind that is registered as id. An id that is not registered panics with a
-// *memory.Misuse.
+// Kind returns the kind that is registered as id. Its slices are those that were passed to Register or
+// SetKind. It panics with a *memory.Misuse if id is not registered.
 func (s *System) Kind(id KindID) Kind {
 	s.known("Kind", id)
 	return s.kinds[id]
 }
 
-// Count returns the number of live particles of a kind, 0 if the id is not registered.
+// Count returns the number of live particles of a kind. It returns 0 if id is not registered.
 func (s *System) Count(id KindID) int { return int(s.alive[id]) }
 
 func (s *System) known(op string, id KindID) {

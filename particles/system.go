@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Config sizes a System. The zero Config means the defaults.
+// Config sizes a System. A field of 0 selects its default.
 type Config struct {
 	// Capacity is the maximum number of live particles, from 1 to 1<<24. 0 means 131,072. It
 	// costs address space; memory is committed as particles are emitted. If the system refuses
@@ -17,7 +17,7 @@ type Config struct {
 	// MaxKinds is the maximum number of kinds, from 1 to 256. 0 means 32. Each costs 1.3 KiB of
 	// the Go heap.
 	MaxKinds int
-	// Seed is the seed of the random numbers. 0 means a constant seed.
+	// Seed is the seed of the random numbers. 0 means a fixed seed, the same in each program.
 	Seed uint64
 }
 
@@ -66,9 +66,9 @@ type System struct {
 // its sides.
 type Bounds struct{ MinX, MinY, MaxX, MaxY float32 }
 
-// New reserves the columns from src; nil means page.Default(). It commits nothing. The error names
-// the invalid field of cfg and wraps memory.ErrConfig, or wraps the error of src. Nothing stays
-// reserved then. The caller must Close the System before it closes src.
+// New reserves the columns from src; nil means page.Default(). It commits nothing. The error wraps
+// memory.ErrConfig and names the field if cfg is invalid, or wraps the error of src. Nothing stays reserved
+// then. The caller must Close the System before it closes src.
 func New(src page.Source, cfg Config) (_ *System, err error) {
 	if cfg.Capacity == 0 {
 		cfg.Capacity = defaultCapacity
@@ -111,9 +111,9 @@ func (s *System) Len() int { return s.n }
 // refused that much address space. It is 0 after Close.
 func (s *System) Capacity() int { return s.max }
 
-// Motion returns the columns of positions and velocities, for forces that a Kind does not have, such
-// as a vortex or a magnet. The caller may change the entries. The slices are valid until the next
-// Emit, Burst, EmitRate, Update, Reset, Trim or Close.
+// Motion returns the columns of positions and velocities, for forces that a Kind does not have, such as a
+// vortex or a magnet. Each has one entry per live particle. The caller may change the entries. The slices are
+// valid until the next Emit, Burst, EmitRate, Update, Reset, Trim or Close.
 func (s *System) Motion() (x, y, vx, vy []float32) {
 	s.open("Motion")
 	return s.x[:s.n:s.n], s.y[:s.n:s.n], s.vx[:s.n:s.n], s.vy[:s.n:s.n]
@@ -130,9 +130,9 @@ func (s *System) SetBounds(b Bounds) {
 	s.bounds = b
 }
 
-// Reserve commits memory for n particles, so that no later Emit has to. The error wraps
-// memory.ErrTooLarge if n exceeds the capacity, or wraps the error of the source; nothing is
-// changed then. After a refused commit Emit does not ask the source again. Reserve makes it ask
+// Reserve commits memory for n particles, so that Emit commits nothing until more than n are alive. The error
+// wraps memory.ErrTooLarge if n exceeds Capacity, or wraps the error of the source; nothing is changed then.
+// After a refused commit Emit does not ask the source again. A call of Reserve with a valid n makes it ask
 // again.
 func (s *System) Reserve(n int) error {
 	s.open("Reserve")
@@ -150,23 +150,24 @@ func (s *System) Reserve(n int) error {
 	return nil
 }
 
-// Reset removes all particles and restarts the random numbers from the seed. It keeps kinds,
-// bounds, statistics and committed memory. Emit asks the source again after a refused commit.
-// The cost does not depend on the number of particles.
+// Reset removes all particles and restarts the random numbers from the seed. It keeps kinds, bounds,
+// statistics and committed memory. After a refused commit, Emit asks the source again. The cost does not
+// depend on the number of particles.
 func (s *System) Reset() {
 	s.open("Reset")
 	s.n, s.rng, s.refused = 0, s.seed0, false
 	clear(s.alive[:])
 }
 
-// Trim decommits the memory of unused rows. The error is that of the source.
+// Trim decommits the memory of unused rows. If the source cannot decommit, Trim returns its error; the
+// particles are unchanged.
 func (s *System) Trim() error {
 	s.open("Trim")
 	return s.shrink(s.n)
 }
 
-// Close releases the columns and ends all particles. After an error it may be called again. A
-// further Close does nothing.
+// Close releases the columns and ends all particles. If the source cannot release them, Close returns its
+// error and can be called again. After a Close without an error, further ones do nothing.
 func (s *System) Close() error {
 	s.shut()
 	return s.release()
@@ -202,7 +203,7 @@ type Stats struct {
 	Kinds    int          // registered kinds
 	Emitted  uint64       // particles emitted since New
 	Dropped  uint64       // particles not emitted since New: no capacity, or no memory
-	Failures uint64       // commits that the source refused since New
+	Failures uint64       // since New: growths in Emit and Reserve that the source refused, also in part
 	Memory   memory.Stats // in bytes, a particle as one allocation
 }
 
