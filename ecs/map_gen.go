@@ -248,13 +248,13 @@ func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 	return m.setAll("AddAll", s, false, a, b)
 }
 
-// Removes is [Map1.Removes] for 2 components.
+// Removes is [Map1.Removes] for a mapper of 2 components.
 func (m *Map2[A, B]) Removes(ids ...ID) *Map2[A, B] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 2 components.
+// To is [Map1.To] for a mapper of 2 components.
 func (m *Map2[A, B]) To(id ID, target Entity) *Map2[A, B] {
 	m.setTarget(id, target)
 	return m
@@ -386,13 +386,13 @@ func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 	return m.setAll("AddAll", s, false, a, b, c)
 }
 
-// Removes is [Map1.Removes] for 3 components.
+// Removes is [Map1.Removes] for a mapper of 3 components.
 func (m *Map3[A, B, C]) Removes(ids ...ID) *Map3[A, B, C] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 3 components.
+// To is [Map1.To] for a mapper of 3 components.
 func (m *Map3[A, B, C]) To(id ID, target Entity) *Map3[A, B, C] {
 	m.setTarget(id, target)
 	return m
@@ -530,13 +530,13 @@ func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) 
 	return m.setAll("AddAll", s, false, a, b, c, d)
 }
 
-// Removes is [Map1.Removes] for 4 components.
+// Removes is [Map1.Removes] for a mapper of 4 components.
 func (m *Map4[A, B, C, D]) Removes(ids ...ID) *Map4[A, B, C, D] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 4 components.
+// To is [Map1.To] for a mapper of 4 components.
 func (m *Map4[A, B, C, D]) To(id ID, target Entity) *Map4[A, B, C, D] {
 	m.setTarget(id, target)
 	return m
@@ -680,13 +680,13 @@ func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int,
 	return m.setAll("AddAll", s, false, a, b, c, d, e)
 }
 
-// Removes is [Map1.Removes] for 5 components.
+// Removes is [Map1.Removes] for a mapper of 5 components.
 func (m *Map5[A, B, C, D, E]) Removes(ids ...ID) *Map5[A, B, C, D, E] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 5 components.
+// To is [Map1.To] for a mapper of 5 components.
 func (m *Map5[A, B, C, D, E]) To(id ID, target Entity) *Map5[A, B, C, D, E] {
 	m.setTarget(id, target)
 	return m
@@ -836,13 +836,13 @@ func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f 
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f)
 }
 
-// Removes is [Map1.Removes] for 6 components.
+// Removes is [Map1.Removes] for a mapper of 6 components.
 func (m *Map6[A, B, C, D, E, F]) Removes(ids ...ID) *Map6[A, B, C, D, E, F] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 6 components.
+// To is [Map1.To] for a mapper of 6 components.
 func (m *Map6[A, B, C, D, E, F]) To(id ID, target Entity) *Map6[A, B, C, D, E, F] {
 	m.setTarget(id, target)
 	return m
@@ -998,13 +998,13 @@ func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E,
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g)
 }
 
-// Removes is [Map1.Removes] for 7 components.
+// Removes is [Map1.Removes] for a mapper of 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Removes(ids ...ID) *Map7[A, B, C, D, E, F, G] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 7 components.
+// To is [Map1.To] for a mapper of 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Map7[A, B, C, D, E, F, G] {
 	m.setTarget(id, target)
 	return m
@@ -1166,13 +1166,13 @@ func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h)
 }
 
-// Removes is [Map1.Removes] for 8 components.
+// Removes is [Map1.Removes] for a mapper of 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Removes(ids ...ID) *Map8[A, B, C, D, E, F, G, H] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 8 components.
+// To is [Map1.To] for a mapper of 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Map8[A, B, C, D, E, F, G, H] {
 	m.setTarget(id, target)
 	return m
@@ -1340,13 +1340,13 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i)
 }
 
-// Removes is [Map1.Removes] for 9 components.
+// Removes is [Map1.Removes] for a mapper of 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Removes(ids ...ID) *Map9[A, B, C, D, E, F, G, H, I] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 9 components.
+// To is [Map1.To] for a mapper of 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) To(id ID, target Entity) *Map9[A, B, C, D, E, F, G, H, I] {
 	m.setTarget(id, target)
 	return m
@@ -1520,13 +1520,13 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C,
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j)
 }
 
-// Removes is [Map1.Removes] for 10 components.
+// Removes is [Map1.Removes] for a mapper of 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Removes(ids ...ID) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 10 components.
+// To is [Map1.To] for a mapper of 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) To(id ID, target Entity) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m.setTarget(id, target)
 	return m
@@ -1706,13 +1706,13 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k)
 }
 
-// Removes is [Map1.Removes] for 11 components.
+// Removes is [Map1.Removes] for a mapper of 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Removes(ids ...ID) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 11 components.
+// To is [Map1.To] for a mapper of 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) To(id ID, target Entity) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m.setTarget(id, target)
 	return m
@@ -1898,13 +1898,13 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k, l)
 }
 
-// Removes is [Map1.Removes] for 12 components.
+// Removes is [Map1.Removes] for a mapper of 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Removes(ids ...ID) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m.removes(ids)
 	return m
 }
 
-// To is [Map1.To] for 12 components.
+// To is [Map1.To] for a mapper of 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) To(id ID, target Entity) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m.setTarget(id, target)
 	return m

@@ -174,50 +174,50 @@ func NewFilter2[A, B any](w *World) *Filter2[A, B] {
 	return f
 }
 
-// With is [Filter1.With] for 2 components.
+// With is [Filter1.With] for a filter of 2 components.
 func (f *Filter2[A, B]) With(ids ...ID) *Filter2[A, B] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without is [Filter1.Without] for 2 components.
+// Without is [Filter1.Without] for a filter of 2 components.
 func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is [Filter1.To] for 2 components.
+// To is [Filter1.To] for a filter of 2 components.
 func (f *Filter2[A, B]) To(id ID, target Entity) *Filter2[A, B] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny is [Filter1.ToAny] for 2 components.
+// ToAny is [Filter1.ToAny] for a filter of 2 components.
 func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is [Filter1.Writes] for 2 components.
+// Writes is [Filter1.Writes] for a filter of 2 components.
 func (f *Filter2[A, B]) Writes(ids ...ID) *Filter2[A, B] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is [Filter1.ChangedSince] for 2 components.
+// ChangedSince is [Filter1.ChangedSince] for a filter of 2 components.
 func (f *Filter2[A, B]) ChangedSince(t Tick, ids ...ID) *Filter2[A, B] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive is [Filter1.Exclusive] for 2 components.
+// Exclusive is [Filter1.Exclusive] for a filter of 2 components.
 func (f *Filter2[A, B]) Exclusive() *Filter2[A, B] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query is [Filter1.Query] for 2 components.
+// Query is [Filter1.Query] for a filter of 2 components.
 func (f *Filter2[A, B]) Query() Query2[A, B] {
 	return Query2[A, B]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -307,50 +307,50 @@ func NewFilter3[A, B, C any](w *World) *Filter3[A, B, C] {
 	return f
 }
 
-// With is [Filter1.With] for 3 components.
+// With is [Filter1.With] for a filter of 3 components.
 func (f *Filter3[A, B, C]) With(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without is [Filter1.Without] for 3 components.
+// Without is [Filter1.Without] for a filter of 3 components.
 func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is [Filter1.To] for 3 components.
+// To is [Filter1.To] for a filter of 3 components.
 func (f *Filter3[A, B, C]) To(id ID, target Entity) *Filter3[A, B, C] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny is [Filter1.ToAny] for 3 components.
+// ToAny is [Filter1.ToAny] for a filter of 3 components.
 func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is [Filter1.Writes] for 3 components.
+// Writes is [Filter1.Writes] for a filter of 3 components.
 func (f *Filter3[A, B, C]) Writes(ids ...ID) *Filter3[A, B, C] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is [Filter1.ChangedSince] for 3 components.
+// ChangedSince is [Filter1.ChangedSince] for a filter of 3 components.
 func (f *Filter3[A, B, C]) ChangedSince(t Tick, ids ...ID) *Filter3[A, B, C] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive is [Filter1.Exclusive] for 3 components.
+// Exclusive is [Filter1.Exclusive] for a filter of 3 components.
 func (f *Filter3[A, B, C]) Exclusive() *Filter3[A, B, C] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query is [Filter1.Query] for 3 components.
+// Query is [Filter1.Query] for a filter of 3 components.
 func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
 	return Query3[A, B, C]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -444,50 +444,50 @@ func NewFilter4[A, B, C, D any](w *World) *Filter4[A, B, C, D] {
 	return f
 }
 
-// With is [Filter1.With] for 4 components.
+// With is [Filter1.With] for a filter of 4 components.
 func (f *Filter4[A, B, C, D]) With(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without is [Filter1.Without] for 4 components.
+// Without is [Filter1.Without] for a filter of 4 components.
 func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is [Filter1.To] for 4 components.
+// To is [Filter1.To] for a filter of 4 components.
 func (f *Filter4[A, B, C, D]) To(id ID, target Entity) *Filter4[A, B, C, D] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny is [Filter1.ToAny] for 4 components.
+// ToAny is [Filter1.ToAny] for a filter of 4 components.
 func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is [Filter1.Writes] for 4 components.
+// Writes is [Filter1.Writes] for a filter of 4 components.
 func (f *Filter4[A, B, C, D]) Writes(ids ...ID) *Filter4[A, B, C, D] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is [Filter1.ChangedSince] for 4 components.
+// ChangedSince is [Filter1.ChangedSince] for a filter of 4 components.
 func (f *Filter4[A, B, C, D]) ChangedSince(t Tick, ids ...ID) *Filter4[A, B, C, D] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive is [Filter1.Exclusive] for 4 components.
+// Exclusive is [Filter1.Exclusive] for a filter of 4 components.
 func (f *Filter4[A, B, C, D]) Exclusive() *Filter4[A, B, C, D] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query is [Filter1.Query] for 4 components.
+// Query is [Filter1.Query] for a filter of 4 components.
 func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
 	return Query4[A, B, C, D]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -585,50 +585,50 @@ func NewFilter5[A, B, C, D, E any](w *World) *Filter5[A, B, C, D, E] {
 	return f
 }
 
-// With is [Filter1.With] for 5 components.
+// With is [Filter1.With] for a filter of 5 components.
 func (f *Filter5[A, B, C, D, E]) With(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without is [Filter1.Without] for 5 components.
+// Without is [Filter1.Without] for a filter of 5 components.
 func (f *Filter5[A, B, C, D, E]) Without(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is [Filter1.To] for 5 components.
+// To is [Filter1.To] for a filter of 5 components.
 func (f *Filter5[A, B, C, D, E]) To(id ID, target Entity) *Filter5[A, B, C, D, E] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny is [Filter1.ToAny] for 5 components.
+// ToAny is [Filter1.ToAny] for a filter of 5 components.
 func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is [Filter1.Writes] for 5 components.
+// Writes is [Filter1.Writes] for a filter of 5 components.
 func (f *Filter5[A, B, C, D, E]) Writes(ids ...ID) *Filter5[A, B, C, D, E] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is [Filter1.ChangedSince] for 5 components.
+// ChangedSince is [Filter1.ChangedSince] for a filter of 5 components.
 func (f *Filter5[A, B, C, D, E]) ChangedSince(t Tick, ids ...ID) *Filter5[A, B, C, D, E] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive is [Filter1.Exclusive] for 5 components.
+// Exclusive is [Filter1.Exclusive] for a filter of 5 components.
 func (f *Filter5[A, B, C, D, E]) Exclusive() *Filter5[A, B, C, D, E] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query is [Filter1.Query] for 5 components.
+// Query is [Filter1.Query] for a filter of 5 components.
 func (f *Filter5[A, B, C, D, E]) Query() Query5[A, B, C, D, E] {
 	return Query5[A, B, C, D, E]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -723,50 +723,50 @@ func NewFilter6[A, B, C, D, E, F any](w *World) *Filter6[A, B, C, D, E, F] {
 	return f
 }
 
-// With is [Filter1.With] for 6 components.
+// With is [Filter1.With] for a filter of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) With(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without is [Filter1.Without] for 6 components.
+// Without is [Filter1.Without] for a filter of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Without(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is [Filter1.To] for 6 components.
+// To is [Filter1.To] for a filter of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) To(id ID, target Entity) *Filter6[A, B, C, D, E, F] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny is [Filter1.ToAny] for 6 components.
+// ToAny is [Filter1.ToAny] for a filter of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is [Filter1.Writes] for 6 components.
+// Writes is [Filter1.Writes] for a filter of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Writes(ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is [Filter1.ChangedSince] for 6 components.
+// ChangedSince is [Filter1.ChangedSince] for a filter of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) ChangedSince(t Tick, ids ...ID) *Filter6[A, B, C, D, E, F] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive is [Filter1.Exclusive] for 6 components.
+// Exclusive is [Filter1.Exclusive] for a filter of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Exclusive() *Filter6[A, B, C, D, E, F] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query is [Filter1.Query] for 6 components.
+// Query is [Filter1.Query] for a filter of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Query() Query6[A, B, C, D, E, F] {
 	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -864,50 +864,50 @@ func NewFilter7[A, B, C, D, E, F, G any](w *World) *Filter7[A, B, C, D, E, F, G]
 	return f
 }
 
-// With is [Filter1.With] for 7 components.
+// With is [Filter1.With] for a filter of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) With(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without is [Filter1.Without] for 7 components.
+// Without is [Filter1.Without] for a filter of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Without(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is [Filter1.To] for 7 components.
+// To is [Filter1.To] for a filter of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Filter7[A, B, C, D, E, F, G] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny is [Filter1.ToAny] for 7 components.
+// ToAny is [Filter1.ToAny] for a filter of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is [Filter1.Writes] for 7 components.
+// Writes is [Filter1.Writes] for a filter of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Writes(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is [Filter1.ChangedSince] for 7 components.
+// ChangedSince is [Filter1.ChangedSince] for a filter of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) ChangedSince(t Tick, ids ...ID) *Filter7[A, B, C, D, E, F, G] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive is [Filter1.Exclusive] for 7 components.
+// Exclusive is [Filter1.Exclusive] for a filter of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Exclusive() *Filter7[A, B, C, D, E, F, G] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query is [Filter1.Query] for 7 components.
+// Query is [Filter1.Query] for a filter of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Query() Query7[A, B, C, D, E, F, G] {
 	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
@@ -1008,50 +1008,50 @@ func NewFilter8[A, B, C, D, E, F, G, H any](w *World) *Filter8[A, B, C, D, E, F,
 	return f
 }
 
-// With is [Filter1.With] for 8 components.
+// With is [Filter1.With] for a filter of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) With(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.restrict("With", ids, false)
 	return f
 }
 
-// Without is [Filter1.Without] for 8 components.
+// Without is [Filter1.Without] for a filter of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Without(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.restrict("Without", ids, true)
 	return f
 }
 
-// To is [Filter1.To] for 8 components.
+// To is [Filter1.To] for a filter of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Filter8[A, B, C, D, E, F, G, H] {
 	f.narrowTo(id, target)
 	return f
 }
 
-// ToAny is [Filter1.ToAny] for 8 components.
+// ToAny is [Filter1.ToAny] for a filter of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, H] {
 	f.widenToAny()
 	return f
 }
 
-// Writes is [Filter1.Writes] for 8 components.
+// Writes is [Filter1.Writes] for a filter of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Writes(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.addWrites(ids)
 	return f
 }
 
-// ChangedSince is [Filter1.ChangedSince] for 8 components.
+// ChangedSince is [Filter1.ChangedSince] for a filter of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) ChangedSince(t Tick, ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
 	f.changedSince(t, ids)
 	return f
 }
 
-// Exclusive is [Filter1.Exclusive] for 8 components.
+// Exclusive is [Filter1.Exclusive] for a filter of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Exclusive() *Filter8[A, B, C, D, E, F, G, H] {
 	f.narrow("Exclusive")
 	f.exact = true
 	return f
 }
 
-// Query is [Filter1.Query] for 8 components.
+// Query is [Filter1.Query] for a filter of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Query() Query8[A, B, C, D, E, F, G, H] {
 	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
