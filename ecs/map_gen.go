@@ -10,8 +10,7 @@ import "unsafe"
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map1[A any] struct {
-	of [0]*func(A)
-	mapper
+	setting[Map1[A]]
 }
 
 // NewMap1 returns a mapper and registers the types that are new to w. It panics with a
@@ -110,22 +109,6 @@ func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return m.setAll("AddAll", s, false, a)
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
-func (m *Map1[A]) Removes(ids ...ID) *Map1[A] {
-	m.removes(ids)
-	return m
-}
-
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
-func (m *Map1[A]) To(id ID, target Entity) *Map1[A] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
@@ -159,8 +142,7 @@ func (m *Map1[A]) setAll(op string, s Selection, swap bool, a A) (int, error) {
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map2[A, B any] struct {
-	of [0]*func(A, B)
-	mapper
+	setting[Map2[A, B]]
 }
 
 // NewMap2 returns a mapper and registers the types that are new to w. It panics with a
@@ -248,18 +230,6 @@ func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 	return m.setAll("AddAll", s, false, a, b)
 }
 
-// Removes is [Map1.Removes] for a mapper of 2 components.
-func (m *Map2[A, B]) Removes(ids ...ID) *Map2[A, B] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 2 components.
-func (m *Map2[A, B]) To(id ID, target Entity) *Map2[A, B] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 2 components.
 func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -293,8 +263,7 @@ func (m *Map2[A, B]) setAll(op string, s Selection, swap bool, a A, b B) (int, e
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map3[A, B, C any] struct {
-	of [0]*func(A, B, C)
-	mapper
+	setting[Map3[A, B, C]]
 }
 
 // NewMap3 returns a mapper and registers the types that are new to w. It panics with a
@@ -386,18 +355,6 @@ func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 	return m.setAll("AddAll", s, false, a, b, c)
 }
 
-// Removes is [Map1.Removes] for a mapper of 3 components.
-func (m *Map3[A, B, C]) Removes(ids ...ID) *Map3[A, B, C] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 3 components.
-func (m *Map3[A, B, C]) To(id ID, target Entity) *Map3[A, B, C] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 3 components.
 func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -433,8 +390,7 @@ func (m *Map3[A, B, C]) setAll(op string, s Selection, swap bool, a A, b B, c C)
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map4[A, B, C, D any] struct {
-	of [0]*func(A, B, C, D)
-	mapper
+	setting[Map4[A, B, C, D]]
 }
 
 // NewMap4 returns a mapper and registers the types that are new to w. It panics with a
@@ -530,18 +486,6 @@ func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) 
 	return m.setAll("AddAll", s, false, a, b, c, d)
 }
 
-// Removes is [Map1.Removes] for a mapper of 4 components.
-func (m *Map4[A, B, C, D]) Removes(ids ...ID) *Map4[A, B, C, D] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 4 components.
-func (m *Map4[A, B, C, D]) To(id ID, target Entity) *Map4[A, B, C, D] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 4 components.
 func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -579,8 +523,7 @@ func (m *Map4[A, B, C, D]) setAll(op string, s Selection, swap bool, a A, b B, c
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map5[A, B, C, D, E any] struct {
-	of [0]*func(A, B, C, D, E)
-	mapper
+	setting[Map5[A, B, C, D, E]]
 }
 
 // NewMap5 returns a mapper and registers the types that are new to w. It panics with a
@@ -680,18 +623,6 @@ func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int,
 	return m.setAll("AddAll", s, false, a, b, c, d, e)
 }
 
-// Removes is [Map1.Removes] for a mapper of 5 components.
-func (m *Map5[A, B, C, D, E]) Removes(ids ...ID) *Map5[A, B, C, D, E] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 5 components.
-func (m *Map5[A, B, C, D, E]) To(id ID, target Entity) *Map5[A, B, C, D, E] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 5 components.
 func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -731,8 +662,7 @@ func (m *Map5[A, B, C, D, E]) setAll(op string, s Selection, swap bool, a A, b B
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map6[A, B, C, D, E, F any] struct {
-	of [0]*func(A, B, C, D, E, F)
-	mapper
+	setting[Map6[A, B, C, D, E, F]]
 }
 
 // NewMap6 returns a mapper and registers the types that are new to w. It panics with a
@@ -836,18 +766,6 @@ func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f 
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f)
 }
 
-// Removes is [Map1.Removes] for a mapper of 6 components.
-func (m *Map6[A, B, C, D, E, F]) Removes(ids ...ID) *Map6[A, B, C, D, E, F] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 6 components.
-func (m *Map6[A, B, C, D, E, F]) To(id ID, target Entity) *Map6[A, B, C, D, E, F] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -889,8 +807,7 @@ func (m *Map6[A, B, C, D, E, F]) setAll(op string, s Selection, swap bool, a A, 
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map7[A, B, C, D, E, F, G any] struct {
-	of [0]*func(A, B, C, D, E, F, G)
-	mapper
+	setting[Map7[A, B, C, D, E, F, G]]
 }
 
 // NewMap7 returns a mapper and registers the types that are new to w. It panics with a
@@ -998,18 +915,6 @@ func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E,
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g)
 }
 
-// Removes is [Map1.Removes] for a mapper of 7 components.
-func (m *Map7[A, B, C, D, E, F, G]) Removes(ids ...ID) *Map7[A, B, C, D, E, F, G] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 7 components.
-func (m *Map7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Map7[A, B, C, D, E, F, G] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -1053,8 +958,7 @@ func (m *Map7[A, B, C, D, E, F, G]) setAll(op string, s Selection, swap bool, a 
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map8[A, B, C, D, E, F, G, H any] struct {
-	of [0]*func(A, B, C, D, E, F, G, H)
-	mapper
+	setting[Map8[A, B, C, D, E, F, G, H]]
 }
 
 // NewMap8 returns a mapper and registers the types that are new to w. It panics with a
@@ -1166,18 +1070,6 @@ func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h)
 }
 
-// Removes is [Map1.Removes] for a mapper of 8 components.
-func (m *Map8[A, B, C, D, E, F, G, H]) Removes(ids ...ID) *Map8[A, B, C, D, E, F, G, H] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 8 components.
-func (m *Map8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Map8[A, B, C, D, E, F, G, H] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -1223,8 +1115,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) setAll(op string, s Selection, swap bool,
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map9[A, B, C, D, E, F, G, H, I any] struct {
-	of [0]*func(A, B, C, D, E, F, G, H, I)
-	mapper
+	setting[Map9[A, B, C, D, E, F, G, H, I]]
 }
 
 // NewMap9 returns a mapper and registers the types that are new to w. It panics with a
@@ -1340,18 +1231,6 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i)
 }
 
-// Removes is [Map1.Removes] for a mapper of 9 components.
-func (m *Map9[A, B, C, D, E, F, G, H, I]) Removes(ids ...ID) *Map9[A, B, C, D, E, F, G, H, I] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 9 components.
-func (m *Map9[A, B, C, D, E, F, G, H, I]) To(id ID, target Entity) *Map9[A, B, C, D, E, F, G, H, I] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -1399,8 +1278,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) setAll(op string, s Selection, swap bo
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
-	of [0]*func(A, B, C, D, E, F, G, H, I, J)
-	mapper
+	setting[Map10[A, B, C, D, E, F, G, H, I, J]]
 }
 
 // NewMap10 returns a mapper and registers the types that are new to w. It panics with a
@@ -1520,18 +1398,6 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C,
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j)
 }
 
-// Removes is [Map1.Removes] for a mapper of 10 components.
-func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Removes(ids ...ID) *Map10[A, B, C, D, E, F, G, H, I, J] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 10 components.
-func (m *Map10[A, B, C, D, E, F, G, H, I, J]) To(id ID, target Entity) *Map10[A, B, C, D, E, F, G, H, I, J] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -1581,8 +1447,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) setAll(op string, s Selection, swa
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
-	of [0]*func(A, B, C, D, E, F, G, H, I, J, K)
-	mapper
+	setting[Map11[A, B, C, D, E, F, G, H, I, J, K]]
 }
 
 // NewMap11 returns a mapper and registers the types that are new to w. It panics with a
@@ -1706,18 +1571,6 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k)
 }
 
-// Removes is [Map1.Removes] for a mapper of 11 components.
-func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Removes(ids ...ID) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 11 components.
-func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) To(id ID, target Entity) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
-	m.setTarget(id, target)
-	return m
-}
-
 // Exchange is [Map1.Exchange] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
 	loc, err := m.add("Exchange", entity, true)
@@ -1769,8 +1622,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) setAll(op string, s Selection, 
 // Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
 // To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
 type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
-	of [0]*func(A, B, C, D, E, F, G, H, I, J, K, L)
-	mapper
+	setting[Map12[A, B, C, D, E, F, G, H, I, J, K, L]]
 }
 
 // NewMap12 returns a mapper and registers the types that are new to w. It panics with a
@@ -1896,18 +1748,6 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B,
 // AddAll is [Map1.AddAll] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
 	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k, l)
-}
-
-// Removes is [Map1.Removes] for a mapper of 12 components.
-func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Removes(ids ...ID) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
-	m.removes(ids)
-	return m
-}
-
-// To is [Map1.To] for a mapper of 12 components.
-func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) To(id ID, target Entity) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
-	m.setTarget(id, target)
-	return m
 }
 
 // Exchange is [Map1.Exchange] for 12 components.

@@ -42,6 +42,25 @@ func (m *mapper) init(w *World, ids ...ID) {
 	m.relating = m.bits.any(&w.store.relating)
 }
 
+// A setting has the methods that configure a mapper and return it, as a [narrowing] those of a filter. Map begins with it.
+type setting[Map any] struct{ mapper }
+
+// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
+// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
+// for a fifth relation, in a parallel run, and in a closed world.
+func (m *setting[Map]) To(id ID, target Entity) *Map {
+	m.setTarget(id, target)
+	return (*Map)(unsafe.Pointer(m))
+}
+
+// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
+// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
+// twice, or if the world does not have an ID.
+func (m *setting[Map]) Removes(ids ...ID) *Map {
+	m.removes(ids)
+	return (*Map)(unsafe.Pointer(m))
+}
+
 // setTarget chooses the target of relation id, from now on.
 func (m *mapper) setTarget(id ID, target Entity) {
 	m.w.mustRelate("To", id)

@@ -12,8 +12,7 @@ import (
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter1[A any] struct {
-	of [0]*func(A)
-	filter
+	narrowing[Filter1[A]]
 }
 
 // NewFilter1 returns a filter and registers the types that are new to w. It panics with a
@@ -21,77 +20,6 @@ type Filter1[A any] struct {
 func NewFilter1[A any](w *World) *Filter1[A] {
 	f := new(Filter1[A])
 	f.init(w, mustRegister[A](w, "NewFilter1"))
-	return f
-}
-
-// With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice,
-// or while a query over f is open.
-func (f *Filter1[A]) With(ids ...ID) *Filter1[A] {
-	f.restrict("With", ids, false)
-	return f
-}
-
-// Without narrows the filter to entities that have none of these components, in addition to earlier
-// calls. It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if one is
-// passed twice, or while a query over f is open.
-func (f *Filter1[A]) Without(ids ...ID) *Filter1[A] {
-	f.restrict("Without", ids, true)
-	return f
-}
-
-// To narrows the filter to entities whose relation with this ID has this target. It replaces an
-// earlier target of the relation and is cheap enough to call for each of many targets. If the target
-// is stale, the filter matches nothing. To returns f.
-//
-// It panics with a [*memory.Misuse] if the ID is not a relation, for a fifth relation, while a query
-// over f is open, and in a closed world.
-func (f *Filter1[A]) To(id ID, target Entity) *Filter1[A] {
-	f.narrowTo(id, target)
-	return f
-}
-
-// ToAny undoes the targets of all calls of To. The filter then matches entities with these relations to
-// any target, also a stale one. It returns f. It panics with a [*memory.Misuse] while a query over f is
-// open, and in a closed world.
-func (f *Filter1[A]) ToAny() *Filter1[A] {
-	f.widenToAny()
-	return f
-}
-
-// Writes declares that loops over the filter write these components, from now on. All, Chunks, Query
-// and Parallel then record a write for all entities of a chunk, or of a run of changed ones, when
-// they reach it. They do so even if the loop writes nothing. Only components that are tracked with
-// [World.Track] are recorded. Others cost one check per chunk. It returns f.
-//
-// It panics with a [*memory.Misuse] if the world does not have an ID, if one is passed twice, while a
-// query over f is open, and in a closed world.
-func (f *Filter1[A]) Writes(ids ...ID) *Filter1[A] {
-	f.addWrites(ids)
-	return f
-}
-
-// ChangedSince narrows the filter to entities of which at least one of these components was written
-// after t. It replaces an earlier ChangedSince and is cheap enough to call each frame. An entity that has
-// none of the components does not match. With the zero Tick all entities match that have one. A loop in
-// progress also reaches entities that are written after it began, if it has not passed them. It returns f.
-//
-// Chunks, Columns and Parallel then yield parts of chunks: unbroken runs of changed entities. All
-// and Query visit the same entities. The loop reads 4 bytes per entity and named component.
-// World.RemoveAll and other batch operations panic with a [*memory.Misuse] for such a filter.
-//
-// It panics with a [*memory.Misuse] unless ids are one to eight different components that [World.Track]
-// was called for, while a query over f is open, and in a closed world.
-func (f *Filter1[A]) ChangedSince(t Tick, ids ...ID) *Filter1[A] {
-	f.changedSince(t, ids)
-	return f
-}
-
-// Exclusive narrows the filter to entities that have no components except those of the filter, of With
-// and of To. It returns f. It panics with a [*memory.Misuse] while a query over f is open.
-func (f *Filter1[A]) Exclusive() *Filter1[A] {
-	f.narrow("Exclusive")
-	f.exact = true
 	return f
 }
 
@@ -162,8 +90,7 @@ func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter2[A, B any] struct {
-	of [0]*func(A, B)
-	filter
+	narrowing[Filter2[A, B]]
 }
 
 // NewFilter2 returns a filter and registers the types that are new to w. It panics with a
@@ -171,49 +98,6 @@ type Filter2[A, B any] struct {
 func NewFilter2[A, B any](w *World) *Filter2[A, B] {
 	f := new(Filter2[A, B])
 	f.init(w, mustRegister[A](w, "NewFilter2"), mustRegister[B](w, "NewFilter2"))
-	return f
-}
-
-// With is [Filter1.With] for a filter of 2 components.
-func (f *Filter2[A, B]) With(ids ...ID) *Filter2[A, B] {
-	f.restrict("With", ids, false)
-	return f
-}
-
-// Without is [Filter1.Without] for a filter of 2 components.
-func (f *Filter2[A, B]) Without(ids ...ID) *Filter2[A, B] {
-	f.restrict("Without", ids, true)
-	return f
-}
-
-// To is [Filter1.To] for a filter of 2 components.
-func (f *Filter2[A, B]) To(id ID, target Entity) *Filter2[A, B] {
-	f.narrowTo(id, target)
-	return f
-}
-
-// ToAny is [Filter1.ToAny] for a filter of 2 components.
-func (f *Filter2[A, B]) ToAny() *Filter2[A, B] {
-	f.widenToAny()
-	return f
-}
-
-// Writes is [Filter1.Writes] for a filter of 2 components.
-func (f *Filter2[A, B]) Writes(ids ...ID) *Filter2[A, B] {
-	f.addWrites(ids)
-	return f
-}
-
-// ChangedSince is [Filter1.ChangedSince] for a filter of 2 components.
-func (f *Filter2[A, B]) ChangedSince(t Tick, ids ...ID) *Filter2[A, B] {
-	f.changedSince(t, ids)
-	return f
-}
-
-// Exclusive is [Filter1.Exclusive] for a filter of 2 components.
-func (f *Filter2[A, B]) Exclusive() *Filter2[A, B] {
-	f.narrow("Exclusive")
-	f.exact = true
 	return f
 }
 
@@ -295,8 +179,7 @@ func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter3[A, B, C any] struct {
-	of [0]*func(A, B, C)
-	filter
+	narrowing[Filter3[A, B, C]]
 }
 
 // NewFilter3 returns a filter and registers the types that are new to w. It panics with a
@@ -304,49 +187,6 @@ type Filter3[A, B, C any] struct {
 func NewFilter3[A, B, C any](w *World) *Filter3[A, B, C] {
 	f := new(Filter3[A, B, C])
 	f.init(w, mustRegister[A](w, "NewFilter3"), mustRegister[B](w, "NewFilter3"), mustRegister[C](w, "NewFilter3"))
-	return f
-}
-
-// With is [Filter1.With] for a filter of 3 components.
-func (f *Filter3[A, B, C]) With(ids ...ID) *Filter3[A, B, C] {
-	f.restrict("With", ids, false)
-	return f
-}
-
-// Without is [Filter1.Without] for a filter of 3 components.
-func (f *Filter3[A, B, C]) Without(ids ...ID) *Filter3[A, B, C] {
-	f.restrict("Without", ids, true)
-	return f
-}
-
-// To is [Filter1.To] for a filter of 3 components.
-func (f *Filter3[A, B, C]) To(id ID, target Entity) *Filter3[A, B, C] {
-	f.narrowTo(id, target)
-	return f
-}
-
-// ToAny is [Filter1.ToAny] for a filter of 3 components.
-func (f *Filter3[A, B, C]) ToAny() *Filter3[A, B, C] {
-	f.widenToAny()
-	return f
-}
-
-// Writes is [Filter1.Writes] for a filter of 3 components.
-func (f *Filter3[A, B, C]) Writes(ids ...ID) *Filter3[A, B, C] {
-	f.addWrites(ids)
-	return f
-}
-
-// ChangedSince is [Filter1.ChangedSince] for a filter of 3 components.
-func (f *Filter3[A, B, C]) ChangedSince(t Tick, ids ...ID) *Filter3[A, B, C] {
-	f.changedSince(t, ids)
-	return f
-}
-
-// Exclusive is [Filter1.Exclusive] for a filter of 3 components.
-func (f *Filter3[A, B, C]) Exclusive() *Filter3[A, B, C] {
-	f.narrow("Exclusive")
-	f.exact = true
 	return f
 }
 
@@ -432,8 +272,7 @@ func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter4[A, B, C, D any] struct {
-	of [0]*func(A, B, C, D)
-	filter
+	narrowing[Filter4[A, B, C, D]]
 }
 
 // NewFilter4 returns a filter and registers the types that are new to w. It panics with a
@@ -441,49 +280,6 @@ type Filter4[A, B, C, D any] struct {
 func NewFilter4[A, B, C, D any](w *World) *Filter4[A, B, C, D] {
 	f := new(Filter4[A, B, C, D])
 	f.init(w, mustRegister[A](w, "NewFilter4"), mustRegister[B](w, "NewFilter4"), mustRegister[C](w, "NewFilter4"), mustRegister[D](w, "NewFilter4"))
-	return f
-}
-
-// With is [Filter1.With] for a filter of 4 components.
-func (f *Filter4[A, B, C, D]) With(ids ...ID) *Filter4[A, B, C, D] {
-	f.restrict("With", ids, false)
-	return f
-}
-
-// Without is [Filter1.Without] for a filter of 4 components.
-func (f *Filter4[A, B, C, D]) Without(ids ...ID) *Filter4[A, B, C, D] {
-	f.restrict("Without", ids, true)
-	return f
-}
-
-// To is [Filter1.To] for a filter of 4 components.
-func (f *Filter4[A, B, C, D]) To(id ID, target Entity) *Filter4[A, B, C, D] {
-	f.narrowTo(id, target)
-	return f
-}
-
-// ToAny is [Filter1.ToAny] for a filter of 4 components.
-func (f *Filter4[A, B, C, D]) ToAny() *Filter4[A, B, C, D] {
-	f.widenToAny()
-	return f
-}
-
-// Writes is [Filter1.Writes] for a filter of 4 components.
-func (f *Filter4[A, B, C, D]) Writes(ids ...ID) *Filter4[A, B, C, D] {
-	f.addWrites(ids)
-	return f
-}
-
-// ChangedSince is [Filter1.ChangedSince] for a filter of 4 components.
-func (f *Filter4[A, B, C, D]) ChangedSince(t Tick, ids ...ID) *Filter4[A, B, C, D] {
-	f.changedSince(t, ids)
-	return f
-}
-
-// Exclusive is [Filter1.Exclusive] for a filter of 4 components.
-func (f *Filter4[A, B, C, D]) Exclusive() *Filter4[A, B, C, D] {
-	f.narrow("Exclusive")
-	f.exact = true
 	return f
 }
 
@@ -573,8 +369,7 @@ func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]]
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter5[A, B, C, D, E any] struct {
-	of [0]*func(A, B, C, D, E)
-	filter
+	narrowing[Filter5[A, B, C, D, E]]
 }
 
 // NewFilter5 returns a filter and registers the types that are new to w. It panics with a
@@ -582,49 +377,6 @@ type Filter5[A, B, C, D, E any] struct {
 func NewFilter5[A, B, C, D, E any](w *World) *Filter5[A, B, C, D, E] {
 	f := new(Filter5[A, B, C, D, E])
 	f.init(w, mustRegister[A](w, "NewFilter5"), mustRegister[B](w, "NewFilter5"), mustRegister[C](w, "NewFilter5"), mustRegister[D](w, "NewFilter5"), mustRegister[E](w, "NewFilter5"))
-	return f
-}
-
-// With is [Filter1.With] for a filter of 5 components.
-func (f *Filter5[A, B, C, D, E]) With(ids ...ID) *Filter5[A, B, C, D, E] {
-	f.restrict("With", ids, false)
-	return f
-}
-
-// Without is [Filter1.Without] for a filter of 5 components.
-func (f *Filter5[A, B, C, D, E]) Without(ids ...ID) *Filter5[A, B, C, D, E] {
-	f.restrict("Without", ids, true)
-	return f
-}
-
-// To is [Filter1.To] for a filter of 5 components.
-func (f *Filter5[A, B, C, D, E]) To(id ID, target Entity) *Filter5[A, B, C, D, E] {
-	f.narrowTo(id, target)
-	return f
-}
-
-// ToAny is [Filter1.ToAny] for a filter of 5 components.
-func (f *Filter5[A, B, C, D, E]) ToAny() *Filter5[A, B, C, D, E] {
-	f.widenToAny()
-	return f
-}
-
-// Writes is [Filter1.Writes] for a filter of 5 components.
-func (f *Filter5[A, B, C, D, E]) Writes(ids ...ID) *Filter5[A, B, C, D, E] {
-	f.addWrites(ids)
-	return f
-}
-
-// ChangedSince is [Filter1.ChangedSince] for a filter of 5 components.
-func (f *Filter5[A, B, C, D, E]) ChangedSince(t Tick, ids ...ID) *Filter5[A, B, C, D, E] {
-	f.changedSince(t, ids)
-	return f
-}
-
-// Exclusive is [Filter1.Exclusive] for a filter of 5 components.
-func (f *Filter5[A, B, C, D, E]) Exclusive() *Filter5[A, B, C, D, E] {
-	f.narrow("Exclusive")
-	f.exact = true
 	return f
 }
 
@@ -711,8 +463,7 @@ func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, 
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter6[A, B, C, D, E, F any] struct {
-	of [0]*func(A, B, C, D, E, F)
-	filter
+	narrowing[Filter6[A, B, C, D, E, F]]
 }
 
 // NewFilter6 returns a filter and registers the types that are new to w. It panics with a
@@ -720,49 +471,6 @@ type Filter6[A, B, C, D, E, F any] struct {
 func NewFilter6[A, B, C, D, E, F any](w *World) *Filter6[A, B, C, D, E, F] {
 	f := new(Filter6[A, B, C, D, E, F])
 	f.init(w, mustRegister[A](w, "NewFilter6"), mustRegister[B](w, "NewFilter6"), mustRegister[C](w, "NewFilter6"), mustRegister[D](w, "NewFilter6"), mustRegister[E](w, "NewFilter6"), mustRegister[F](w, "NewFilter6"))
-	return f
-}
-
-// With is [Filter1.With] for a filter of 6 components.
-func (f *Filter6[A, B, C, D, E, F]) With(ids ...ID) *Filter6[A, B, C, D, E, F] {
-	f.restrict("With", ids, false)
-	return f
-}
-
-// Without is [Filter1.Without] for a filter of 6 components.
-func (f *Filter6[A, B, C, D, E, F]) Without(ids ...ID) *Filter6[A, B, C, D, E, F] {
-	f.restrict("Without", ids, true)
-	return f
-}
-
-// To is [Filter1.To] for a filter of 6 components.
-func (f *Filter6[A, B, C, D, E, F]) To(id ID, target Entity) *Filter6[A, B, C, D, E, F] {
-	f.narrowTo(id, target)
-	return f
-}
-
-// ToAny is [Filter1.ToAny] for a filter of 6 components.
-func (f *Filter6[A, B, C, D, E, F]) ToAny() *Filter6[A, B, C, D, E, F] {
-	f.widenToAny()
-	return f
-}
-
-// Writes is [Filter1.Writes] for a filter of 6 components.
-func (f *Filter6[A, B, C, D, E, F]) Writes(ids ...ID) *Filter6[A, B, C, D, E, F] {
-	f.addWrites(ids)
-	return f
-}
-
-// ChangedSince is [Filter1.ChangedSince] for a filter of 6 components.
-func (f *Filter6[A, B, C, D, E, F]) ChangedSince(t Tick, ids ...ID) *Filter6[A, B, C, D, E, F] {
-	f.changedSince(t, ids)
-	return f
-}
-
-// Exclusive is [Filter1.Exclusive] for a filter of 6 components.
-func (f *Filter6[A, B, C, D, E, F]) Exclusive() *Filter6[A, B, C, D, E, F] {
-	f.narrow("Exclusive")
-	f.exact = true
 	return f
 }
 
@@ -852,8 +560,7 @@ func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, 
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter7[A, B, C, D, E, F, G any] struct {
-	of [0]*func(A, B, C, D, E, F, G)
-	filter
+	narrowing[Filter7[A, B, C, D, E, F, G]]
 }
 
 // NewFilter7 returns a filter and registers the types that are new to w. It panics with a
@@ -861,49 +568,6 @@ type Filter7[A, B, C, D, E, F, G any] struct {
 func NewFilter7[A, B, C, D, E, F, G any](w *World) *Filter7[A, B, C, D, E, F, G] {
 	f := new(Filter7[A, B, C, D, E, F, G])
 	f.init(w, mustRegister[A](w, "NewFilter7"), mustRegister[B](w, "NewFilter7"), mustRegister[C](w, "NewFilter7"), mustRegister[D](w, "NewFilter7"), mustRegister[E](w, "NewFilter7"), mustRegister[F](w, "NewFilter7"), mustRegister[G](w, "NewFilter7"))
-	return f
-}
-
-// With is [Filter1.With] for a filter of 7 components.
-func (f *Filter7[A, B, C, D, E, F, G]) With(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
-	f.restrict("With", ids, false)
-	return f
-}
-
-// Without is [Filter1.Without] for a filter of 7 components.
-func (f *Filter7[A, B, C, D, E, F, G]) Without(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
-	f.restrict("Without", ids, true)
-	return f
-}
-
-// To is [Filter1.To] for a filter of 7 components.
-func (f *Filter7[A, B, C, D, E, F, G]) To(id ID, target Entity) *Filter7[A, B, C, D, E, F, G] {
-	f.narrowTo(id, target)
-	return f
-}
-
-// ToAny is [Filter1.ToAny] for a filter of 7 components.
-func (f *Filter7[A, B, C, D, E, F, G]) ToAny() *Filter7[A, B, C, D, E, F, G] {
-	f.widenToAny()
-	return f
-}
-
-// Writes is [Filter1.Writes] for a filter of 7 components.
-func (f *Filter7[A, B, C, D, E, F, G]) Writes(ids ...ID) *Filter7[A, B, C, D, E, F, G] {
-	f.addWrites(ids)
-	return f
-}
-
-// ChangedSince is [Filter1.ChangedSince] for a filter of 7 components.
-func (f *Filter7[A, B, C, D, E, F, G]) ChangedSince(t Tick, ids ...ID) *Filter7[A, B, C, D, E, F, G] {
-	f.changedSince(t, ids)
-	return f
-}
-
-// Exclusive is [Filter1.Exclusive] for a filter of 7 components.
-func (f *Filter7[A, B, C, D, E, F, G]) Exclusive() *Filter7[A, B, C, D, E, F, G] {
-	f.narrow("Exclusive")
-	f.exact = true
 	return f
 }
 
@@ -996,8 +660,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, 
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
 // a [*memory.Misuse].
 type Filter8[A, B, C, D, E, F, G, H any] struct {
-	of [0]*func(A, B, C, D, E, F, G, H)
-	filter
+	narrowing[Filter8[A, B, C, D, E, F, G, H]]
 }
 
 // NewFilter8 returns a filter and registers the types that are new to w. It panics with a
@@ -1005,49 +668,6 @@ type Filter8[A, B, C, D, E, F, G, H any] struct {
 func NewFilter8[A, B, C, D, E, F, G, H any](w *World) *Filter8[A, B, C, D, E, F, G, H] {
 	f := new(Filter8[A, B, C, D, E, F, G, H])
 	f.init(w, mustRegister[A](w, "NewFilter8"), mustRegister[B](w, "NewFilter8"), mustRegister[C](w, "NewFilter8"), mustRegister[D](w, "NewFilter8"), mustRegister[E](w, "NewFilter8"), mustRegister[F](w, "NewFilter8"), mustRegister[G](w, "NewFilter8"), mustRegister[H](w, "NewFilter8"))
-	return f
-}
-
-// With is [Filter1.With] for a filter of 8 components.
-func (f *Filter8[A, B, C, D, E, F, G, H]) With(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
-	f.restrict("With", ids, false)
-	return f
-}
-
-// Without is [Filter1.Without] for a filter of 8 components.
-func (f *Filter8[A, B, C, D, E, F, G, H]) Without(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
-	f.restrict("Without", ids, true)
-	return f
-}
-
-// To is [Filter1.To] for a filter of 8 components.
-func (f *Filter8[A, B, C, D, E, F, G, H]) To(id ID, target Entity) *Filter8[A, B, C, D, E, F, G, H] {
-	f.narrowTo(id, target)
-	return f
-}
-
-// ToAny is [Filter1.ToAny] for a filter of 8 components.
-func (f *Filter8[A, B, C, D, E, F, G, H]) ToAny() *Filter8[A, B, C, D, E, F, G, H] {
-	f.widenToAny()
-	return f
-}
-
-// Writes is [Filter1.Writes] for a filter of 8 components.
-func (f *Filter8[A, B, C, D, E, F, G, H]) Writes(ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
-	f.addWrites(ids)
-	return f
-}
-
-// ChangedSince is [Filter1.ChangedSince] for a filter of 8 components.
-func (f *Filter8[A, B, C, D, E, F, G, H]) ChangedSince(t Tick, ids ...ID) *Filter8[A, B, C, D, E, F, G, H] {
-	f.changedSince(t, ids)
-	return f
-}
-
-// Exclusive is [Filter1.Exclusive] for a filter of 8 components.
-func (f *Filter8[A, B, C, D, E, F, G, H]) Exclusive() *Filter8[A, B, C, D, E, F, G, H] {
-	f.narrow("Exclusive")
-	f.exact = true
 	return f
 }
 

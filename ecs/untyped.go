@@ -167,7 +167,7 @@ func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 // A FilterOf is a filter over component types given by ID. It has all methods of [Filter1] except
 // Query.
 type FilterOf struct {
-	filter
+	narrowing[FilterOf]
 	sizes [maxFilter]uintptr
 }
 
@@ -182,49 +182,6 @@ func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	for i, id := range ids {
 		f.sizes[i] = w.store.comps[id].size
 	}
-	return f
-}
-
-// Writes is Filter1.Writes.
-func (f *FilterOf) Writes(ids ...ID) *FilterOf {
-	f.addWrites(ids)
-	return f
-}
-
-// ChangedSince is Filter1.ChangedSince.
-func (f *FilterOf) ChangedSince(t Tick, ids ...ID) *FilterOf {
-	f.changedSince(t, ids)
-	return f
-}
-
-// With is Filter1.With.
-func (f *FilterOf) With(ids ...ID) *FilterOf {
-	f.restrict("With", ids, false)
-	return f
-}
-
-// Without is Filter1.Without.
-func (f *FilterOf) Without(ids ...ID) *FilterOf {
-	f.restrict("Without", ids, true)
-	return f
-}
-
-// Exclusive is Filter1.Exclusive.
-func (f *FilterOf) Exclusive() *FilterOf {
-	f.narrow("Exclusive")
-	f.exact = true
-	return f
-}
-
-// To is Filter1.To.
-func (f *FilterOf) To(id ID, target Entity) *FilterOf {
-	f.narrowTo(id, target)
-	return f
-}
-
-// ToAny is Filter1.ToAny.
-func (f *FilterOf) ToAny() *FilterOf {
-	f.widenToAny()
 	return f
 }
 
