@@ -201,7 +201,8 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 	cmd.mustAccept(op)
 }
 
-// Apply executes all commands in order. Consecutive additions and removals of one entity move it once.
+// Apply executes all commands in order. Consecutive additions and removals for one entity move its row
+// once.
 //
 // The error wraps [memory.ErrOutOfMemory] or [ErrLimit]. The commands before the failed one have been
 // applied. The failed one and those after it still wait: free memory and call Apply again, or call

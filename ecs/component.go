@@ -189,8 +189,8 @@ func (c Component[T]) Has(e Entity) bool {
 }
 
 // Set writes v to the component of e and calls observers of OnSet. It returns false if e is stale or does not
-// have the component. It is not a structural change. If an observer watches OnSet of the component, it panics
-// with a [*memory.Misuse] in a parallel run.
+// have the component. It is not a structural change. Set panics with a [*memory.Misuse] in a parallel run if
+// an observer of OnSet watches the component.
 func (c Component[T]) Set(e Entity, v T) bool {
 	p, ok := c.Get(e)
 	if !ok {

@@ -12,8 +12,8 @@ import (
 // any value, and for one that is the key of a map. The zero Entity is "0:0". It does not check whether
 // the entity is alive.
 //
-// The error is nil for every Entity that this package returns. The text of an Entity from Spawn of a
-// [Task]'s commands names no entity, even after Apply.
+// The error is nil for every Entity that a function of this package returned. The text of an Entity
+// from Spawn of a [Task]'s commands names no entity, even after Apply.
 //
 // A struct that embeds an Entity promotes this method, so only the Entity is written. Name the field instead.
 func (e Entity) MarshalText() ([]byte, error) {
@@ -30,8 +30,8 @@ func (e Entity) appendText(b []byte) []byte {
 }
 
 // UnmarshalText sets e from a text in the form of MarshalText. It does not check whether the entity is alive
-// in any world. It returns an error for any other form, and unless the text is "0:0", for slot 0 and for an
-// even generation. On error e is unchanged.
+// in any world. It returns an error for any other form. It also returns one for slot 0 and for an even
+// generation, except for "0:0". On error e is unchanged.
 func (e *Entity) UnmarshalText(text []byte) error {
 	slot, generation, ok := bytes.Cut(text, []byte(":"))
 	index, err := strconv.ParseUint(string(slot), 10, 32)

@@ -7,8 +7,9 @@ import "unsafe"
 // A Map1 creates and changes entities by one component.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map1[A any] struct {
 	setting[Map1[A]]
 }
@@ -139,8 +140,9 @@ func (m *Map1[A]) setAll(op string, s Selection, swap bool, a A) (int, error) {
 // A Map2 creates and changes entities by 2 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map2[A, B any] struct {
 	setting[Map2[A, B]]
 }
@@ -260,8 +262,9 @@ func (m *Map2[A, B]) setAll(op string, s Selection, swap bool, a A, b B) (int, e
 // A Map3 creates and changes entities by 3 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map3[A, B, C any] struct {
 	setting[Map3[A, B, C]]
 }
@@ -387,8 +390,9 @@ func (m *Map3[A, B, C]) setAll(op string, s Selection, swap bool, a A, b B, c C)
 // A Map4 creates and changes entities by 4 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map4[A, B, C, D any] struct {
 	setting[Map4[A, B, C, D]]
 }
@@ -520,8 +524,9 @@ func (m *Map4[A, B, C, D]) setAll(op string, s Selection, swap bool, a A, b B, c
 // A Map5 creates and changes entities by 5 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map5[A, B, C, D, E any] struct {
 	setting[Map5[A, B, C, D, E]]
 }
@@ -659,8 +664,9 @@ func (m *Map5[A, B, C, D, E]) setAll(op string, s Selection, swap bool, a A, b B
 // A Map6 creates and changes entities by 6 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map6[A, B, C, D, E, F any] struct {
 	setting[Map6[A, B, C, D, E, F]]
 }
@@ -804,8 +810,9 @@ func (m *Map6[A, B, C, D, E, F]) setAll(op string, s Selection, swap bool, a A, 
 // A Map7 creates and changes entities by 7 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map7[A, B, C, D, E, F, G any] struct {
 	setting[Map7[A, B, C, D, E, F, G]]
 }
@@ -955,8 +962,9 @@ func (m *Map7[A, B, C, D, E, F, G]) setAll(op string, s Selection, swap bool, a 
 // A Map8 creates and changes entities by 8 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map8[A, B, C, D, E, F, G, H any] struct {
 	setting[Map8[A, B, C, D, E, F, G, H]]
 }
@@ -1112,8 +1120,9 @@ func (m *Map8[A, B, C, D, E, F, G, H]) setAll(op string, s Selection, swap bool,
 // A Map9 creates and changes entities by 9 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map9[A, B, C, D, E, F, G, H, I any] struct {
 	setting[Map9[A, B, C, D, E, F, G, H, I]]
 }
@@ -1275,8 +1284,9 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) setAll(op string, s Selection, swap bo
 // A Map10 creates and changes entities by 10 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
 	setting[Map10[A, B, C, D, E, F, G, H, I, J]]
 }
@@ -1444,8 +1454,9 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) setAll(op string, s Selection, swa
 // A Map11 creates and changes entities by 11 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
 	setting[Map11[A, B, C, D, E, F, G, H, I, J, K]]
 }
@@ -1619,8 +1630,9 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) setAll(op string, s Selection, 
 // A Map12 creates and changes entities by 12 components.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that add components panic with a [*memory.Misuse] if the world is locked. They also do so if
-// To has not set the target of a relation of the mapper, or if an entity would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
+// add components also do so if To has not set the target of a relation of the mapper, or if an entity
+// would get a fifth relation.
 type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
 	setting[Map12[A, B, C, D, E, F, G, H, I, J, K, L]]
 }

@@ -37,7 +37,7 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // # What an observer may do
 //
 // The world is locked during the call. An observer may read and write components, including the
-// reported one, open queries and use [World.Commands], including Spawn. If Apply is in progress, it also
+// reported one, open queries and use [World.Commands], including Spawn. An Apply in progress also
 // executes commands that an observer adds. Other structural changes panic with a [*memory.Misuse].
 // Set notifies observers even within an observer. So an OnSet observer that sets the component it
 // observes recurses without end. If an observer leaves a query open, the reported change panics with a
@@ -108,9 +108,9 @@ func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet calls f after Set wrote the component of an entity, after an addition overwrote it, and after its
-// target was changed, until Stop of the result. v points to the new value and is valid during the call. It
-// panics as [World.OnCreate].
+// OnSet calls f after Set wrote the component of an entity, after an addition overwrote it, and after the
+// target of the relation was changed, until Stop of the result. v points to the new value and is valid during
+// the call. It panics as [World.OnCreate].
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }

@@ -342,7 +342,7 @@ type Results[R any] struct {
 }
 
 // Prepare sets the results to one zero value for each batch of s. Call it before the run. It reuses the
-// memory of earlier calls, and allocates in the Go heap only if s has more batches than in any of them. It
+// memory of earlier calls, and allocates in the Go heap only if s has more batches than any earlier one. It
 // panics with a [*memory.Misuse] in a parallel run.
 func (r *Results[R]) Prepare(s Selection) {
 	n := s.selection().Batches()

@@ -5,7 +5,7 @@ package ecs
 import "unsafe"
 
 // Parallel calls body for all matching entities on several goroutines: the caller and those of ws.
-// It returns when all is done.
+// It returns after all calls have returned.
 //
 // A batch is 1024 consecutive rows of an archetype, or its last rows, in any number of chunks. Each call
 // of body gets rows of one batch in one chunk, usually 1024 entities. If the filter is narrowed by

@@ -54,7 +54,7 @@ func (w *World) Stats() Stats {
 // [World.Track] was called for it.
 type ColumnStats struct {
 	Name       string // "ticks of X" for the ticks of type X
-	ID         ID     // not usable for ticks
+	ID         ID     // methods do not accept the ID of ticks
 	Pointerful bool   // the type has Go pointers, so its columns are in the Go heap
 	Size       int    // bytes per entity
 	Entities   int    // entities that have the component

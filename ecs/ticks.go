@@ -88,9 +88,9 @@ func (k *clock) ageSince(t Tick) uint32 {
 	return min(k.age(t), maxAge)
 }
 
-// Track makes the world record the tick of the last write of these components for each entity, as
-// ChangedSince of filters needs. Call it after Register, before any entity has one of the components.
-// Tracking again does nothing. Types of all kinds can be tracked, also empty ones and relations.
+// Track makes the world record, for each entity, the tick of the last write of these components.
+// ChangedSince of filters reads it. Call Track after Register, before any entity has one of the
+// components. Tracking again does nothing. Types of all kinds can be tracked, also empty ones and relations.
 //
 // These operations count as writes:
 //   - creating or copying an entity with the component,

@@ -12,7 +12,7 @@ import (
 // types. They cost one look-up more per call than a Component.
 
 // RegisterSize makes a component type of size bytes without a Go type, and returns its ID. If it was
-// called before with the same arguments, it returns the ID of then. Values must not contain Go pointers.
+// called before with the same arguments, it returns the same ID. Values must not contain Go pointers.
 // World.Hash reads all bytes.
 //
 // The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if the type does not fit a chunk of
@@ -81,8 +81,8 @@ func (r *registry) known(op string, id ID) *component {
 
 // Ptr returns the address of a component of e. It returns nil if e is stale or does not have the component,
 // or if w does not have the ID. The address is valid as long as the result of Component.Get, for
-// ColumnStats.Size bytes. Write a type with Go pointers only through its own type. Observers are not called
-// for writes through the address.
+// ColumnStats.Size bytes. If the type has Go pointers, write the component only through a pointer to that
+// type. Observers are not called for writes through the address.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	r := w.store.index.find(e)
 	if r == nil || !w.store.knows(id) {
@@ -98,11 +98,11 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 // HasID reports whether e is alive and has the component. It returns false if w does not have the ID.
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
-// AddID adds the component with a zero value to e and returns its address, which is valid as that of Ptr. If
-// e has it already the value stays. Observers see the zero value. The error is [ErrStale], or wraps
-// [memory.ErrOutOfMemory], [ErrLimit] or [memory.ErrTooLarge], as that of Component.Add; nothing has changed
-// then. AddID panics with a [*memory.Misuse] if w does not have the ID, or for a relation that e does not
-// have: see RelateID.
+// AddID adds the component with a zero value to e and returns its address, which is valid as long as that of
+// Ptr. If e has it already the value stays. Observers see the zero value. The error is [ErrStale] if e is
+// stale. It wraps [memory.ErrOutOfMemory], [ErrLimit] or [memory.ErrTooLarge] as that of Component.Add;
+// nothing has changed then. AddID panics with a [*memory.Misuse] if w does not have the ID, or for a relation
+// that e does not have: see RelateID.
 func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	w.guard.mutable("AddID")
 	comp := w.store.known("AddID", id)
@@ -117,8 +117,9 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 }
 
 // RelateID adds the relation with a target and a zero value to e, or changes the target and keeps the value.
-// It returns the address of the value, which is valid as that of Ptr. Errors are those of Relation.Add. It
-// panics with a [*memory.Misuse] if the ID is not a relation of w, or if e has MaxRelations other relations.
+// It returns the address of the value, which is valid as long as that of Ptr. Errors are those of
+// Relation.Add. It panics with a [*memory.Misuse] if the ID is not a relation of w, or if e has MaxRelations
+// other relations.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
 	w.guard.mutable("RelateID")
 	w.mustRelate("RelateID", id)

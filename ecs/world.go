@@ -36,9 +36,9 @@ type Config struct {
 	// power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. If the
 	// allocator has blocks of one size only, such as a pool, set it to ChunkBytes.
 	//
-	// A chunk has at most 131,072 rows. Its columns in the Go heap contain at most as many bytes as the
-	// block size that is due, and at most 256 KiB, or one row. If that allows fewer rows, the block is
-	// smaller.
+	// A chunk has at most 131,072 rows. Its columns in the Go heap have at most as many bytes as the
+	// block that is due, and at most 256 KiB. Only a single row may have more. If that allows fewer rows,
+	// the block is smaller.
 	MaxChunkBytes int
 
 	// FirstChunkBytes is the size of the first block of an archetype. One block of each size follows,
@@ -225,9 +225,9 @@ func (w *World) Close() error {
 	return w.store.index.close()
 }
 
-// Reset removes all entities, drops pending commands and frees all chunks. Component types, archetypes,
-// filters and resources stay. Entities from before stay stale. Cost: a free per chunk and nothing per
-// entity, unless removal is observed.
+// Reset removes all entities, drops pending commands and frees all chunks. Every Entity becomes stale.
+// Component types, archetypes, filters and resources stay. Reset panics with a [*memory.Misuse] if the world
+// is locked. Cost: a free per chunk and nothing per entity, unless an observer watches removal.
 func (w *World) Reset() {
 	w.guard.mutable("Reset")
 	if w.observers.observed != 0 {
@@ -255,8 +255,8 @@ func (w *World) Alive(e Entity) bool { return w.store.index.find(e) != nil }
 // Len returns the number of entities alive.
 func (w *World) Len() int { return int(w.store.index.live) }
 
-// Remove destroys e with all its components. It returns false if e is stale. The last row of the table moves
-// to the row of e, which makes pointers to both rows invalid.
+// Remove destroys e with all its components. It returns false if e is stale. The last row of the archetype
+// moves to the row of e, so pointers to both rows become invalid.
 func (w *World) Remove(e Entity) bool {
 	w.guard.mutable("Remove")
 	alive := w.destroy(e)

@@ -339,8 +339,8 @@ func (t Handle[T]) Err() error {
 	return nil
 }
 
-// Retry queues the asset again if it is Failed, or Waiting for another attempt. Otherwise, after a refused
-// request, and without workers it does nothing.
+// Retry queues the asset again if it is Failed, or Waiting for another attempt. Otherwise it does nothing. It
+// also does nothing after a refused request, and after all workers were abandoned.
 func (t Handle[T]) Retry() {
 	if t.s == nil || t.err != nil {
 		return

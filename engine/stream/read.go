@@ -72,8 +72,8 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 	return r.buf[:n], nil
 }
 
-// Wanted returns nil, or an error if the asset was cancelled. Decoders that compute for long between two
-// reads should call it, and must return its error.
+// Wanted returns nil as long as the asset is wanted, and an error if it was cancelled. Decoders that compute
+// for long between two reads should call it, and must return its error.
 func (r *Reader) Wanted() error {
 	breathe()
 	s := r.w.s

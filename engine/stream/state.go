@@ -73,7 +73,7 @@ type LoadError struct {
 	Err        error  // the reason
 }
 
-// Error returns kind, file, step and reason in one line.
+// Error returns kind, file, step and reason.
 func (e *LoadError) Error() string {
 	return fmt.Sprintf("stream: %s %q: %s: %v", e.Kind, e.Name, e.During, e.Err)
 }

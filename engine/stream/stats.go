@@ -9,7 +9,7 @@ import (
 // Stats are the statistics of a streamer: counts, bytes and times, without pointers. Counts of events
 // are since New.
 //
-//	Staging <= StagingPeak;  Resident <= ResidentPeak <= Budget, where that is not 0
+//	Staging <= StagingPeak;  Resident <= ResidentPeak; ResidentPeak <= Budget if Budget is not 0
 type Stats struct {
 	Queued   int // no worker has begun
 	InFlight int // workers read or decode them
