@@ -219,3 +219,40 @@ func TestSchedule_ASystemThatPanicsLeavesTheScheduleUsable(t *testing.T) {
 		t.Errorf("%v, tick %d, %d runs", err, loop.Tick(), ran)
 	}
 }
+
+func TestSchedule_APanicKeepsTheTimesOfCompleteTicks(t *testing.T) {
+	var s Schedule
+	armed := false
+	s.MustAdd("first", func(*Tick) error {
+		if armed {
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	})
+	s.MustAdd("second", func(*Tick) error {
+		if armed {
+			panic("second")
+		}
+		return nil
+	})
+	loop := NewLoop(&s, nil, 0)
+	if err := loop.Run(samples+7, &Input{}); err != nil {
+		t.Fatal(err)
+	}
+	want := make([]time.Duration, samples)
+	for i := range want {
+		want[i] = time.Duration(i + 1)
+		s.systems[0].ring[(int(s.runs)-samples+i)%len(s.systems[0].ring)] = want[i]
+	}
+	armed = true
+	func() {
+		defer func() { _ = recover() }()
+		_ = loop.Run(1, &Input{})
+	}()
+	if got := s.AppendTimes(nil, 0); !slices.Equal(got, want) {
+		t.Errorf("the times are %v", got)
+	}
+	if v := s.Timing(0); v.Last != samples || v.Max != samples || v.Mean != (samples+1)/2 {
+		t.Errorf("%+v", v)
+	}
+}

@@ -13,8 +13,11 @@ type Tick struct {
 	Rand  *Rand // the simulation's random numbers; nil if the game has its own
 }
 
-// samples is the length of a system's ring of times: two seconds, what the overlay shows.
+// samples is how many times of a system are kept: two seconds, what the overlay shows.
 const samples = 2 * TickRate
+
+// slots is the length of a ring of times. The additional slot is for the tick in progress, which a panic may end.
+const slots = samples + 1
 
 // A Schedule runs systems in the order in which they were added, on the calling goroutine, and
 // measures the time of each. The times are for display. The zero Schedule is empty and ready to use.
@@ -27,7 +30,7 @@ type Schedule struct {
 type system struct {
 	name string
 	run  func(*Tick) error
-	ring [samples]time.Duration // ring[runs%samples] is the next to be written
+	ring [slots]time.Duration // ring[runs%slots] is the next to be written; those of the last ticks are before it
 }
 
 // Add appends a system. It returns an error if the name is empty or already used, or if f is nil.
@@ -58,7 +61,7 @@ func (s *Schedule) MustAdd(name string, f func(*Tick) error) {
 // The error names the system and wraps its error. If a system panics, the tick does not count for Timing and
 // AppendTimes. The next Run begins with the first system.
 func (s *Schedule) Run(t *Tick) error {
-	at := s.runs % samples
+	at := s.runs % slots
 	before := time.Now()
 	for i := range s.systems {
 		sys := &s.systems[i]
@@ -97,12 +100,13 @@ func (s *Schedule) Timing(i int) Timing {
 		return t
 	}
 	var sum time.Duration
-	for _, d := range sys.ring[:n] {
+	for i := s.runs - n; i < s.runs; i++ {
+		d := sys.ring[i%slots]
 		sum += d
 		t.Max = max(t.Max, d)
 	}
 	t.Mean = sum / time.Duration(n)
-	t.Last = sys.ring[(s.runs-1)%samples]
+	t.Last = sys.ring[(s.runs-1)%slots]
 	return t
 }
 
@@ -111,9 +115,9 @@ func (s *Schedule) Timing(i int) Timing {
 // system.
 func (s *Schedule) AppendTimes(dst []time.Duration, i int) []time.Duration {
 	ring := &s.systems[i].ring
-	if s.runs <= samples {
-		return append(dst, ring[:s.runs]...)
+	from, to := (s.runs-min(s.runs, samples))%slots, s.runs%slots
+	if from <= to {
+		return append(dst, ring[from:to]...)
 	}
-	at := s.runs % samples
-	return append(append(dst, ring[at:]...), ring[:at]...)
+	return append(append(dst, ring[from:]...), ring[:to]...)
 }
