@@ -158,9 +158,11 @@ func within(pkg string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return pkg == f || strings.HasPrefix(pkg, f+"/") })
 }
 
+// storey returns that of a package or of the one that it is below, and -1 if there is none. A package below memory itself
+// needs one of its own.
 func storey(pkg string) int {
 	for p := pkg; p != "."; p = path.Dir(p) {
-		if s, ok := storeys[p]; ok {
+		if s, ok := storeys[p]; ok && (p == pkg || p != "memory") {
 			return s
 		}
 	}
@@ -276,6 +278,7 @@ func TestHouse_PlantedImportsAreFound(t *testing.T) {
 		{"memory/arena/plant.go", "", `"github.com/strata-go/strata/memory/slab"`, "storey 4 may not import storey 4"},
 		{"engine/plant_js.go", "//go:build js\n", `"github.com/strata-go/strata/demo"`, "storey 7 may not import storey 13"},
 		{"attic/plant.go", "", `"github.com/strata-go/strata/memory"`, "a storey"},
+		{"memory/attic/plant.go", "", `"github.com/strata-go/strata/memory/page"`, "a storey"},
 		{"render/plant_js.go", "", `"github.com/strata-go/strata/render/overlay"`, "cycle"},
 	} {
 		plant, err := parseSource(c.file, c.head+"package plant\nimport "+c.imports)

@@ -3,6 +3,9 @@ package container
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -263,3 +266,28 @@ func TestVec_FreeOfAFlippedCapNamesTheHeader(t *testing.T) {
 		v.Free(sp)
 	}
 }
+
+// A container that is missing here is in none of the tests over all containers.
+func TestContainers_EachTypeIsInTheTable(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	must(t, err)
+	found := 0
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		must(t, err)
+		for _, m := range checkMethod.FindAllStringSubmatch(string(text), -1) {
+			if found++; containers[m[1]] == nil {
+				t.Errorf("%s: the table of containers has no %s", name, m[1])
+			}
+		}
+	}
+	if found < 4 {
+		t.Errorf("%d containers with a Check: the test looks at the wrong thing", found)
+	}
+}
+
+// checkMethod matches the declaration of a container's Check.
+var checkMethod = regexp.MustCompile(`func \(\w+ \*([A-Z]\w*)(?:\[[^\]]*\])?\) Check\(\w+ \*Space`)

@@ -25,7 +25,7 @@ type Subject struct {
 	// LIFO declares that only the newest block may be freed.
 	LIFO bool
 	// KeepsFreed declares that Free may return memory only at Reset. Live and InUse then need not return to zero
-	// by frees alone.
+	// by frees alone. Free of the newest block must make its bytes available again all the same.
 	KeepsFreed bool
 	// Hoards declares that freed memory may wait, in quarantine or in an alignment's padding, until Reset or a request
 	// that finds no other memory. Such a request, even if it fails, may change what is free and committed.

@@ -79,10 +79,12 @@ func TestRecord_EveryFieldHasItsOwnFigure(t *testing.T) {
 		want.Rows = append(want.Rows, row(&g.r.rows[i], uint64(100*i)))
 	}
 	want.Pools = append(want.Pools, row(&g.r.pools[0], 10000))
+	inFrame := [tiers.Count]Delta{tiers.Frame: {5, 6, 7, -8}}
 	g.r.was[tiers.Large].inUse += 1000
 	g.r.was[tiers.Large].live -= 3
-	g.r.worst = [seconds]Frame{{Number: 11, Level: 2, Took: 3 * time.Second, Collections: 4, Rows: []Delta{{}, {5, 6, 7, -8}}}}
-	g.r.kept = Frame{Number: 12, Level: 3, Took: 4 * time.Second, Collections: 5, Rows: []Delta{{Bytes: 1}}}
+	g.r.worst = [seconds]Frame{{Number: 11, Level: 2, Took: 3 * time.Second, Collections: 4, Rows: inFrame[:]}}
+	inStatic := [tiers.Count]Delta{tiers.Static: {Bytes: 1}}
+	g.r.kept = Frame{Number: 12, Level: 3, Took: 4 * time.Second, Collections: 5, Rows: inStatic[:]}
 	want.Worst = &FrameRecord{Number: 11, Level: 2, Took: 3, Collections: 4, Rows: map[string]Delta{"tier frame": {5, 6, 7, -8}}}
 	want.Kept = &FrameRecord{Number: 12, Level: 3, Took: 4, Collections: 5, Rows: map[string]Delta{"tier static": {Bytes: 1}}}
 	g.r.times.total = frames{}
@@ -122,8 +124,8 @@ func must2(b []byte, err error) []byte {
 func TestWriteText_TheWorstFrameNamesAllThatDidSomething(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{})
 	g.run(1, nil)
-	g.r.worst = [seconds]Frame{{Number: 11, Took: 3 * time.Second, Collections: 4,
-		Rows: []Delta{{}, {Allocs: 1}, {Frees: 1}, {Failures: 1}, {Bytes: -5}, {Allocs: 2, Frees: 2}}}}
+	rows := [tiers.Count]Delta{tiers.Frame: {Allocs: 1}, tiers.Level: {Frees: 1}, tiers.Pools: {Failures: 1}, tiers.Slab: {Bytes: -5}, tiers.Large: {Allocs: 2, Frees: 2}}
+	g.r.worst = [seconds]Frame{{Number: 11, Took: 3 * time.Second, Collections: 4, Rows: rows[:]}}
 	var b bytes.Buffer
 	must(t, g.r.WriteText(&b))
 	_, got, _ := strings.Cut(b.String(), "worst frame: ")

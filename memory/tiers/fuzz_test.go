@@ -22,7 +22,7 @@ type life struct {
 }
 
 func newLife(t testing.TB) *life {
-	m, err := New(Config{Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 2 << 20, Large: 2 << 20, Inbox: 1 << 20}, Workers: 1, GC: gcpace.Config{Keep: true}})
+	m, err := New(Config{Reserve: smallReserve(func(r *[Count]uintptr) { r[Slab], r[Large] = 2<<20, 2<<20 }), Workers: 1, GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,9 +116,9 @@ func (s *Snapshot) WriteTagsCSV(w io.Writer) error {
 // WriteText writes the tiers, and the tags if there are any, as tables for people.
 func (s *Snapshot) WriteText(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-6s %10s %10s %10s %10s %9s %9s %8s\n", "tier", "in use", "peak", "committed", "budget", "allocs", "frees", "failures")
+	fmt.Fprintf(&b, "%-8s %10s %10s %10s %10s %9s %9s %8s\n", "tier", "in use", "peak", "committed", "budget", "allocs", "frees", "failures")
 	for _, r := range s.Records() {
-		fmt.Fprintf(&b, "%-6s %10s %10s %10s %10s %9d %9d %8d\n", r.Name, memory.FormatBytes(r.InUse), memory.FormatBytes(r.Peak), memory.FormatBytes(r.Committed), memory.FormatBytes(r.Budget), r.Allocs, r.Frees, r.Failures)
+		fmt.Fprintf(&b, "%-8s %10s %10s %10s %10s %9d %9d %8d\n", r.Name, memory.FormatBytes(r.InUse), memory.FormatBytes(r.Peak), memory.FormatBytes(r.Committed), memory.FormatBytes(r.Budget), r.Allocs, r.Frees, r.Failures)
 	}
 	s.tagText(&b)
 	_, err := io.WriteString(w, b.String())

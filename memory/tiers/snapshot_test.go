@@ -75,7 +75,7 @@ func TestSnapshot_FilesHaveEveryFigureInItsColumn(t *testing.T) {
 	if !strings.Contains(csv.String(), "\nlarge,1,2,3072,4096,5,6,7,8,9\n") {
 		t.Errorf("csv:\n%s", csv.String())
 	}
-	if want := fmt.Sprintf("%-6s %10s %10s %10s %10s %9d %9d %8d\n", "large", "3.0 KiB", "4.0 KiB", "2 B", "9 B", 6, 7, 8); !strings.Contains(text.String(), want) {
+	if want := fmt.Sprintf("%-8s %10s %10s %10s %10s %9d %9d %8d\n", "large", "3.0 KiB", "4.0 KiB", "2 B", "9 B", 6, 7, 8); !strings.Contains(text.String(), want) {
 		t.Errorf("text:\n%s\nlacks\n%s", text.String(), want)
 	}
 }

@@ -29,7 +29,7 @@ var subjects = map[string]memtest.Subject{
 		New: func(src page.Source) (memory.Allocator, error) {
 			m, err := New(Config{
 				Source: src, GC: gcpace.Config{Keep: true}, Workers: 1,
-				Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 2 << 20, Large: 4 << 20, Inbox: 1 << 20},
+				Reserve: smallReserve(func(r *[Count]uintptr) { r[Slab], r[Large] = 2<<20, 4<<20 }),
 			})
 			if err != nil {
 				return nil, err
@@ -42,7 +42,7 @@ var subjects = map[string]memtest.Subject{
 		New: func(src page.Source) (memory.Allocator, error) {
 			m, err := New(Config{
 				Source: src, GC: gcpace.Config{Keep: true}, Workers: 1,
-				Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 1 << 20, Large: 1 << 20, Inbox: 4 << 20},
+				Reserve: smallReserve(func(r *[Count]uintptr) { r[Inbox] = 4 << 20 }),
 			})
 			if err != nil {
 				return nil, err
@@ -51,6 +51,15 @@ var subjects = map[string]memtest.Subject{
 		},
 		MaxSize: 20_000, Closed: memory.ErrClosed, ClosesAnyway: true,
 	},
+}
+
+// smallReserve is 1 MiB for each tier but what set changes: the sources of the suite have little space.
+func smallReserve(set func(*[Count]uintptr)) (r [Count]uintptr) {
+	for t := range r {
+		r[t] = 1 << 20
+	}
+	set(&r)
+	return r
 }
 
 // workerOf is a worker's heap that takes its manager along.

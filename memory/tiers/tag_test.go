@@ -71,7 +71,7 @@ var tagSubjects = map[string]memtest.Subject{
 	},
 	"WorkerTag": {
 		New: func(src page.Source) (memory.Allocator, error) {
-			m, err := New(Config{Source: src, GC: gcpace.Config{Keep: true}, Workers: 1, Tags: true, Reserve: [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 1 << 20, Large: 1 << 20, Inbox: 4 << 20}})
+			m, err := New(Config{Source: src, GC: gcpace.Config{Keep: true}, Workers: 1, Tags: true, Reserve: smallReserve(func(r *[Count]uintptr) { r[Inbox] = 4 << 20 })})
 			if err != nil {
 				return nil, err
 			}
@@ -85,7 +85,7 @@ var tagSubjects = map[string]memtest.Subject{
 	},
 }
 
-var subjectReserve = [Count]uintptr{Static: 1 << 20, Frame: 1 << 20, Level: 1 << 20, Pools: 1 << 20, Slab: 2 << 20, Large: 4 << 20, Inbox: 1 << 20}
+var subjectReserve = smallReserve(func(r *[Count]uintptr) { r[Slab], r[Large] = 2<<20, 4<<20 })
 
 // Short runs leave the manager's and the workers' part of both to the full ones: they have some
 // without tags.

@@ -22,14 +22,18 @@ func TestRound_IsToTheNearestUpwardsFromAHalf(t *testing.T) {
 	}
 }
 
+func ofTier(t tiers.Tier, kept int) string {
+	return fmt.Sprintf("the budget of tier %d is kept as %d", t, kept)
+}
+
 func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	for want, corrupt := range map[string]func(o *Overlay){
 		"part -1 is open at 0":                               func(o *Overlay) { o.open[0] = -1 },
 		fmt.Sprint("part ", int(partCount), " is open at 1"): func(o *Overlay) { o.open[1] = partCount },
 		"part 2 is open at 1":                                func(o *Overlay) { o.open[1] = o.open[0] },
-		"the budget of tier 2 is kept as 7":                  func(o *Overlay) { o.faults.was[2] = 7 },
-		"the budget of tier 3 is kept as 0":                  func(o *Overlay) { o.faults = faults{on: true, done: [tiers.Count]bool{tiers.Pools: true}} },
-		"the budget of tier 4 is kept as 9":                  func(o *Overlay) { o.faults.on = true; o.faults.was[4] = 9 },
+		ofTier(tiers.Level, 7):                               func(o *Overlay) { o.faults.was[tiers.Level] = 7 },
+		ofTier(tiers.Pools, 0):                               func(o *Overlay) { o.faults = faults{on: true, done: [tiers.Count]bool{tiers.Pools: true}} },
+		ofTier(tiers.Slab, 9):                                func(o *Overlay) { o.faults.on = true; o.faults.was[tiers.Slab] = 9 },
 		"overlay: the clock goes on unseen":                  func(o *Overlay) { o.blind = true },
 	} {
 		g := newGame(t, 60, tiers.Config{}, Config{})

@@ -14,9 +14,16 @@ func (o *Overlay) keyName(i int) string {
 }
 
 func (o *Overlay) helpLines() int {
-	n := len(keyHelps) + 1 + 3 + 4 + len(totals) // keys, a border, accents in three lines, gauge and marks, totals
+	names := int(tiers.Count) + 2
 	if o.own != nil {
-		n = len(keyHelps) - 2 + 1 + 1 + 1
+		names = 2
+	}
+	perLine := max((min(narrow, o.scr.cols)*render.Grid-12)/accentW, 1)
+	n := len(keyHelps) + 1 + (names+perLine-1)/perLine // keys, a border, accents
+	if o.own == nil {
+		n += 4 + len(totals) // gauge and marks
+	} else {
+		n += 1 - 2 // a mark, without two keys
 	}
 	return n + len(o.parts) - partCount
 }
@@ -95,9 +102,13 @@ var totals = [...]struct{ name, is string }{
 	{"worst frame", "the slowest of the window"},
 }
 
+// accentW is the width of a name in the list of accents: four fit in a narrow panel.
+const accentW = 72
+
 // drawAccents shows the colours of the tiers and of other memory, and returns the next line.
 func (o *Overlay) drawAccents(i int) int {
-	each, x := float32(96), float32(8)
+	const each = accentW
+	x := float32(8)
 	accent := func(c render.Color, name string) {
 		if x+each > o.panel.W-4 {
 			x, i = 8, i+1

@@ -105,9 +105,10 @@ type Panel struct {
 	Title string
 	Key   ebiten.Key // opens and closes it; the zero Key, which is A, means no key
 
-	Cols, Rows int // its size in steps of 8 pixels of the overlay: up to 38 × 40
+	Cols, Rows int // its size in steps of 8 pixels of the overlay, without the title: up to 38 × 40; a line of text has 2
 
-	// Draw draws it in each frame in which it is open. The origin of p is below the title. Shapes beyond the size
+	// Draw draws it in each frame in which it is open. The origin of p is at the left edge, below the title. Own panels
+	// leave render.Grid free at each side. Shapes beyond the size
 	// are not clipped. Draw must not keep p.
 	Draw func(p *render.Panel)
 }
