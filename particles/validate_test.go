@@ -193,3 +193,35 @@ func FuzzEmitter(f *testing.F) {
 		mustCheck(t, s)
 	})
 }
+
+// The bounds themselves are allowed, and the next value is not.
+func TestBounded_TheBoundsAreIncluded(t *testing.T) {
+	sample := sampleEmitter(0)
+	names := leaves(refl.ValueOf(&sample).Elem(), "")
+	for i, l := range names {
+		if strings.Contains(l.name, "Rate") || strings.Contains(l.name, "Owed") {
+			continue // EmitRate bounds these
+		}
+		high := float32(1e9)
+		if strings.Contains(l.name, "Life") {
+			high = 3600
+		}
+		inf := float32(math.Inf(1))
+		for v, want := range map[float32]bool{high: true, -1e9: true, math.Nextafter32(high, inf): false, math.Nextafter32(-1e9, -inf): false} {
+			e := sampleEmitter(0)
+			leaves(refl.ValueOf(&e).Elem(), "")[i].at.Set(refl.ValueOf(v))
+			if got := e.bounded(); got != want {
+				t.Errorf("%s = %v: bounded is %v", l.name, v, got)
+			}
+		}
+	}
+}
+
+func TestEmit_TheShortestLifeIsATickOf1024(t *testing.T) {
+	s := newSystem(t, Config{Capacity: 1})
+	e := sampleEmitter(register(t, s, Kind{}))
+	e.Life = Range{}
+	if n := s.Emit(&e, 1); n != 1 || s.left[0] != 1.0/1024 {
+		t.Errorf("%d particles, which live %v s", n, s.left[0])
+	}
+}
