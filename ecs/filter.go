@@ -315,7 +315,8 @@ func (q *cursor) Next() bool {
 // the end of a chunk.
 func (q *cursor) NextChunk() bool { return q.advance() }
 
-// Entity returns the current entity. Before the first Next and after the end there is none, and it panics.
+// Entity returns the current entity. Call it only after Next or NextChunk returned true: otherwise there is
+// no entity, and it panics.
 func (q *cursor) Entity() Entity {
 	return *(*Entity)(unsafe.Add(q.es, uintptr(q.row)*entityBytes))
 }

@@ -37,7 +37,8 @@ type Query1[A any] struct {
 }
 
 // Get returns pointers to the components of the current entity. They are valid until the next structural
-// change. Before the first Next and after the end they are nil.
+// change. Call it only after Next or NextChunk returned true: otherwise there is no entity, and the first
+// access through a pointer panics.
 func (q *Query1[A]) Get() *A {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A))))
