@@ -95,12 +95,12 @@ func arkPointer[T any](growth func(create func(), held any) float64, capacities 
 }
 
 // worstPointers is the worst processor time of 64 creations while a table with pointers grows to n entities. The Go
-// heap is warm: it has had a world of that size before, so that the runtime must zero the blocks that it allocates.
+// heap is warm: a world of that size was there before, so that the runtime must zero the blocks that it allocates.
 //
 // Most of the time is marking. While a collection marks, a goroutine that allocates must mark in proportion to the
-// bytes, before it may go on. So the goal is a multiple of the floor, which must do so, too: blocks of the Go heap with
-// as many rows as Strata's chunks, filled as fast as those. Zeroing the largest block, which was the floor before, is
-// shown. The row without a collection has no marking. The collector's threads do not count.
+// bytes, before it may go on. So the goal is a multiple of the floor, which must do so, too. The floor is blocks of the
+// Go heap with as many rows as Strata's chunks, filled as fast as those. The time to zero the largest block is shown.
+// The row without a collection has no marking. The collector's threads do not count.
 func worstPointers(n int, collect bool) row {
 	r := row{name: "worst 64 creations with pointers up to 1M", unit: "µs", n: n, few: 5, goals: []goal{{most: 1.5, of: floor}}}
 	if !collect {

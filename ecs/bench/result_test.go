@@ -104,7 +104,7 @@ func TestSettle_FailureOfOursIsALossAndMissesEveryGoal(t *testing.T) {
 	if err := failures([]result{r}); err == nil || err.Error() != "made: Strata fails: no memory" {
 		t.Error(err)
 	}
-	if c := strings.Join(r.cells(), " "); c != "fails – – – 10.0 ns – – – –" {
+	if c := strings.Join(r.cells(), " "); c != "fails – – – 10.0 ns – – – – –" {
 		t.Error(c)
 	}
 	var b strings.Builder

@@ -14,6 +14,7 @@ const (
 	again = "A/A"
 	bare  = "slices"
 	floor = "floor"
+	tenth = "tenth" // Strata with a tenth of the units
 	arks  = "ark"
 	bowl  = "donburi"
 	sized = "ark sized"       // Ark with capacities chosen for the row; shown, not judged

@@ -24,10 +24,10 @@ const (
 // Colours that are distinguishable without colour vision, on a light and on a dark background.
 const chartStyle = `<style>
 .ground{fill:#fff}.text{fill:#212529}.faint{fill:#5c636a}.line{stroke:#dee2e6}.one{stroke:#212529}.band{fill:#ced4da}
-.slices{fill:#2b8a3e;stroke:#2b8a3e}.ark{fill:#d9480f;stroke:#d9480f}.donburi{fill:#1971c2;stroke:#1971c2}.floor{fill:#9c36b5;stroke:#9c36b5}.nothing,.zeroing{fill:#868e96;stroke:#868e96}.sized{fill:none;stroke:#d9480f}
+.slices{fill:#2b8a3e;stroke:#2b8a3e}.ark{fill:#d9480f;stroke:#d9480f}.donburi{fill:#1971c2;stroke:#1971c2}.floor{fill:#9c36b5;stroke:#9c36b5}.nothing,.tenth,.zeroing{fill:#868e96;stroke:#868e96}.sized{fill:none;stroke:#d9480f}
 @media (prefers-color-scheme:dark){
 .ground{fill:#0d1117}.text{fill:#e6edf3}.faint{fill:#9da7b1}.line{stroke:#2b323a}.one{stroke:#e6edf3}.band{fill:#3d444d}
-.slices{fill:#69db7c;stroke:#69db7c}.ark{fill:#ff922b;stroke:#ff922b}.donburi{fill:#74c0fc;stroke:#74c0fc}.floor{fill:#da77f2;stroke:#da77f2}.nothing,.zeroing{fill:#adb5bd;stroke:#adb5bd}.sized{fill:none;stroke:#ff922b}}
+.slices{fill:#69db7c;stroke:#69db7c}.ark{fill:#ff922b;stroke:#ff922b}.donburi{fill:#74c0fc;stroke:#74c0fc}.floor{fill:#da77f2;stroke:#da77f2}.nothing,.tenth,.zeroing{fill:#adb5bd;stroke:#adb5bd}.sized{fill:none;stroke:#ff922b}}
 </style>
 `
 
@@ -51,8 +51,8 @@ func svg(w io.Writer, results []result) error {
 }
 
 func legend(b *strings.Builder) {
-	for i, name := range []string{bare, floor, arks, sized, bowl, alone, zeros} {
-		x := 24 + 90*i
+	for i, name := range []string{bare, floor, arks, sized, bowl, alone, tenth, zeros} {
+		x := 24 + 80*i
 		dot(b, name, float64(x), 46)
 		fmt.Fprintf(b, `<text class="text" x="%d" y="50">%s</text>`+"\n", x+10, name)
 	}

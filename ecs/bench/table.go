@@ -39,7 +39,7 @@ func (r result) side(name string) *sideResult {
 }
 
 // columns are the sides that the table shows beside ours and A/A.
-var columns = []string{bare, floor, arks, sized, bowl, alone, zeros}
+var columns = []string{bare, floor, arks, sized, bowl, alone, tenth, zeros}
 
 // cells are the columns of a row of the table: ours, A/A and the other sides.
 func (r result) cells() (cells []string) {
