@@ -23,7 +23,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -51,20 +50,13 @@ type options struct {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
 	case err != nil:
-		return 2
+	case o.out != "":
+		err = o.write(ctx, stdout)
+	default:
+		err = o.serve(ctx, stdout)
 	}
-	play := o.serve
-	if o.out != "" {
-		play = o.write
-	}
-	if err := play(ctx, stdout); err != nil {
-		fmt.Fprintln(stderr, "web:", err)
-		return 1
-	}
-	return 0
+	return cmdline.Status("web", err, stderr)
 }
 
 func parse(args []string, out io.Writer) (o options, err error) {

@@ -59,6 +59,19 @@ func Wrong(f *flag.FlagSet, out io.Writer, problem string) error {
 	return ErrUsage
 }
 
+// Status returns the exit status of a command that ends with err: 0 for nil and after help, 2 for ErrUsage, and 1
+// otherwise. For 1 it prints the command's name and err to out.
+func Status(name string, err error, out io.Writer) int {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.Is(err, ErrUsage):
+		return 2
+	}
+	fmt.Fprintf(out, "%s: %v\n", name, err)
+	return 1
+}
+
 // lineBytes is how long a line is at most: some rows of a terminal.
 const lineBytes = 800
 

@@ -80,23 +80,7 @@ func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 // Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the
 // memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The Ends then
 // stay open only if their memory is still committed.
-func (d *Double) Close() error {
-	if d.mem.Base() == nil {
-		return nil
-	}
-	if d.bottom.base != nil {
-		d.Reset()
-	}
-	defer func() { // also if the source panics
-		if d.mem.Committed() < d.top.origin {
-			d.shut()
-		}
-	}()
-	if err := d.mem.Close(); err != nil {
-		return fmt.Errorf("stack: close: %w", err)
-	}
-	return nil
-}
+func (d *Double) Close() error { return closeBuffer(&d.mem, d.top.origin, &d.bottom, &d.top) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.
 func (d *Double) shut() {

@@ -96,23 +96,7 @@ func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 // Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the
 // memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The Ends then
 // stay open only if their memory is still committed.
-func (p *Pivot) Close() error {
-	if p.mem.Base() == nil {
-		return nil
-	}
-	if p.forward.base != nil {
-		p.Reset()
-	}
-	defer func() { // also if the source panics
-		if p.mem.Committed() < p.forward.limit {
-			p.shut()
-		}
-	}()
-	if err := p.mem.Close(); err != nil {
-		return fmt.Errorf("stack: close: %w", err)
-	}
-	return nil
-}
+func (p *Pivot) Close() error { return closeBuffer(&p.mem, p.forward.limit, &p.forward, &p.backward) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.
 func (p *Pivot) shut() {

@@ -57,19 +57,26 @@ func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 // Close releases the memory: the caller must not use pointers into the stack. A second Close does nothing. If the
 // memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The stack then
 // stays open only if its memory is still committed.
-func (s *Stack) Close() error {
-	if s.mem.Base() == nil {
+func (s *Stack) Close() error { return closeBuffer(&s.mem, s.limit, &s.End) }
+
+// closeBuffer closes a buffer of which so many bytes belong to its ends.
+func closeBuffer(mem *page.Prefix, bytes uintptr, ends ...*End) error {
+	if mem.Base() == nil {
 		return nil
 	}
-	if s.base != nil {
-		s.Reset()
+	for _, e := range ends {
+		if e.base != nil {
+			e.Reset()
+		}
 	}
 	defer func() { // also if the source panics
-		if s.mem.Committed() < s.limit {
-			s.shut()
+		if mem.Committed() < bytes {
+			for _, e := range ends {
+				e.shut()
+			}
 		}
 	}()
-	if err := s.mem.Close(); err != nil {
+	if err := mem.Close(); err != nil {
 		return fmt.Errorf("stack: close: %w", err)
 	}
 	return nil

@@ -8,7 +8,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -23,21 +22,18 @@ func main() { os.Exit(command(os.Args[1:], os.Stderr)) }
 // command returns the exit status: 1 if a licence is missing, 2 for a command line that is wrong.
 func command(args []string, fault io.Writer) int {
 	out, err := parse(args, fault)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return 2
-	}
-	text, err := collect()
 	if err == nil {
-		err = atomicfile.Write(out, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(text)); return err })
+		err = write(out)
 	}
+	return cmdline.Status("gen", err, fault)
+}
+
+func write(out string) error {
+	text, err := collect()
 	if err != nil {
-		fmt.Fprintln(fault, "gen:", err)
-		return 1
+		return err
 	}
-	return 0
+	return atomicfile.Write(out, func(w io.Writer) error { _, err := io.Copy(w, bytes.NewReader(text)); return err })
 }
 
 func parse(args []string, fault io.Writer) (out string, err error) {

@@ -28,17 +28,10 @@ func main() {
 // command returns the exit status: 1 if world and model differ, 2 for an invalid command line.
 func command(args []string, out, fault io.Writer) int {
 	o, err := parse(args, fault)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case err != nil:
-		return 2
+	if err == nil {
+		err = o.run(out)
 	}
-	if err := o.run(out); err != nil {
-		fmt.Fprintln(fault, "giant:", err)
-		return 1
-	}
-	return 0
+	return cmdline.Status("giant", err, fault)
 }
 
 // options are the flags.

@@ -10,7 +10,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -27,22 +26,14 @@ func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
 // command returns the exit status: 1 where a cell fails, 2 for wrong usage.
 func command(args []string, out, fault io.Writer) int {
 	o, err := parse(args, fault)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
-	if err != nil {
-		return 2 // the reason was printed
-	}
-	if o.child != "" {
+	switch {
+	case err != nil:
+	case o.child != "":
 		err = child(out, o.child)
-	} else {
+	default:
 		err = compare(out, o, spawn)
 	}
-	if err != nil {
-		fmt.Fprintln(fault, "pacing:", err)
-		return 1
-	}
-	return 0
+	return cmdline.Status("pacing", err, fault)
 }
 
 // options are the flags.

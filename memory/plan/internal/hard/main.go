@@ -10,7 +10,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -30,17 +29,10 @@ func main() { os.Exit(command(os.Args[1:], os.Stdout, os.Stderr)) }
 // usage.
 func command(args []string, out, fault io.Writer) int {
 	o, err := parse(args, fault)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
+	if err == nil {
+		err = run(out, o)
 	}
-	if err != nil {
-		return 2 // the reason was printed
-	}
-	if err := run(out, o); err != nil {
-		fmt.Fprintln(fault, "hard:", err)
-		return 1
-	}
-	return 0
+	return cmdline.Status("hard", err, fault)
 }
 
 // options are the flags.

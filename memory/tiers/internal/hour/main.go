@@ -32,17 +32,7 @@ type player func(l load) ([]sample, error)
 
 // command returns the exit status.
 func command(args []string, out, fault io.Writer, play player) int {
-	err := run(args, out, fault, play)
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.Is(err, cmdline.ErrUsage):
-		return 2
-	}
-	fmt.Fprintln(fault, "hour:", err)
-	return 1
+	return cmdline.Status("hour", run(args, out, fault, play), fault)
 }
 
 // options are the flags.

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -22,18 +21,11 @@ func main() { os.Exit(command(nil, os.Args[1:], os.Stdout, os.Stderr)) }
 // command returns the exit status: 1 where the heap fails, 2 for wrong usage.
 func command(src page.Source, args []string, out, fault io.Writer) int {
 	o, err := parse(args, fault)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
+	if err == nil {
+		quiet()
+		err = run(src, out, o)
 	}
-	if err != nil {
-		return 2 // the reason was printed
-	}
-	quiet()
-	if err := run(src, out, o); err != nil {
-		fmt.Fprintln(fault, "worstcase:", err)
-		return 1
-	}
-	return 0
+	return cmdline.Status("worstcase", err, fault)
 }
 
 // options are the flags.
