@@ -90,16 +90,7 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 // [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
 // Nothing has changed then.
 func (m *Map1[A]) Add(entity Entity, a A) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a)
 }
 
 // AddAll adds the components with these values to each entity that s matches, and overwrites those that
@@ -113,7 +104,17 @@ func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 // Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
 // move. Errors are those of Add.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a)
+}
+
+// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
+// panics are those of AddAll.
+func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a)
+}
+
+func (m *Map1[A]) set(op string, entity Entity, swap bool, a A) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -123,12 +124,6 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
-func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a)
 }
 
 func (m *Map1[A]) setAll(op string, s Selection, swap bool, a A) (int, error) {
@@ -214,17 +209,7 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 
 // Add is [Map1.Add] for 2 components.
 func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b)
 }
 
 // AddAll is [Map1.AddAll] for 2 components.
@@ -234,7 +219,16 @@ func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
 
 // Exchange is [Map1.Exchange] for 2 components.
 func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 2 components.
+func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b)
+}
+
+func (m *Map2[A, B]) set(op string, entity Entity, swap bool, a A, b B) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -245,11 +239,6 @@ func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 2 components.
-func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b)
 }
 
 func (m *Map2[A, B]) setAll(op string, s Selection, swap bool, a A, b B) (int, error) {
@@ -339,18 +328,7 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 
 // Add is [Map1.Add] for 3 components.
 func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c)
 }
 
 // AddAll is [Map1.AddAll] for 3 components.
@@ -360,7 +338,16 @@ func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
 
 // Exchange is [Map1.Exchange] for 3 components.
 func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 3 components.
+func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c)
+}
+
+func (m *Map3[A, B, C]) set(op string, entity Entity, swap bool, a A, b B, c C) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -372,11 +359,6 @@ func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 3 components.
-func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c)
 }
 
 func (m *Map3[A, B, C]) setAll(op string, s Selection, swap bool, a A, b B, c C) (int, error) {
@@ -470,19 +452,7 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 
 // Add is [Map1.Add] for 4 components.
 func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c, d)
 }
 
 // AddAll is [Map1.AddAll] for 4 components.
@@ -492,7 +462,16 @@ func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) 
 
 // Exchange is [Map1.Exchange] for 4 components.
 func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c, d)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 4 components.
+func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d)
+}
+
+func (m *Map4[A, B, C, D]) set(op string, entity Entity, swap bool, a A, b B, c C, d D) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -505,11 +484,6 @@ func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 4 components.
-func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d)
 }
 
 func (m *Map4[A, B, C, D]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D) (int, error) {
@@ -607,20 +581,7 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 
 // Add is [Map1.Add] for 5 components.
 func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c, d, e)
 }
 
 // AddAll is [Map1.AddAll] for 5 components.
@@ -630,7 +591,16 @@ func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int,
 
 // Exchange is [Map1.Exchange] for 5 components.
 func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c, d, e)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 5 components.
+func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e)
+}
+
+func (m *Map5[A, B, C, D, E]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -644,11 +614,6 @@ func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) e
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 5 components.
-func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e)
 }
 
 func (m *Map5[A, B, C, D, E]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E) (int, error) {
@@ -750,21 +715,7 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 
 // Add is [Map1.Add] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c, d, e, f)
 }
 
 // AddAll is [Map1.AddAll] for 6 components.
@@ -774,7 +725,16 @@ func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f 
 
 // Exchange is [Map1.Exchange] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c, d, e, f)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 6 components.
+func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f)
+}
+
+func (m *Map6[A, B, C, D, E, F]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -789,11 +749,6 @@ func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 6 components.
-func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f)
 }
 
 func (m *Map6[A, B, C, D, E, F]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F) (int, error) {
@@ -899,22 +854,7 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 
 // Add is [Map1.Add] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c, d, e, f, g)
 }
 
 // AddAll is [Map1.AddAll] for 7 components.
@@ -924,7 +864,16 @@ func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E,
 
 // Exchange is [Map1.Exchange] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c, d, e, f, g)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 7 components.
+func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g)
+}
+
+func (m *Map7[A, B, C, D, E, F, G]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -940,11 +889,6 @@ func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, 
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 7 components.
-func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g)
 }
 
 func (m *Map7[A, B, C, D, E, F, G]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G) (int, error) {
@@ -1054,23 +998,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 
 // Add is [Map1.Add] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c, d, e, f, g, h)
 }
 
 // AddAll is [Map1.AddAll] for 8 components.
@@ -1080,7 +1008,16 @@ func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e
 
 // Exchange is [Map1.Exchange] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 8 components.
+func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h)
+}
+
+func (m *Map8[A, B, C, D, E, F, G, H]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -1097,11 +1034,6 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d 
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 8 components.
-func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h)
 }
 
 func (m *Map8[A, B, C, D, E, F, G, H]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
@@ -1215,24 +1147,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, 
 
 // Add is [Map1.Add] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c, d, e, f, g, h, i)
 }
 
 // AddAll is [Map1.AddAll] for 9 components.
@@ -1242,7 +1157,16 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D
 
 // Exchange is [Map1.Exchange] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h, i)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 9 components.
+func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i)
+}
+
+func (m *Map9[A, B, C, D, E, F, G, H, I]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -1260,11 +1184,6 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C,
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 9 components.
-func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i)
 }
 
 func (m *Map9[A, B, C, D, E, F, G, H, I]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
@@ -1382,25 +1301,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c 
 
 // Add is [Map1.Add] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c, d, e, f, g, h, i, j)
 }
 
 // AddAll is [Map1.AddAll] for 10 components.
@@ -1410,7 +1311,16 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C,
 
 // Exchange is [Map1.Exchange] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h, i, j)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 10 components.
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j)
+}
+
+func (m *Map10[A, B, C, D, E, F, G, H, I, J]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -1429,11 +1339,6 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, 
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 10 components.
-func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j)
 }
 
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
@@ -1555,26 +1460,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B,
 
 // Add is [Map1.Add] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c, d, e, f, g, h, i, j, k)
 }
 
 // AddAll is [Map1.AddAll] for 11 components.
@@ -1584,7 +1470,16 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c
 
 // Exchange is [Map1.Exchange] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h, i, j, k)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 11 components.
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k)
+}
+
+func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -1604,11 +1499,6 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b 
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 11 components.
-func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k)
 }
 
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
@@ -1734,27 +1624,7 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b 
 
 // Add is [Map1.Add] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
-	loc, err := m.add("Add", entity, false)
-	if err != nil {
-		return err
-	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	*(*L)(m.w.store.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
-	}
-	m.w.store.freePending()
-	return nil
+	return m.set("Add", entity, false, a, b, c, d, e, f, g, h, i, j, k, l)
 }
 
 // AddAll is [Map1.AddAll] for 12 components.
@@ -1764,7 +1634,16 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B
 
 // Exchange is [Map1.Exchange] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
-	loc, err := m.add("Exchange", entity, true)
+	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h, i, j, k, l)
+}
+
+// ExchangeAll is [Map1.ExchangeAll] for 12 components.
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
+	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k, l)
+}
+
+func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
+	loc, err := m.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
@@ -1785,11 +1664,6 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A,
 	}
 	m.w.store.freePending()
 	return nil
-}
-
-// ExchangeAll is [Map1.ExchangeAll] for 12 components.
-func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k, l)
 }
 
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
