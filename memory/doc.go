@@ -3,9 +3,9 @@
 //
 // # The idea
 //
-// A game knows when its memory ends: with the frame, with the level, with an entity, or never.
-// Each of these lifetimes has an allocator that is faster and more predictable than a general
-// heap. All of them implement one interface, lie off the Go heap, and account for every byte.
+// A game knows when its memory ends: with the frame, with the level, with an entity, or never. Each of these
+// lifetimes has an allocator that is faster and more predictable than a general heap. All these allocators implement
+// one interface, take their memory off the Go heap, and account for every byte.
 //
 // # Choosing
 //
@@ -34,11 +34,11 @@
 //	small and large blocks; a second allocator  any                                  one, or any     package compose
 //	all memory of a game                        all                                  all             tiers.Manager, which contains most of these
 //
-// [Grow] and [GrowSlice] change the size of a block of any of these, in place if the allocator can.
-// Package container has a growing array, a queue, a hash table and a table of strings. They lie in
-// any of these allocators that is a [Baser].
+// [Grow] and [GrowSlice] change the size of a block of any of these allocators, in place if the allocator can.
+// Package container has a growing array, a queue, a hash table and a table of strings. These containers take their
+// memory from any allocator that is a [Baser].
 //
-// memory/README.md lists what the game of this repository uses each for.
+// memory/README.md lists where the game of this repository uses each allocator.
 //
 // # Layout
 //
@@ -60,12 +60,12 @@
 //
 // # Concurrency and the collector
 //
-// An allocator belongs to one goroutine at a time. Off-heap memory must contain pointer-free types
-// only ([PointerFree]): the collector frees an object whose only reference is off the heap. A small
-// Go heap has a small goal, so collections become more frequent; package gcpace paces them.
+// An allocator belongs to one goroutine at a time. Off-heap memory must contain pointer-free types only
+// ([PointerFree]): the collector frees an object whose only reference is off the heap. A small Go heap has a small
+// goal, so collections become more frequent; package gcpace paces the collections.
 //
 // # Sources
 //
-// Each allocator names its own. The contract follows Zig's std.mem.Allocator and Go's package io:
-// one small interface, and capabilities found by type assertion.
+// The comment of each allocator's package names its sources. The contract follows Zig's std.mem.Allocator and Go's
+// package io: one small interface, and capabilities found by type assertion.
 package memory

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// The errors of every allocator. Some calls return them wrapped, with the sizes: test with [errors.Is].
+// The errors of every allocator. Some calls wrap these errors in a value with the sizes: test with [errors.Is].
 var (
 	// ErrOutOfMemory means that the request does not fit now: the allocator is full, or its page source or the
 	// system refuses more memory. An emptier or larger allocator could serve it.
@@ -31,7 +31,7 @@ var (
 type Exhausted struct {
 	Op    string  // the operation that failed, as "page: commit" or "tlsf: alloc"
 	Need  uintptr // the bytes that the request needs
-	Have  uintptr // the bytes that were left, or those of the largest free block; 0 if unknown
+	Have  uintptr // the bytes that were left, or the size of the largest free block; 0 if unknown
 	Limit uintptr // the capacity or budget that was reached
 	Cause error   // the error of the operating system or of the page source, or nil
 }
@@ -51,7 +51,7 @@ func (e *Exhausted) Is(target error) bool { return target == ErrOutOfMemory }
 func (e *Exhausted) Unwrap() error { return e.Cause }
 
 // Misuse is the value of a panic about a wrong call: a double free, a foreign or interior pointer, a free out of
-// order, use after Close. The call panics before it changes anything. So a program that recovers can continue to use
+// order, use after Close. The call panics before it changes anything, so a program that recovers can continue to use
 // the allocator.
 type Misuse struct {
 	Package string  // the package of the call, as "arena"

@@ -18,21 +18,22 @@ import (
 // The caller owns the returned block, and all other pointers to a moved block are dangling. A moved block counts as a
 // new allocation in statistics and leak reports. In an arena the old block keeps its bytes until the reset.
 //
-// If Grow fails, it returns p, still live and with its contents, and the error of Alloc or [ErrAlign]. So this loses
-// nothing:
+// If Grow fails, it returns p and an error: the error of Alloc, or [ErrAlign]. The block p is then still live and has
+// its contents, so this statement loses nothing:
 //
 //	p, err = memory.Grow(a, p, oldSize, newSize, 16)
 //
-// Grow panics with a [*Misuse] if a detects that p is not a live block of oldSize bytes. A Resizer detects it before
-// anything changes. So does a [Sizer], except for an oldSize that is too small. Other allocators detect it in Free,
-// after up to oldSize bytes were copied; Grow then frees the new block. If a is no Resizer and the block keeps its
-// size and place, Free is not called.
+// Grow panics with a [*Misuse] if a detects that p is not a live block of oldSize bytes. A Resizer detects this
+// misuse before anything changes. A [Sizer] also detects it before anything changes, except for an oldSize that is
+// too small. Other allocators detect the misuse in Free, after up to oldSize bytes were copied; Grow then frees the
+// new block. If a is no Resizer and the block keeps its size and place, Free is not called and the misuse is not
+// detected.
 //
-// A block of a stack.Stack or arena.StepBack cannot move: its copy is newer, so Free of the old block panics. If
-// Resize returns false for such a block, Grow panics or returns the error of Alloc.
+// A block of a stack.Stack or arena.StepBack cannot move, because its copy would be newer and Free of the old block
+// would panic. If Resize returns false for such a block, Grow panics or returns the error of Alloc.
 //
-// Cost: that of Resize, or of Alloc, the copy and Free. A caller that grows a block step by step should double its
-// size if Resize fails: each byte is then copied once on average.
+// Cost: Resize, or Alloc, a copy and Free. A caller that grows a block step by step should double its size if Resize
+// fails: each byte is then copied once on average.
 func Grow(a Allocator, p unsafe.Pointer, oldSize, newSize, alignment uintptr) (unsafe.Pointer, error) {
 	if p == nil {
 		return a.Alloc(newSize, alignment)
@@ -85,15 +86,15 @@ func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldS
 }
 
 // GrowSlice changes the length of s to n, which may be smaller. s must be nil or returned by [MakeSlice] or
-// GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. It is [Grow] for
-// slices, and [MakeSlice] if s is nil. The caller owns the result and frees it with [FreeSlice]. If the slice has
-// moved, s is dangling.
+// GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. If s is nil, GrowSlice
+// is [MakeSlice]; otherwise it is [Grow] for slices. The caller owns the result and frees it with [FreeSlice]. If the
+// values have moved, s is dangling.
 //
-// If GrowSlice fails, it returns s, still live, and an error: a [*PointerError], the error of a.Alloc, or
-// [ErrTooLarge]. ErrTooLarge can also mean that n is negative or n times the size of T overflows.
+// If GrowSlice fails, it returns s and an error, and s is still live. The error is a [*PointerError], the error of
+// a.Alloc, or [ErrTooLarge]. ErrTooLarge can also mean that n is negative or n times the size of T overflows.
 //
-// It panics with a [*Misuse] as Grow does. Passing a slice that was cut or appended to is misuse, as in FreeSlice. So
-// is an empty slice that Go allocated.
+// GrowSlice panics with a [*Misuse] if [Grow] would. Passing a slice that was cut or appended to is misuse, as in
+// [FreeSlice]. Passing an empty slice that Go allocated is misuse, too.
 func GrowSlice[T any](a Allocator, s []T, n int) ([]T, error) {
 	if err := PointerFree[T](); err != nil {
 		return s, err

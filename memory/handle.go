@@ -2,9 +2,9 @@ package memory
 
 import "fmt"
 
-// A Handle is a generational index: a slot of a pool, and the generation of the object in it. It is
-// 8 bytes and has no pointer. It may be stored off-heap, copied, compared and sent to any goroutine.
-// If the object is freed, the handle is stale: looking it up returns false.
+// A Handle is a generational index: a slot of a pool, and the generation of the object in it. It is 8 bytes and has
+// no pointer. It may be stored off-heap, copied, compared and sent to any goroutine. If the object is freed, the
+// handle is stale: looking up a stale handle returns false.
 //
 // The generation of a slot is odd while the slot is in use and even while it is vacant, so the zero
 // Handle is never valid. When the 32-bit generations of a slot are used up, the slot is retired; its
@@ -17,7 +17,7 @@ type Handle[T any] struct {
 	gen   uint32
 }
 
-// MakeHandle returns a handle with these parts, without a check. It is for implementers of pools.
+// MakeHandle returns a handle of this slot and generation. It checks neither. It is for implementers of pools.
 func MakeHandle[T any](index, generation uint32) Handle[T] {
 	return Handle[T]{index: index, gen: generation}
 }
@@ -25,11 +25,11 @@ func MakeHandle[T any](index, generation uint32) Handle[T] {
 // Index returns the number of the slot in its pool.
 func (h Handle[T]) Index() uint32 { return h.index }
 
-// Generation returns the generation of the object. It is odd in every handle that a pool returned.
+// Generation returns the generation of the object. The generation is odd in every handle that a pool returned.
 func (h Handle[T]) Generation() uint32 { return h.gen }
 
 // IsZero reports whether h is the zero Handle, which is never valid.
 func (h Handle[T]) IsZero() bool { return h == Handle[T]{} }
 
-// String returns slot and generation, as "#12.7".
+// String returns the slot and the generation, as "#12.7".
 func (h Handle[T]) String() string { return fmt.Sprintf("#%d.%d", h.index, h.gen) }

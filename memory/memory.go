@@ -7,44 +7,44 @@ const MaxAlign = 4096
 
 // An Allocator allocates and frees raw blocks.
 //
-// Sizes and alignments are in bytes. An alignment is a power of two from 1 to [MaxAlign]. The caller
-// owns a block until it calls Free, or until the allocator is reset or closed. The contents of a block
-// are not zeroed; [New] and [MakeSlice] zero them. A block must not contain a Go pointer, because the
-// collector does not scan it (see [PointerFree]).
+// Sizes and alignments are in bytes. An alignment is a power of two from 1 to [MaxAlign]. The caller owns a block
+// until the block is freed, or until the allocator is reset or closed. The contents of a block are not zeroed; [New]
+// and [MakeSlice] zero them. A block must not contain a Go pointer, because the collector does not scan it (see
+// [PointerFree]).
 //
-// An allocator is made by the constructor of its package; the zero value must not be used. It belongs
-// to one goroutine at a time unless its documentation says otherwise. Builds with -race report use by
-// two goroutines without synchronization; -tags memdebug does not.
+// An allocator is made by the constructor of its package; the zero value must not be used. An allocator belongs to
+// one goroutine at a time unless its documentation says otherwise. Builds with -race report use by two goroutines
+// without synchronization; -tags memdebug does not.
 type Allocator interface {
-	// Alloc returns a block of at least size bytes, aligned to align. If size is 0, it returns a
-	// non-nil pointer that must not be dereferenced and may be passed to Free.
+	// Alloc returns a block of at least size bytes, aligned to align. If size is 0, Alloc returns a non-nil pointer
+	// that must not be dereferenced and may be passed to Free.
 	//
-	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge], [ErrAlign] or [ErrClosed]. If Alloc
-	// fails, it has changed nothing but Stats.Failures. A smaller request may succeed.
+	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge], [ErrAlign] or [ErrClosed]. A failed Alloc changes
+	// nothing but Stats.Failures. A smaller request may succeed.
 	Alloc(size, align uintptr) (unsafe.Pointer, error)
 
-	// Free frees a block. size is the size that was requested. If p is nil, Free does nothing. Misuse
-	// that would corrupt the metadata panics with a [*Misuse] before anything changes.
+	// Free frees the block p. The parameter size is the size that was requested. If p is nil, Free does nothing.
+	// Misuse that would corrupt the metadata panics with a [*Misuse] before anything changes.
 	Free(p unsafe.Pointer, size uintptr)
 }
 
 // The capabilities of an allocator beyond Alloc and Free are separate interfaces, found by type assertion as in
 // packages io and io/fs.
 //
-// An allocator that owns memory is also an [io.Closer]. A second Close does nothing; a Close that failed can be
+// An allocator that owns memory is also an [io.Closer]. A second Close does nothing. If Close fails, it can be
 // retried. After Close, Alloc and Trim fail with [ErrClosed], Owns returns false, Base and Check return nil, and
 // Stats reports no memory but keeps its counters. Free, FreeAny, SizeOf, Resize and Reset panic with a [*Misuse]; a
 // Free or FreeAny of nil still does nothing.
 type (
-	// A Resetter frees all its blocks at once. The cost does not depend on their number.
+	// A Resetter frees all its blocks at once. The cost does not depend on the number of blocks.
 	Resetter interface{ Reset() }
 
-	// A Resizer changes the size in bytes of a block in place; the block never moves. oldSize is the size that
-	// was requested. The bytes within both sizes are kept; new bytes are not zeroed. Afterwards newSize is the
-	// size to pass to Free.
+	// A Resizer changes the size in bytes of a block in place; the block never moves. oldSize is the size that was
+	// requested for the block. The bytes within both sizes are kept; new bytes are not zeroed. Afterwards newSize is
+	// the size to pass to Free.
 	//
-	// If Resize cannot change the size in place, it returns false, and nothing has changed. If p is nil or not a
-	// live block, it panics with a [*Misuse], as far as Free detects that.
+	// If Resize cannot change the size in place, it changes nothing and returns false. If p is nil or not a live
+	// block, Resize panics with a [*Misuse], as far as Free detects this misuse.
 	Resizer interface {
 		Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool
 	}
@@ -53,31 +53,31 @@ type (
 	// live block.
 	Owner interface{ Owns(p unsafe.Pointer) bool }
 
-	// A Sizer returns the usable size in bytes of a live block, which is at least the requested size. For any
-	// other pointer SizeOf panics with a [*Misuse], as far as Free detects that.
+	// A Sizer returns the usable size in bytes of a live block, which is at least the requested size. For any other
+	// pointer SizeOf panics with a [*Misuse], as far as Free detects this misuse.
 	Sizer interface {
 		SizeOf(p unsafe.Pointer) uintptr
 	}
 
-	// An AnyFreer frees a block whose size the caller does not know. If p is nil, FreeAny does nothing. It
-	// detects the misuse that Free detects, except a wrong size, and panics as Free does.
+	// An AnyFreer frees a block whose size the caller does not know. If p is nil, FreeAny does nothing. FreeAny
+	// detects the misuse that Free detects, except a wrong size. It panics as Free does.
 	AnyFreer interface{ FreeAny(p unsafe.Pointer) }
 
-	// A Trimmer returns committed memory without live blocks to its source and keeps the addresses
-	// reserved. The error is that of the source, or [ErrClosed]. Blocks do not change.
+	// A Trimmer returns committed memory without live blocks to its source and keeps the addresses reserved. Blocks
+	// do not change. Trim fails with the error of the source, or with [ErrClosed].
 	Trimmer interface{ Trim() error }
 
 	// A StatsReporter returns its statistics. Stats does not allocate.
 	StatsReporter interface{ Stats() Stats }
 
-	// A Baser has all its blocks in one range of addresses, which begins at Base. A block can be named
-	// by its offset from Base: the name stays valid in a copy of the range at another address, also in
-	// another process. The address is aligned to [MaxAlign] and constant until Close. It is nil after
-	// Close, and for an allocator with several ranges. The range has Stats().Reserved bytes, or those
-	// that a method Extent() uintptr returns.
+	// A Baser has all its blocks in one range of addresses, which begins at Base. A block can be named by its offset
+	// from Base: the name stays valid in a copy of the range at another address, also in another process. Base
+	// returns an address that is aligned to [MaxAlign] and constant until Close. After Close, and for an allocator
+	// with several ranges, Base returns nil. The size of the range in bytes is Stats().Reserved. If the allocator has
+	// a method Extent() uintptr, the size is the result of Extent.
 	Baser interface{ Base() unsafe.Pointer }
 
-	// A Checker verifies all its metadata and returns every broken invariant, joined into one error, or
-	// nil. It ends even if the metadata has cycles. The cost is proportional to the metadata.
+	// A Checker verifies all its metadata and returns every broken invariant, joined into one error, or nil. Check
+	// ends even if the metadata has cycles. The cost is proportional to the metadata.
 	Checker interface{ Check() error }
 )

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// PointerError reports that a type contains a Go pointer. The collector does not scan off-heap memory: it
-// frees an object whose only reference is there.
+// PointerError reports that a type contains a Go pointer. The collector does not scan off-heap memory: it frees an
+// object whose only reference is in off-heap memory.
 type PointerError struct {
-	Path string       // the field, with those around it: "Enemy.Brain.Name"
-	Type reflect.Type // its type
+	Path string       // the field and the types and fields around it: "Enemy.Brain.Name"
+	Type reflect.Type // the type of the field
 }
 
 func (e *PointerError) Error() string {
@@ -19,10 +19,10 @@ func (e *PointerError) Error() string {
 		"store a memory.Handle, an index or a fixed-size array", e.Path, e.Type)
 }
 
-// PointerFree returns nil if values of T contain no Go pointer, and otherwise a [*PointerError] with the
-// first field that does. Pointers, slices, strings, maps, channels, functions, interfaces and
-// unsafe.Pointers count, also inside arrays and structs; a uintptr does not. The first call for a type
-// uses reflection, later calls a map lookup. Safe for concurrent use.
+// PointerFree returns nil if values of T contain no Go pointer. Otherwise it returns a [*PointerError] with the first
+// field that contains one. Pointers, slices, strings, maps, channels, functions, interfaces and unsafe.Pointers
+// contain Go pointers, also inside arrays and structs; a uintptr contains none. The first call for a type uses
+// reflection, later calls a map lookup. Safe for concurrent use.
 func PointerFree[T any]() error {
 	return PointerFreeType(reflect.TypeFor[T]())
 }
@@ -30,8 +30,8 @@ func PointerFree[T any]() error {
 // verdicts maps reflect.Type to *PointerError, nil when pointer-free.
 var verdicts sync.Map
 
-// PointerFreeType is [PointerFree] for a type that is known at run time. If t is nil, which is the type of a nil
-// interface, it returns an error that is no [*PointerError].
+// PointerFreeType is [PointerFree] for a type that is known at run time. reflect.TypeOf of a nil interface returns
+// nil; if t is nil, PointerFreeType returns an error that is no [*PointerError].
 func PointerFreeType(t reflect.Type) error {
 	if t == nil {
 		return errNoType

@@ -1,7 +1,7 @@
 package memory
 
-// Stats is a snapshot of an allocator's statistics. It has no pointers. Amounts are in bytes unless the
-// field says otherwise.
+// Stats is a snapshot of an allocator's statistics. A Stats has no pointers. Amounts are in bytes unless the comment
+// of the field says otherwise.
 //
 // These relations hold for every allocator and are checked by memtest.Run:
 //
@@ -10,28 +10,27 @@ package memory
 //	Live  == Allocs - Frees
 type Stats struct {
 	Reserved  uint64 // bytes of reserved address space
-	Committed uint64 // bytes of it that are backed by memory, or that the system has promised to back
-	InUse     uint64 // bytes in live blocks, with their padding and rounding
+	Committed uint64 // bytes of Reserved that are backed by memory, or that the system has promised to back
+	InUse     uint64 // bytes in live blocks, including padding and rounding
 	Peak      uint64 // high-water mark of InUse; some allocators document it as an upper bound
 	Live      uint64 // live blocks
 	Allocs    uint64 // blocks allocated since New
 	Frees     uint64 // blocks freed since New, one by one or by a reset
 	Failures  uint64 // requests since New that failed with ErrOutOfMemory or ErrTooLarge
 
-	// Requested is the sum of the requested sizes of live blocks. Measured is the bytes in use of the same
-	// blocks, so Measured - Requested is internal fragmentation. Measured is InUse if the allocator keeps the
-	// requested sizes. If it does not, both are 0. In a sum over several allocators only those that keep them
-	// count in Measured.
+	// Requested is the sum of the requested sizes of live blocks. Measured is the number of bytes that these blocks
+	// use, so Measured - Requested is internal fragmentation. If the allocator keeps the requested sizes, Measured is
+	// InUse. If the allocator does not keep them, Requested and Measured are 0. In a sum over several allocators,
+	// Measured counts only allocators that keep the requested sizes.
 	Requested, Measured uint64
-	// LargestFree is the largest request that would succeed without committing more memory. Free is
-	// the number of free committed bytes. Together they describe external fragmentation. Free is 0 if
-	// nothing is free or the allocator cannot fragment. LargestFree is 0 if no free byte can be
-	// allocated.
+	// LargestFree is the largest request that would succeed without committing more memory. Free is the number of
+	// free committed bytes. LargestFree and Free together describe external fragmentation. Free is 0 if nothing is
+	// free or the allocator cannot fragment. LargestFree is 0 if no free byte can be allocated.
 	LargestFree, Free uint64
 }
 
-// Sub returns the change since an earlier snapshot. Allocs, Frees and Failures are differences; all other
-// fields keep the values of s.
+// Sub returns the change from the snapshot earlier to s. Allocs, Frees and Failures are differences; all other fields
+// have the values of s.
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Allocs -= earlier.Allocs
 	s.Frees -= earlier.Frees
@@ -39,8 +38,8 @@ func (s Stats) Sub(earlier Stats) Stats {
 	return s
 }
 
-// Add returns the sums of two allocators' statistics, except LargestFree, which is the larger of the two. Peak is a
-// sum of high-water marks of different times, and so an upper bound.
+// Add returns the sums of two allocators' statistics, except LargestFree, which is the larger of the two values. Peak
+// is the sum of two high-water marks. They may be reached at different times, so the sum is an upper bound.
 func (s Stats) Add(t Stats) Stats {
 	return Stats{
 		Reserved: s.Reserved + t.Reserved, Committed: s.Committed + t.Committed,
@@ -51,12 +50,12 @@ func (s Stats) Add(t Stats) Stats {
 	}
 }
 
-// Internal returns internal fragmentation: the share of Measured that was not requested, from 0 to 1. It
-// is 0 if the allocator does not keep requested sizes.
+// Internal returns internal fragmentation: the share of Measured that was not requested, from 0 to 1. The share is 0
+// if the allocator does not keep requested sizes.
 func (s Stats) Internal() float64 { return share(s.Requested, s.Measured) }
 
-// External returns external fragmentation: the share of Free outside the largest free block, from 0 to 1.
-// It is 0 if nothing is free or the allocator cannot fragment.
+// External returns external fragmentation: the share of Free outside the largest free block, from 0 to 1. The share
+// is 0 if nothing is free or the allocator cannot fragment.
 func (s Stats) External() float64 { return share(s.LargestFree, s.Free) }
 
 // share returns how much of whole is not in part.

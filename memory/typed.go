@@ -6,16 +6,16 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A Type is proof that T is pointer-free. The typed constructors of allocators take it, so that they need
-// no check on each call. Make it once, at start-up:
+// A Type is proof that T is pointer-free. The typed constructors of allocators take a Type, so that they need no
+// check on each call. Make the Type once, at start-up:
 //
 //	var enemyType = memory.MustType[Enemy]()
 //	...
 //	e, err := arena.New(frame, enemyType)
 //
-// The zero Type proves nothing: every allocation with it fails, with [ErrTooLarge] unless the function
-// documents another error. Only [TypeFor] and [MustType] return a valid Type, and a Type[T] does not
-// convert to a Type of another T.
+// The zero Type proves nothing: every allocation with the zero Type fails. The error is [ErrTooLarge] unless the
+// function documents another one. Only [TypeFor] and [MustType] return a valid Type, and a Type[T] does not convert
+// to a Type of another T.
 type Type[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of [0]*T // a Type of another type does not convert to this one
@@ -24,8 +24,8 @@ type Type[T any] struct {
 	plus1 uintptr
 }
 
-// TypeFor returns the proof that T is pointer-free, or the zero Type and a [*PointerError] with the first field that
-// contains a Go pointer.
+// TypeFor returns the proof that T is pointer-free. If T contains a Go pointer, it returns the zero Type and a
+// [*PointerError] with the first field that contains one.
 func TypeFor[T any]() (Type[T], error) {
 	if err := PointerFree[T](); err != nil {
 		return Type[T]{}, err
@@ -45,14 +45,15 @@ func MustType[T any]() Type[T] {
 // Size returns the size of T in bytes. For the zero Type it returns a size that no allocator can serve.
 func (t Type[T]) Size() uintptr { return t.plus1 - 1 }
 
-// Valid reports whether t was made by [TypeFor] or [MustType]. It is false for the zero Type only.
+// Valid reports whether t was made by [TypeFor] or [MustType]. Valid returns false for the zero Type only.
 func (t Type[T]) Valid() bool { return t.plus1 != 0 }
 
-// New allocates one zeroed T from a. The caller owns the object until it calls [Free], or until a is
-// reset or closed. If T has size 0, the object must not be accessed: there may be no memory at its address.
+// New allocates one zeroed T from a. The caller owns the object until it is freed with [Free], or until a is reset or
+// closed. If T has size 0, the object must not be accessed: there may be no memory at its address.
 //
-// The error is a [*PointerError] or the error of a.Alloc. Cost: a map lookup for the check of the type, a
-// call through the interface, and zeroing. The New functions of concrete allocators avoid the first two.
+// The error is a [*PointerError] or the error of a.Alloc. Cost: a map lookup for the check of the type, a call
+// through the interface, and zeroing. The New functions of concrete allocators avoid the map lookup and the interface
+// call.
 func New[T any](a Allocator) (*T, error) {
 	s, err := MakeSlice[T](a, 1)
 	if err != nil {
@@ -61,10 +62,12 @@ func New[T any](a Allocator) (*T, error) {
 	return unsafe.SliceData(s), nil
 }
 
-// MakeSlice allocates n zeroed values of T from a, as a slice with length and capacity n. Appending to it
-// allocates a copy on the Go heap. The caller owns the slice until it calls [FreeSlice], or until a is
-// reset or closed. The error is that of [New], or [ErrTooLarge] if n is negative or n times the size of T
-// overflows.
+// MakeSlice allocates n zeroed values of T from a, as a slice with length and capacity n. Appending to the slice
+// allocates a copy on the Go heap. The caller owns the slice until it is freed with [FreeSlice], or until a is reset
+// or closed.
+//
+// The error is a [*PointerError] or the error of a.Alloc. If n is negative or n times the size of T overflows, the
+// error is [ErrTooLarge].
 func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	if err := PointerFree[T](); err != nil {
 		return nil, err
@@ -82,13 +85,13 @@ func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	return s, nil
 }
 
-// Free frees an object that [New] returned. If p is nil, it does nothing. If a.Free detects misuse, it panics with a
-// [*Misuse].
+// Free frees an object that [New] returned. If p is nil, Free does nothing. If a.Free detects misuse, it panics with
+// a [*Misuse].
 func Free[T any](a Allocator, p *T) { a.Free(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
 
-// FreeSlice frees a slice that [MakeSlice] or [GrowSlice] returned. If s is nil, it does nothing. s must have the
-// length that it was made with, and begin at its first value; otherwise it is misuse, and a.Free panics with a
-// [*Misuse] if it detects it.
+// FreeSlice frees a slice that [MakeSlice] or [GrowSlice] returned. If s is nil, FreeSlice does nothing. The slice s
+// must have the length and the first value with which it was made. Passing another part of it is misuse: FreeSlice
+// panics with a [*Misuse] if a.Free detects the misuse.
 func FreeSlice[T any](a Allocator, s []T) {
 	a.Free(unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s))*unsafe.Sizeof(*new(T)))
 }

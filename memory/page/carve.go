@@ -12,16 +12,17 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Carve is a Source that takes its reservations from one larger reservation, front to back. All of them lie in one
-// range of addresses, so comparisons find the owner of a pointer. Released addresses are not reserved again until
-// Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one goroutine at a time.
+// A Carve is a Source that takes its reservations from one large reservation, front to back. All its reservations lie
+// in one range of addresses, so comparisons find the owner of a pointer. Released addresses are not reserved again
+// until Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one goroutine at a time.
 //
 // The caller closes the Carve before it releases the large reservation. After Close, or after its source has ended,
-// Reserve, Commit and Decommit fail with memory.ErrClosed. Allocators in the Carve are closed with it (see
+// Reserve, Commit and Decommit fail with memory.ErrClosed. Allocators in the Carve are closed with the Carve (see
 // [Watched]).
 //
-// A Carve may divide a reservation of another Carve, as a manager within a manager does. Its source must be the other
-// Carve or pass calls on to it (see [Layered]). A Carve whose source is [Watched] is closed when the source ends.
+// A Carve may divide a reservation of another Carve, as a manager within a manager does. The source of the inner
+// Carve must be the outer Carve, or a source that passes calls on to the outer Carve (see [Layered]). A Carve whose
+// source is [Watched] is closed when the source ends.
 type Carve struct {
 	// Invariants, verified by Check:
 	//
@@ -45,13 +46,13 @@ var carves struct {
 	open []weak.Pointer[Carve]
 }
 
-// NewCarve returns a Carve of mem, a reservation of src or a part of one. The caller still owns mem and releases it
-// after Close.
+// NewCarve returns a Carve of mem. mem must be a reservation of src, or a part of such a reservation. The caller
+// still owns mem and releases it after Close.
 //
 // The error wraps memory.ErrConfig if src is nil, or if mem is empty, not aligned to BaseAlign or not of whole
-// granules. It also does if another open Carve divides some of the same bytes. The exception is a mem that was
-// reserved from that Carve, with a src that is that Carve or passes calls on to it. If src has ended, the error is
-// memory.ErrClosed. Cost: proportional to the open Carves of the process.
+// granules. If another open Carve divides some bytes of mem, the error wraps memory.ErrConfig, too. The exception is
+// a mem that was reserved from the other Carve; src must then be the other Carve, or pass calls on to the other
+// Carve. If src has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	if invariant.Nil(src) || mem.Base == nil || mem.Size == 0 || !mem.sound() {
 		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T: want a source and whole granules of %d, aligned to %d: %w",
@@ -115,9 +116,9 @@ func (c *Carve) overlaps(m Memory) bool {
 	return uintptr(c.mem.Base)-uintptr(m.Base) < m.Size || uintptr(m.Base)-uintptr(c.mem.Base) < c.mem.Size
 }
 
-// Close ends c. It calls the functions of Watch, newest first, each once, which close the allocators in c. The caller
-// releases the large reservation afterwards. A second Close does nothing. If a function panics, Close calls the others
-// and then panics with its value.
+// Close ends c. It calls each function that was passed to Watch once, newest first; these functions close the
+// allocators in c. The caller releases the large reservation afterwards. A second Close does nothing. If a function
+// panics, Close calls the other functions and then panics with the value of the first panic.
 func (c *Carve) Close() {
 	carves.Lock()
 	unwatch := c.unwatch
@@ -142,8 +143,8 @@ func (c *Carve) tell() {
 	}
 }
 
-// Watch registers lost, which Close calls, also when the source of c ends. unwatch removes lost. If c is closed,
-// Watch returns nil and does not call lost.
+// Watch registers the function lost. It is called once, when c is closed or when the source of c ends. unwatch
+// removes lost. If c is closed, Watch returns nil and does not call lost.
 func (c *Carve) Watch(lost func()) (unwatch func()) {
 	if c.src == nil {
 		return nil
@@ -158,8 +159,9 @@ func (c *Carve) Watch(lost func()) (unwatch func()) {
 // Left returns the bytes of address space that are not reserved yet, or 0 if c is closed.
 func (c *Carve) Left() uintptr { return c.mem.Size - c.next }
 
-// Reset makes all addresses of c available again. The caller must have decommitted all reservations, and must not use
-// them. If an allocator still watches c (see [Carve.Watch]), Reset panics with a [*memory.Misuse].
+// Reset makes all addresses of c available again. Before Reset, the caller must decommit all reservations of c. The
+// caller must not use them afterwards. If an allocator still watches c (see [Carve.Watch]), Reset panics with a
+// [*memory.Misuse].
 func (c *Carve) Reset() {
 	if n := len(c.watchers); n > 0 {
 		panic(&memory.Misuse{Package: "page", Op: "Reset", Addr: uintptr(c.mem.Base), Size: c.mem.Size,
@@ -168,23 +170,23 @@ func (c *Carve) Reset() {
 	c.next = 0
 }
 
-// PageSize returns [SizeOf] of the source in bytes, or a Granule if c is closed.
+// PageSize returns [SizeOf] of the source, in bytes. If c is closed, it returns [Granule].
 func (c *Carve) PageSize() uintptr { return SizeOf(c.src) }
 
-// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). It is 0 if the source has
-// none or c is closed.
+// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). It returns 0 if the source
+// has no such boundary, or if c is closed.
 func (c *Carve) AheadTo() uintptr { return aheadOf(c.src) }
 
-// Busy reports whether the source is running Commit or Decommit for c. If c ends meanwhile, the functions of Watch are
-// called within that call.
+// Busy reports whether the source is running Commit or Decommit for c. If c ends during such a call, the functions
+// that were passed to Watch are called within it.
 func (c *Carve) Busy() bool { return c.calls > 0 }
 
 // Memory returns the large reservation that NewCarve was given, or the zero Memory if c is closed.
 func (c *Carve) Memory() Memory { return c.mem }
 
 // Reserve reserves the next size bytes, rounded up to a Granule, and one granule behind them as a guard. The address
-// is aligned to BaseAlign. The error is memory.ErrClosed, a [*memory.Exhausted] if fewer bytes are left, or wraps
-// memory.ErrConfig if no reservation can have that size.
+// is aligned to BaseAlign. If fewer bytes are left, the error is a [*memory.Exhausted]. If no reservation can have
+// size bytes, the error wraps memory.ErrConfig. If c is closed, the error is memory.ErrClosed.
 func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	if c.src == nil {
 		return Memory{}, memory.ErrClosed
@@ -201,8 +203,9 @@ func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	return m, nil
 }
 
-// Commit commits bytes of the large reservation. The error is that of the source, or memory.ErrClosed. It panics with
-// a [*memory.Misuse] if m is not a reservation of c, or the range is not of whole granules inside m.
+// Commit commits size bytes of the reservation m, from the offset off. If the source fails, Commit returns its error.
+// If c is closed, the error is memory.ErrClosed. Commit panics with a [*memory.Misuse] if m is not a reservation of
+// c, or if the range does not consist of whole granules inside m.
 func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed
@@ -213,8 +216,9 @@ func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	return c.src.Commit(c.mem, c.place("Commit", m)+off, size)
 }
 
-// Decommit decommits bytes of the large reservation. The error is that of the source, or memory.ErrClosed. It panics
-// with a [*memory.Misuse] if m is not a reservation of c, or the range is not of whole granules inside m.
+// Decommit decommits size bytes of the reservation m, from the offset off. If the source fails, Decommit returns its
+// error. If c is closed, the error is memory.ErrClosed. Decommit panics with a [*memory.Misuse] if m is not a
+// reservation of c, or if the range does not consist of whole granules inside m.
 func (c *Carve) Decommit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed

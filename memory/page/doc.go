@@ -2,9 +2,9 @@
 //
 // # The idea
 //
-// Address space is cheap, memory is not. An allocator reserves once, as much as it may ever need, and commits
-// a growing prefix of it. So nothing moves when it grows, a block is a base and an offset, and a budget is a
-// limit on commits.
+// Address space is cheap, memory is not. An allocator reserves addresses once, as many as it may ever need, and
+// commits a growing prefix of them. No block moves when the allocator grows. A block is a base and an offset. A
+// budget is a limit on commits.
 //
 // # Layout
 //
@@ -15,13 +15,13 @@
 // By default a [Prefix] commits 1/32 of its committed bytes at once, from 16 to 256 KiB, in whole pages of the
 // system.
 //
-// The guard behind each reservation makes Base+Size a legal pointer into the same object. An access beyond the
-// end faults; with [Heap] it touches bytes that no block uses.
+// The guard behind each reservation makes Base+Size a legal pointer into the same object. An access beyond the end
+// faults; with [Heap] such an access touches bytes that no block uses.
 //
 // # Use it when, and when not
 //
-// Use a [Prefix] to build an allocator, and a [Limit] to give one a budget. A game uses the allocators, or
-// memory/tiers, and this package only to choose a [Source].
+// Use a [Prefix] to build an allocator, and a [Limit] to give an allocator a budget. A game uses the allocators or
+// memory/tiers. It uses this package only to choose a [Source].
 //
 // # Cost
 //
@@ -36,17 +36,17 @@
 //
 // # Concurrency and the collector
 //
-// [OS] and [Heap] are safe for concurrent use. A [Prefix], [Limit] or [Carve] belongs to one goroutine at a time.
-// The collector neither scans nor moves what OS reserves. A reservation of Heap is one Go object without
-// pointers, which its Memory keeps alive; the race detector and checkptr see it.
+// [OS] and [Heap] are safe for concurrent use. A [Prefix], [Limit] or [Carve] belongs to one goroutine at a time. The
+// collector neither scans nor moves memory that OS reserves. A reservation of Heap is one Go object without pointers.
+// Its [Memory] keeps the object alive; the race detector and checkptr check accesses to it.
 //
-// Release unmaps the memory, so there must be no pointer into it. Go may later map a span at that address, and ends
-// the process if it finds a pointer to a free part of the span. Allocators therefore release in Close only. A
-// [Carve] that is closed closes the allocators in it, so they touch its memory no more (see [Watched]).
+// Release unmaps the memory, so there must be no pointer into it. Go may later map a span at the released address,
+// and ends the process if it finds a pointer to a free part of the span. Allocators therefore release in Close only.
+// A [Carve] that is closed closes its allocators, so they no longer touch the released memory (see [Watched]).
 //
 // # Source
 //
-// Separate reserving and committing is the classic design of virtual memory allocators. See Hanson, "Fast
-// allocation and deallocation of memory based on object lifetimes" (1990) for arenas on top of it, and the manual
-// pages of mmap(2) and VirtualAlloc.
+// Separate reserving and committing is the classic design of virtual memory allocators. See Hanson, "Fast allocation
+// and deallocation of memory based on object lifetimes" (1990) for arenas with this design, and the manual pages of
+// mmap(2) and VirtualAlloc.
 package page

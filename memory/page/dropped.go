@@ -10,22 +10,26 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Dropped describes a Prefix that became garbage without Close, in an allocator that the program lost. It is
-// reported even if it does no harm. A reservation of [OS] stays reserved and committed until the process ends, because
-// a pointer into it may exist. A reservation of [Heap] is collected when there is no pointer into it.
+// A Dropped describes a Prefix that became garbage without Close, in an allocator that the program lost. The Prefix
+// is reported even if the loss does no harm. A reservation of [OS] stays reserved and committed until the process
+// ends, because a pointer into the reservation may exist. A reservation of [Heap] is collected when there is no
+// pointer into it.
 type Dropped struct {
 	Bytes uintptr // the size of the reservation
-	Site  string  // the callers that made it, innermost first
+	Site  string  // the callers that made the Prefix, innermost first
 }
 
 func (d Dropped) String() string {
 	return fmt.Sprintf("page: %d bytes of address space were reserved and never closed, by %s", d.Bytes, d.Site)
 }
 
-// OnDropped sets the function that is called for each [Dropped] Prefix, on a goroutine of the runtime. It replaces
-// the one before; nil sets the default, which prints a line on standard error. Only builds with -tags memdebug or
-// -race detect them, at the cost of a stack trace for each Prefix. A Prefix is reported some time after it became
-// garbage. One that is still reachable when the program ends is not. Safe for concurrent use.
+// OnDropped sets the function that is called for each [Dropped] Prefix, on a goroutine of the runtime. The new
+// function replaces the previous one. If f is nil, OnDropped sets the default function, which prints a line on
+// standard error.
+//
+// Only builds with -tags memdebug or -race detect dropped Prefixes, at the cost of a stack trace for each Prefix. A
+// Prefix is reported some time after it became garbage. A Prefix that is still reachable when the program ends is not
+// reported. OnDropped is safe for concurrent use.
 func OnDropped(f func(Dropped)) {
 	if f == nil {
 		f = complain

@@ -10,11 +10,12 @@ import (
 
 // Heap returns a source whose reservations are pointer-free objects of the Go heap. Reserve allocates all of the
 // memory, zeroed; Commit costs nothing; Decommit zeroes the bytes. Release does nothing: the object is collected when
-// there is no pointer into it. With -race and checkptr every byte is checked. Safe for concurrent use.
+// there is no pointer into it. With -race and checkptr every access is checked. The source is safe for concurrent
+// use.
 //
 // Go ends the process if its heap cannot grow. Reserve therefore asks the system first, and returns a
-// [*memory.Exhausted] if the system refuses. In the browser, where it cannot ask, a reservation of more than 1 GiB
-// fails with memory.ErrTooLarge.
+// [*memory.Exhausted] if the system refuses. In the browser Reserve cannot ask. There, a reservation of more than 1
+// GiB fails with memory.ErrTooLarge.
 func Heap() Source { return heapSource{} }
 
 type heapSource struct{}
@@ -38,10 +39,10 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 	return trimBase(raw, rawSize, size), nil
 }
 
-// ProbeHeap returns nil if the Go heap can grow by size bytes now, and otherwise a [*memory.Exhausted]. Go ends the
-// process if its heap cannot grow. A caller whose metadata has a size from a configuration therefore asks first. For
-// a size below 1 MiB it returns nil without a probe: any other object of that size would end the process, too. In the
-// browser it cannot ask, and refuses only sizes above 1 GiB.
+// ProbeHeap returns nil if the Go heap can grow by size bytes now. Otherwise it returns a [*memory.Exhausted]. Go
+// ends the process if its heap cannot grow. A caller whose metadata has a size from a configuration therefore calls
+// ProbeHeap before it allocates the metadata. For a size below 1 MiB ProbeHeap returns nil without a probe. In the
+// browser the system cannot be asked: there ProbeHeap refuses only sizes above 1 GiB.
 func ProbeHeap(size uintptr) error {
 	if size < leastProbe {
 		return nil
@@ -56,10 +57,12 @@ func ProbeHeap(size uintptr) error {
 	return nil
 }
 
-// ProbeAddresses returns nil if the process can map size bytes more, and otherwise the error of Reserve of [OS],
-// mostly a [*memory.Exhausted]. The Go heap, the stacks of threads and libraries map memory later. Under a limit on
-// address space, such as ulimit -v, the process ends if one of them is refused. ProbeAddresses maps addresses without
-// memory, and unmaps them. With -race and -asan, and on platforms without mappings, it returns nil.
+// ProbeAddresses returns nil if the process can map size bytes more. Otherwise it returns the error with which [OS]
+// would refuse to reserve size bytes, mostly a [*memory.Exhausted].
+//
+// The Go heap, the stacks of threads and libraries map memory later. Under a limit on address space, such as ulimit
+// -v, the process ends if the system refuses such a mapping. ProbeAddresses maps addresses without memory, and unmaps
+// them. With -race and -asan, and on platforms without mappings, it returns nil.
 func ProbeAddresses(size uintptr) error {
 	if heapOnly {
 		return nil

@@ -19,8 +19,8 @@ type Limit struct {
 	failures  uint64
 }
 
-// NewLimit returns a Limit on src with a budget of limit bytes; 0 means no budget. It has no soft limit. If src is
-// nil, it is [Default].
+// NewLimit returns a Limit on src with a budget of `limit` bytes, and no soft limit. If the parameter limit is 0,
+// there is no budget. If src is nil, NewLimit uses [Default].
 func NewLimit(src Source, limit uintptr) *Limit {
 	if src == nil {
 		src = Default()
@@ -32,26 +32,27 @@ func NewLimit(src Source, limit uintptr) *Limit {
 }
 
 // OnSoft sets a soft limit of mark bytes. Each time the committed bytes rise above mark, f is called on the goroutine
-// that commits, with the committed bytes and the budget. So f is never called if mark is the budget, and is called at
-// the first commit if mark is 0. A nil f removes the soft limit.
+// that commits, with the committed bytes and the budget. If mark is the budget, f is never called. If mark is 0, f is
+// called at the first commit. A nil f removes the soft limit.
 //
-// f may decommit memory of this Limit. It must not allocate from it (see [Prefix.Ensure]). It must not call an
-// allocator that holds a lock while it allocates, as a slab.Central does. If f panics or ends its goroutine, the
-// commit is undone, and the next commit above mark calls f again.
+// f may decommit memory of this Limit. It must not allocate from this Limit (see [Prefix.Ensure]). It must not call
+// an allocator that allocates with a lock held, as a slab.Central does. If f panics or ends its goroutine, the commit
+// is undone, and the next commit above mark calls f again.
 func (l *Limit) OnSoft(mark uintptr, f func(committed, limit uintptr)) { l.soft, l.onSoft = mark, f }
 
-// Committed returns the bytes that are committed now. Bytes that were committed when the source ended still count, because
-// they cannot be decommitted.
+// Committed returns the number of bytes that are committed now. Bytes that were committed when the source ended still
+// count, because they cannot be decommitted.
 func (l *Limit) Committed() uintptr { return l.committed }
 
 // Peak returns the high-water mark of the committed bytes.
 func (l *Limit) Peak() uintptr { return l.peak }
 
-// Budget returns the hard limit in bytes. Without a limit it is the largest uintptr.
+// Budget returns the hard limit in bytes. If there is no hard limit, it returns the largest uintptr.
 func (l *Limit) Budget() uintptr { return l.limit }
 
-// SetBudget changes the hard limit to limit bytes, 0 for none. If more bytes are committed, the hard limit is those.
-// The soft limit does not change.
+// SetBudget changes the hard limit to `limit` bytes. If the parameter limit is 0, there is no hard limit. If more
+// than `limit` bytes are committed, the hard limit becomes the number of committed bytes. The soft limit does not
+// change.
 func (l *Limit) SetBudget(limit uintptr) {
 	if limit == 0 {
 		limit = ^uintptr(0)
@@ -63,20 +64,24 @@ func (l *Limit) SetBudget(limit uintptr) {
 // than want is not a failure.
 func (l *Limit) Failures() uint64 { return l.failures }
 
-// Reserve reserves size bytes from the source, and returns its error. Addresses do not count for the budget.
+// Reserve reserves size bytes from the source, and returns the error of the source. Addresses do not count for the
+// budget.
 func (l *Limit) Reserve(size uintptr) (Memory, error) { return l.src.Reserve(size) }
 
-// Commit commits bytes from the source. If they exceed the rest of the budget, the error is a [*memory.Exhausted];
-// otherwise it is that of the source. A failed Commit counts in Failures and changes nothing else.
+// Commit commits size bytes of m through the source, from the offset off. If size exceeds the rest of the budget, the
+// error is a [*memory.Exhausted]. If the source fails, Commit returns its error. A failed Commit counts in Failures
+// and changes nothing else.
 func (l *Limit) Commit(m Memory, off, size uintptr) error {
 	_, err := l.CommitSome(m, off, size, size)
 	return err
 }
 
-// CommitSome commits want bytes, or the part of them that the budget allows, but at least least. If the source
-// refuses that, it commits least. It returns the bytes that it committed, which are whole granules. If the budget has
-// fewer than least bytes left, the error is a [*memory.Exhausted]. Otherwise it is that of the source. With an error,
-// nothing is committed.
+// CommitSome commits at most `want` bytes and at least `least` bytes of m: as many as the budget allows. If the
+// source refuses so many, CommitSome tries `least` bytes. It returns the number of committed bytes, which are whole
+// granules.
+//
+// If the budget has fewer than `least` bytes left, the error is a [*memory.Exhausted]. If the source refuses `least`
+// bytes, CommitSome returns its error. If CommitSome fails, nothing is committed.
 func (l *Limit) CommitSome(m Memory, off, least, want uintptr) (uintptr, error) {
 	left := l.limit - l.committed
 	if least > left {
@@ -115,9 +120,9 @@ func (l *Limit) count(m Memory, off, size uintptr) {
 	told = true
 }
 
-// Decommit decommits at the source and returns the bytes to the budget. If the source fails, it returns that error,
-// and the budget does not change. If size exceeds the committed bytes, it panics with a [*memory.Misuse]: the budget
-// would be wrong afterwards.
+// Decommit decommits size bytes of m through the source, from the offset off, and returns them to the budget. If the
+// source fails, Decommit returns its error, and the budget does not change. If size exceeds the committed bytes,
+// Decommit panics with a [*memory.Misuse].
 func (l *Limit) Decommit(m Memory, off, size uintptr) error {
 	if size > l.committed {
 		checkRange("Decommit", m, off, size)
@@ -131,8 +136,8 @@ func (l *Limit) Decommit(m Memory, off, size uintptr) error {
 	return nil
 }
 
-// Release releases m at the source, and returns its error. It returns nothing to the budget: the caller decommits
-// first.
+// Release releases m through the source, and returns the error of the source. Release returns no bytes to the budget:
+// the caller must decommit before.
 func (l *Limit) Release(m Memory) error { return l.src.Release(m) }
 
 // Under returns the source below the limit.
@@ -141,11 +146,12 @@ func (l *Limit) Under() Source { return l.src }
 // PageSize returns [SizeOf] of the source, in bytes.
 func (l *Limit) PageSize() uintptr { return SizeOf(l.src) }
 
-// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]), or 0 if it has none.
+// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). It returns 0 if the source
+// has no such boundary.
 func (l *Limit) AheadTo() uintptr { return aheadOf(l.src) }
 
-// Watch registers lost with the source (see [Watched]), and returns nil if the source has ended. If the source cannot
-// end, lost is never called, and unwatch does nothing.
+// Watch registers the function lost with the source (see [Watched]). If the source has ended, Watch returns nil. If
+// the source cannot end, lost is never called, and unwatch does nothing.
 func (l *Limit) Watch(lost func()) (unwatch func()) {
 	if w, ok := l.src.(Watched); ok {
 		return w.Watch(lost)

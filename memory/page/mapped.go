@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// A Span is the range of Size bytes of addresses that begins at Base.
+// A Span is a range of addresses. It begins at Base and has Size bytes.
 type Span struct{ Base, Size uintptr }
 
 // mapped has the reservations of OS that are not released: base and bytes of the mapping. They are numbers, not pointers,
@@ -16,12 +16,15 @@ var mapped struct {
 	runs map[uintptr]uintptr
 }
 
-// AppendMapped appends the mappings of all reservations of [OS] in the process, sorted by address, and returns the longer
-// slice. They include the bytes for alignment and the guard, and reservations that became garbage without Close. Reservations
-// of [Heap] are not listed. It is for reports about the process: the list may change before the caller reads it. Safe for
+// AppendMapped appends the mappings of all reservations of [OS] in the process to dst, sorted by address, and returns
+// the longer slice. A mapping includes the bytes for alignment and the guard. Reservations that became garbage
+// without Close are listed, too. Reservations of [Heap] are not listed.
+//
+// AppendMapped is for reports about the process: the list may change before the caller reads it. It is safe for
 // concurrent use.
 //
-// Cost: about 50 ns for each reservation, to sort them. Reserve and Release pay a lock and a map entry for the list.
+// Cost: about 50 ns for each reservation, for the sorting. Because of the list, Reserve and Release cost a lock and a
+// map entry.
 func AppendMapped(dst []Span) []Span {
 	mapped.Lock()
 	n := len(dst)

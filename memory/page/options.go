@@ -2,9 +2,9 @@ package page
 
 import "sync/atomic"
 
-// Options move the cost of first access from the frame to the commit: 1 to 1.5 µs for a page of 4 KiB (the row
-// "cold" of the allocator benchmarks). They are off by default because they need memory: all committed memory is
-// resident. If the system does not support an option, it has no effect; [GrantedBy] reports that.
+// Options move the cost of first access from the frame to the commit: 1 to 1.5 µs for a page of 4 KiB (the row "cold"
+// of the allocator benchmarks). They are off by default because they need memory: all committed memory is resident.
+// If the system does not support an option, the option has no effect. [GrantedBy] reports the effects.
 type Options struct {
 	// HugePages asks for pages of 2 MiB, if the system grants them on advice (Linux). A [Prefix] then
 	// commits up to the next multiple of 2 MiB, within its reservation and budget.
@@ -14,16 +14,17 @@ type Options struct {
 	Prefault bool
 }
 
-// Granted counts the bytes that were committed with the [Options] of a source since it was made. Bytes that were
-// decommitted later are included.
+// Granted counts the bytes that were committed with the [Options] of a source since the source was made. Bytes that
+// were decommitted later are included.
 type Granted struct {
-	Huge      uint64 // bytes for which the kernel took the advice, though it may have no pages of 2 MiB
+	Huge      uint64 // bytes for which the kernel accepted the advice; the kernel may still have no free pages of 2 MiB
 	Populated uint64 // bytes that the kernel faulted in
 	Touched   uint64 // bytes that Commit accessed page by page, because the kernel could not fault them in
 }
 
-// GrantedBy returns the counts of src, or of the source below it (see [Layered]). They are 0 for a source without
-// options, for [Heap] and for a closed Carve. It is safe for concurrent use if the Under methods of the sources are.
+// GrantedBy returns the counts of src, or of the source below src (see [Layered]). The counts are 0 for a source
+// without options, for [Heap] and for a closed Carve. GrantedBy is safe for concurrent use if the Under methods of
+// the sources are.
 func GrantedBy(src Source) Granted {
 	for {
 		switch s := src.(type) {
@@ -58,8 +59,8 @@ const hugePage = 2 << 20
 
 // Ahead is the optional interface of a Source with preferred boundaries for commits.
 type Ahead interface {
-	// AheadTo returns the boundary in bytes: the end of a commit should be an address that is a multiple of it. 0
-	// means that any address will do.
+	// AheadTo returns the boundary in bytes: the end of a commit should be an address that is a multiple of the
+	// boundary. If AheadTo returns 0, any address is suitable.
 	AheadTo() uintptr
 }
 

@@ -9,19 +9,21 @@ import (
 )
 
 const (
-	// Granule is the unit of Commit and Decommit in bytes, the same on all ports: darwin/arm64 has pages
-	// of 16 KiB, most others of 4 KiB. Some kernels of arm64 and ppc64 have pages of 64 KiB. There a
-	// [Prefix] commits and decommits whole pages. If a caller commits less, the granules of a page share
-	// its memory: the first Commit commits it, and a Decommit of all of them returns it.
+	// Granule is the unit of Commit and Decommit in bytes. It has one value on all ports, although pages differ:
+	// darwin/arm64 has pages of 16 KiB, most other ports have pages of 4 KiB.
+	//
+	// Some kernels of arm64 and ppc64 have pages of 64 KiB. On these kernels a [Prefix] commits and decommits whole
+	// pages. If a caller commits less than a page, the granules of the page share its memory. The first Commit of a
+	// granule commits the page; the page is returned when all its granules are decommitted.
 	Granule = 16 << 10
 
-	// BaseAlign is the alignment of every reservation in bytes. Windows aligns to 64 KiB, and a slab needs
-	// it to find its header with a mask.
+	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB, and a slab
+	// needs this alignment to find its header with a mask.
 	BaseAlign = 64 << 10
 )
 
-// Memory is a range of reserved addresses. It is a value: copies describe the same range, and Release ends all of
-// them.
+// Memory is a range of reserved addresses. A Memory is a value: copies describe the same range. After Release no copy
+// may be used.
 type Memory struct {
 	Base unsafe.Pointer // aligned to BaseAlign; nil in the zero Memory
 	Size uintptr        // bytes, a multiple of Granule
@@ -32,7 +34,7 @@ type Memory struct {
 	rawSize uintptr
 }
 
-// Contains reports whether p lies in m. The end, Base+Size, does not.
+// Contains reports whether p lies in m. The address Base+Size does not lie in m.
 func (m Memory) Contains(p unsafe.Pointer) bool {
 	return uintptr(p)-uintptr(m.Base) < m.Size
 }
@@ -47,18 +49,18 @@ func (m Memory) sound() bool {
 //
 // Sizes and offsets are in bytes. The range passed to Commit and Decommit lies inside m and consists of whole
 // granules. Committed memory is zeroed, also after a Decommit. An error of Reserve or Commit is or wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge], or [memory.ErrClosed] if the source has ended; nothing has changed
-// then. If Decommit or Release fails, or any method panics, the memory is as it was before. A range outside m or of
-// parts of granules panics with a [*memory.Misuse].
+// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; if the source has ended, it is or wraps [memory.ErrClosed]. A
+// method that fails or panics does not change the memory. If the range is outside m or contains parts of granules,
+// Commit and Decommit panic with a [*memory.Misuse].
 //
-// A source calls the allocators above it in two cases only: when it ends ([Watched]), and out of Commit at the soft
-// limit of a [Limit]. In other cases an allocator could be asked for memory that the source is taking away.
+// A source calls the allocators that use it in two cases only. The first is the end of the source (see [Watched]).
+// The second is a Commit that exceeds the soft limit of a [Limit].
 type Source interface {
-	// Reserve reserves size bytes, rounded up to a Granule. They are inaccessible until Commit. If size is 0, or
-	// more than any system can reserve, the error wraps [memory.ErrConfig].
+	// Reserve reserves size bytes, rounded up to a Granule. The bytes are inaccessible until Commit. If size is 0, or
+	// larger than any system can reserve, the error wraps [memory.ErrConfig].
 	Reserve(size uintptr) (Memory, error)
-	// Commit makes the bytes [off, off+size) of m readable, writable and zero. They must not be committed
-	// already: if they are, they may be zeroed or not.
+	// Commit makes the bytes [off, off+size) of m readable, writable and zero. The bytes should not be committed
+	// already: Commit may zero committed bytes or keep them.
 	Commit(m Memory, off, size uintptr) error
 	// Decommit returns the memory of [off, off+size) to the system and keeps the addresses.
 	Decommit(m Memory, off, size uintptr) error
@@ -68,15 +70,15 @@ type Source interface {
 
 // Watched is the optional interface of a Source that can end before its reservations are released.
 type Watched interface {
-	// Watch registers lost, which is called once when the source ends. By then the source has ended, so lost must
-	// not touch its memory. unwatch removes it; a second call of unwatch does nothing. If the source has ended
-	// already, Watch returns nil and does not call lost.
+	// Watch registers the function lost, which is called once, right after the source has ended. So lost must not
+	// touch memory of the source. unwatch removes lost; a second call of unwatch does nothing. If the source has
+	// ended already, Watch returns nil and does not call lost.
 	Watch(lost func()) (unwatch func())
 }
 
-// Layered is the optional interface of a Source that passes calls on to another one, as [Limit] does.
+// Layered is the optional interface of a Source that passes calls on to another Source, as [Limit] does.
 type Layered interface {
-	// Under returns the other source, or nil if there is none.
+	// Under returns the other Source, or nil if there is none.
 	Under() Source
 }
 
@@ -87,9 +89,12 @@ type Paged interface {
 	PageSize() uintptr
 }
 
-// SizeOf returns the bytes that src commits and decommits together, a power of two from Granule to BaseAlign. It is
-// PageSize of src, or of the source below it (see [Layered]), and a Granule if none of them is [Paged] or src is nil.
-// Parts that must be committed apart, as a block and its guard, begin at multiples of it.
+// SizeOf returns the number of bytes that src commits and decommits together, a power of two from Granule to
+// BaseAlign. If src is [Paged], SizeOf returns PageSize of src. If src is not Paged but a source below it is (see
+// [Layered]), SizeOf returns PageSize of the source below. If no source is Paged or src is nil, SizeOf returns
+// Granule.
+//
+// Parts that must be committed separately, as a block and its guard, begin at multiples of this size.
 func SizeOf(src Source) uintptr {
 	for ; src != nil; src = below(src) {
 		if p, ok := src.(Paged); ok {
@@ -99,11 +104,11 @@ func SizeOf(src Source) uintptr {
 	return Granule
 }
 
-// Stepped is the optional interface of a Source that decides how much it commits, so that it counts one failure
-// instead of one for each attempt.
+// Stepped is the optional interface of a Source that decides how many bytes it commits. The Source then counts one
+// failure instead of one for each attempt of the caller.
 type Stepped interface {
-	// CommitSome commits got bytes of m from off, which are whole granules, and returns got: least <= got <=
-	// want. If it fails, got is 0 and nothing is committed.
+	// CommitSome commits got bytes of m from the offset off, and returns got: whole granules, least <= got <= want.
+	// If CommitSome fails, got is 0 and nothing is committed.
 	CommitSome(m Memory, off, least, want uintptr) (got uintptr, err error)
 }
 
@@ -130,11 +135,11 @@ func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error)
 	return want, nil
 }
 
-// Default returns the source of this build: [OS], or [Heap] with -race and -asan, which can check only Go's own
-// memory, and on platforms that cannot map memory.
+// Default returns the source of this build. It is [OS], except with -race or -asan, which can check only Go's own
+// memory, and on platforms that cannot map memory. There Default returns [Heap].
 func Default() Source { return DefaultWith(Options{}) }
 
-// DefaultWith is [Default] with options for the first access. They have no effect if the source is [Heap].
+// DefaultWith is [Default] with options for the first access. If Default returns [Heap], the options have no effect.
 func DefaultWith(o Options) Source {
 	if heapOnly {
 		return Heap()

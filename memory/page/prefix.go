@@ -10,9 +10,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Prefix is a reservation whose first bytes are committed, in steps. All growing allocators are built on it. Its
-// base never moves. The zero Prefix is a closed one. A Prefix belongs to one goroutine at a time; it must not be
-// copied after Watch.
+// A Prefix is a reservation whose first bytes are committed, in steps. All growing allocators are built on a Prefix.
+// The base of a Prefix never moves. The zero Prefix is a closed one. A Prefix belongs to one goroutine at a time; it
+// must not be copied after Watch.
 type Prefix struct {
 	// Invariants, verified by Check:
 	//
@@ -31,11 +31,13 @@ type Prefix struct {
 	tracker   *tracker // nil in builds that do not detect dropped ones
 }
 
-// NewPrefix reserves want bytes as [Reserve] does, down to least bytes, for an allocator that grows. Nothing is
-// committed. step is the least number of bytes that Ensure commits at once, rounded up to a Granule. If it is 0,
-// Ensure commits 1/32 of the committed bytes, from a Granule to 256 KiB. So a small heap stays small, and growing to
-// 4 MiB takes about 100 system calls of a microsecond. If the source reserves more than want bytes, the rest is not
-// used. The error is that of Reserve.
+// NewPrefix reserves `want` bytes, or at least `least` bytes, for an allocator that grows. It reserves as [Reserve]
+// does and returns the error of Reserve. If the source reserves more than `want` bytes, the rest is not used. Nothing
+// is committed.
+//
+// The parameter step is the smallest number of bytes that Ensure commits at once, rounded up to a Granule. If step is
+// 0, Ensure commits 1/32 of the committed bytes at once, from a Granule to 256 KiB. A small heap thus stays small,
+// and growing to 4 MiB takes about 100 system calls of a microsecond.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	if src == nil {
 		src = Default()
@@ -47,13 +49,14 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	return Prefix{src: src, mem: mem, size: size, step: align.Up(min(step, size), Granule), page: SizeOf(src), tracker: watchDropped(size)}, nil
 }
 
-// Reserve reserves want bytes of src. If src is nil, it is [Default]. If the operating system refuses, Reserve halves
-// the size and tries again, down to least bytes: a program should run under a limit on address space. A reservation
-// that was halved leaves space for the Go heap to grow, unless the next half would be below least. If a [Carve] has
-// too few bytes left, or a budget refuses, Reserve fails at once.
+// Reserve reserves `want` bytes of src. If src is nil, Reserve uses [Default]. If the operating system refuses,
+// Reserve halves the size and tries again, down to `least` bytes: a program should run under a limit on address
+// space. A halved reservation leaves space for the Go heap to grow, unless the next half would be below `least`
+// bytes. If a [Carve] has too few bytes left, or a budget refuses, Reserve fails at once.
 //
-// The error is that of src; it wraps memory.ErrConfig if src is an interface with a nil pointer. If the memory that
-// src returns is smaller than requested or not as [Source] requires, Reserve releases it and fails.
+// If src fails, Reserve returns its error. If src is an interface with a nil pointer, the error wraps
+// memory.ErrConfig. If the memory that src returns is smaller than requested or not as [Source] requires, Reserve
+// releases the memory and fails.
 func Reserve(src Source, want, least uintptr) (Memory, error) {
 	if src == nil {
 		src = Default()
@@ -96,10 +99,12 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 	return mem, size, nil
 }
 
-// NewPrefixWithMetadata is [NewPrefix] for an allocator with metadata in the Go heap that grows with the reservation.
-// bytes returns the size of the metadata for a reservation of so many bytes. Go ends the process if its heap cannot
-// grow. So if the system would not back the metadata, or it exceeds 1 GiB, the reservation is halved, down to least.
-// If that does not help, the error is or wraps a *memory.Exhausted. Otherwise it is that of NewPrefix.
+// NewPrefixWithMetadata is [NewPrefix] for an allocator whose metadata lies in the Go heap and grows with the
+// reservation. The function `bytes` returns the size of the metadata for a reservation of `reserved` bytes.
+//
+// Go ends the process if its heap cannot grow. If the system would not back the metadata, or if the metadata exceeds
+// 1 GiB, the reservation is therefore halved, down to `least` bytes. If the metadata is still too large, the error is
+// or wraps a *memory.Exhausted. Other errors are errors of NewPrefix.
 func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(reserved uintptr) uint64) (Prefix, error) {
 	for {
 		p, err := NewPrefix(src, want, least, step)
@@ -119,9 +124,9 @@ func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(res
 	}
 }
 
-// NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once; it fails if that commit fails.
-// If it fails or panics, as the function of OnSoft may, the reservation is released. If the source ends during the
-// call, the error is memory.ErrClosed.
+// NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once. If the commit fails,
+// NewCommitted fails. The commit may panic, because it may call the function of [Limit.OnSoft]. If NewCommitted fails
+// or panics, the reservation is released. If the source ends during the call, the error is memory.ErrClosed.
 func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
 	if p, err = NewPrefix(src, want, least, step); err != nil {
 		return Prefix{}, err
@@ -138,9 +143,10 @@ func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error
 	return p, err
 }
 
-// RefusedBySystem reports whether err, an error of a [Source], is a refusal of the operating system. It is true if
-// err wraps memory.ErrOutOfMemory. The exception is a [*memory.Exhausted] without a Cause, with which a [Carve] and a
-// [Limit] refuse. If the reason is a limit on address space, a smaller reservation may succeed.
+// RefusedBySystem reports whether err, an error of a [Source], is a refusal of the operating system. It returns true
+// if err wraps memory.ErrOutOfMemory, except if err is or wraps a [*memory.Exhausted] without a Cause. Such an error
+// is a refusal of a [Carve] or a [Limit]. If the system refused because of a limit on address space, a smaller
+// reservation may succeed.
 func RefusedBySystem(err error) bool {
 	if e := (*memory.Exhausted)(nil); errors.As(err, &e) {
 		return e.Cause != nil
@@ -148,12 +154,13 @@ func RefusedBySystem(err error) bool {
 	return errors.Is(err, memory.ErrOutOfMemory)
 }
 
-// Watch registers lost, which is called once if the source of p ends before p is closed. A [Carve] ends when the manager that
-// it belongs to is closed; other code may use the addresses afterwards. When lost is called, p is closed and has no memory. lost
-// closes the allocator that uses p and must not touch a block. If the source has ended already, Watch calls lost at once. If the
-// source cannot end, as that of the system, lost is never called.
+// Watch registers the function lost, which is called once if the source of p ends before p is closed. An example is a
+// [Carve], which ends when its manager is closed; other code may use the addresses afterwards. When lost is called, p
+// is closed and has no memory. The function lost closes the allocator that uses p; it must not touch a block. If the
+// source has ended already, Watch calls lost at once. If the source cannot end, as [OS] cannot, lost is never called.
 //
-// p must not be copied after Watch. A second Watch replaces the first; on a closed Prefix Watch does nothing.
+// p must not be copied after Watch. A second Watch replaces the function of the first. If p is closed, Watch does
+// nothing.
 func (p *Prefix) Watch(lost func()) {
 	w, ok := p.src.(Watched)
 	if !ok || p.mem.Base == nil {
@@ -184,32 +191,34 @@ func (p *Prefix) endWatch() {
 	}
 }
 
-// Base returns the address of the first byte, aligned to BaseAlign, or nil if p is closed. It is constant until then.
+// Base returns the address of the first byte, which is aligned to BaseAlign. The address is constant until Close. If
+// p is closed, Base returns nil.
 func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 
 // Reserved returns the size of the reservation in bytes, or 0 if p is closed.
 func (p *Prefix) Reserved() uintptr { return p.size }
 
-// Busy reports whether the source is running a call for p. If the source ends meanwhile, the function of Watch is called within
-// Ensure, Trim or Close of p.
+// Busy reports whether the source is running a call for p. If the source ends during such a call, the function that
+// was passed to Watch is called within Ensure, Trim or Close of p.
 func (p *Prefix) Busy() bool { return p.busy }
 
-// Committed returns the number of bytes from Base that are committed, a multiple of a Granule. It is 0 if p is
-// closed.
+// Committed returns the number of bytes from Base that are committed, a multiple of [Granule]. If p is closed, it
+// returns 0.
 func (p *Prefix) Committed() uintptr { return p.committed }
 
-// Contains reports whether q lies in the reservation, committed or not. It is false if p is closed.
+// Contains reports whether q lies in the reservation, in committed memory or not. If p is closed, it returns false.
 func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.mem.Base) < p.size }
 
-// Ensure commits memory so that at least the first n bytes are committed. New bytes are zero. It commits in steps
-// (see [NewPrefix]); if a step is refused, it commits what is needed. If n bytes are committed already, it does
-// nothing.
+// Ensure commits memory so that at least the first n bytes are committed. New bytes are zero. Ensure commits in steps
+// (see [NewPrefix]). If the source refuses a step, Ensure commits only the bytes that it needs. If n bytes are
+// committed already, Ensure does nothing.
 //
-// If n exceeds the reservation, the error is a [*memory.Exhausted]. If p is closed or its source has ended, it is
-// memory.ErrClosed, and otherwise that of the source. Nothing has changed then.
+// If n exceeds the reservation, the error is a [*memory.Exhausted]. If p is closed or its source has ended, the error
+// is memory.ErrClosed. If the source fails, Ensure returns its error. If Ensure fails, nothing has changed.
 //
-// The function of [Limit.OnSoft] may be called within Ensure. It may decommit memory of other Prefixes. During that
-// call Trim of p does nothing, Close of p fails, and an Ensure of p that must commit panics with a [*memory.Misuse].
+// The function that was passed to [Limit.OnSoft] may be called within Ensure. This function may decommit memory of
+// other Prefixes. While it runs, Trim of p does nothing, Close of p fails, and an Ensure of p that must commit panics
+// with a [*memory.Misuse].
 func (p *Prefix) Ensure(n uintptr) error {
 	if n <= p.committed {
 		return nil
@@ -245,8 +254,8 @@ func (p *Prefix) grow(n uintptr) error {
 	return err
 }
 
-// Ahead returns the most bytes from Base that may be committed after Ensure(n). An allocator sizes by it the metadata
-// that describes them. n must be at most Reserved.
+// Ahead returns the largest number of bytes from Base that may be committed after Ensure(n). An allocator needs this
+// number for the size of its metadata. n must be at most Reserved.
 func (p *Prefix) Ahead(n uintptr) uintptr {
 	if n <= p.committed {
 		return p.committed
@@ -264,9 +273,9 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 }
 
 // Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not
-// use those bytes. If nothing can be decommitted, or p is busy (see Ensure), Trim does nothing and returns nil. The
-// error is that of the source, and nothing has changed. If the source ends during the call, the error is
-// memory.ErrClosed.
+// use those bytes. If nothing can be decommitted, or p is busy (see [Prefix.Busy]), Trim does nothing and returns
+// nil. If the source fails, Trim returns its error, and nothing has changed. If the source ends during the call, the
+// error is memory.ErrClosed.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.busy {
 		return nil
@@ -289,9 +298,10 @@ func (p *Prefix) Trim(n uintptr) error {
 
 var errGrowing = errors.New("page: a Prefix cannot be closed while it commits: a function of OnSoft must not close what is growing")
 
-// Close decommits the memory and releases the addresses. The caller must not use pointers into them. A second Close
-// does nothing. If the source fails, Close returns its error and p stays open: Close can be retried, but the memory
-// may be decommitted already. If p is busy, Close fails and changes nothing. If the source has ended, Close succeeds.
+// Close decommits the memory and releases the addresses. The caller must not use pointers into the reservation
+// afterwards. A second Close does nothing. If the source fails, Close returns its error and p stays open. Close can
+// then be retried, but the memory may be decommitted already. If p is busy, Close fails and changes nothing. If the
+// source has ended, Close succeeds.
 func (p *Prefix) Close() error {
 	if p.mem.Base == nil {
 		return nil
