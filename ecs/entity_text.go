@@ -12,12 +12,12 @@ import (
 // any value, and for one that is the key of a map. The zero Entity is "0:0". It does not check whether
 // the entity is alive.
 //
-// The error is nil for every Entity that a function of this package returned. The text of an Entity
-// from Spawn of a [Task]'s commands names no entity, even after Apply.
+// The error is nil for every Entity that a function of this package returned, except for one from Spawn of a [Task]'s
+// commands: that names no entity, even after Apply.
 //
 // A struct that embeds an Entity promotes this method, so only the Entity is written. Name the field instead.
 func (e Entity) MarshalText() ([]byte, error) {
-	if e.gen&1 == 0 && !e.IsZero() {
+	if (e.gen&1 == 0 || e.index >= placeholderBit) && !e.IsZero() {
 		return nil, fmt.Errorf("ecs: entity %v is not created before Apply", e)
 	}
 	return e.appendText(make([]byte, 0, 24)), nil
@@ -30,8 +30,8 @@ func (e Entity) appendText(b []byte) []byte {
 }
 
 // UnmarshalText sets e from a text in the form of MarshalText. It does not check whether the entity is alive
-// in any world. It returns an error for any other form. It also returns one for slot 0 and for an even
-// generation, except for "0:0". On error e is unchanged.
+// in any world. It returns an error for any other form. It also returns one for slot 0, for slots
+// that no world has, and for an even generation, except for "0:0". On error e is unchanged.
 func (e *Entity) UnmarshalText(text []byte) error {
 	slot, generation, ok := bytes.Cut(text, []byte(":"))
 	index, err := strconv.ParseUint(string(slot), 10, 32)
@@ -43,8 +43,8 @@ func (e *Entity) UnmarshalText(text []byte) error {
 		*e = Entity{}
 		return nil
 	}
-	if index == 0 || gen&1 == 0 {
-		return fmt.Errorf("ecs: %q is not an entity: slots begin at 1, and generations are odd", jsonio.Clip(text))
+	if index == 0 || index >= placeholderBit || gen&1 == 0 {
+		return fmt.Errorf("ecs: %q is not an entity: slots are 1 to 2147483647, and generations are odd", jsonio.Clip(text))
 	}
 	*e = Entity{index: uint32(index), gen: uint32(gen)}
 	return nil

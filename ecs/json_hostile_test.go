@@ -81,7 +81,7 @@ func TestReadJSON_SaysWhatIsWrongAndChangesNothing(t *testing.T) {
 		{`4"]}}` + "\n", `4"]},"more":1}`, `"more" is not allowed here`},
 		{`4"]}}` + "\n", `4"]}`, "unexpected EOF"},
 		{`"entity":"1:1"`, `"entity":"1:2"`, `line 2, byte `},
-		{`"entity":"1:1"`, `"entity":"1:2"`, `slots begin at 1, and generations are odd`},
+		{`"entity":"1:1"`, `"entity":"1:2"`, `slots are 1 to 2147483647, and generations are odd`},
 		{`"entity":"1:1"`, `"entity":"0:0"`, `"0:0" is never valid`},
 		{`"entity":"1:1"`, `"entity":"1:4294967295"`, `"1:4294967295" is never valid`},
 		{`"entity":"1:1"`, `"entity":7`, `7 instead of a string`},

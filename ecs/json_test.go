@@ -97,7 +97,7 @@ func TestReadJSON_ValuesAreWhatTheyWere(t *testing.T) {
 	e := must[Entity](t)(NewMap4[exact, grade, roll, brain](v).NewEntity(exact{
 		Low: math.MinInt64, High: math.MaxUint64, Tiny: math.SmallestNonzeroFloat32, Small: math.SmallestNonzeroFloat64,
 		Zero: math.Copysign(0, -1), Third: 1. / 3, Max: math.MaxFloat64, Grid: [2][3]int8{{1, 2, 3}, {-4, -5, -128}}, On: true, cache: 7,
-		Aim: tether{To: MakeEntity(1, 1), Pair: [2]Entity{{}, MakeEntity(4000000000, lastGen)}, Exact: 1<<63 + 1, Low: -1<<53 - 1},
+		Aim: tether{To: MakeEntity(1, 1), Pair: [2]Entity{{}, MakeEntity(2000000000, lastGen)}, Exact: 1<<63 + 1, Low: -1<<53 - 1},
 	}, 3, roll{[]Entity{{}, MakeEntity(1, 1)}, map[Entity]string{{}: "none", MakeEntity(9, 3): "<&>\" \x00"}}, brain{"ß", new(int)}))
 	m := NewMap4[exact, grade, roll, brain](w)
 	if err := w.ReadJSON(strings.NewReader(written(t, v))); err != nil {
@@ -199,7 +199,7 @@ func TestWriteJSON_SaysWhatItCannotWrite(t *testing.T) {
 		{writeError(t, noNumber{[2]float64{math.Inf(-1), 1}}), "entity #2.1, component ecs.noNumber: json: unsupported value: -Inf"},
 		{writeError(t, complexes{}), "component ecs.complexes: json: unsupported type: complex64"},
 		{writeError(t, unwilling{}), "it will not"},
-		{writeError(t, tether{To: Entity{index: placeholderBit, gen: 0}}), "is not created before Apply"},
+		{writeError(t, tether{To: Entity{index: placeholderBit, gen: 513}}), "is not created before Apply"},
 		{writeError(t, secret{1, 2}), "component ecs.secret: field shut of ecs.secret is omitted; export it, tag it json:\"-\" to omit it, or give the type MarshalJSON and UnmarshalJSON"},
 		{writeError(t, inSlice{}), "component ecs.inSlice: field shut of ecs.secret is omitted"},
 		{writeError(t, inMap{}), "component ecs.inMap: field shut of ecs.secret is omitted"},
@@ -428,7 +428,7 @@ func TestJSON_Misuse(t *testing.T) {
 }
 
 func TestEntity_TextIsSlotAndGeneration(t *testing.T) {
-	for _, e := range []Entity{{}, MakeEntity(12, 7), MakeEntity(^uint32(0), ^uint32(0))} {
+	for _, e := range []Entity{{}, MakeEntity(12, 7), MakeEntity(1<<31-1, ^uint32(0))} {
 		var back Entity
 		text, err := json.Marshal(e)
 		if err != nil || json.Unmarshal(text, &back) != nil || back != e {
@@ -438,7 +438,12 @@ func TestEntity_TextIsSlotAndGeneration(t *testing.T) {
 	if text, _ := MakeEntity(12, 7).MarshalText(); string(text) != "12:7" {
 		t.Errorf("%s", text)
 	}
-	for _, text := range []string{"", "1", "1:", ":1", "1:2", "0:1", "1:0", "1:1:1", "-1:1", "1:4294967297", "4294967296:1", " 1:1", "1.5:1", strings.Repeat("1", 1000)} {
+	for _, e := range []Entity{{index: placeholderBit, gen: 513}, {index: 1<<32 - 1, gen: 1}} { // as Spawn of a task returns it
+		if text, err := e.MarshalText(); err == nil {
+			t.Errorf("%v has the text %s", e, text)
+		}
+	}
+	for _, text := range []string{"2147483648:513", "", "1", "1:", ":1", "1:2", "0:1", "1:0", "1:1:1", "-1:1", "1:4294967297", "4294967296:1", " 1:1", "1.5:1", strings.Repeat("1", 1000)} {
 		e := MakeEntity(3, 3)
 		if err := e.UnmarshalText([]byte(text)); err == nil || e != MakeEntity(3, 3) || len(err.Error()) > 300 {
 			t.Errorf("%q is %v, %v", text, e, err)
