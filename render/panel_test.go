@@ -211,6 +211,21 @@ func TestFont_HasWhatItNeeds(t *testing.T) {
 	}
 }
 
+func TestPanel_FixedHasSixDigitsAtMost(t *testing.T) {
+	a, f := testFont(t)
+	drawn := func(prec int) int {
+		q := batch(a, 100, View{1, 0, 0})
+		p := Panel{Q: q, Font: f}
+		p.Fixed(90, 8, PanelText, 0.123456789, prec, "")
+		return q.Len() / VertsPerQuad
+	}
+	for prec, want := range map[int]int{0: 1, 1: 3, 6: 8, 7: 8, 300: 8} {
+		if n := drawn(prec); n != want {
+			t.Errorf("%d digits: %d characters, want %d", prec, n, want)
+		}
+	}
+}
+
 func TestFrame_NothingAllocates(t *testing.T) {
 	a, f := testFont(t)
 	q := batch(a, 8000, View{2, 0, 0})
