@@ -92,8 +92,8 @@ type targetTables struct {
 
 // A variants is the tables with the same components, of which some are relations: one for each
 // combination of targets. Nothing is done about a table when its target is removed. When tables
-// of a variants have come about as often as there are living ones, those without rows whose target is
-// dead are retired, and wait to be used for other targets. Where a variants has more tables than
+// of a variants have come about as often as there are living ones, a sweep retires those without rows whose
+// target is dead. They wait to be used for other targets. Where a variants has more tables than
 // there are lists of targets, as one with two relations may, all without rows are retired. Otherwise each
 // pair of targets would keep one. That bounds the tables of a variants by twice the lists, or those with
 // rows where they are more, and some, at a constant cost per table.
