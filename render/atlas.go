@@ -7,9 +7,9 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// The sides of an atlas page in texels. DefaultPage (16 MiB) works on every GPU of the last fifteen years.
-// MaxPage (64 MiB) is the largest that browsers and phones accept. MinPage (1 MiB) has space for the built-in
-// regions and a font of two sizes.
+// The sides of an atlas page in texels. DefaultPage (16 MiB) works on every GPU of the last fifteen years. MaxPage
+// (64 MiB) is the largest page that browsers and phones accept. MinPage (1 MiB) has space for the built-in regions
+// and a font of two sizes.
 const (
 	DefaultPage = 2048
 	MaxPage     = 4096
@@ -23,7 +23,7 @@ const gutter = 1
 // ErrAtlasFull reports that a page has no space for a region. The error is a [*FullError].
 var ErrAtlasFull = errors.New("render: atlas is full")
 
-// A FullError is an ErrAtlasFull with its numbers, in texels.
+// A FullError is an ErrAtlasFull with figures, in texels.
 type FullError struct {
 	ID   int    // -1 for a built-in region or a font
 	Name string // as given to [Atlas.ID], or empty
@@ -32,7 +32,7 @@ type FullError struct {
 	Free int    // texels outside all regions; they may be scattered
 }
 
-// Error returns the numbers, and what can be done, in one line.
+// Error returns one line with the figures and with advice.
 func (e *FullError) Error() string {
 	return fmt.Sprintf("render: atlas is full: no space for region %s of %d×%d, %d%% of the %d×%d page is free; "+
 		"remove regions, reset the atlas or configure a larger page (up to %d)",
@@ -54,8 +54,8 @@ type page interface {
 	image() *ebiten.Image // nil if there is no GPU
 }
 
-// An Atlas is one page of pictures and the ids of its regions. The pictures of a level form an arena: Reset
-// removes them and keeps what was reserved at the last Keep. The page is sent to the GPU with the first frame.
+// An Atlas is one page of pictures and the ids of its regions. The pictures of a level form an arena: Reset removes
+// the pictures that were reserved after the last Keep. The page is sent to the GPU with the first frame.
 type Atlas struct {
 	// Invariants:
 	//
@@ -83,7 +83,7 @@ type entry struct {
 	kept     bool
 }
 
-// NewAtlas returns an atlas with the built-in regions. It fails only if cfg is out of range.
+// NewAtlas returns an atlas with the built-in regions. NewAtlas fails only if cfg is out of range.
 func NewAtlas(cfg AtlasConfig) (*Atlas, error) {
 	if cfg.Page == 0 {
 		cfg.Page = DefaultPage
@@ -118,9 +118,9 @@ func newAtlas(cfg AtlasConfig, p page) (*Atlas, error) {
 	return a, nil
 }
 
-// ID returns the id of name and assigns the next one at the first call. It fails if all ids are assigned. Names and
-// the game's own numbers share the ids: a game uses one or the other. Look names up once, during loading, not every
-// frame.
+// ID returns the id of name. The first call with a name assigns the next free id to the name. If all ids are
+// assigned, ID fails. An id that a game chooses itself may already belong to a name, so a game uses either names or
+// its own ids. Call ID once per name, during loading, not every frame.
 func (a *Atlas) ID(name string) (int, error) {
 	if id, ok := a.names[name]; ok {
 		return id, nil
@@ -135,10 +135,10 @@ func (a *Atlas) ID(name string) (int, error) {
 }
 
 // Reserve allocates a region of w × h texels with a transparent gutter. Until its pixels are uploaded, Lookup returns
-// the placeholder. Reserving an id again with the same size returns the same region.
+// the placeholder. If id is reserved already with this size, Reserve returns its region.
 //
 // Reserve fails if the id is out of range, if it is reserved with another size or by ReserveTile, or if no page can
-// contain the size. If no space is left the error is a [*FullError]. A failed call changes nothing.
+// contain the size. If no space is left, the error is a [*FullError]. A failed call changes nothing.
 func (a *Atlas) Reserve(id, w, h int) (Region, error) { return a.reserve(id, w, h, false) }
 
 // ReserveTile is Reserve for a picture that [Quads.Tiles] draws. Its gutters repeat the opposite edges, so that
@@ -172,8 +172,8 @@ func (a *Atlas) reserve(id, w, h int, tile bool) (Region, error) {
 // Upload sets the pixels of a reserved region: rows from the top, 4 bytes a texel, premultiplied RGBA. The pixels are
 // copied, so the caller may reuse rgba after the call. Uploading again replaces the picture.
 //
-// Call it during Update or Draw, where this package allocates nothing on the Go heap for the copy. It fails if the
-// region is not reserved, if w and h differ from its size, or if rgba does not have 4·w·h bytes.
+// Call Upload during Update or Draw: there this package allocates nothing on the Go heap for the copy. Upload fails
+// if id is not reserved, if w and h differ from the region's size, or if rgba does not have 4·w·h bytes.
 func (a *Atlas) Upload(id int, rgba []byte, w, h int) error {
 	e, err := a.entry(id)
 	switch {
@@ -191,8 +191,8 @@ func (a *Atlas) Upload(id int, rgba []byte, w, h int) error {
 	return nil
 }
 
-// Lookup returns the region of id. It returns the placeholder if id has no pixels yet or is out of range, so frames
-// can be drawn while a level is loading.
+// Lookup returns the region of id. If id has no pixels yet, or is out of range, Lookup returns the placeholder. So
+// frames can be drawn while a level is loading.
 func (a *Atlas) Lookup(id int) Region {
 	if uint(id) < uint(len(a.entries)) {
 		return a.entries[id].shown
@@ -205,8 +205,8 @@ func (a *Atlas) Loaded(id int) bool {
 	return uint(id) < uint(len(a.entries)) && a.entries[id].uploaded
 }
 
-// Remove frees the region of id, which then looks up as the placeholder. Regions looked up before are stale. A name
-// stays bound to its id. Remove does nothing if id is not reserved.
+// Remove frees the region of id. Lookup returns the placeholder for id afterwards. Regions that Lookup returned for
+// id before are stale. A name keeps its id. If id is not reserved, Remove does nothing.
 func (a *Atlas) Remove(id int) {
 	if e, err := a.entry(id); err == nil && e.reserved {
 		a.packer.give(e.slot)
@@ -214,7 +214,7 @@ func (a *Atlas) Remove(id int) {
 	}
 }
 
-// Keep makes everything that is reserved now survive Reset: the pictures that all levels share.
+// Keep protects all regions that are reserved now against Reset. Use it for the pictures that all levels share.
 func (a *Atlas) Keep() {
 	for i := range a.entries {
 		a.entries[i].kept = a.entries[i].reserved
@@ -223,8 +223,8 @@ func (a *Atlas) Keep() {
 	a.packer.keep()
 }
 
-// Reset removes every region reserved since the last Keep. Regions looked up before are stale. The cost is one
-// iteration over the ids; no pixel is written.
+// Reset removes every region reserved since the last Keep. Regions that Lookup returned for removed ids are stale.
+// Cost: one iteration over the ids; no pixel is written.
 func (a *Atlas) Reset() {
 	for i := range a.entries {
 		e := &a.entries[i]
@@ -239,7 +239,7 @@ func (a *Atlas) Reset() {
 	a.packer.rewind()
 }
 
-// White returns a region of one solid texel, which has no edge to filter.
+// White returns a region of one solid texel. The region has no edge to filter.
 func (a *Atlas) White() Region { return a.white }
 
 // Soft returns the region of a round dot with a bright core.
@@ -254,19 +254,20 @@ func (a *Atlas) Page() int { return a.packer.size }
 // Free returns how many texels of the page lie outside all regions.
 func (a *Atlas) Free() int { return a.packer.free() }
 
-// Draw draws a batch on any picture, in one draw call of the GPU. The slices are copied and may lie off-heap.
-// Vertices are in pixels of the picture; colours are premultiplied and drawn source-over. Draw panics unless indices
-// has three elements for each triangle, all below len(verts).
+// Draw draws a batch on any picture, in one draw call of the GPU. Draw copies the slices, which may lie off-heap.
+// Vertices are in pixels of the picture; colours are premultiplied and drawn source-over. Indices must have three
+// elements for each triangle, all below len(verts); otherwise Draw panics.
 //
-// The cost is proportional to the number of vertices. Above 16,384 vertices it is up to three times as high if the
-// triangles do not follow their order.
+// The cost is proportional to the number of vertices. Above 16,384 vertices the cost is up to three times as high if
+// the triangles do not use the vertices in order.
 func (a *Atlas) Draw(on *ebiten.Image, verts []Vertex, indices []uint32) {
 	if img := a.page.image(); img != nil {
 		handOver(on, verts, indices, img)
 	}
 }
 
-// Submit is Draw for all that q contains. It may also copy up to 1023 unused vertices after the last one.
+// Submit is Draw for all vertices and indices of q. Submit may also copy up to 1023 unused vertices after the last
+// vertex of q.
 func (a *Atlas) Submit(on *ebiten.Image, q *Quads) {
 	a.Draw(on, q.verts[:padded(q.nv, len(q.verts))], q.Indices())
 }

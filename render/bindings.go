@@ -7,7 +7,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// An Action is something that controls can be bound to.
+// An Action is an action of the player, such as a dash, to which controls can be bound.
 type Action uint8
 
 // The actions, in the order in which a menu lists them.
@@ -39,16 +39,16 @@ var (
 // String returns the action's name in files.
 func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
 
-// BindingSlots is how many controls one action may have.
+// BindingSlots is the number of controls that one action may have.
 const BindingSlots = 3
 
 // Bindings are the controls of each action, up to three. A zero Control is an empty slot. Bindings are plain data.
 //
-// DefaultBindings, Bind and SetMap keep two invariants: no control is bound twice, and each action has at least
-// one control.
+// DefaultBindings, Bind and SetMap keep two invariants: every control is bound at most once, and every action has at
+// least one control.
 type Bindings [ActionCount][BindingSlots]Control
 
-// DefaultBindings returns the bindings of a new player. Alt+Enter is Fullscreen with any bindings.
+// DefaultBindings returns the bindings of a new player. With all bindings, Alt+Enter also means Fullscreen.
 func DefaultBindings() Bindings {
 	k, m, p := key, mouseButton, padButton
 	return Bindings{
@@ -71,11 +71,11 @@ func DefaultBindings() Bindings {
 // Actions returns the number of actions.
 func (b *Bindings) Actions() int { return int(ActionCount) }
 
-// Action returns the displayed name of an action. It panics if a is out of range.
+// Action returns the displayed name of an action. If a is out of range, Action panics.
 func (b *Bindings) Action(a int) string { return actionLabels[a] }
 
-// Label returns the displayed name of the control in a slot, "" for an empty slot. It panics if a or slot is out of
-// range.
+// Label returns the displayed name of the control in a slot. For an empty slot it returns "". If a or slot is out of
+// range, Label panics.
 func (b *Bindings) Label(a, slot int) string { return b[a][slot].Label() }
 
 // Reset restores the default bindings.
@@ -90,9 +90,9 @@ func (b *Bindings) find(c Control) (a, slot int) {
 	return -1, -1
 }
 
-// Bind puts a control, given by its name, into a slot of an action. If the control was bound elsewhere, that
-// slot receives the former control of this one. Bind fails and changes nothing if no control has this name, if
-// the overlay uses it, or if another action would lose its only control. It panics if a or slot is out of range.
+// Bind puts a control, given by its name, into a slot of an action. If the control is bound in another slot already,
+// the two slots exchange their controls. If no control has this name, if the overlay uses the control, or if another
+// action would lose its only control, Bind fails and changes nothing. If a or slot is out of range, Bind panics.
 func (b *Bindings) Bind(a, slot int, control string) error {
 	c, err := ParseControl(control)
 	if err != nil {
@@ -120,7 +120,8 @@ func (b *Bindings) count(a int) (n int) {
 	return n
 }
 
-// Map returns the names of the controls by the name of the action, in the form that files contain.
+// Map returns the names of the controls of each action, by the action's name. Files contain the bindings in this
+// form.
 func (b *Bindings) Map() map[string][]string {
 	m := make(map[string][]string, len(b))
 	for a := range b {
@@ -135,9 +136,9 @@ func (b *Bindings) Map() map[string][]string {
 	return m
 }
 
-// SetMap sets what Map returned. Actions that are not in m get their default controls. The error names the first
-// mistake: an unknown action or control, a wrong number of controls, a key of the overlay, or a control that is bound
-// twice. A failed call changes nothing.
+// SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. The
+// error names the first mistake: an unknown action or control, a wrong number of controls, a key of the overlay, or a
+// control that is bound twice. A failed SetMap changes nothing.
 func (b *Bindings) SetMap(m map[string][]string) error {
 	n := DefaultBindings()
 	known := 0
@@ -189,8 +190,8 @@ func (b *Bindings) unique() error {
 	return nil
 }
 
-// Prompt returns the label of the action's first control on the device, for a line that shows what to press. It
-// returns "" if the action has no control on the device.
+// Prompt returns the label of the action's first control on the device, for a line on the screen such as "press
+// SPACE". If the action has no control on the device, Prompt returns "".
 func (b *Bindings) Prompt(a Action, d Device) string {
 	for _, c := range b[a] {
 		if c != 0 && c.Device() == d {

@@ -7,7 +7,7 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// A Bloom configures how much bright things glow. The zero value draws no glow.
+// A Bloom configures the glow of bright pixels. The zero value draws no glow.
 type Bloom struct {
 	Strength  float32 // factor of the blurred light that is added; 0 or less is off, above 1.5 the picture washes out
 	Threshold float32 // light below this does not glow; 0 to 1

@@ -7,7 +7,7 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 )
 
-// The default size of the logical screen. It fits 1280×720, 1920×1080 and 3840×2160 a whole number of times.
+// The default size of the logical screen. The sides of 1280×720, 1920×1080 and 3840×2160 are multiples of it.
 const (
 	LogicalW = 640
 	LogicalH = 360
@@ -16,7 +16,7 @@ const (
 // A View maps coordinates to physical pixels: pixel = p*Scale + (X, Y).
 type View struct{ Scale, X, Y float32 }
 
-// At returns the view whose origin is the point (x, y) of v. The scale is the same.
+// At returns the view whose origin is the point (x, y) of v. The returned view has the scale of v.
 func (v View) At(x, y float32) View { return View{v.Scale, v.X + x*v.Scale, v.Y + y*v.Scale} }
 
 // Zoom returns the view with the same origin and s times the scale.
@@ -27,7 +27,7 @@ func (v View) Apply(p mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{p[0]*v.Scale + v.X, p[1]*v.Scale + v.Y}
 }
 
-// Invert converts physical pixels to coordinates. It returns the zero vector if Scale is 0.
+// Invert converts physical pixels to coordinates. If Scale is 0, Invert returns the zero vector.
 func (v View) Invert(p mgl32.Vec2) mgl32.Vec2 {
 	if v.Scale == 0 {
 		return mgl32.Vec2{}
@@ -49,9 +49,9 @@ type Viewport struct {
 // a scale of 2, and 2200×1240 a scale of 3. Scale 1 is not enforced, so that the picture fills a phone's screen.
 const integerLoss = 1.0 / 6
 
-// Fit centres a logical screen in a window of w × h physical pixels. It takes the largest whole-number scale if that
-// is above 1 or fits exactly, and at least 5/6 of the largest scale that fits. Otherwise it takes the largest scale
-// that fits. Sizes below 1 count as 1.
+// Fit centres a logical screen in a window of w × h physical pixels. The largest scale that fits need not be a whole
+// number. Fit rounds the scale down if the rounded scale is above 1 or fits exactly, and is at least 5/6 of the
+// largest scale. Otherwise Fit takes the largest scale. Sizes below 1 count as 1.
 func Fit(w, h, logicalW, logicalH int) Viewport {
 	w, h = max(w, 1), max(h, 1)
 	lw, lh := float64(max(logicalW, 1)), float64(max(logicalH, 1))
@@ -64,7 +64,7 @@ func Fit(w, h, logicalW, logicalH int) Viewport {
 }
 
 // Bleed returns v extended to the edges of a window of w × h physical pixels, by at most `most` logical pixels on
-// each side. A picture that is larger than the logical screen continues there. Draw what the player must see on the
+// each side. The game may draw in this extension, the bleed. Draw everything that the player must see inside the
 // logical screen.
 func (v Viewport) Bleed(w, h, most int) Viewport {
 	b := int(math.Ceil(float64(most) * float64(v.Scale)))
@@ -80,8 +80,8 @@ func (v Viewport) Drawn() image.Rectangle {
 	return v.Outer
 }
 
-// Bounds returns the corners of Drawn in logical pixels. Without a bleed these are (0, 0) and the size of the logical
-// screen. A shape that must cover everything fills them.
+// Bounds returns the corners of Drawn in logical pixels. Without a bleed the corners are (0, 0) and the size of the
+// logical screen. A shape that must cover the whole picture reaches from lo to hi.
 func (v Viewport) Bounds() (lo, hi mgl32.Vec2) {
 	r := v.Drawn()
 	lo = v.View().Invert(mgl32.Vec2{float32(r.Min.X), float32(r.Min.Y)})
@@ -94,7 +94,7 @@ func (v Viewport) View() View { return View{v.Scale, float32(v.X), float32(v.Y)}
 // A Camera maps the world to the logical screen. It is plain data: the game moves Center and decays Shake.
 type Camera struct {
 	Center mgl32.Vec2 // the world point at the centre of the logical screen
-	Shake  mgl32.Vec2 // logical pixels by which the picture is displaced
+	Shake  mgl32.Vec2 // displacement of the picture in logical pixels
 	Zoom   float32    // logical pixels per world unit; 0 counts as 1
 	Size   mgl32.Vec2 // the logical screen; zero counts as 640 × 360
 }

@@ -1,7 +1,7 @@
 package render
 
-// A Color is premultiplied light. R, G and B, usually 0 to 1, are added to the picture; A is the covered share of
-// what was drawn before. A == 0 is therefore additive light and A == 1 is opaque, and one draw call mixes both.
+// A Color is premultiplied light. R, G and B, usually 0 to 1, are added to the picture. A is the share of the former
+// picture that is covered. So A == 0 is additive light and A == 1 is opaque. One draw call may contain both.
 type Color struct{ R, G, B, A float32 }
 
 // White and Black are opaque.
@@ -29,7 +29,7 @@ func (c Color) RGBA() (r, g, b, a uint32) {
 // Fade scales light and coverage by f: 0 is invisible, 1 is c.
 func (c Color) Fade(f float32) Color { return Color{c.R * f, c.G * f, c.B * f, c.A * f} }
 
-// Light returns c as additive light, scaled by f, which may exceed 1.
+// Light returns c as additive light, scaled by f. F may exceed 1.
 func (c Color) Light(f float32) Color { return Color{c.R * f, c.G * f, c.B * f, 0} }
 
 // Shade scales the light by f and keeps the coverage: 0 is black, 1 is c.

@@ -54,13 +54,13 @@ func (c Control) Device() Device {
 	return Keyboard
 }
 
-// FunctionKeys is the number of keys, from F1, that the overlay uses. They cannot be bound to an action.
+// FunctionKeys is the number of keys, from F1, that the overlay uses. These keys cannot be bound to an action.
 const FunctionKeys = 9
 
 // function reports whether c is one of the overlay's keys.
 func (c Control) function() bool { return c >= key(ebiten.KeyF1) && c < key(ebiten.KeyF1)+FunctionKeys }
 
-// String returns the name that ParseControl accepts, "" for no control.
+// String returns the name that ParseControl accepts. For no control it returns "".
 func (c Control) String() string {
 	switch {
 	case c == 0 || c >= controlEnd:
@@ -83,7 +83,7 @@ var labels = map[string]string{
 	"PadUp": "PAD ↑", "PadDown": "PAD ↓", "PadLeft": "PAD ←", "PadRight": "PAD →",
 }
 
-// Label returns the displayed name, in capitals, "" for no control.
+// Label returns the displayed name, in capitals. For no control it returns "".
 func (c Control) Label() string {
 	name := c.String()
 	if l, ok := labels[name]; ok {

@@ -1,6 +1,6 @@
-// Package render is Strata's window: one batch of quads, one atlas, streamed tiles, text, bloom, input and
-// bindings. It also draws the panels of package render/overlay, the memory instrument. Besides programs only these
-// two packages import Ebitengine.
+// Package render is Strata's window: one batch of quads, one atlas, streamed tiles, text, bloom, input and bindings.
+// Package render/overlay draws its panels, the memory instrument, with this package. Of Strata's packages only these
+// two, and programs, import Ebitengine.
 //
 // # Idea
 //
@@ -26,14 +26,14 @@
 //	                                                      ^ Keep           ^ shelves
 //
 // Coordinates are logical pixels; the logical screen has 640 × 360 unless configured. A [View] is the scale and
-// offset from there to physical pixels. [Viewport] makes the one for the HUD and [Camera] the one for the world.
-// In a window of another shape the area around the logical screen is black, or with [Options.Bleed] the picture
-// continues there. Without a GPU pixels are expensive: the scene then has logical resolution, see [Resolution].
+// offset from logical to physical pixels. [Viewport] makes the view of the HUD, and [Camera] the view of the world.
+// In a window of another shape the area around the logical screen is black. With [Options.Bleed] the picture
+// continues in this area. Without a GPU pixels are expensive, so the scene has logical resolution, see [Resolution].
 //
 // # Use it when
 //
-// A scene is thousands of small pictures that change every frame. It is not for a few large pictures with their
-// own shaders. A streamed ground with more pixels than one page uses [Tiles].
+// Use package render if a scene is thousands of small pictures that change every frame. Do not use it for a few large
+// pictures with their own shaders. Use [Tiles] for a streamed ground with more pixels than one page.
 //
 // # Cost
 //
@@ -47,14 +47,14 @@
 //	Atlas.Upload      one copy of the pixels, made by Ebitengine
 //	NewFont           about 15 ms and 1.5 MiB of Go heap that the font package keeps
 //
-// Print them with go test -bench . ./render. Inside Ebitengine a frame that draws allocates about ten objects more
-// than an empty one, for one batch or two. Bloom allocates about sixty more.
+// Print them with go test -bench . ./render. Inside Ebitengine a frame with one or two batches allocates about ten
+// objects more than an empty frame. Bloom allocates about sixty objects more.
 //
 // # Goroutines and the collector
 //
-// Everything here belongs to the goroutine that calls Update and Draw, unless its comment states otherwise.
-// Vertices, indices and pixels may lie off the Go heap. No call keeps a reference to them after it returns, except
-// [Quads.Begin], which keeps its slices until the next Begin.
+// All values of this package belong to the goroutine that calls Update and Draw, unless their comment states
+// otherwise. Vertices, indices and pixels may lie off the Go heap. Only [Quads.Begin] keeps a reference to its
+// slices, until the next Begin. All other calls keep none.
 //
 // # Source
 //

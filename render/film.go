@@ -11,12 +11,12 @@ import (
 	"github.com/strata-go/strata/engine/atomicfile"
 )
 
-// A Film records pictures of the window and writes them as an animated GIF, for example for a README. It keeps
-// three bytes for each pixel of each picture on the Go heap as long as the Film is reachable: record seconds.
+// A Film records pictures of the window and writes them as an animated GIF, for example for a README. A Film keeps
+// three bytes for each pixel of each picture on the Go heap as long as the Film is reachable. So record only seconds.
 //
 // All pictures share 255 colours, chosen by median cut (Heckbert, "Color Image Quantization for Frame Buffer
-// Display", 1982). An ordered dither keeps unchanged parts still, and pixels that do not change from picture to
-// picture are transparent. A Film belongs to the goroutine that draws.
+// Display", 1982). An ordered dither keeps unchanged parts still, and pixels that equal those of the picture before
+// are transparent. A Film belongs to the goroutine that draws.
 type Film struct {
 	width, height int // of the film; set by the first picture
 	most          int // pixels of its width
@@ -25,8 +25,8 @@ type Film struct {
 	whole         []byte // the window; the buffer is reused for each picture
 }
 
-// NewFilm returns an empty film of pictures that are at most wide pixels wide (16 to 4096) and shown fps times a
-// second (1 to 50). A GIF rounds the time between pictures to hundredths of a second.
+// NewFilm returns an empty film. Wide is the largest width of the pictures in pixels, from 16 to 4096. Fps is the
+// number of pictures a second, from 1 to 50. A GIF rounds the time between pictures to hundredths of a second.
 func NewFilm(wide, fps int) (*Film, error) {
 	if wide < 16 || wide > 4096 || fps < 1 || fps > 50 {
 		return nil, fmt.Errorf("render: a film %d pixels wide with %d pictures a second; allowed are 16 to 4096 and 1 to 50", wide, fps)
@@ -37,9 +37,9 @@ func NewFilm(wide, fps int) (*Film, error) {
 // Len returns the number of pictures.
 func (m *Film) Len() int { return len(m.frames) }
 
-// Add records what the window shows so far, reduced by a whole factor; each pixel is the mean of those it replaces.
-// It waits for the GPU. It fails if the size of the window differs from the first picture's, or if the reduced
-// picture would be empty.
+// Add records the current picture of the window, reduced by a whole factor: each pixel is the mean of the window's
+// pixels that it replaces. Add waits for the GPU. Add fails if the window's size differs from its size at the first
+// Add, or if the reduced picture would be empty.
 func (m *Film) Add(f *Frame) error {
 	by := max(1, (f.ScreenW+m.most-1)/m.most)
 	w, h := f.ScreenW/by, f.ScreenH/by
@@ -82,7 +82,7 @@ func shrink(rgba []byte, stride, w, h, by int) []byte {
 	return out
 }
 
-// Write writes the film to path as an atomic write. It fails if there is no picture.
+// Write writes the film to path as an atomic write. If the film has no picture, Write fails.
 func (m *Film) Write(path string) error {
 	if len(m.frames) == 0 {
 		return errors.New("render: a film without a picture")

@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/engine/atomicfile"
 )
 
-// A Frame is the picture that is being drawn. It is valid only during the call of Game.Draw or AfterDraw that
+// A Frame is the picture that is being drawn. A Frame is valid only during the call of Game.Draw or AfterDraw that
 // receives it.
 type Frame struct {
 	Viewport               // of the logical screen in the window
@@ -68,9 +68,9 @@ func (f *Frame) cover() {
 	f.touch() // the letterbox
 }
 
-// Draw submits a batch in one draw call of the GPU, clipped to the viewport and its bleed. It draws on the scene
-// between BeginScene and EndScene, and on the window otherwise. Without an atlas or indices it does nothing.
-// [Atlas.Draw] states what it expects, when it panics and what it costs.
+// Draw submits a batch in one draw call of the GPU, clipped to the viewport and its bleed. Between BeginScene and
+// EndScene, Draw draws on the scene, otherwise on the window. If a is nil or indices is empty, Draw does nothing. See
+// [Atlas.Draw] for the requirements, the panics and the cost.
 func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 	if a == nil || len(indices) == 0 {
 		return
@@ -79,14 +79,15 @@ func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 	a.Draw(f.to.clipped, verts, indices)
 }
 
-// Image returns the picture of the window, including the letterbox, for code that draws by itself, such as an
-// overlay. End the scene first. The picture is valid as long as the Frame.
+// Image returns the picture of the window, including the letterbox, for code that draws with Ebitengine, such as an
+// overlay. Call EndScene first. The picture is valid as long as the Frame.
 func (f *Frame) Image() *ebiten.Image {
 	f.touch()
 	return f.screen.whole
 }
 
-// Submit is Draw for all that q contains. It may also copy up to 1023 unused vertices after the last one.
+// Submit is Draw for all vertices and indices of q. Submit may also copy up to 1023 unused vertices after the last
+// vertex of q.
 func (f *Frame) Submit(a *Atlas, q *Quads) {
 	if a == nil || q.ni == 0 {
 		return
@@ -95,9 +96,9 @@ func (f *Frame) Submit(a *Atlas, q *Quads) {
 	a.Submit(f.to.clipped, q)
 }
 
-// Bloom adds the glow of what is drawn so far. Call it after the world and before HUD and overlay, which stay sharp.
-// It does nothing if bloom is off, if o.Strength is not above 0, or after a failure. If its shaders do not compile,
-// Run ends with that error.
+// Bloom adds a glow to the picture that is drawn so far. Call Bloom after the world and before HUD and overlay, which
+// then stay sharp. If bloom is off, if o.Strength is not above 0, or after a failure, Bloom does nothing. If the
+// shaders do not compile, Run returns the error.
 func (f *Frame) Bloom(o Bloom) {
 	if !f.bloomOn || !(o.Strength > 0) || f.err != nil {
 		return
@@ -114,7 +115,7 @@ func (f *Frame) Bloom(o Bloom) {
 // BloomOn reports whether bloom is on.
 func (f *Frame) BloomOn() bool { return f.bloomOn }
 
-// SetBloom turns bloom on or off, from this frame on.
+// SetBloom turns bloom on or off, for this frame and all later frames.
 func (f *Frame) SetBloom(on bool) { f.bloomOn = on }
 
 // fail keeps the first failure for the next tick, which ends the game with it.
@@ -124,9 +125,9 @@ func (f *Frame) fail(err error) {
 	}
 }
 
-// ReadPixels copies what the window shows so far into dst: rows from the top, 4 bytes a pixel, premultiplied RGBA. A
-// scene must be ended first. It fails unless dst has 4·ScreenW·ScreenH bytes. It waits for the GPU: use it for
-// screenshots and tests.
+// ReadPixels copies the current picture of the window into dst: rows from the top, 4 bytes a pixel, premultiplied
+// RGBA. Call EndScene first. If dst does not have 4·ScreenW·ScreenH bytes, ReadPixels fails. ReadPixels waits for the
+// GPU: use it for screenshots and tests.
 func (f *Frame) ReadPixels(dst []byte) error {
 	if want := 4 * f.ScreenW * f.ScreenH; len(dst) != want {
 		return fmt.Errorf("render: ReadPixels into %d bytes; %d×%d takes %d", len(dst), f.ScreenW, f.ScreenH, want)
@@ -136,8 +137,8 @@ func (f *Frame) ReadPixels(dst []byte) error {
 	return nil
 }
 
-// Screenshot writes what the window shows so far to a PNG file, as an atomic write. All its pixels are opaque. It
-// waits for the GPU.
+// Screenshot writes the current picture of the window to a PNG file, as an atomic write. All pixels of the file are
+// opaque. Screenshot waits for the GPU.
 func (f *Frame) Screenshot(path string) error {
 	img := image.NewRGBA(image.Rect(0, 0, f.ScreenW, f.ScreenH))
 	if err := f.ReadPixels(img.Pix); err != nil {

@@ -2,8 +2,8 @@ package render
 
 import "math"
 
-// A Gauge is the use of a budget, in bytes. Its axis is logarithmic and reaches from 1 KiB to 1 GiB, so that
-// 40 KiB and 400 MiB can be compared. Any value above 0 is visible.
+// A Gauge is the use of a budget, in bytes. The axis of a gauge is logarithmic and reaches from 1 KiB to 1 GiB, so 40
+// KiB and 400 MiB can be compared. Any value above 0 is visible.
 type Gauge struct {
 	InUse     uint64
 	Committed uint64 // the bytes that the budget limits
@@ -11,7 +11,7 @@ type Gauge struct {
 	Peak      uint64 // high-water mark of InUse
 }
 
-// The ends of a gauge's axis: 1 KiB and 1 GiB, an octave being a twentieth of it.
+// The ends of a gauge's axis: 1 KiB and 1 GiB. An octave is a twentieth of the axis.
 const (
 	gaugeLow     = 10
 	gaugeOctaves = 20
@@ -25,14 +25,14 @@ func GaugeAt(v uint64) float32 {
 	return float32(min(max((math.Log2(float64(v))-gaugeLow)/gaugeOctaves, 0), 1))
 }
 
-// Color returns the accent, Amber if at least 75 % of the budget is committed, Red from 90 %. Without a budget it is
-// the accent.
+// Color returns Red if at least 90 % of the budget are committed, and Amber from 75 %. Otherwise, and without a
+// budget, Color returns accent.
 func (g Gauge) Color(accent Color) Color {
 	return Level{Used: g.Committed, Budget: g.Budget}.Color(accent)
 }
 
 // Gauge draws g at (x, y) with size w × h: the bytes in use in c, committed bytes dimmed. A red mark shows the budget
-// and a white one the peak. Fine lines divide the axis at 32 KiB, 1 MiB and 32 MiB.
+// and a white mark the peak. Fine lines divide the axis at 32 KiB, 1 MiB and 32 MiB.
 func (p *Panel) Gauge(x, y, w, h float32, g Gauge, c Color) {
 	q := p.Q
 	x, y = p.X+x, p.Y+y

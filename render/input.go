@@ -7,21 +7,21 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// Input is the player's input of one tick. It is plain data without pointers. The window fills it from keyboard,
-// mouse, gamepad and touch; an autopilot, a replay or a test fills it directly.
+// Input is the player's input of one tick. Input is plain data without pointers. The window fills the Input from
+// keyboard, mouse, gamepad and touch; an autopilot, a replay or a test fills it directly.
 type Input struct {
 	Move mgl32.Vec2 // length 0 to 1; +x right, +y down
 
-	// Aim is a direction of length 1, or zero. If it is zero and Pointing is set, the player points at
-	// AimScreen, where a game draws its reticle: see AimFrom.
+	// Aim is a direction of length 1, or zero. If Aim is zero and Pointing is set, the player points at AimScreen:
+	// see AimFrom. A game draws its reticle at AimScreen.
 	Aim       mgl32.Vec2
 	AimScreen mgl32.Vec2 // the last point that the mouse pointed at, in logical pixels
 	Pointing  bool       // the mouse aims
 
 	Fire bool // held, or the right stick or thumb is pulled
 
-	// True only in the tick of the press. AnyKey is any control or finger except F1 to F12 and the modifier
-	// keys Shift, Ctrl, Alt and Meta.
+	// These fields are true only in the tick of the press. AnyKey is any control or finger except F1 to F12 and the
+	// modifier keys Shift, Ctrl, Alt and Meta.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
 
 	Choose int     // 1, 2 or 3 in the tick of the press, else 0
@@ -29,12 +29,13 @@ type Input struct {
 	Panels bool    // the overlay's button on the screen, in the tick of the press
 
 	Nav      Nav     // the input of a menu
-	Last     Device  // the device used last: prompts name its controls
+	Last     Device  // the device used last: prompts name the controls of this device
 	Captured Control // the control pressed while Controls.Capture is set, or none
 }
 
-// AimFrom returns the direction, of length 1, in which a ship aims that is drawn at p on the logical screen. It
-// returns zero if nothing aims, or if the mouse points at p itself.
+// AimFrom returns the direction, of length 1, in which the player aims from point p of the logical screen. P is
+// usually the position of the player's ship. If the player does not aim, or the mouse points at p itself, AimFrom
+// returns zero.
 func (in *Input) AimFrom(p mgl32.Vec2) mgl32.Vec2 {
 	if in.Aim != (mgl32.Vec2{}) || !in.Pointing {
 		return in.Aim
@@ -45,10 +46,10 @@ func (in *Input) AimFrom(p mgl32.Vec2) mgl32.Vec2 {
 // Controls configure how the window reads devices. The game may change them during Update.
 type Controls struct {
 	Bindings Bindings
-	// Capture turns each press into Input.Captured, so that a menu can bind a key. While it is set, Input has
-	// only Captured, Last, AimScreen, Nav.Pointer and Nav.Moved. A control that is held when Capture is set must
-	// be pressed again to be captured. One that is held when it is cleared affects only Move and Fire until it
-	// is pressed again.
+	// Capture turns each press into Input.Captured, so that a menu can bind a key. While Capture is set, all fields
+	// of Input are zero except Captured, Last, AimScreen, Nav.Pointer and Nav.Moved. If a control is held when
+	// Capture is set, it must be pressed again to be captured. If a control is held when Capture is cleared, it
+	// affects only Move and Fire until it is pressed again.
 	Capture bool
 }
 

@@ -5,11 +5,11 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// Nav is the input of a menu. Its controls do not depend on Bindings, so that no binding can lock a player out.
-// Arrows, WASD, the directional pad and the left stick move. Enter, Space and the gamepad's A select. Esc,
-// Backspace, the gamepad's B and the mouse's back button go back. Mouse and finger point.
+// Nav is the input of a menu. The controls of a menu do not depend on Bindings, so every player can use the menu with
+// any bindings. Arrows, WASD, the directional pad and the left stick move. Enter, Space and the gamepad's A select.
+// Esc, Backspace, the gamepad's B and the mouse's back button go back. Mouse and finger point.
 type Nav struct {
-	Up, Down, Left, Right bool // in the tick of the press; while held again after 24 ticks, then every 6
+	Up, Down, Left, Right bool // in the tick of the press; if held, again after 24 ticks, then every 6 ticks
 	Select, Back          bool // in the tick of the press; no Select while Alt is held
 
 	Pointer mgl32.Vec2 // mouse or first finger, logical pixels

@@ -7,14 +7,15 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// AppendInt appends v in decimal to dst, padded on the left with spaces to width characters. A wider number is
-// not cut. Like the other Append functions it allocates only if the capacity of dst is too small.
+// AppendInt appends v in decimal to dst, padded on the left with spaces to width characters. A wider number is not
+// cut. All Append functions allocate only if the capacity of dst is too small.
 func AppendInt(dst []byte, v int64, width int) []byte {
 	n := len(dst)
 	return pad(strconv.AppendInt(dst, v, 10), n, width)
 }
 
-// AppendFixed appends v with prec digits after the point, padded as by AppendInt. NaN and infinity are a dash.
+// AppendFixed appends v with prec digits after the point, padded as by AppendInt. NaN and infinity are written as a
+// dash.
 func AppendFixed(dst []byte, v float64, prec, width int) []byte {
 	n := len(dst)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -31,8 +32,8 @@ func AppendPercent(dst []byte, share float64) []byte {
 // BytesWidth is the number of characters that AppendBytes appends.
 const BytesWidth = 10
 
-// AppendBytes appends a number of bytes as memory.AppendBytes, always BytesWidth characters: "   512 B  ",
-// "  12.0 KiB", "1023.9 MiB".
+// AppendBytes appends a number of bytes in the format of memory.AppendBytes, always BytesWidth characters: " 512 B ",
+// " 12.0 KiB", "1023.9 MiB".
 func AppendBytes(dst []byte, v uint64) []byte {
 	n := len(dst)
 	if dst = memory.AppendBytes(dst, v); v < 1<<10 {

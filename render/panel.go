@@ -2,7 +2,7 @@ package render
 
 import "math"
 
-// Grid is the step of the overlay in pixels of the current view: rows are two steps, margins one.
+// Grid is the step of the overlay in pixels of the current view: a row is two steps high, a margin one step wide.
 const Grid = 8
 
 // The colours of panels. Accents come from the tiers. Amber is a warning and Red an alarm in all panels.
@@ -22,9 +22,9 @@ const (
 	RedAt   = 0.90
 )
 
-// A Panel draws labels, figures, bars and sparklines into Q. It is a value for the stack: make one each frame;
-// there is nothing to release. Methods take positions in pixels of the current view from the panel's top left
-// corner and allocate nothing. Shapes that do not fit are counted in Q.Dropped.
+// A Panel draws labels, figures, bars and sparklines into Q. Make a Panel on the stack in each frame; there is
+// nothing to release. Methods take positions in pixels of the current view, counted from the panel's top left corner.
+// Methods allocate nothing. Shapes that do not fit are counted in Q.Dropped.
 type Panel struct {
 	Q    *Quads
 	Font *Font
@@ -34,8 +34,8 @@ type Panel struct {
 	buf [32]byte // figures are formatted here
 }
 
-// NewPanel draws the translucent background of a panel and returns it. Its top left corner is (x, y), its size
-// cols × rows steps of Grid. The line along its top has the accent's colour.
+// NewPanel draws the translucent background of a panel and returns the panel. The panel's top left corner is (x, y),
+// its size is cols × rows steps of Grid. The line along the top has the accent's colour.
 func NewPanel(q *Quads, f *Font, x, y float32, cols, rows int, accent Color) Panel {
 	p := Panel{Q: q, Font: f, X: x, Y: y, W: float32(cols * Grid), H: float32(rows * Grid)}
 	q.Rect(x, y, p.W, p.H, PanelBack)
@@ -57,8 +57,8 @@ func (p *Panel) Int(x, y float32, c Color, v int64) {
 	p.right(x, y, c, AppendInt(p.buf[:0], v, 0))
 }
 
-// Fixed writes v with prec digits after the point, at most 6, so that the digits end and the unit begins at x.
-// Values beyond ±1e15 are limited.
+// Fixed writes v with prec digits after the point, at most 6, followed by unit. The digits end at x, and the unit
+// begins at x. Values beyond ±1e15 are limited.
 func (p *Panel) Fixed(x, y float32, c Color, v float64, prec int, unit string) {
 	// 'f' writes up to 309 digits: too many for buf.
 	p.right(x, y, c, AppendFixed(p.buf[:0], min(max(v, -1e15), 1e15), min(prec, 6), 0))
@@ -93,8 +93,8 @@ func (l Level) share(v uint64) float32 {
 	return float32(min(float64(v)/float64(l.Capacity), 1))
 }
 
-// Color returns the accent, Amber if Used is at least 75 % of the budget, Red from 90 %. If budget and capacity are 0
-// it is the accent.
+// Color returns Red if Used is at least 90 % of the budget, and Amber from 75 %. Otherwise, and if budget and
+// capacity are 0, Color returns accent.
 func (l Level) Color(accent Color) Color {
 	budget := l.Budget
 	if budget == 0 {
@@ -109,8 +109,8 @@ func (l Level) Color(accent Color) Color {
 	return Red
 }
 
-// Bar draws a level at (x, y) with size w × h. The track is the capacity, the filled part Used, at least one pixel if
-// it is not 0. A white mark shows the peak, and a red tint the part beyond the budget.
+// Bar draws a level at (x, y) with size w × h. The track is the capacity, the filled part is Used. If Used is not 0,
+// at least one pixel is filled. A white mark shows the peak, and a red tint the part beyond the budget.
 func (p *Panel) Bar(x, y, w, h float32, l Level, accent Color) {
 	q, c := p.Q, l.Color(accent)
 	x, y = p.X+x, p.Y+y

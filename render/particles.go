@@ -7,8 +7,8 @@ import (
 )
 
 // Particles appends a quad for each visible particle of s to the batch. The current view is the camera; particles
-// outside vp and its bleed are skipped. regions has the region of each of its kinds, by their number. Particles that
-// do not fit are counted in Dropped. It panics if regions has fewer elements than s has kinds, or if s is closed.
+// outside vp and its bleed are skipped. Particles of kind k are drawn with regions[k]. Particles that do not fit are
+// counted in Dropped. If regions has fewer elements than s has kinds, or if s is closed, Particles panics.
 func (q *Quads) Particles(s *particles.System, regions []particles.Region, vp Viewport) {
 	v := q.view
 	r := vp.Drawn()

@@ -78,12 +78,13 @@ func padded(n, room int) int {
 	return min((n+vertsStep-1)/vertsStep*vertsStep, room)
 }
 
-// Reserve makes Ebitengine allocate buffers for all vertices that q has space for, in addition to those of the frame.
-// It draws nothing.
+// Reserve makes Ebitengine allocate buffers for all vertices that q has space for, in addition to the vertices of the
+// frame. Reserve draws nothing.
 //
-// Ebitengine's buffers grow by a quarter whenever a frame exceeds the largest one before, and leave the former buffer
-// to the collector. If a program's memory never shrinks, as in a browser, allocate their final size at the start:
-// call Reserve in several consecutive frames, until each buffer was used, then EndReserve.
+// Whenever a frame needs a larger buffer than all frames before, Ebitengine allocates a buffer that is a quarter
+// larger, and leaves the former buffer to the collector. If a program's memory never shrinks, as in a browser,
+// allocate the final size of the buffers at the start. To do this call Reserve in several consecutive frames, until
+// each buffer was used, then EndReserve.
 func (f *Frame) Reserve(a *Atlas, q *Quads) {
 	if a == nil || len(q.verts) == 0 {
 		return

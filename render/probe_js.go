@@ -6,8 +6,8 @@ import (
 	"syscall/js"
 )
 
-// Probe returns nil if a window can probably be opened, or an error that wraps ErrNoDisplay: in a browser, there
-// is no document.
+// Probe returns nil if a window can probably be opened, or an error that wraps ErrNoDisplay. In a browser a window
+// cannot be opened if there is no document.
 func Probe() error {
 	if !js.Global().Get("document").Truthy() {
 		return fmt.Errorf("%w: there is no document; this is not a browser page", ErrNoDisplay)
@@ -15,8 +15,8 @@ func Probe() error {
 	return nil
 }
 
-// SoftwareLikely reports whether WebGL probably renders on the CPU. Bloom is then off by default and the scene
-// has logical resolution. Without WebGL 2 it returns true.
+// SoftwareLikely reports whether WebGL probably renders on the CPU. If it returns true, bloom is off by default and
+// the scene has logical resolution. Without WebGL 2 it returns true.
 func SoftwareLikely() bool {
 	doc := js.Global().Get("document")
 	if !doc.Truthy() {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Probe returns nil if a window can probably be opened, or an error that wraps ErrNoDisplay. It opens no window:
-// it connects to the X server of DISPLAY and disconnects. It waits up to two seconds for each address.
+// Probe returns nil if a window can probably be opened, or an error that wraps ErrNoDisplay. Probe opens no window:
+// it connects to the X server of DISPLAY and disconnects. Probe waits up to two seconds for each address.
 func Probe() error {
 	display := os.Getenv("DISPLAY")
 	if display == "" {
@@ -71,8 +71,8 @@ func dial(network, addr string, patience time.Duration) error {
 	return c.Close()
 }
 
-// SoftwareLikely reports whether the CPU probably renders: there is no render node, or LIBGL_ALWAYS_SOFTWARE is
-// set. Bloom is then off by default and the scene has logical resolution.
+// SoftwareLikely reports whether the CPU probably renders: there is no render node, or LIBGL_ALWAYS_SOFTWARE is set.
+// If it returns true, bloom is off by default and the scene has logical resolution.
 func SoftwareLikely() bool {
 	if v := os.Getenv("LIBGL_ALWAYS_SOFTWARE"); v != "" && v != "0" && v != "false" {
 		return true

@@ -1,7 +1,7 @@
 package render
 
-// A Region is a rectangle of atlas texels. It has 16 bytes and no pointer and may be stored off-heap. It is valid
-// until its id is removed, or until Atlas.Reset if it was reserved after the last Keep.
+// A Region is a rectangle of atlas texels. A Region has 16 bytes and no pointer, and may be stored off-heap. It is
+// valid until the region's id is removed. A region that was reserved after the last Keep is valid until Atlas.Reset.
 type Region struct{ X0, Y0, X1, Y1 float32 }
 
 // W returns the width in texels.
@@ -10,8 +10,8 @@ func (r Region) W() float32 { return r.X1 - r.X0 }
 // H returns the height in texels.
 func (r Region) H() float32 { return r.Y1 - r.Y0 }
 
-// Cell returns cell i of a grid of cols × rows equal pictures, counted along the rows: the frames of an
-// animation. i wraps around. If cols*rows is not above 0, Cell returns r.
+// Cell returns cell i of a grid of cols × rows equal pictures, counted along the rows: the frames of an animation.
+// The index i wraps around. If cols*rows is not above 0, Cell returns r.
 func (r Region) Cell(i, cols, rows int) Region {
 	if n := cols * rows; n > 0 {
 		if i %= n; i < 0 {

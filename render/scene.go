@@ -8,8 +8,8 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// Resolution selects the pixels of the scene, which is drawn between Frame.BeginScene and Frame.EndScene. HUD,
-// text and overlay, drawn later, always have the window's resolution.
+// Resolution selects the pixels of the scene. The scene is drawn between Frame.BeginScene and Frame.EndScene. HUD,
+// text and overlay are drawn after EndScene and always have the window's resolution.
 type Resolution int
 
 const (
@@ -89,9 +89,9 @@ func (s *sceneBuffer) enlarge(to target) {
 	to.clipped.DrawTriangles32(s.verts[:], s.indices[:], s.img, &sceneOptions)
 }
 
-// BeginScene fills the scene with back and directs Draw, Submit and Bloom to it until EndScene. It returns the
-// viewport of the scene, for [Camera.View] and for what does not move with the camera. At native resolution, and if
-// the window's scale is at most 1, that is the frame's own viewport.
+// BeginScene fills the scene with back and directs Draw, Submit and Bloom to it until EndScene. BeginScene returns
+// the viewport of the scene. Use it for [Camera.View], and to draw the parts of the scene that do not move with the
+// camera. At native resolution, and if the window's scale is at most 1, BeginScene returns the frame's own viewport.
 //
 // back should be opaque. The fill costs less than a quad of the same size.
 func (f *Frame) BeginScene(back Color) Viewport {
@@ -107,8 +107,8 @@ func (f *Frame) BeginScene(back Color) Viewport {
 	return f.to.vp
 }
 
-// EndScene shows the scene in the window. What is drawn later lies over it, at the window's resolution. If a game
-// does not call it, the scene is shown after Draw returns, over everything else.
+// EndScene shows the scene in the window. Shapes that are drawn later lie over the scene, at the window's resolution.
+// If a game does not call EndScene, the scene is shown after Draw returns, over everything else.
 func (f *Frame) EndScene() {
 	if f.to.whole != f.screen.whole {
 		f.to = f.screen

@@ -18,7 +18,8 @@ func (q *Quads) Gradient(x, y, w, h float32, top, bottom Color) bool {
 	return true
 }
 
-// Border draws the four edges of a rectangle, t thick, inside it. It draws all of them or none.
+// Border draws the four edges of a rectangle inside the rectangle. The edges are t thick. Border draws all four edges
+// or none.
 func (q *Quads) Border(x, y, w, h, t float32, c Color) bool {
 	if q.Room() < 4 {
 		q.Dropped++
@@ -69,9 +70,9 @@ func (q *Quads) Glow(x, y, rad float32, c Color) bool {
 // a tenth of a pixel.
 const maxRing = 128
 
-// Ring draws a band with soft edges around (x, y): a shock wave. Its thickness is t, its middle line has the radius
-// rad. If corners is above 2 the band is a polygon with so many corners, at most 128, the first at angle rot.
-// Otherwise their number follows from the size on the screen.
+// Ring draws a band with soft edges around (x, y), for example a shock wave. The band is t thick, and its middle line
+// has the radius rad. If corners is above 2, the band is a polygon with this number of corners, at most 128. The
+// first corner is at angle rot. Otherwise the band is round.
 func (q *Quads) Ring(x, y, rad, t, rot float32, corners int, c Color) bool {
 	if corners <= 2 {
 		corners = 12 + int(min(max(rad*q.view.Scale/3, 0), maxRing))
@@ -95,9 +96,9 @@ func (q *Quads) Ring(x, y, rad, t, rot float32, corners int, c Color) bool {
 	return true
 }
 
-// Tiles covers a rectangle with copies of r, a texel being size × size units, with the pattern moved by (dx, dy): a
-// parallax background. Reserve r with [Atlas.ReserveTile]. It draws all copies or none. If a copy is smaller than one
-// unit, or the rectangle is empty, it draws nothing and returns true.
+// Tiles covers a rectangle with copies of r, for example a parallax background. A texel of r is size × size units
+// large, and (dx, dy) moves the pattern. Reserve r with [Atlas.ReserveTile]. Tiles draws all copies or none. If a
+// copy is smaller than one unit, or the rectangle is empty, Tiles draws nothing and returns true.
 func (q *Quads) Tiles(r Region, x, y, w, h, dx, dy, size float32, c Color) bool {
 	tw, th := r.W()*size, r.H()*size
 	if !(tw >= 1 && th >= 1 && w > 0 && h > 0) {

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// The size of a glyph's cell in dots, equal for all glyphs. A line is two steps of Grid.
+// The size of a glyph's cell in dots, equal for all glyphs. A line of text is two steps of Grid high.
 const (
 	GlyphW = 6
 	GlyphH = 16
@@ -19,7 +19,7 @@ const (
 const bakes = 4
 
 // A Font is a set of glyphs on an atlas: printable ASCII and some symbols. Other characters show as ▯. Only Large
-// changes it.
+// changes a Font.
 type Font struct {
 	glyphs [bakes][]Region // by glyph number
 	sizes  int             // how many of them are baked, the smaller ones
@@ -39,9 +39,9 @@ type extraGlyph struct {
 	glyph int
 }
 
-// NewFont renders the glyphs to the page in up to four sizes and calls [Atlas.Keep]. Call it before the pictures of
-// the first level are reserved. Sizes that do not fit are left out. If not even the smallest fits the error is a
-// [*FullError].
+// NewFont renders the glyphs to the page in up to four sizes and calls [Atlas.Keep]. Call NewFont before the pictures
+// of the first level are reserved. Sizes that do not fit are left out. If even the smallest size does not fit, the
+// error is a [*FullError].
 func NewFont(a *Atlas) (*Font, error) {
 	f := &Font{}
 	for _, r := range symbols {
@@ -93,11 +93,12 @@ func (f *Font) bake(a *Atlas, k int) error {
 	return nil
 }
 
-// Large renders some letters again with k texels a dot, 5 to 32, so that large text of these letters is sharp: a
-// title. Text larger than the sizes of NewFont uses the smallest of these that is large enough, else the largest.
+// Large renders the letters again with k texels a dot, from 5 to 32, so that large text of these letters is sharp,
+// for example a title. A text that is larger than the sizes of NewFont uses the smallest size of Large that is large
+// enough, or else the largest size of Large.
 //
-// Call it right after NewFont: it calls [Atlas.Keep]. The letters must fit one row of the page. If they do not fit
-// the error is a [*FullError], and the font is unchanged.
+// Large calls [Atlas.Keep], so call Large right after NewFont. The letters must fit in one row of the page. If the
+// letters do not fit, the error is a [*FullError], and the font is unchanged.
 func (f *Font) Large(a *Atlas, letters string, k int) error {
 	if k <= bakes || k > 32 {
 		return fmt.Errorf("render: large letters of %d texels a dot; allowed are %d to 32", k, bakes+1)
@@ -161,14 +162,14 @@ func (f *Font) glyph(r rune) int {
 	return box
 }
 
-// Width returns the width of one line of text with dots of scale units, in these units.
+// Width returns the width of one line of text. A dot is scale units wide, and the result is in the same units.
 func Width(s string, scale float32) float32 {
 	return float32(utf8.RuneCountInString(s)*GlyphW) * scale
 }
 
-// Text draws s with the top left corner of its first cell at (x, y); a dot is scale units of the current view. '\n'
-// begins a new line. The origin is rounded to a physical pixel, so that text is sharp. Text returns false if a glyph
-// did not fit; each one that did not is counted in Dropped. Without a font it draws nothing.
+// Text draws s. The top left corner of the first cell is at (x, y); a dot is scale units of the current view. '\n'
+// begins a new line. The origin is rounded to a physical pixel, so that text is sharp. If a glyph does not fit, Text
+// returns false and counts each such glyph in Dropped. If f is nil, Text draws nothing.
 func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	k := scale * q.view.Scale
 	if f == nil || !(k > 0) {
@@ -192,7 +193,7 @@ func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	return ok
 }
 
-// TextBytes is Text for bytes, for example a formatted number. It does not keep s.
+// TextBytes is Text for bytes, for example a formatted number. TextBytes keeps no reference to s.
 func (q *Quads) TextBytes(f *Font, x, y, scale float32, c Color, s []byte) bool {
 	return q.Text(f, x, y, scale, c, unsafe.String(unsafe.SliceData(s), len(s)))
 }

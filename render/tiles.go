@@ -13,18 +13,18 @@ import (
 // TileUnit is the side of the smallest tile, in texels. Every side is TileUnit times a power of two.
 const TileUnit = 64
 
-// ErrTilesFull reports that no page has space for a tile until others are freed.
+// ErrTilesFull reports that no page has space for the tile until other tiles are freed.
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
-// A Tile identifies a square of a page. It has no pointer, may be stored off-heap, and is valid until it is freed.
-// The zero Tile is no tile.
+// A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is valid until
+// Tiles.Free. The zero Tile is no tile.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32
 	side uint16 // in texels
 }
 
-// Side returns the tile's width and height in texels, 0 for the zero Tile.
+// Side returns the tile's width and height in texels. For the zero Tile it returns 0.
 func (t Tile) Side() int { return int(t.side) }
 
 // Valid reports whether t is not the zero Tile. A freed tile is still Valid.
@@ -40,17 +40,17 @@ type TilesConfig struct {
 }
 
 // Tiles are pictures that are loaded and freed while the game runs: the ground of a streamed world. A page is a
-// picture on the GPU. It is made when its first tile is written, and kept until Close.
+// picture on the GPU. A page is made when its first tile is written, and kept until Close.
 //
-// A binary buddy heap allocates the squares. It numbers units of TileUnit texels along a Z-order curve (Morton, "A
-// computer oriented geodetic data base", 1966), on which each aligned block of 4^k units is a square.
+// A binary buddy heap allocates the squares. The heap numbers units of TileUnit texels along a Z-order curve (Morton,
+// "A computer oriented geodetic data base", 1966). On this curve each aligned block of 4^k units is a square.
 //
 //	| 0 1 | 4 5 |
 //	| 2 3 | 6 7 |
 //	| 8 9 | 12 ..      a tile of 128 texels may be units 0 to 3, 4 to 7, 8 to 11 ...
 //
-// Tiles belong to the goroutine that calls Update and Draw. Place and Free cost O(log n), and Write one upload.
-// After a page is made, calls allocate nothing on the Go heap except a few objects of Ebitengine's in Write.
+// Tiles belong to the goroutine that calls Update and Draw. Place and Free cost O(log n), and Write costs one upload.
+// After a page is made, only Write allocates on the Go heap: a few objects of Ebitengine.
 type Tiles struct {
 	// Invariants:
 	//
@@ -77,7 +77,7 @@ type tileBatch struct {
 	quads   Quads
 }
 
-// NewTiles returns Tiles without a page. It fails if cfg is out of range or if cfg.Source fails.
+// NewTiles returns Tiles without a page. If cfg is out of range, or if cfg.Source fails, NewTiles fails.
 func NewTiles(cfg TilesConfig) (*Tiles, error) {
 	return newTiles(cfg, func(size int) page { return &gpuPage{size: size} })
 }
@@ -111,8 +111,9 @@ func newTiles(cfg TilesConfig, newPage func(int) page) (*Tiles, error) {
 // tileBook is the bytes of the heap that represent a unit.
 const tileBook = 64
 
-// Place allocates a square of side texels: TileUnit times a power of two, at most a page. Its texels are
-// undefined until they are written. The error is ErrTilesFull, or describes an invalid side.
+// Place allocates a square of side × side texels. Side is TileUnit times a power of two, at most the side of a page.
+// The texels are undefined until they are written. If there is no space, the error is ErrTilesFull. Any other error
+// describes an invalid side.
 func (t *Tiles) Place(side int) (Tile, error) {
 	if side < TileUnit || side > t.side || side&(side-1) != 0 {
 		return Tile{}, fmt.Errorf("render: a tile of %d texels; allowed are powers of two from %d to %d", side, TileUnit, t.side)
@@ -159,9 +160,9 @@ func even(n uint32) int {
 	return int(n)
 }
 
-// Write sets rows of a tile, from row y: 4 bytes a texel, premultiplied RGBA. The texels are copied. A large
-// picture may be written over several frames. Write fails if the tile is not live, or unless rgba has whole rows,
-// at least one, that lie inside the tile.
+// Write sets rows of a tile, from row y on. A texel has 4 bytes, premultiplied RGBA. The texels are copied. A large
+// picture may be written over several frames. Rgba must have one or more whole rows that lie inside the tile;
+// otherwise, and if the tile is not live, Write fails.
 func (t *Tiles) Write(tile Tile, y int, rgba []byte) error {
 	row := 4 * int(tile.side)
 	switch {
@@ -180,7 +181,7 @@ func (t *Tiles) Write(tile Tile, y int, rgba []byte) error {
 	return nil
 }
 
-// Free frees a tile. It returns false and does nothing if the tile is zero or freed already.
+// Free frees a tile. If the tile is zero or freed already, Free returns false and does nothing.
 func (t *Tiles) Free(tile Tile) (ok bool) {
 	if !t.has(tile) {
 		return false
@@ -192,8 +193,8 @@ func (t *Tiles) Free(tile Tile) (ok bool) {
 	return true
 }
 
-// Begin starts a frame: it drops what was put before, and v becomes the view of what is put from now on. Call it
-// before Put.
+// Begin starts a frame: it discards all former calls of Put, and v becomes the view for later calls of Put. Call
+// Begin before Put.
 func (t *Tiles) Begin(v View) {
 	for i := range t.batches {
 		b := &t.batches[i]
@@ -201,12 +202,12 @@ func (t *Tiles) Begin(v View) {
 	}
 }
 
-// Put draws a part of a tile, stretched to w × h with its top left corner at (x, y), when Submit is called. The part
-// lies between the fractions (u0, v0) and (u1, v1) of its side. It ends half a texel before each edge of the tile, so
-// that filtering does not show neighbours on the page.
+// Put draws a part of a tile, stretched to w × h with its top left corner at (x, y), when Submit is called. The
+// corners of the part are (u0, v0) and (u1, v1), as fractions of the tile's side. The part is cut half a texel before
+// each edge of the tile, so that filtering does not show neighbours on the page.
 //
-// Put returns false if the tile is not live, if nothing was written to its page, or if 64 tiles of the page were put
-// since Begin.
+// If the tile is not live, if nothing was written to the tile's page, or if 64 tiles of this page were put since
+// Begin, Put returns false.
 func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool {
 	if !t.has(tile) {
 		return false
@@ -222,7 +223,7 @@ func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool
 	return t.batches[at].quads.Picture(r, x, y, w, h, c)
 }
 
-// Submit draws what was put since Begin, with one draw call for each page.
+// Submit draws all tiles that were put since Begin, with one draw call for each page.
 func (t *Tiles) Submit(f *Frame) {
 	for i := range t.batches {
 		if q := &t.batches[i].quads; t.pages[i] != nil && len(q.Indices()) > 0 {
@@ -252,7 +253,7 @@ func (t *Tiles) Stats() TilesStats {
 // Memory returns the statistics of the allocator for metadata, which lies off the Go heap.
 func (t *Tiles) Memory() memory.Stats { return t.heap.Stats() }
 
-// Check verifies the metadata. It is O(n) in the units of all pages.
+// Check verifies the metadata. Cost: O(n), with n units of TileUnit texels in all pages.
 func (t *Tiles) Check() error {
 	n := 0
 	for _, g := range t.units {

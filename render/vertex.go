@@ -4,8 +4,8 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// A Vertex is Ebitengine's: position in physical pixels, atlas position in texels, premultiplied colour. It has 48
-// bytes and no pointer. Quads does not write the custom fields.
+// A Vertex is Ebitengine's vertex: position in physical pixels, atlas position in texels, premultiplied colour. A
+// Vertex has 48 bytes and no pointer. Quads does not write the custom fields.
 type Vertex = ebiten.Vertex
 
 // VertsPerQuad and IndicesPerQuad are the sizes of a quad in the slices of [Quads.Begin].
@@ -14,13 +14,14 @@ const (
 	IndicesPerQuad = 6
 )
 
-// Quads writes sprites, fills, lines and text into slices that the caller owns. It never grows them: a shape that
-// does not fit is counted in Dropped, and the method returns false. The zero Quads drops everything.
+// Quads writes sprites, fills, lines and text into slices that the caller owns. Quads never grows these slices. If a
+// shape does not fit, the method returns false and counts the shape in Dropped. The zero Quads drops all shapes.
 //
 // Sprites are placed by their centre, rectangles and text by their top left corner, both in coordinates of the
 // current View. Angles are in radians, clockwise on the screen.
 type Quads struct {
-	// Dropped counts the shapes since Begin that did not fit. A game should show it: the slices are too small.
+	// Dropped counts the shapes since Begin that did not fit. If Dropped is not 0, the slices are too small. A game
+	// should show this number.
 	Dropped int
 
 	// Invariants:
@@ -39,7 +40,7 @@ type Quads struct {
 
 // Begin starts a batch that is written to verts and indices, in coordinates of v, and resets Dropped. Both slices
 // must stay valid until the batch is submitted. Their former contents are never drawn. The atlas provides the regions
-// for solid fills, lines and glows; it may be nil if none of these is drawn.
+// for solid fills, lines and glows. If the game draws no such shapes, a may be nil.
 func (q *Quads) Begin(verts []Vertex, indices []uint32, a *Atlas, v View) {
 	*q = Quads{verts: verts, indices: indices, view: v}
 	if a != nil {
@@ -47,8 +48,8 @@ func (q *Quads) Begin(verts []Vertex, indices []uint32, a *Atlas, v View) {
 	}
 }
 
-// SetView changes the view of what is written from now on, and returns the former one. World, HUD and overlay can
-// share one batch.
+// SetView changes the view for all later shapes and returns the former view. So world, HUD and overlay can share one
+// batch.
 func (q *Quads) SetView(v View) View {
 	old := q.view
 	q.view = v
@@ -58,17 +59,16 @@ func (q *Quads) SetView(v View) View {
 // View returns the current view.
 func (q *Quads) View() View { return q.view }
 
-// Vertices returns the vertices written since Begin. It is a part of the slice passed to Begin.
+// Vertices returns the vertices written since Begin, as a part of the slice passed to Begin.
 func (q *Quads) Vertices() []Vertex { return q.verts[:q.nv] }
 
-// Indices returns the indices written since Begin, three for each triangle. It is a part of the slice passed to
-// Begin.
+// Indices returns the indices written since Begin, three for each triangle, as a part of the slice passed to Begin.
 func (q *Quads) Indices() []uint32 { return q.indices[:q.ni] }
 
 // Len returns the number of vertices written.
 func (q *Quads) Len() int { return q.nv }
 
-// Room returns how many more quads fit.
+// Room returns the number of quads that still fit.
 func (q *Quads) Room() int {
 	return min((len(q.verts)-q.nv)/VertsPerQuad, (len(q.indices)-q.ni)/IndicesPerQuad)
 }
@@ -82,8 +82,8 @@ func (q *Quads) Sprite(r Region, x, y, w, h, rot float32, c Color) bool {
 	return q.Picture(r, x-w/2, y-h/2, w, h, c)
 }
 
-// Turned is Sprite for a known direction (cos, sin), such as that of a velocity: the picture's +x axis points along
-// it. A direction whose length is not 1 scales the picture.
+// Turned is Sprite for a known direction (cos, sin), for example the direction of a velocity. The picture's +x axis
+// points in this direction. A direction whose length is not 1 scales the picture.
 func (q *Quads) Turned(r Region, x, y, w, h, cos, sin float32, c Color) bool {
 	v, ix, ok := q.quad()
 	if !ok {

@@ -19,7 +19,7 @@ var ErrQuit = errors.New("render: quit")
 var ErrNoDisplay = errors.New("render: no display")
 
 // A Game is updated 60 times a second and drawn once for each picture of the screen, on one goroutine. An error of
-// Update ends Run. in and f are valid during the call only.
+// Update ends Run. The arguments of Update and Draw are valid during the call only.
 type Game interface {
 	Update(in *Input) error
 	Draw(f *Frame)
@@ -39,18 +39,18 @@ type Options struct {
 	Title      string // default "Strata"
 	W, H       int    // window size in device-independent pixels; default 1280 × 720
 	LogicalW   int    // width of the logical screen; default 640
-	LogicalH   int    // its height; default 360
+	LogicalH   int    // height of the logical screen; default 360
 	Bleed      int    // logical pixels beyond each edge that are drawn if the window has space for them; default 0
 	Fullscreen bool
 	Bloom      BloomMode
 	Resolution Resolution // of the scene
-	HideCursor bool       // for games that draw their own
+	HideCursor bool       // for games that draw their own cursor
 
 	// Controls bind the devices to actions; nil means DefaultBindings. The game may change them in Update.
 	Controls *Controls
 
-	// Screenshot is the path of a PNG file for the first frame at or after tick ScreenshotAt; empty means none.
-	// With ScreenshotQuit, Run returns nil after it.
+	// Screenshot is the path of a PNG file for the first frame at or after tick ScreenshotAt; empty means none. With
+	// ScreenshotQuit, Run returns nil after the screenshot.
 	Screenshot     string
 	ScreenshotAt   int64
 	ScreenshotQuit bool
@@ -94,8 +94,9 @@ func (o *Options) fill() error {
 // Run opens a window and runs g until Update or AfterDraw fails, the window is closed or the display fails. Call
 // it from the main goroutine, once in a process.
 //
-// It returns nil for ErrQuit and a closed window. The error wraps ErrNoDisplay if no window can be opened.
-// Otherwise it describes invalid options, or is the error of Update, AfterDraw, the screenshot, bloom or display.
+// If Update returns ErrQuit, and if the window is closed, Run returns nil. If no window can be opened, the error
+// wraps ErrNoDisplay. Any other error describes invalid options, or is the error of Update, AfterDraw, the
+// screenshot, bloom or the display.
 func Run(g Game, o Options) error {
 	if g == nil {
 		return errors.New("render: Run without a game")
@@ -122,9 +123,9 @@ func Run(g Game, o Options) error {
 	return w.run()
 }
 
-// Images returns the name of the graphics library and about how many bytes its images occupy. They lie in the
-// graphics card's memory. If the library draws with the CPU, they are in this process, allocated by C libraries.
-// Before Run there are none. Images is safe for concurrent use.
+// Images returns the name of the graphics library and the approximate size of its images in bytes. The images lie in
+// the graphics card's memory. If the library draws with the CPU, the images lie in this process, allocated by C
+// libraries. Before Run there are no images. Images is safe for concurrent use.
 func Images() (library string, bytes int64) {
 	var info ebiten.DebugInfo
 	ebiten.ReadDebugInfo(&info)

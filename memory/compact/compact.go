@@ -10,7 +10,7 @@ import (
 
 // A Budget bounds one Compact. The zero Budget has no bound.
 type Budget struct {
-	// Bytes bounds the work: the bytes moved, plus 56 for each record that is visited. 0 means no bound.
+	// Bytes bounds the work: the number of bytes moved, plus 56 for each record visited. 0 means no bound.
 	Bytes uintptr
 	// Time is the time after which no more work begins. 0 means no bound. The clock is read after each 16 KiB of
 	// work, or after a copy of at most 64 KiB.
@@ -31,13 +31,13 @@ type move struct {
 	done   uintptr
 }
 
-// Compact slides blocks that are not locked toward the base. It continues where the last call stopped, and stops when
-// the budget is spent, even in the middle of a block. A pass goes from the base to the end and gathers the free
-// memory in one gap. Memory that is freed in front of that gap waits for the next pass.
+// Compact slides blocks that are not locked toward the base. Each call continues where the last call stopped, and
+// stops when the budget is spent, even in the middle of a block. A pass goes from the base to the end and gathers the
+// free memory in one gap. Memory that is freed in front of this gap waits for the next pass.
 //
-// It returns the bytes moved. Done reports that no block that may move has a gap in front of it. If no block is
-// locked, all free memory is then one block. Slices of Bytes, and addresses of blocks that are not locked, are
-// invalid after Compact. On a closed heap it panics with a *memory.Misuse.
+// Moved is the number of bytes moved. Done reports that every block with a gap in front of it is locked. If done is
+// true and no block is locked, all free memory is one block. After Compact, slices of Bytes and addresses of blocks
+// that are not locked are invalid. On a closed heap Compact panics with a *memory.Misuse.
 func (h *Heap) Compact(b Budget) (moved uintptr, done bool) {
 	if h.base == nil {
 		panic(&memory.Misuse{Package: "compact", Op: "Compact", Reason: "the heap is closed"})

@@ -1,11 +1,11 @@
-// Package compact has a heap whose blocks move. They are named by handles, and a bounded step of compaction in each
-// frame slides them together, so no free memory is lost between them.
+// Package compact has a heap whose blocks move. Handles name the blocks. A bounded step of compaction in each frame
+// slides the blocks together, so no free memory is lost between them.
 //
 // # The idea
 //
 // Code that stores a handle instead of an address is not affected when a block moves. So blocks can slide toward the
 // base, a few kilobytes at a time, until all free memory is one block after them. Code that needs an address for a
-// while locks the block, which then does not move.
+// while locks the block. A locked block does not move.
 //
 // # Layout
 //
@@ -16,8 +16,8 @@
 //	  | a | b |········| L | c |················|       after Compact
 //	  | a | b | L | c |·························|       after Unlock and Compact
 //
-// The memory contains only blocks. The free bytes after a block, its gap, are a number in its record. So freeing
-// coalesces by addition, and moving a block is one subtraction.
+// The memory contains only blocks. The free bytes after a block are the block's gap. The block's record has the size
+// of the gap. So freeing coalesces by addition, and moving a block is one subtraction.
 //
 // # Use it when, and when not
 //
@@ -54,7 +54,7 @@
 // moves a block once, or twice if a block in front of it is freed while it moves. The budget bounds how fast gaps are
 // gathered. TestCompact_BoundsFragmentation has a heap that is 88 % full and replaces four random blocks of up to 64
 // KiB a frame. Its mean external fragmentation is 0.92 without Compact, 0.35 with 256 KiB a frame, 0.15 with 1 MiB,
-// and 0 without a bound. The benchmarks print times, and those of the Go heap.
+// and 0 without a bound. The benchmarks print the times of this heap and of the Go heap.
 //
 // # Concurrency and the collector
 //
@@ -67,5 +67,6 @@
 // Relocatable blocks, master pointers and locking: Apple, "Inside Macintosh: Memory", 1992, chapter 1.
 //
 // Sliding in order of address: Cohen and Nicolau, "Comparison of compacting algorithms for garbage collection", ACM
-// TOPLAS 5(4), 1983. Handles make their passes that update references unnecessary, and so the work divisible.
+// TOPLAS 5(4), 1983. With handles their passes that update references are unnecessary, so the work can be divided
+// into steps.
 package compact

@@ -13,16 +13,17 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Handle names a block of a Heap. It has 8 bytes and no pointer, and may be stored anywhere. A handle is stale once
-// its block is freed, and for every other heap of the process, also for one that replaces a closed heap. Methods
-// return false for a stale handle and change nothing. That holds for up to 2^31 heaps in one process.
+// A Handle names a block of a Heap. A handle has 8 bytes and no pointer, and may be stored anywhere. Once the block
+// is freed, the handle is stale. Every other heap of the process treats the handle as stale, also a heap that
+// replaces a closed one. For a stale handle methods return false and change nothing. Stale handles are detected for
+// up to 2^31 heaps in one process.
 type Handle = memory.Handle[Block]
 
-// A Heap allocates blocks by handle and moves them in Compact only. Lock, Bytes and Resize finish the move of their
-// own block if Compact has begun it.
+// A Heap allocates blocks by handle. Compact moves the blocks. If Compact has begun to move a block, Lock, Bytes and
+// Resize of that block finish the move.
 //
-// Blocks are not zeroed, and start at multiples of Config.Align. They belong to the caller until Free, Reset or
-// Close. They lie outside the Go heap and must contain no Go pointers. A Heap is not safe for concurrent use: one
+// Blocks are not zeroed, and start at multiples of Config.Align. A block belongs to the caller until Free, Reset or
+// Close. Blocks lie outside the Go heap and must contain no Go pointers. A Heap is not safe for concurrent use: one
 // goroutine at a time may call it. After Close, and after its page source is closed, Alloc and Trim return
 // memory.ErrClosed, every handle is stale, and Compact and Reset panic with a *memory.Misuse.
 //
@@ -91,14 +92,14 @@ func (r *record) end() uintptr { return r.off + r.room }
 
 // Config configures New.
 type Config struct {
-	// Reserve is the address space in bytes, which bounds the memory in use: at most 2^30 times Align. 0 means 64
-	// MiB. If the system refuses this much, New halves it until it succeeds, but not below Step.
+	// Reserve is the address space in bytes: at most 2^30 times Align. It bounds the memory in use. 0 means 64 MiB.
+	// If the system refuses so much, New halves Reserve until the system agrees, but not below Step.
 	Reserve uintptr
 	// Align is the alignment of every block and the unit of its size, in bytes: a power of two from 16 to 4096. 0
 	// means 16.
 	Align uintptr
 	// Step is the least number of bytes that are committed at once if no gap is large enough. 0 means 256 KiB, or
-	// Reserve if that is less. Step must not exceed Reserve.
+	// Reserve if Reserve is less. Step must not exceed Reserve.
 	Step uintptr
 	// Blocks is the number of records, of 56 bytes each, that New allocates: at most 2^30. 0 means 1024. If there are
 	// more blocks, the records are copied to a larger array.
@@ -140,9 +141,9 @@ const (
 	maxRecords = 1 << 30
 )
 
-// New returns an empty heap with address space from src, and commits no memory yet. If src is nil, it is
-// page.Default(). The error wraps memory.ErrConfig for a configuration that can never work, or the error of src. It
-// wraps memory.ErrOutOfMemory if the Go heap has no space for the records.
+// New returns an empty heap with address space from src, and commits no memory yet. A nil src means page.Default().
+// For a configuration that can never work the error wraps memory.ErrConfig. If the Go heap has no space for the
+// records, the error wraps memory.ErrOutOfMemory. Otherwise it wraps the error of src.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -178,12 +179,12 @@ var serial atomic.Uint32
 func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 
 // Alloc makes a block of size bytes, which is not zeroed. A block of size 0 takes Config.Align bytes. Alloc moves no
-// block. The error is memory.ErrClosed, memory.ErrTooLarge for a size above the reservation, or a *memory.Exhausted
-// if no gap is found and memory cannot grow. Then Compact may help.
+// block. The error is memory.ErrClosed, memory.ErrTooLarge for a size above the reservation, or a *memory.Exhausted.
+// A *memory.Exhausted means that no gap was found and memory cannot grow. After it, a Compact may help.
 //
-// Alloc always finds a gap that is an eighth larger than the request. If there is none, it finds a tighter gap if
-// that is among the first 32 of its bin. Cost, also of a failure: constant, plus a system call when the heap grows by
-// a step. If there are more blocks than ever before, it may copy the records.
+// If there is a gap that is an eighth larger than the request, Alloc always finds a gap. Otherwise Alloc finds a
+// tighter gap only among the first 32 gaps of its bin. Cost, also of a failure: constant, plus a system call when the
+// heap grows by a step. If there are more blocks than ever before, Alloc may copy the records.
 func (h *Heap) Alloc(size uintptr) (Handle, error) {
 	room := align.Up(max(size, 1), h.align)
 	if h.base == nil {
@@ -264,8 +265,8 @@ func (h *Heap) fitTail() {
 	h.shifts++
 }
 
-// Free frees a block and returns true. If x is stale, it returns false. A locked block panics with a *memory.Misuse,
-// because its address is in use.
+// Free frees a block and returns true. If x is stale, Free returns false. If the block is locked, its address is in
+// use, and Free panics with a *memory.Misuse.
 func (h *Heap) Free(x Handle) bool {
 	r := h.find(x)
 	if r == nil {
@@ -317,9 +318,9 @@ func (h *Heap) discard(i uint32, r *record) {
 	}
 }
 
-// Lock returns the address of a block, aligned to Config.Align. The block does not move until as many calls of Unlock
-// as of Lock. If x is stale, it returns false. Cost: constant; if the block's move has begun, the bytes that are left
-// to move. The 2^32nd Lock of a block panics with a *memory.Misuse.
+// Lock returns the address of a block, aligned to Config.Align. The block does not move until Unlock was called as
+// often as Lock. If x is stale, Lock returns false. Cost: constant. If Compact has begun to move the block, Lock
+// moves the remaining bytes. The 2^32nd Lock of a block panics with a *memory.Misuse.
 func (h *Heap) Lock(x Handle) (unsafe.Pointer, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -334,8 +335,8 @@ func (h *Heap) Lock(x Handle) (unsafe.Pointer, bool) {
 	return h.at(r.off), true
 }
 
-// Unlock undoes one Lock and returns true. If x is stale, it returns false. The address must not be used after the
-// last Unlock. A block that is not locked panics with a *memory.Misuse.
+// Unlock undoes one Lock and returns true. If x is stale, Unlock returns false. The address must not be used after
+// the last Unlock. If the block is not locked, Unlock panics with a *memory.Misuse.
 func (h *Heap) Unlock(x Handle) bool {
 	r := h.find(x)
 	if r == nil {
@@ -352,8 +353,8 @@ func (h *Heap) Unlock(x Handle) bool {
 	return true
 }
 
-// Bytes returns a block as a slice, whose length and capacity are the block's size. If x is stale, it returns false.
-// The slice is valid until the next Compact, or as long as the block is locked. Cost: as Lock.
+// Bytes returns a block as a slice. The slice's length and capacity are the block's size. If x is stale, Bytes
+// returns false. The slice is valid until the next Compact, or as long as the block is locked. Cost: as Lock.
 func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -364,8 +365,8 @@ func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 	return unsafe.Slice((*byte)(h.at(r.off)), r.size), true
 }
 
-// Size returns the size in bytes that the block was requested with, or that a successful Resize gave it. If x is
-// stale, it returns false.
+// Size returns the requested size of the block in bytes, or the new size after a successful Resize. If x is stale,
+// Size returns false.
 func (h *Heap) Size(x Handle) (uintptr, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -389,8 +390,8 @@ func (h *Heap) misuse(op string, r *record, reason string) *memory.Misuse {
 	return &memory.Misuse{Package: "compact", Op: op, Addr: uintptr(h.base) + r.off, Size: r.size, Reason: reason}
 }
 
-// Owns reports whether p lies in the address space of the heap, whether or not in a live block. It is false after
-// Close.
+// Owns reports whether p lies in the address space of the heap, whether or not in a live block. After Close the
+// result is false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // Reset frees every block, locked or not, and keeps the committed memory. Every handle is stale afterwards. On a
@@ -432,7 +433,8 @@ func (h *Heap) lost() {
 }
 
 // Trim returns the memory after the last block to the page source, in multiples of page.Granule. Blocks do not move,
-// so call Compact first to return more. The error is memory.ErrClosed, or wraps that of the source.
+// so call Compact first to return more. On a closed heap the error is memory.ErrClosed; otherwise it wraps the error
+// of the source.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -446,8 +448,8 @@ func (h *Heap) Trim() error {
 }
 
 // Close frees every block, locked or not, and releases the memory. Addresses of blocks are dangling afterwards. A
-// second Close does nothing. If the memory cannot be released, Close returns the error. The heap is then empty but
-// open, and Close can be retried.
+// second Close does nothing. If the memory cannot be released, Close returns the error of the source. After this
+// error the heap is empty but open, and Close can be retried.
 func (h *Heap) Close() error {
 	if h.base == nil {
 		return nil

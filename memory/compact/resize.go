@@ -7,9 +7,9 @@ import (
 
 // Resize changes the size in bytes of a block in place, locked or not, and reports whether it succeeded. A block
 // grows into the gap after it, and the last block also into memory that can be committed. The contents are kept up to
-// the smaller size; new bytes are not zeroed. Resize returns false if x is stale, the gap is too small, or memory
-// cannot grow. Nothing has changed then: Alloc a new block, copy and Free. Slices of Bytes keep the old length. Cost:
-// as Lock, and as Alloc if the heap grows.
+// the smaller size; new bytes are not zeroed. If x is stale, the gap is too small, or memory cannot grow, Resize
+// returns false and changes nothing. To grow in that case, Alloc a new block, copy the contents and Free the old
+// block. Slices of Bytes keep the old length. Cost: as Lock, and as Alloc if the heap grows.
 func (h *Heap) Resize(x Handle, size uintptr) bool {
 	room := align.Up(max(size, 1), h.align)
 	r := h.find(x)

@@ -2,10 +2,10 @@ package compact
 
 import "github.com/strata-go/strata/memory"
 
-// Stats returns exact statistics, including Peak, the high-water mark. InUse is rounded up to Config.Align. The
-// requested size of every block is known, so Measured is InUse. LargestFree is the largest request that Alloc can
-// serve without growing. That is the largest gap; if the highest bin has more than 32 gaps, the largest of the first
-// 32. Cost: constant.
+// Stats returns exact statistics, including Peak, the high-water mark. InUse is rounded up to Config.Align. The heap
+// records the requested size of every block, so Measured equals InUse. LargestFree is the largest request that Alloc
+// can serve without growing: the size of the largest gap. If the highest bin has more than 32 gaps, LargestFree is
+// the largest of its first 32 gaps. Cost: constant.
 func (h *Heap) Stats() memory.Stats {
 	return memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
@@ -15,7 +15,7 @@ func (h *Heap) Stats() memory.Stats {
 	}
 }
 
-// A Block is the type that a Handle names. It describes a block for a map of the heap.
+// A Block describes a block for a map of the heap. It is also the type parameter of Handle.
 type Block struct {
 	Offset uintptr // bytes from the heap's first byte
 	Size   uintptr // bytes, whole multiples of Config.Align
@@ -24,12 +24,13 @@ type Block struct {
 }
 
 // Blocks yields every block, free and live, in order of address, until yield returns false. If yield does not change
-// the heap, the blocks cover the committed memory without gaps. On a closed heap Blocks yields nothing. It does not
-// allocate.
+// the heap, the blocks cover the committed memory without gaps. On a closed heap Blocks yields nothing. Blocks does
+// not allocate.
 //
-// Yield may change the heap, and even Reset or Close it. The iteration then continues with the first block that
-// starts at or after the end of the last one. Blocks that have moved in front of that are not yielded. A free block
-// that begins before it is yielded from there on. Cost: a step per record, and as many again after a change.
+// Yield may change the heap, and even Reset or Close it. After a change the iteration continues at the end of the
+// block that was yielded last. Blocks that have moved in front of this address are not yielded. If a free block
+// contains the address, only the part after the address is yielded. Cost: a step per record, and as many again after
+// a change.
 func (h *Heap) Blocks(yield func(Block) bool) {
 	w := walk{record: head, version: h.version(), behind: true}
 	for {

@@ -1,4 +1,4 @@
-// Package gcpace paces Go's collector for a game: it moves collections from play to the changes of levels.
+// Package gcpace paces Go's collector for a game: collections run between levels instead of during play.
 //
 // # The idea
 //
@@ -10,7 +10,7 @@
 //	for ... { p.BeginLevel(); play(); p.EndLevel() }
 //	err = p.Close() // GOGC is as before
 //
-// It needs no manager. A tiers.Manager has a pacer of its own, which tiers.Config.GC configures.
+// A Pacer needs no manager. A tiers.Manager has a Pacer of its own; tiers.Config.GC configures it.
 //
 // # Layout
 //
@@ -22,8 +22,9 @@
 //
 // # Use it when, and when not
 //
-// Use it in a game that makes little garbage in play. A server that wants a bounded heap uses debug.SetMemoryLimit. A
-// library does not set GOGC for its host: it leaves the choice to the program, or sets [Config.Keep].
+// Use a Pacer in a game that makes little garbage in play. A server that wants a bounded heap uses
+// debug.SetMemoryLimit. A library does not set GOGC for its host: a library leaves the choice to the program, or sets
+// [Config.Keep].
 //
 // # Cost
 //
@@ -38,15 +39,18 @@
 //
 // # Goroutines and the collector
 //
-// A Pacer belongs to one goroutine; several pacers may belong to several. The pacing applies to the whole process.
+// A Pacer belongs to one goroutine. Different pacers may belong to different goroutines. The pacing applies to the
+// whole process.
 //
-// While a pacer without [Config.Keep] is open, there are three causes of a collection. The Go heap has grown by
-// [Config.Headroom], or by what GOGC allows if that is more. A level ends, and plain Go would have collected by then.
-// Collect is called. So only Collect adds collections.
+// While a pacer without [Config.Keep] is open, there are three causes of a collection. First, the Go heap has grown
+// by [Config.Headroom], or by the amount that GOGC allows if this is more. Second, a level ends, and without the
+// pacer a collection would have run during the level. Third, the program calls Collect. So only Collect adds
+// collections.
 //
-// A level that makes less garbage than the headroom has no collection, with two exceptions. A memory limit may require
-// one. The runtime begins one if there was none for two minutes; [Config.Suspend] prevents that. With several pacers, a
-// collection at the end of one level also happens in the levels of the others.
+// A level that makes less garbage than the headroom has no collection, with two exceptions. A memory limit may
+// require a collection. The runtime begins a collection if none ran for two minutes; [Config.Suspend] prevents this
+// collection. With several pacers, a collection at the end of a level of one pacer may fall into a level of another
+// pacer.
 //
 // # Source
 //

@@ -7,33 +7,33 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Config says how the collector is paced. The zero Config suits a game.
+// Config configures how the collector is paced. The zero Config suits a game.
 type Config struct {
-	// Keep leaves the collector alone: GOGC stays as it is, and EndLevel runs no collection. It is for a
-	// program that is not a game and only contains one. Statistics and Collect work as ever.
+	// Keep switches the pacing off: GOGC does not change, and EndLevel runs no collection. Use Keep if the game is
+	// only a part of a larger program. Statistics and Collect work as without Keep.
 	//
-	// Without Keep the pacer changes the whole process. While it is open, GOGC is raised to what Headroom
-	// needs and follows the live heap. It is never below what the program wants. Close restores it. If a
-	// pacer becomes unreachable without Close, GOGC is restored after a later collection. The memory limit
+	// Without Keep the pacer changes the whole process. While the pacer is open, GOGC is raised to the value that
+	// Headroom needs, and follows the live heap. GOGC is never below the program's own value. Close restores GOGC. If
+	// a pacer becomes unreachable without Close, GOGC is restored after a later collection. The memory limit
 	// (GOMEMLIMIT, debug.SetMemoryLimit) is not changed, and stays in force.
 	//
-	// The later of New and debug.SetGCPercent takes effect. If the program sets GOGC while pacers are open,
-	// its value stays, also after Close. The pacers resume when the program restores the value that
-	// SetGCPercent returned, or opens another pacer. GOGC=off before New stays off.
+	// If the program calls debug.SetGCPercent while pacers are open, the program's value stays, also after Close. The
+	// pacers resume when the program restores the value that SetGCPercent returned, or opens another pacer. If GOGC
+	// is off before New, it stays off.
 	Keep bool
 
-	// Headroom is how many bytes of the Go heap a level may allocate before a collection begins in it. 0
-	// means 256 MiB; the largest value is 1 TiB. In a level it counts from the heap at BeginLevel. Outside
-	// levels it counts from the last level end, Collect, New or collection. In both cases it counts from at
-	// most the heap that the program's own GOGC allows. During a collection the heap may grow by another
-	// four tenths of the headroom. With several pacers the largest headroom applies.
+	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means
+	// 256 MiB; the largest value is 1 TiB. In a level the headroom is added to the size of the heap at BeginLevel.
+	// Outside levels it is added to the size at the last EndLevel, Collect, New or collection. In both cases a size
+	// above the heap that the program's own GOGC allows counts as that allowed size. During a collection the heap may
+	// grow by another four tenths of the headroom. With several pacers the largest headroom applies.
 	Headroom int64
 
-	// Suspend turns GOGC off from BeginLevel to EndLevel while the level allocates less than Headroom. It
-	// also prevents the collection that the runtime begins after two minutes without one. Beyond the
-	// headroom GOGC is finite again, and a collection begins within a quarter of a second. If the program
-	// sets GOGC meanwhile, its value stays; but GOGC=off, set in such a level, ends with the level. With
-	// several pacers GOGC is off while any of them is in such a level. With Keep it has no effect.
+	// Suspend turns GOGC off from BeginLevel to EndLevel while the level allocates less than Headroom. So the runtime
+	// does not begin a collection after two minutes without one. If the level allocates more than Headroom, GOGC is
+	// finite again, and a collection begins within a quarter of a second. If the program sets GOGC during the level,
+	// the program's value stays. Only GOGC=off, set by the program during the level, ends with the level. With
+	// several pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
 	//
 	// Use it for a game with levels of more than two minutes that make little garbage. Finalizers and
 	// cleanups do not run until the level ends.
@@ -45,7 +45,7 @@ const (
 	maxHeadroom     = 1 << 40 // more than any machine has, and small enough that a percentage of it fits
 )
 
-// A Pacer paces the collector from New to Close, and counts collections. It belongs to one goroutine.
+// A Pacer paces the collector from New to Close, and counts collections. A Pacer belongs to one goroutine.
 type Pacer struct {
 	claim   *claim // nil with Keep and after Close
 	cleanup runtime.Cleanup
@@ -53,7 +53,7 @@ type Pacer struct {
 	counts
 }
 
-// Check returns the error that New would return for the configuration. It names the field that is invalid, and wraps
+// Check returns the error that New would return for the configuration. The error names the invalid field and wraps
 // memory.ErrConfig.
 func (c Config) Check() error {
 	if c.Headroom < 0 {
@@ -81,7 +81,7 @@ func New(cfg Config) (*Pacer, error) {
 	return p, nil
 }
 
-// Close restores GOGC, unless other pacers are open. Their headrooms apply then. A level that is open is not ended.
+// Close restores GOGC. If other pacers are open, their headrooms apply instead. Close does not end an open level.
 // Stats and Collect continue to work. A second Close does nothing. The error is always nil.
 func (p *Pacer) Close() error {
 	if p.claim != nil {
@@ -92,8 +92,8 @@ func (p *Pacer) Close() error {
 	return nil
 }
 
-// BeginLevel begins a level with the whole headroom. It waits for a collection that is under way. A level that is
-// open ends first.
+// BeginLevel begins a level with the whole headroom. If a collection is running, BeginLevel waits until it ends. If a
+// level is open, BeginLevel ends it first, as EndLevel does.
 func (p *Pacer) BeginLevel() {
 	if p.playing {
 		p.EndLevel()
@@ -107,8 +107,8 @@ func (p *Pacer) BeginLevel() {
 	p.beginLevel()
 }
 
-// EndLevel ends the level. It runs a collection if the program's own GOGC would have required one by now, and so
-// never with GOGC=off. Without a level it does nothing.
+// EndLevel ends the level. If the program's own GOGC would have required a collection by now, EndLevel runs one. With
+// GOGC=off it runs none. Without an open level EndLevel does nothing.
 func (p *Pacer) EndLevel() {
 	if !p.playing {
 		return
@@ -123,8 +123,8 @@ func (p *Pacer) EndLevel() {
 	}
 }
 
-// Collect runs a whole collection of the Go heap now, also with Keep. Call it when a pause does not show: after
-// loading, behind a fade. It blocks.
+// Collect runs a whole collection of the Go heap now, also with Keep. Collect blocks until the collection ends. Call
+// it when a pause does not show: after loading, or during a fade.
 func (p *Pacer) Collect() {
 	collect()
 	if p.claim != nil {

@@ -9,16 +9,16 @@ import (
 	"sync/atomic"
 )
 
-// Stats is what the Go runtime did. A collection that any pacer of the process ran is one of Cycles, but never one of
-// InPlay.
+// Stats has the statistics of the Go runtime. Cycles counts the collections that pacers ran; InPlay does not count
+// them.
 type Stats struct {
 	Cycles       uint64  // collections since New, of the whole process
-	InPlay       uint64  // of these, the ones that ended in a level of this pacer and that no pacer ran
+	InPlay       uint64  // collections that ended in a level of this pacer, without those that a pacer ran
 	Pauses       uint64  // stops of the world for collections since New: one when a collection begins, and one when it ends
 	MaxPause     float64 // longest stop of the world for a collection since New, in seconds, rounded up by up to a quarter
-	HeapBytes    uint64  // live and not yet swept objects
-	HeapObjects  uint64  // the same, counted
-	TotalObjects uint64  // allocated since the process began
+	HeapBytes    uint64  // bytes of live and of not yet swept objects
+	HeapObjects  uint64  // number of live and of not yet swept objects
+	TotalObjects uint64  // objects allocated since the process began
 	Total        uint64  // bytes of memory mapped by the runtime
 }
 
@@ -66,7 +66,7 @@ func (c *counts) start() {
 	}
 }
 
-// Stats returns what the runtime did so far. It does not allocate.
+// Stats returns the statistics of the Go runtime so far. It does not allocate.
 func (p *Pacer) Stats() Stats { return p.read() }
 
 func (c *counts) read() Stats {

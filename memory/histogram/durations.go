@@ -1,5 +1,5 @@
-// Package histogram counts durations in classes of a fixed relative width. Quantiles of any number of durations take a fixed
-// size and no list.
+// Package histogram counts durations in classes of a fixed relative width. So it computes quantiles of any number of
+// durations in a fixed amount of memory.
 package histogram
 
 import (
@@ -8,10 +8,11 @@ import (
 	"time"
 )
 
-// Durations counts durations from 0 on. The zero value is empty and ready for use. It takes 2.5 KiB, and has no pointers.
+// Durations counts durations from 0 on. The zero value is empty and ready for use. A Durations takes 2.5 KiB and has
+// no pointers.
 //
-// A class is one nanosecond wide below 32 ns, and a sixteenth of an octave above. So quantiles are exact to 3 %. The last
-// class begins at 71 minutes and has all longer durations.
+// Below 32 ns a class is one nanosecond wide, above 32 ns a sixteenth of an octave. So quantiles are exact to 3 %.
+// The last class begins at 71 minutes and has all longer durations.
 type Durations struct {
 	counts [classes]uint32
 	n      uint64
@@ -23,7 +24,7 @@ const (
 	classes  = (42-fineBits)<<fineBits + 1<<fineBits
 )
 
-// Add counts a duration. Below 0 it counts as 0.
+// Add counts a duration. A negative duration counts as 0.
 func (h *Durations) Add(d time.Duration) {
 	d = max(d, 0)
 	h.counts[classOf(d)]++
@@ -31,7 +32,7 @@ func (h *Durations) Add(d time.Duration) {
 	h.max = max(h.max, d)
 }
 
-// AddAll counts all that other has counted.
+// AddAll counts all durations that other has counted.
 func (h *Durations) AddAll(other *Durations) {
 	if other.n == 0 {
 		return
@@ -46,15 +47,17 @@ func (h *Durations) AddAll(other *Durations) {
 // Count returns the number of durations.
 func (h *Durations) Count() uint64 { return h.n }
 
-// Max returns the longest duration, exactly, or 0 without any.
+// Max returns the longest duration, exactly. If no duration was counted, Max returns 0.
 func (h *Durations) Max() time.Duration { return h.max }
 
-// Quantile returns the smallest duration that a share q of all, from 0 to 1, does not exceed. Without any it is 0.
+// Quantile returns the q-quantile, with q from 0 to 1: a share q of all durations is not longer than the result. If
+// no duration was counted, Quantile returns 0.
 func (h *Durations) Quantile(q float64) time.Duration {
 	return h.Nth(uint64(max(math.Ceil(q*float64(h.n)), 1)) - 1)
 }
 
-// Nth returns the duration before which n shorter ones are counted. From [Durations.Count] on it is Max.
+// Nth returns the duration at index n, from 0, of all durations in order of length. If n is [Durations.Count] or
+// more, Nth returns Max.
 func (h *Durations) Nth(n uint64) time.Duration {
 	for c, count := range h.counts {
 		if n < uint64(count) {
@@ -70,7 +73,7 @@ type Spread struct {
 	P50, P99, P999, Max time.Duration
 }
 
-// Spread returns the quantiles. Without any duration it is zero.
+// Spread returns the quantiles. If no duration was counted, Spread returns the zero Spread.
 func (h *Durations) Spread() Spread {
 	return Spread{h.Quantile(0.5), h.Quantile(0.99), h.Quantile(0.999), h.Max()}
 }

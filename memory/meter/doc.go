@@ -1,12 +1,12 @@
-// Package meter turns the statistics of a [tiers.Manager] into answers. It reports which tier is largest, what grows
-// and under which tag, which budget is almost exhausted, and what happened in the worst frame.
+// Package meter turns the statistics of a [tiers.Manager] into answers. It reports which tier is largest, which tier
+// and tag grow, which budget is almost exhausted, and what happened in the worst frame.
 //
 // # The idea
 //
-// Meter computes the answers that a table of bytes leaves to the reader. It takes a Snapshot in each frame. Curves,
-// times and rates cover the last ten seconds. Growth is judged over up to seventeen minutes. All of it is by the wall
-// clock, so a leak of 100 KiB a second is found at 5 and at 240 frames a second. The package does not depend on a
-// window or a GPU: an overlay, a server's log and a terminal show the same figures.
+// Meter computes the answers that a table of bytes leaves to the reader. Meter takes a Snapshot in each frame.
+// Curves, times and rates cover the last ten seconds. Growth is judged over up to seventeen minutes. Meter measures
+// time by the wall clock, so it finds a leak of 100 KiB a second at 5 and at 240 frames a second. The package does
+// not depend on a window or a GPU: an overlay, a server's log and a terminal show the same figures.
 //
 //	BeginFrame ── game ── meter.Frame ── EndFrame
 //	                          |
@@ -26,23 +26,23 @@
 //	beside    the Go heap or the rest of the process grows while a tier grows, too
 //	churn     upper bound of the blocks that were freed within two frames of their allocation
 //
-// A steady leak is reported after 20 to 45 s. Under a cycle of half a minute it takes up to two minutes, and under
-// one of a minute up to four. The report ends 40 s after the leak, or a minute under a slow cycle. A cycle of several
-// minutes is reported as a leak until it has fallen once. go test -v -run Growth ./memory/meter prints how soon leaks
-// are reported, and how exactly.
+// A steady leak is reported after 20 to 45 s. If memory use also varies in a cycle of half a minute, the report takes
+// up to two minutes. With a cycle of a minute it takes up to four minutes. The report ends 40 s after the leak, or a
+// minute after the leak if the cycle is slow. A cycle of several minutes is reported as a leak until it has fallen
+// once. go test -v -run Growth ./memory/meter prints how soon leaks are reported, and how exactly.
 //
 // # Use it when, and when not
 //
-// Use it with every manager; it costs microseconds a frame. If only the present figures matter,
+// Use a Meter with every manager; it costs microseconds a frame. If only the present figures matter,
 // [tiers.Manager.Snapshot] is enough.
 //
 // # Cost
 //
-// Frame takes a Snapshot and some nanoseconds a row, and four times a second some microseconds more. It allocates
+// Frame takes a Snapshot and some nanoseconds a row, and four times a second some microseconds more. Frame allocates
 // only for new tags and pools. go test -bench . ./memory/meter prints the times.
 //
 // # Goroutines and the collector
 //
-// A Meter belongs to the goroutine of its manager. It starts no collection. It takes about 4.6 KiB of the Go heap for
-// a row and 4.2 KiB for a pool: see [Meter.Footprint].
+// A Meter belongs to the goroutine of its manager. A Meter starts no collection. It takes about 4.6 KiB of the Go
+// heap for each row and 4.2 KiB for each pool: see [Meter.Footprint].
 package meter

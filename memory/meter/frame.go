@@ -6,10 +6,10 @@ import "time"
 type Frame struct {
 	Number uint64        // of the meter, from 1
 	Level  uint64        // levels begun so far
-	At     time.Time     // its end
+	At     time.Time     // the end of the frame
 	Took   time.Duration // by the clock
 
-	Collections uint64  // of the Go heap that ended in it
+	Collections uint64  // of the Go heap that ended in the frame
 	Pause       float64 // the longest stop of the world for a collection so far, in seconds
 	Rows        []Delta // in the order of Meter.Rows
 	Monitors    []float64
@@ -21,7 +21,7 @@ type Delta struct {
 	Allocs   uint64 `json:"allocs"`
 	Frees    uint64 `json:"frees"`
 	Failures uint64 `json:"failures"`
-	Bytes    int64  `json:"bytes"` // by which the bytes in use grew
+	Bytes    int64  `json:"bytes"` // growth of the bytes in use
 }
 
 // copy makes f equal to g and reuses its arrays.
@@ -40,7 +40,8 @@ func (f *Frame) clear() {
 	*f = Frame{Rows: rows, Monitors: monitors, Timers: timers}
 }
 
-// Worst returns the longest frame of the window, or nil before the second frame. Later frames overwrite it: see Keep.
+// Worst returns the longest frame of the window. Before the second frame it returns nil. Later frames overwrite the
+// result; Keep makes a copy.
 func (r *Meter) Worst() *Frame {
 	var f *Frame
 	for i := range r.worst {
@@ -51,8 +52,8 @@ func (r *Meter) Worst() *Frame {
 	return f
 }
 
-// Keep copies the worst frame, so that it stays readable until the next Keep, and returns the copy. Before the second
-// frame it returns nil and keeps the previous copy.
+// Keep copies the worst frame and returns the copy. The copy stays readable until the next Keep. Before the second
+// frame Keep returns nil and keeps the previous copy.
 func (r *Meter) Keep() *Frame {
 	f := r.Worst()
 	if f == nil {
@@ -62,7 +63,7 @@ func (r *Meter) Keep() *Frame {
 	return &r.kept
 }
 
-// Kept returns the copy that the last Keep has made, or nil if there is none.
+// Kept returns the copy that the last Keep has made. If there is no copy, Kept returns nil.
 func (r *Meter) Kept() *Frame {
 	if r.kept.Number == 0 {
 		return nil
@@ -108,7 +109,7 @@ type Timer struct {
 	last    time.Duration
 }
 
-// Timer returns a new timer of that name. Several timers may have the same name.
+// Timer returns a new timer with the given name. Several timers may have the same name.
 func (r *Meter) Timer(name string) *Timer {
 	t := &Timer{Name: name, now: r.cfg.Now}
 	r.timers = append(r.timers, t)
@@ -121,10 +122,10 @@ func (r *Meter) Timer(name string) *Timer {
 // Timers returns all timers, in order of registration. The slice belongs to the meter and must not be changed.
 func (r *Meter) Timers() []*Timer { return r.timers }
 
-// Start starts the timer. If it is running already, the time since the previous Start is discarded.
+// Start starts the timer. If the timer is running already, the time since the previous Start is discarded.
 func (t *Timer) Start() { t.started, t.running = t.now(), true }
 
-// Stop adds the time since Start to the present frame. Without a Start it does nothing.
+// Stop adds the time since Start to the present frame. Without a Start Stop does nothing.
 func (t *Timer) Stop() {
 	if t.running {
 		t.sum += t.now().Sub(t.started)
@@ -132,5 +133,5 @@ func (t *Timer) Stop() {
 	}
 }
 
-// Last returns the sum over the last frame that has ended.
+// Last returns the sum of times in the last frame that has ended.
 func (t *Timer) Last() time.Duration { return t.last }

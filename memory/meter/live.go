@@ -11,8 +11,8 @@ import (
 type Heap struct {
 	Known     bool          // a collection has ended since the meter began; if not, Live and Age are 0
 	Live      uint64        // bytes of objects that the last collection found in use
-	Age       time.Duration // time since it ended
-	Allocated float64       // bytes allocated a second, recently; garbage, as far as the live size does not grow
+	Age       time.Duration // time since that collection ended
+	Allocated float64       // bytes allocated a second, recently; if the live size does not grow, all of them become garbage
 }
 
 // Heap returns the figures of the Go heap. They change four times a second, and when a collection begins or ends.

@@ -14,9 +14,9 @@ type mark struct {
 	rows []books
 }
 
-// Mark records the bytes and blocks of every row, as of the last Frame, as mark A or B, and replaces the previous
-// one. Before the first Frame they are 0. Setting A removes B. The first Mark allocates. Any other mark panics with a
-// *memory.Misuse.
+// Mark sets mark A or B: it records the bytes and blocks of every row at the last Frame. A mark that was set before
+// is replaced. Before the first Frame the recorded figures are 0. Setting A removes B. The first Mark allocates. If
+// which is neither A nor B, Mark panics with a *memory.Misuse.
 func (r *Meter) Mark(which int) {
 	if which != A && which != B {
 		panic(misuse("Mark", "there are the marks A and B"))
@@ -32,7 +32,7 @@ func (r *Meter) Mark(which int) {
 	}
 }
 
-// Marked reports whether a mark is set. Any other mark than A and B panics with a *memory.Misuse.
+// Marked reports whether a mark is set. If which is neither A nor B, Marked panics with a *memory.Misuse.
 func (r *Meter) Marked(which int) bool {
 	if which != A && which != B {
 		panic(misuse("Marked", "there are the marks A and B"))
@@ -50,9 +50,9 @@ type Change struct {
 	Blocks int64
 }
 
-// Changes appends the changes since mark A to dst, in the order of the rows. The end is mark B if it is set,
-// otherwise the last Frame. Rows without a change are left out. It returns dst and the time between beginning and
-// end. If mark A is not set, it returns false and appends nothing.
+// Changes appends the changes between mark A and mark B to dst, in the order of the rows. If mark B is not set, the
+// changes end at the last Frame. Rows without a change are left out. Changes returns dst and the time between
+// beginning and end. If mark A is not set, Changes returns false and appends nothing.
 func (r *Meter) Changes(dst []Change) ([]Change, time.Duration, bool) {
 	a, b := &r.marks[A], &r.marks[B]
 	if a.rows == nil {

@@ -13,8 +13,8 @@ import (
 
 // Config configures New. The zero Config means the defaults.
 type Config struct {
-	// Window is the time that curves, times and rates cover, from 1 second to 10 minutes. 0 means 10 seconds. It does
-	// not affect growth.
+	// Window is the time that curves, times and rates cover, from 1 second to 10 minutes. 0 means 10 seconds. Window
+	// does not affect how growth is judged.
 	Window time.Duration
 
 	// Frame is the time that a frame may take, up to an hour. 0 means a sixtieth of a second.
@@ -30,8 +30,8 @@ const (
 	settles       = 4 // times a second that figures change, so that they can be read
 )
 
-// A Meter watches one manager and belongs to its goroutine. It records every frame, whether or not its results are
-// read. Its memory grows only with the number of tags, pools, monitors and timers.
+// A Meter watches one manager and belongs to the manager's goroutine. It records every frame, whether or not the
+// results are read. The memory of a Meter grows only with the number of tags, pools, monitors and timers.
 type Meter struct {
 	// Invariants, verified in this order by Check:
 	//
@@ -108,8 +108,8 @@ type sum struct {
 	young                   uint64 // see Row.Churn
 }
 
-// New returns a meter of m, which must stay valid as long as the meter is used. The error wraps memory.ErrConfig: m
-// is nil, or a field of cfg is out of range.
+// New returns a meter of m. The manager m must stay valid as long as the meter is used. If m is nil, or a field of
+// cfg is out of range, the error wraps memory.ErrConfig.
 func New(m *tiers.Manager, cfg Config) (*Meter, error) {
 	if m == nil {
 		return nil, fmt.Errorf("meter: New needs a manager: %w", memory.ErrConfig)
@@ -173,8 +173,8 @@ func (r *Meter) records() (all [seconds + 2]*Frame) {
 	return all
 }
 
-// Frame measures the frame that has passed since the last call. Call it once a frame and always at the same place,
-// best directly before EndFrame, or in Draw. It allocates nothing unless tags or pools are new. Cost: a Snapshot, and
+// Frame measures the time and the changes since its last call. Call Frame once a frame and always at the same place,
+// best directly before EndFrame, or in Draw. Frame allocates only if tags or pools are new. Cost: a Snapshot, and
 // about 10 ns a row.
 func (r *Meter) Frame() {
 	now := r.cfg.Now()
@@ -211,13 +211,13 @@ func (r *Meter) Frame() {
 	r.ticked, r.again = 0, false
 }
 
-// Tick records the frame memory that a tick has used. Call it at the end of each tick, before its EndFrame, if
-// several ticks may run between two calls of Frame. Then the highest use counts, not only that of the last tick.
-// Cost: a few ns.
+// Tick records the frame memory that a tick has used. If several ticks may run between two calls of Frame, call Tick
+// at the end of each tick, before EndFrame. The meter then reports the highest use of these ticks, otherwise the use
+// of the last tick. Cost: a few ns.
 func (r *Meter) Tick() { r.ticked = max(r.ticked, float64(r.m.Frames().Current().Used())) }
 
 // Resume tells the meter that Frame was not called for a while, for example because the game was paused. The next
-// Frame does not count the changes since the last one as a frame, and the history for growth restarts.
+// Frame does not count the time and the changes since the previous Frame, and the history for growth restarts.
 func (r *Meter) Resume() { r.again = true }
 
 // restart clears the history for growth.
@@ -433,8 +433,9 @@ func (r *Meter) Manager() *tiers.Manager { return r.m }
 // Frames returns the number of calls of Frame.
 func (r *Meter) Frames() uint64 { return r.frames }
 
-// Curve copies the bytes in use of row i over the window to dst, oldest first: the maximum of each slot. It returns
-// how many slots are known. These are the last ones of dst; the others are from before the first Frame.
+// Curve copies the bytes in use of row i over the window to dst, oldest first. A value is the maximum of a slot.
+// Curve returns the number of known slots, which are the last values of dst. The other slots are older than the first
+// Frame.
 func (r *Meter) Curve(i int, dst *[SlotCount]float32) int {
 	r.series[i].curve(dst)
 	return r.knownSlots()
@@ -447,8 +448,8 @@ func (r *Meter) knownSlots() int {
 	return int(min(r.slot+1, SlotCount))
 }
 
-// Footprint returns about how many bytes of the Go heap the meter takes for rows, tags and pools, without monitors
-// and timers.
+// Footprint returns the approximate number of bytes of the Go heap that the meter takes for rows, tags and pools,
+// without monitors and timers.
 func (r *Meter) Footprint() uintptr {
 	frames := unsafe.Sizeof(Delta{}) * uintptr(len(r.records()))
 	row := unsafe.Sizeof(Row{}) + unsafe.Sizeof(series{}) + unsafe.Sizeof(books{})*3 + unsafe.Sizeof(sum{})*seconds + frames

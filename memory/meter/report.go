@@ -119,8 +119,8 @@ type RowRecord struct {
 	Growth    float64 `json:"growth_per_second"`
 }
 
-// FrameRecord is [Frame] with names. Timers of the same name are added up; of monitors of the same name the last one
-// counts. A monitor that is infinite or NaN is left out, because JSON has no such numbers.
+// FrameRecord is [Frame] with names. Timers of the same name are added up; if monitors have the same name, only the
+// last monitor is written. A monitor that is infinite or NaN is left out, because JSON has no such numbers.
 type FrameRecord struct {
 	Number      uint64             `json:"number"`
 	Level       uint64             `json:"level"`

@@ -13,20 +13,20 @@ type Kind uint8
 const (
 	TierRow Kind = iota // one for each tier, in their order
 	GoRow               // the Go heap
-	RestRow             // what is resident beyond tiers and Go
+	RestRow             // resident memory that belongs neither to tiers nor to Go
 	TagRow              // one for each tag in the order of creation, and last the untagged memory
 	PoolRow             // a pool of the manager; only in Meter.Pools
 )
 
-// A Row has the figures of one tier, tag or pool, of the Go heap, or of the rest. They change four times a second, so
-// that they can be read.
+// A Row has the figures of one tier, tag or pool, of the Go heap, or of the rest. The figures change four times a
+// second.
 type Row struct {
 	Name string
 	Kind Kind
 	Tier tiers.Tier // of a TierRow
 
-	// InUse is in bytes. Of the Go heap it includes garbage, see Meter.Heap; of the rest it is the resident bytes; of
-	// the frame tier it is that of the present buffer.
+	// InUse is in bytes. InUse of the Go heap includes garbage, see Meter.Heap. InUse of the rest is the resident
+	// bytes. InUse of the frame tier is the use of the present buffer.
 	InUse     uint64
 	Committed uint64 // bytes that the budget limits; 0 for tags
 	Budget    uint64 // 0 if there is none
@@ -34,20 +34,20 @@ type Row struct {
 	Live      uint64 // blocks
 
 	Allocs float64 // a second, over the last complete tenth of the window
-	Frees  float64 // as Allocs
+	Frees  float64 // a second, over the last complete tenth of the window
 	Most   uint64  // the most allocations in one frame of the window
-	// Churn is an upper bound of the blocks a second that were freed within two frames of their allocation. Of the
-	// blocks that a frame freed, it counts as many as this frame and the one before have allocated. If most
+	// Churn is an upper bound of the blocks a second that were freed within two frames of their allocation. The freed
+	// blocks of a frame count up to the number that this frame and the previous frame have allocated. If most
 	// allocations of a row are churn, use scratch or frame memory for them.
 	Churn    float64
 	Failures uint64  // requests that failed in the window
 	Refused  uint64  // requests that failed since the manager was made
-	Growth   float64 // bytes a second by which the floor rises, 0 if it does not; of the Go heap, the live size
+	Growth   float64 // bytes a second by which the floor rises, otherwise 0; for the Go heap, by which the live size rises
 }
 
-// Tight returns the share of the budget that is committed, or 0 if the row has no budget. For a tier that is Planned,
-// see [tiers.Info], it is 0: such a tier may commit all its budget without running out of memory. Verdict.Frame has
-// the share of the frame tier that is in use.
+// Tight returns the committed share of the budget. If the row has no budget, Tight returns 0. If the tier is Planned,
+// see [tiers.Info], Tight returns 0 as well: such a tier may commit its whole budget without running out of memory.
+// Verdict.Frame has the share of the frame tier that is in use.
 func (w *Row) Tight() float64 {
 	if w.Budget == 0 || w.Kind == TierRow && w.Tier.Info().Planned {
 		return 0
@@ -56,7 +56,7 @@ func (w *Row) Tight() float64 {
 }
 
 // Rows returns all rows: tiers, the Go heap, the rest, tags. The slice belongs to the meter and must not be changed.
-// It may move when a tag is new.
+// When a tag is new, a later call may return another slice.
 func (r *Meter) Rows() []Row { return r.rows }
 
 // settle updates the figures that change four times a second.
@@ -138,8 +138,8 @@ type Times struct {
 	Frames, Late      int // late frames took more than one and a half times Config.Frame
 }
 
-// Times returns the durations of the frames in the window. They change four times a second. Median and P99 are exact
-// to 3 %.
+// Times returns the durations of the frames in the window. The durations change four times a second. Median and P99
+// are exact to 3 %.
 func (r *Meter) Times() Times {
 	f := &r.times.total
 	t := Times{Frames: int(f.Count()), Late: int(f.late), Median: f.Quantile(0.5), P99: f.Quantile(0.99), Most: f.Max()}

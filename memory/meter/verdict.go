@@ -10,16 +10,16 @@ import (
 
 // A Verdict has the answers of a meter. A pointer is nil if there is no such row.
 type Verdict struct {
-	Largest *Row // of tiers, the Go heap and the rest, by bytes in use
+	Largest *Row // the row with most bytes in use: a tier, the Go heap or the rest
 	Growing *Row // the tier that grows fastest; if no tier grows, the faster one of the Go heap and the rest
 	Beside  *Row // the faster one of the Go heap and the rest, if one grows while a tier grows, too
 	Tag     *Row // the tag that grows fastest
 	Pool    *Row // the pool that grows fastest
-	Tight   *Row // the tier with the highest Row.Tight, if that is at least TightAt
+	Tight   *Row // the tier with the highest Row.Tight, if this share is at least TightAt
 	Refused *Row // the tier with the most failed requests in the window
 
-	// Young reports that the history is too short to judge growth. That is so for half a minute after the first
-	// frame, the begin or end of a level, a frame longer than ten seconds, and Resume.
+	// Young reports that the history is too short to judge growth. The history is too short for half a minute after
+	// the first frame, after a level begins or ends, after a frame longer than ten seconds, and after Resume.
 	Young bool
 
 	Frame float64       // the highest share of a frame's buffer that was in use in the window
@@ -42,8 +42,8 @@ const (
 	leastPart = 1.0 / 2048
 )
 
-// Grows reports whether Growth is high enough to be reported: 1 KiB a second, and 16 KiB for the Go heap. For the
-// rest it is 16 KiB or 1/2048 of InUse a second, whichever is more.
+// Grows reports whether Growth is high enough to be reported: 1 KiB a second, and 16 KiB for the Go heap. The rest
+// must grow by 16 KiB a second and by 1/2048 of InUse a second.
 func (w *Row) Grows() bool {
 	switch w.Kind {
 	case GoRow:
@@ -54,7 +54,7 @@ func (w *Row) Grows() bool {
 	return w.Growth >= least
 }
 
-// Verdict returns the answers. They change four times a second, in place.
+// Verdict returns the answers. All calls return the same pointer. The answers change four times a second.
 func (r *Meter) Verdict() *Verdict { return &r.verdict }
 
 // judge updates the verdict.
@@ -109,8 +109,8 @@ func (r *Meter) judge() {
 	}
 }
 
-// Append appends the verdict as one line of text to dst and returns it. It allocates nothing if dst has about 200
-// bytes of free capacity.
+// Append appends the verdict to dst as one line of text, and returns the extended slice. If dst has about 200 bytes
+// of free capacity, Append allocates nothing.
 func (v *Verdict) Append(dst []byte) []byte {
 	dst = append(dst, "largest: "...)
 	dst = appendName(dst, v.Largest)

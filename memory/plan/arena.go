@@ -12,21 +12,21 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// An Arena is one block of memory with the buffers of a plan. New commits all of it, so nothing can fail later.
+// An Arena is one block of memory with the buffers of a plan. New commits the whole block, so nothing can fail later.
 //
 //	Base      Base+Offset(id)          Base+Total
 //	  | ......... | buffer id | ........ |
 //
-// A pointer is valid from the buffer's birth until its death, or Close. Buffers are not zeroed: they contain the
-// bytes of the buffers that had the memory before. A block must not contain Go pointers. If the plan's alignment
-// exceeds 64 KiB, up to that alignment is committed in front of the block and not used.
+// A pointer is valid from the buffer's birth until its death, or Close. Buffers are not zeroed: a new buffer contains
+// the bytes of the buffers that used the same memory before. A block must not contain Go pointers. If the plan's
+// alignment exceeds 64 KiB, up to Plan.Align bytes in front of the block are committed and not used.
 //
 // Builds with -race or -tags memdebug check lifetimes from Begin on. Get panics for a buffer outside its lifetime. A
-// buffer is filled with 0xCD at its birth and with 0xDD at its death. Advance panics, and does not advance, if memory
-// of a new buffer was written while no buffer lived in it.
+// buffer is filled with 0xCD at its birth and with 0xDD at its death. If the memory of a new buffer was written while
+// no buffer lived there, Advance panics and does not advance.
 //
-// An Arena belongs to one goroutine at a time. In builds without these checks several goroutines may call Get and
-// Slice at the same time. After Close, Get, Slice, Begin, Advance and Reset panic with a *memory.Misuse.
+// An Arena belongs to one goroutine at a time. In other builds several goroutines may call Get and Slice at the same
+// time. After Close, Get, Slice, Begin, Advance and Reset panic with a *memory.Misuse.
 type Arena struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -43,9 +43,9 @@ type Arena struct {
 	owner   invariant.Owner
 }
 
-// New reserves and commits one block for the plan from src. If src is nil, it is page.Default(). The error wraps
-// memory.ErrConfig if p is nil, or the error of src; nothing is kept then. The plan decides how much is committed: if
-// it is from an untrusted file, use a page.Limit as src.
+// New reserves and commits one block for the plan from src. A nil src means page.Default(). If p is nil, the error
+// wraps memory.ErrConfig; otherwise it wraps the error of src. After an error nothing stays reserved. The plan
+// decides how much is committed: if the plan is from an untrusted file, use a page.Limit as src.
 func New(src page.Source, p *Plan) (*Arena, error) {
 	if p == nil {
 		return nil, fmt.Errorf("plan: new Arena: the plan is nil; make one with Fast, Exact or Load: %w", memory.ErrConfig)
@@ -63,11 +63,11 @@ func New(src page.Source, p *Plan) (*Arena, error) {
 }
 
 // Get returns the address of a buffer, aligned as declared. The pointer of a buffer of size 0 must not be
-// dereferenced. Get panics with a *memory.Misuse if the plan does not have the ID or the arena is closed, and in
-// debug builds if the buffer is outside its lifetime.
+// dereferenced. If the plan does not have the ID, or the arena is closed, Get panics with a *memory.Misuse. In debug
+// builds Get also panics for a buffer outside its lifetime.
 //
-// Cost: for IDs that count from 0 without a gap a comparison, a load and an addition, inlined. IDs beyond the first
-// gap take a binary search, 20 ns for a thousand buffers.
+// Cost: if the IDs count from 0 without a gap, a comparison, a load and an addition, inlined. For IDs beyond the
+// first gap Get takes a binary search, 20 ns for a thousand buffers.
 func (a *Arena) Get(id uint32) unsafe.Pointer {
 	if uint(id) >= uint(len(a.offsets)) {
 		return a.far(id)
@@ -106,10 +106,10 @@ func (a *Arena) debugGet(i int) {
 	}
 }
 
-// Slice returns the buffer as a slice of T, with as many elements as fit into its size, and no further capacity. They
-// are not zeroed. The [memory.Type] proves that T has no Go pointer. The error is memory.ErrAlign if the buffer's
-// alignment is less than that of T, and memory.ErrTooLarge for the zero Type and if T has size 0. Slice panics as Get
-// does.
+// Slice returns the buffer as a slice of T. Length and capacity are the number of elements that fit into the buffer.
+// The elements are not zeroed. The [memory.Type] proves that T has no Go pointer. If the buffer's alignment is less
+// than the alignment of T, the error is memory.ErrAlign. For the zero Type, and if T has size 0, the error is
+// memory.ErrTooLarge. Slice panics in the same cases as Get.
 func Slice[T any](a *Arena, t memory.Type[T], id uint32) ([]T, error) {
 	i := a.index(id)
 	if !t.Valid() || t.Size() == 0 {
@@ -125,14 +125,14 @@ func Slice[T any](a *Arena, t memory.Type[T], id uint32) ([]T, error) {
 // Plan returns the plan of the arena.
 func (a *Arena) Plan() *Plan { return a.plan }
 
-// Base returns the start of the block, from which the offsets of the plan count. It is nil after Close.
+// Base returns the start of the block. The offsets of the plan count from this address. After Close Base returns nil.
 func (a *Arena) Base() unsafe.Pointer { return a.base }
 
-// Owns reports whether p lies in the memory of the arena. It is false after Close.
+// Owns reports whether p lies in the memory of the arena. After Close Owns returns false.
 func (a *Arena) Owns(p unsafe.Pointer) bool { return a.mem.Contains(p) }
 
-// Begin starts a run of the plan at the given moment, for example at the start of a frame. It ends a run that has not
-// ended, as Reset does. Cost: constant, except in debug builds.
+// Begin starts a run of the plan at the given moment, for example at the start of a frame. If another run has not
+// ended, Begin ends it, as Reset does. Cost: constant, except in debug builds.
 func (a *Arena) Begin(moment int) {
 	a.open("Begin")
 	a.now, a.begun = moment, true
@@ -144,8 +144,9 @@ func (a *Arena) Begin(moment int) {
 	}
 }
 
-// Advance sets the current moment, which ends the lifetime of buffers whose Death has come. If there was no Begin, or
-// if moment is before the current one, Advance panics with a *memory.Misuse. Cost: constant, except in debug builds.
+// Advance sets the current moment and ends the lifetime of buffers whose Death is not after this moment. If there was
+// no Begin, or if moment is before the current moment, Advance panics with a *memory.Misuse. Cost: constant, except
+// in debug builds.
 func (a *Arena) Advance(moment int) {
 	a.open("Advance")
 	if !a.begun {
@@ -198,8 +199,9 @@ func (a *Arena) open(op string) {
 }
 
 // Close releases the block. Pointers into it are dangling afterwards. A second Close does nothing. If the source
-// cannot decommit the memory, the arena stays open. If it can, but cannot release the addresses, the arena is closed.
-// In both cases Close returns the error and can be retried. If the source is closed, the arena is closed, too.
+// cannot decommit the memory, the arena stays open. If the source cannot release the addresses, the arena is closed.
+// In both cases Close returns the error of the source and can be retried. When the source is closed, the arena is
+// closed, too.
 func (a *Arena) Close() error {
 	if a.base == nil && a.mem.Base() == nil {
 		return nil
@@ -216,8 +218,8 @@ func (a *Arena) Close() error {
 	return nil
 }
 
-// Stats counts every buffer as one allocation, live from New to Close. InUse is the plan's Total and Requested its
-// Bound, so internal fragmentation is what the plan wastes.
+// Stats counts every buffer as one allocation, live from New to Close. InUse is the plan's Total and Requested is the
+// plan's Bound. So internal fragmentation is the memory that the plan wastes.
 func (a *Arena) Stats() memory.Stats {
 	n, total := uint64(a.plan.Len()), uint64(a.plan.total)
 	s := memory.Stats{
@@ -230,7 +232,7 @@ func (a *Arena) Stats() memory.Stats {
 	return s
 }
 
-// Check verifies the arena and its plan and returns all inconsistencies, joined into one error. Cost: that of
+// Check verifies the arena and its plan and returns all inconsistencies, joined into one error. Cost: as
 // [Plan.Verify].
 func (a *Arena) Check() error {
 	errs := []error{a.mem.Check(), a.plan.Verify()}

@@ -10,21 +10,21 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Count is the largest number of buffers in a plan. The largest compilers of neural networks plan several times
-// fewer. It bounds the memory that a forged plan file can demand.
+// Count is the largest number of buffers in a plan. The largest compilers of neural networks plan a fraction of this
+// number. Count bounds the memory that a forged plan file can demand.
 const Count = 1 << 18
 
 // MaxAlign is the largest alignment of a buffer in bytes: a large page of common processors. Graphics interfaces
-// require 64 KiB for a buffer in a heap, and never more than MaxAlign.
+// require an alignment of 64 KiB for a buffer in a heap, and never more than MaxAlign.
 const MaxAlign = 2 << 20
 
 // maxTotal limits what the buffers of a set need side by side, dead or alive, in bytes, so that
 // no sum of an offset, a size and an alignment wraps.
 const maxTotal = math.MaxInt >> 2
 
-// A Buffer declares what a plan has to place.
+// A Buffer declares a buffer that a plan places.
 type Buffer struct {
-	// ID names the buffer. It is any number that no other buffer of the set has. Arena.Get is fastest for IDs that
+	// ID names the buffer. Any number is valid that no other buffer of the set has. Arena.Get is fastest for IDs that
 	// count from 0, for example constants with iota.
 	ID uint32
 	// Size is in bytes. A buffer of size 0 gets offset 0 and conflicts with no other buffer.

@@ -18,14 +18,14 @@
 //	      | |      visibility list |
 //	    0 +-+----------------------+------>  logical time: pass 0, 1, 2 …
 //
-// [Fast] and [Exact] make a [Plan]; [Read] and [Load] read one from a file; an [Arena] provides its memory. Exact,
-// Read and Load verify their plan; Fast does in debug builds.
+// [Fast] and [Exact] make a [Plan]; [Read] and [Load] read a Plan from a file; an [Arena] provides the memory. Exact,
+// Read and Load verify the plan; Fast verifies the plan in debug builds.
 //
 // # Use it when, and when not
 //
 // Use it for buffers that are declared: render passes, level generation, decoding stages. Use arena.Frames if sizes
-// or lifetimes are only known at run time. Compute plans with Exact when the assets are built, store them, and Load
-// them. Compute them with Fast if the sizes are only known when a level loads.
+// or lifetimes are only known at run time. Compute plans with Exact when the assets are built, store the plans, and
+// Load them in the game. Use Fast if the sizes are only known when a level loads.
 //
 // # Cost
 //
@@ -41,13 +41,13 @@
 //	                    IDs a search of log2 n comparisons
 //	overhead            8 bytes a buffer in the Go heap for the offsets, and the Plan
 //
-// No plan can be smaller than [Plan.Bound], the largest load of any moment. The problem is NP-hard, and Fast has no
-// constant bound on its distance from it. On the public instances of MiniMalloc (154 to 454 buffers) the rule of
+// No plan can be smaller than [Plan.Bound], the largest load of any moment. The problem is NP-hard, and the plans of
+// Fast can exceed the bound by any factor. On the public instances of MiniMalloc (154 to 454 buffers) the rule of
 // inference engines needs 1.28 to 1.41 times the bound, and Fast 1.12 to 1.41 times. Exact reaches the published
-// capacity on ten of the eleven, each within 100,000 steps and about a second. On the other one, named I, it is
-// usually 2 to 6 % above it after five seconds. On four larger instances of idealloc (816 to 62,185 buffers) Exact
-// reaches the bound in seconds. On two more (18,692 and 28,526 buffers) it stays 3.3 and up to 2.5 % above. These
-// figures are from a shared machine of 3.2 GHz. They are printed by
+// capacity on ten of the eleven instances, each within 100,000 steps and about a second. On the eleventh instance,
+// named I, Exact is usually 2 to 6 % above the capacity after five seconds. On four larger instances of idealloc (816
+// to 62,185 buffers) Exact reaches the bound in seconds. On two more (18,692 and 28,526 buffers) Exact stays 3.3 and
+// up to 2.5 % above the bound. These figures are from a shared machine of 3.2 GHz. They are printed by
 //
 //	go run ./memory/plan/internal/hard [file.csv ...]
 //
@@ -71,8 +71,8 @@
 // Most of the search: Moffitt, "MiniMalloc: a lightweight memory allocator for hardware-accelerated machine
 // learning", ASPLOS 2023. It considers left-justified plans only, places the lowest buffer first, reasons by sections
 // of time, divides where no lifetime crosses, and tries several static orders. One rule differs: instead of the
-// canonical order, a buffer that is not placed at its lowest offset is lifted. That proves more. It also makes states
-// equal that were reached in different ways, so a table of failed states can be used.
+// canonical order, a buffer that is not placed at its lowest offset is lifted. This rule proves more. It also makes
+// states equal that were reached in different ways, so a table of failed states can be used.
 //
 // Learning an order from the sections that did not fit: Boussemart et al., "Boosting systematic search by weighting
 // constraints", ECAI 2004. The lengths of runs: Luby, Sinclair and Zuckerman, "Optimal speedup of Las Vegas

@@ -9,34 +9,34 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Limits bounds a call of Exact. If Time is 0, the result depends only on the buffers and the other limits, and is
-// the same on every machine.
+// Limits bounds a call of Exact. If Time is 0, every machine computes the same result for the same buffers and
+// limits.
 type Limits struct {
 	// Steps is the number of places for a buffer that the search tries. 0 means DefaultSteps if Time is 0 as well,
 	// and no limit otherwise. The work of Fast, which comes first, does not count.
 	Steps int
-	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. They take
-	// no longer than Time plus a tenth of it plus 50 ms. 0 means no limit.
+	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. Exact takes
+	// no longer than 1.1 times Time plus 50 ms. 0 means no limit.
 	//
 	// A plan and its verification take 0.6 to 1 µs a buffer on an idle machine. With at least 2 µs a buffer Exact
-	// returns a plan, on a busy machine possibly late. With less it returns ErrTime if these limits are over first.
-	// If Time is over during the first attempt of Fast, the remaining buffers are placed above the others, so the
-	// plan may be larger than that of Fast.
+	// returns a plan, on a busy machine possibly late. With less, Exact returns ErrTime if the time is over before
+	// the plan is verified. If Time is over during the first attempt of Fast, the remaining buffers are placed above
+	// the others. So the plan may be larger than the plan of Fast.
 	Time time.Duration
-	// Capacity, in bytes, ends the search with the first plan that is not larger. 0 means none.
+	// Capacity, in bytes, ends the search with the first plan whose Total is not larger. 0 means no capacity.
 	Capacity uintptr
 }
 
-// ErrTime means that Limits.Time was over before there was a verified plan.
+// ErrTime means that Limits.Time was over before Exact had a verified plan.
 var ErrTime = errors.New("plan: no plan in the time")
 
-// DefaultSteps takes seconds to a minute for a few hundred buffers.
+// DefaultSteps is the default of Limits.Steps. So many steps take seconds to a minute for a few hundred buffers.
 const DefaultSteps = 2_000_000
 
 // A Proof reports what is known about a plan that Exact made.
 type Proof struct {
-	// Bound is the size in bytes below which there is no plan: the load bound, or more if the search has excluded
-	// all smaller plans. The latter assumes that no two states of the search have the same 64-bit hash.
+	// Bound is the size in bytes below which there is no plan: the load bound, or more if the search has excluded all
+	// smaller plans. The search assumes that no two of its states have the same 64-bit hash.
 	Bound uintptr
 	// Optimal reports whether the plan's Total equals Bound.
 	Optimal bool
@@ -55,13 +55,13 @@ func (p Proof) String() string {
 }
 
 // Exact improves the plan of Fast until the plan meets the load bound or the capacity, is proved minimal, or a limit
-// is reached. It returns the best plan found, already verified. That is never larger than the plan of Fast, or with a
-// Capacity that of FastWithin; the exception is described at Limits.Time. Sets of up to some thousand buffers are
-// searched, which can prove a plan minimal. In addition all sets are placed again and again, those buffers first that
-// end too high.
+// is reached. It returns the best plan found, already verified. The plan is never larger than the plan of Fast, or
+// with a Capacity the plan of FastWithin; see Limits.Time for the exception. For sets of up to some thousand buffers
+// Exact searches, and can prove a plan minimal. In addition, for sets of any size, Exact places the buffers
+// repeatedly, first the buffers that ended too high.
 //
-// The error wraps memory.ErrConfig and has all errors of the set, or reports a negative limit; or it wraps ErrTime.
-// The plan is nil then.
+// If the set is invalid, the error wraps memory.ErrConfig and has all errors of the set. If a limit is negative, the
+// error wraps memory.ErrConfig. If the time is over, the error wraps ErrTime. With an error the plan is nil.
 func Exact(buffers []Buffer, limits Limits) (*Plan, Proof, error) {
 	begin := time.Now()
 	if limits.Steps < 0 || limits.Time < 0 {

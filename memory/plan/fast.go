@@ -7,23 +7,24 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Fast places one buffer after the other, in several orders and by two rules, and returns the smallest plan. The
-// error wraps memory.ErrConfig and has all errors of the set. The order of the buffers does not matter: the same set
-// gives the same plan on every machine.
+// Fast places one buffer after the other, in several orders and by two rules, and returns the smallest plan. If the
+// set is invalid, the error wraps memory.ErrConfig and has all errors of the set. The order of the buffers does not
+// matter: every machine computes the same plan for a set.
 //
 // The first attempt is the rule of inference engines: the largest buffer first, each at the lowest offset that is
-// free during its lifetime. So for up to two thousand buffers Fast is never worse than that rule. With more buffers,
-// if alignments leave gaps after most of them, the smallest may be placed above the others, because searching the
-// gaps would take minutes. The other orders are by area, lifetime, the load around a buffer, birth and death. The
-// other rule takes the tightest gap between the placed buffers, of equal gaps the lowest, and the top if no gap fits.
+// free during its lifetime. So for up to two thousand buffers Fast is never worse than the rule of inference engines.
+// With more buffers, alignments may leave gaps after most of the buffers, and searching the gaps would take minutes.
+// In that case the smallest buffers may be placed above the others. The other orders are by area, lifetime, the load
+// around a buffer, birth and death. The second rule takes the tightest gap between the placed buffers, and of equal
+// gaps the lowest. If no gap fits, it takes the top.
 //
-// Attempts end when a plan meets its load bound, and after an amount of work that depends only on the set. That
-// allows many attempts for a thousand buffers and few for a hundred thousand.
+// Attempts end when a plan meets its load bound, and after an amount of work that depends only on the set. This
+// amount allows many attempts for a thousand buffers and few for a hundred thousand.
 func Fast(buffers []Buffer) (*Plan, error) { return FastWithin(buffers, 0) }
 
-// FastWithin is Fast for a given capacity in bytes. It returns the first plan that is not larger than capacity. If it
-// finds none, it returns the smallest one, as Fast does, so compare its Total. Cost: at most that of Fast; if the
-// first attempt fits, one attempt.
+// FastWithin is Fast for a given capacity in bytes. It returns the first plan that is not larger than capacity. If
+// FastWithin finds no such plan, it returns the smallest plan, as Fast does, so compare the plan's Total with
+// capacity. Cost: if the first attempt fits, one attempt; otherwise at most as Fast.
 func FastWithin(buffers []Buffer, capacity uintptr) (*Plan, error) {
 	set, err := declared(buffers)
 	if err != nil {

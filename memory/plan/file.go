@@ -33,7 +33,7 @@ const (
 	sumBytes    = 4
 )
 
-// The errors of Read and Load, besides those of the reader. Test with errors.Is.
+// The errors of Read and Load, besides the errors of the reader. Test with errors.Is.
 var (
 	// ErrFormat means that the file is no plan, is damaged, or has bytes after its end.
 	ErrFormat = errors.New("plan: not a plan file, or damaged")
@@ -47,8 +47,8 @@ var (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// MarshalBinary returns the plan as the content of a file. The same plan gives the same bytes on every machine. The
-// error is always nil.
+// MarshalBinary returns the plan as the content of a file. Every machine returns the same bytes for a plan. The error
+// is always nil.
 func (p *Plan) MarshalBinary() ([]byte, error) {
 	le := binary.LittleEndian
 	b := make([]byte, 0, headerBytes+p.Len()*recordBytes+sumBytes)
@@ -68,8 +68,8 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 	return le.AppendUint32(b, crc32.Checksum(b, castagnoli)), nil
 }
 
-// WriteTo writes the plan as the content of a file and returns the number of bytes written. The error wraps that of
-// w.
+// WriteTo writes the plan as the content of a file and returns the number of bytes written. The error wraps the error
+// of w.
 func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	b, err := p.MarshalBinary()
 	if err != nil {
@@ -115,8 +115,8 @@ func (p *patient) Read(b []byte) (int, error) {
 }
 
 // Read reads a plan file to the end of r, checks its checksum, and verifies the plan. The error wraps ErrFormat,
-// ErrVersion, ErrInvalid or the error of r. The memory that Read allocates is proportional to the bytes of r,
-// whatever the file claims.
+// ErrVersion, ErrInvalid or the error of r. The memory that Read allocates is proportional to the bytes of r, even if
+// the header of the file is forged.
 func Read(r io.Reader) (*Plan, error) {
 	const most = headerBytes + Count*recordBytes + sumBytes
 	b, err := io.ReadAll(io.LimitReader(&patient{r: r}, most+1))

@@ -9,8 +9,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Plan has the offset of every buffer of a set in one block. It never changes and is safe for concurrent use. Make
-// it with [Fast], [Exact], [Read] or [Load].
+// A Plan has the offset of every buffer of a set in one block. A Plan never changes and is safe for concurrent use.
+// Make a Plan with [Fast], [Exact], [Read] or [Load].
 type Plan struct {
 	// Invariants, verified by Verify in this order:
 	//
@@ -90,22 +90,22 @@ func (p *Plan) Has(id uint32) bool {
 	return ok
 }
 
-// Buffer returns the declaration of a buffer. If its Align was 0, it is the default, 16. Buffer panics if the plan
-// does not have this ID.
+// Buffer returns the declaration of a buffer. If the buffer was declared with Align 0, the result has the default
+// Align, 16. If the plan does not have the ID, Buffer panics.
 func (p *Plan) Buffer(id uint32) Buffer { return p.buffers[p.mustIndex(id)] }
 
-// Offset returns the offset of a buffer in bytes from the base of the block. It panics if the plan does not have this
-// ID.
+// Offset returns the offset of a buffer in bytes from the base of the block. If the plan does not have the ID, Offset
+// panics.
 func (p *Plan) Offset(id uint32) uintptr { return p.offsets[p.mustIndex(id)] }
 
 // Total returns the size of the block in bytes, a multiple of the smallest alignment of the set.
 func (p *Plan) Total() uintptr { return p.total }
 
-// Bound returns the load bound in bytes: the largest sum, over all moments, of the sizes of the live buffers, each
-// rounded up to the smallest alignment of the set. No plan is smaller.
+// Bound returns the load bound in bytes. The load of a moment is the sum of the sizes of its live buffers, each
+// rounded up to the smallest alignment of the set. The bound is the largest load of any moment. No plan is smaller.
 func (p *Plan) Bound() uintptr { return p.bound }
 
-// Ratio returns Total/Bound: 1 is optimal. It is 1 for a plan without bytes.
+// Ratio returns Total/Bound. A ratio of 1 is optimal. For a plan without bytes Ratio returns 1.
 func (p *Plan) Ratio() float64 {
 	if p.bound == 0 {
 		return 1
@@ -113,7 +113,7 @@ func (p *Plan) Ratio() float64 {
 	return float64(p.total) / float64(p.bound)
 }
 
-// Align returns the alignment in bytes that the block needs: the largest of any buffer.
+// Align returns the alignment in bytes that the block needs: the largest alignment of any buffer.
 func (p *Plan) Align() uintptr {
 	a := uintptr(1)
 	for _, b := range p.buffers {

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Verify verifies the plan and returns all violations, joined into one error: of overlaps, up to 100. The buffers
-// must be valid, every offset aligned, and every buffer must end within Total. Buffers that live at the same moment
-// must not share a byte, and Bound must be the load bound. Exact, Read and Load call it; Fast does in debug builds.
-// Cost: O(n log n), 0.4 µs a buffer.
+// Verify verifies the plan and returns all violations, joined into one error. It reports at most 100 overlaps. The
+// buffers must be valid, every offset must be aligned, and every buffer must end within Total. Buffers that live at
+// the same moment must not share a byte, and Bound must be the load bound. Exact, Read and Load call Verify; Fast
+// calls Verify in debug builds. Cost: O(n log n), 0.4 µs a buffer.
 func (p *Plan) Verify() error { return p.verify(nil, untimed) }
 
 // verify takes the timeline of the buffers, or nil, and returns ErrTime once gone reports that the time is over.

@@ -1,10 +1,11 @@
-// Package resident finds the owner of each part of the process's resident memory, so that the sum is complete.
+// Package resident finds the owner of each part of the process's resident memory. The sum of the parts is complete.
 //
 // # The idea
 //
-// The manager knows what it has committed, and the Go runtime what it has mapped. The system knows how much of that
-// is resident, and maps more. Read combines these sources. Every mapping of the process gets one owner. If several
-// owners share a mapping, every page of it gets one. Memory without an owner is reported as unexplained.
+// The manager knows what it has committed, and the Go runtime what it has mapped. The system knows how much of this
+// memory is resident, and which memory is mapped besides. Read combines these sources. Every mapping of the process
+// gets one owner. If several owners share a mapping, every page of the mapping gets one owner. Memory without an
+// owner is reported as unexplained.
 //
 // # Layout
 //
@@ -34,26 +35,27 @@
 // Otherwise Go's memory is found by elimination. The heap is the run of anonymous mappings without a gap around any
 // object on it, because the runtime extends it upwards from its base. The base is random since Go 1.26, so no address
 // is assumed. The runtime's metadata is the remaining memory that is anonymous, private, readable and writable, and
-// not mapped with MAP_NORESERVE. The runtime maps memory in no other way, so this includes all that is Go's. Foreign
-// memory may be included, too, which the balance finds.
+// not mapped with MAP_NORESERVE. The runtime maps memory in no other way, so the remaining memory includes all of
+// Go's metadata. It may also include foreign memory; the balance finds the amount.
 //
-// The balance: the runtime reports how many bytes it has mapped (/memory/classes/total:bytes). It does not report one
-// table of 32 MiB, which is hardly touched. The addresses that are taken for Go's must have this sum. The excess is
-// foreign, and its resident part is unexplained. Rounding to pages and the loader's own data cause a small excess. It
-// is 25 KiB of 54 MiB in the demo alone, and 49 to 53 KiB of 73 MiB with a window and 60 C libraries. Therefore 128
-// KiB plus 1/8192 of the mapped bytes are tolerated, and count as Go's.
+// The balance: the runtime reports how many bytes it has mapped (/memory/classes/total:bytes). The reported number
+// lacks one table of 32 MiB, which is hardly touched. The memory that was taken for Go's must have this size. The
+// excess is foreign memory, and the resident part of the excess is unexplained. Rounding to pages and the loader's
+// own data cause a small excess. The excess is 25 KiB of 54 MiB in the demo without a window, and 49 to 53 KiB of 73
+// MiB with a window and 60 C libraries. Therefore an excess of 128 KiB plus 1/8192 of the mapped bytes is tolerated,
+// and counts as Go's.
 //
 // The memory of C libraries is recognized by the headers of glibc, if a library is loaded. Each chunk that is a
 // mapping, and each heap of a thread, begins with its length. Mappings of another allocator, or of a library itself,
 // are unexplained, except executable memory, read-only memory and guarded stacks.
 //
-// What it cannot know:
+// Package resident cannot know:
 //
 //   - Who called malloc: drivers cannot be distinguished from other libraries.
-//   - What is on the graphics card, or in another process, such as the display's.
+//   - The memory of the graphics card, and of other processes, such as the display server.
 //   - The owner of pages that are shared with other processes: RSS counts them whole, Pss in parts.
-//   - Swapped-out memory, and huge pages of hugetlbfs: neither the kernel's RSS nor this one has them.
-//   - Which allocator or world has which of the other reservations of package page: only their sum is known.
+//   - Swapped-out memory, and huge pages of hugetlbfs: neither the kernel's RSS nor Report.RSS has them.
+//   - The owners of the single reservations in class Pages: only their sum is known.
 //   - The other parts of a Go heap that is not one run, as on 32-bit systems: they count as GoRuntime, and the balance
 //     holds.
 //   - The shadow memory of the race detector: it is unexplained.
@@ -61,20 +63,21 @@
 // # RSS
 //
 // RSS is the sum over smaps, for which the kernel walks the page tables. /proc/self/statm, which tiers.Snapshot
-// reads, has counters that lag by some pages for each thread and processor. So the two differ by up to a few hundred
-// KiB in either direction. Neither stops the process. Smaps is written a few mappings at a time, so memory that is
-// touched meanwhile may or may not be counted. The classes are divided from that one sum and always add up to it.
-// Private and Dirty of a program's file that was just built include the pages that are not yet on the disk.
+// reads, has counters that lag by some pages for each thread and processor. So smaps and statm differ by up to a few
+// hundred KiB in either direction. Reading them does not stop the process. The kernel writes smaps a few mappings at
+// a time, so memory that is touched meanwhile may or may not be counted. All classes are parts of the sum over smaps
+// and always add up to this sum. Private and Dirty of a program's file that was just built include the pages that are
+// not yet on the disk.
 //
 // # Use it when, and when not
 //
-// Use it when a level has ended or a developer asks. Use tiers.Snapshot for an overlay in every frame, and for
+// Use Read when a level has ended or a developer asks. Use tiers.Snapshot for an overlay in every frame, and for
 // committed bytes.
 //
 // # Cost
 //
-// A Read walks the page tables of the process, twice for mappings of malloc or of several owners. It reads the first
-// page of some libraries' files:
+// A Read walks the page tables of the process, twice for mappings of malloc or of several owners. It also reads the
+// first page of some libraries' files:
 //
 //	process                                    mappings       a Read
 //	a test of this package                           30       0.3 ms
@@ -90,11 +93,11 @@
 // # Concurrency and the collector
 //
 // A Report belongs to one goroutine at a time. With a manager, Read must run on the game goroutine. A game that
-// cannot wait calls Note there and Fill on another goroutine. Between calls no file is open and nothing is
-// registered.
+// cannot wait calls Note on the game goroutine and Fill on another goroutine. Between calls no file is open and
+// nothing is registered.
 //
 // # Source
 //
-// proc_pid_smaps(5) and proc_pid_pagemap(5). The layout of the Go heap is from runtime/malloc.go. That of glibc's
-// chunks and heaps is from malloc/malloc.c and malloc/arena.c.
+// proc_pid_smaps(5) and proc_pid_pagemap(5). The layout of the Go heap is from runtime/malloc.go. The layout of
+// glibc's chunks and heaps is from malloc/malloc.c and malloc/arena.c.
 package resident

@@ -21,20 +21,19 @@ type work struct {
 // tries is how often Read reads the mappings, at most, if they change during that.
 const tries = 5
 
-// Read fills dst with the owners of the process's resident memory at this moment. The tiers of m are separate
-// classes; m may be nil. The tiers of every other manager are counted as other reservations of package page. Call
-// Read on the goroutine of m. Other goroutines continue meanwhile: memory that they map or touch may or may not be in
-// the report.
+// Read fills dst with the owners of the process's resident memory at this moment. The class Tiers has the tiers of m;
+// m may be nil. The tiers of every other manager are in class Pages. Call Read on the goroutine of m. Other
+// goroutines continue during the Read: memory that they map or touch may or may not be in the report.
 //
-// Dst belongs to the caller, and may be used for several Reads. Read overwrites it and reuses its slices and its
-// scratch memory, about 200 KiB of the Go heap. A nil dst panics with a *memory.Misuse.
+// Dst belongs to the caller, and may be used for several Reads. Read overwrites dst and reuses the slices and the
+// scratch memory of dst, about 200 KiB of the Go heap. If dst is nil, Read panics with a *memory.Misuse.
 //
-// On systems other than Linux the error wraps [errors.ErrUnsupported]. If /proc cannot be read, it wraps the system's
-// error. Other errors report that smaps has an unknown format, or that the mappings changed during each of five
-// tries. After an error dst is empty.
+// On systems other than Linux the error wraps [errors.ErrUnsupported]. If /proc cannot be read, the error wraps the
+// system's error. Other errors report that smaps has an unknown format, or that the mappings changed during each of
+// five tries. After an error dst is empty.
 //
-// Cost: 0.3 ms in a small process, 6 ms in a game with a window, and 24 ms for each GiB that is resident. So use it
-// at the end of a level or at a developer's request, not in every frame.
+// Cost: 0.3 ms in a small process, 6 ms in a game with a window, and 24 ms for each GiB that is resident. So call
+// Read at the end of a level or at a developer's request, not in every frame.
 func Read(m *tiers.Manager, dst *Report) error {
 	if dst == nil {
 		panic(&memory.Misuse{Package: "resident", Op: "Read", Reason: "it needs a Report to fill"})
@@ -44,13 +43,13 @@ func Read(m *tiers.Manager, dst *Report) error {
 }
 
 // Note and Fill do the work of Read in two steps, for a game that cannot wait. Note records the address ranges of the
-// tiers of m, which may be nil. It takes microseconds and runs on the goroutine of m. Then Fill may run on any
-// goroutine, but r must not be used elsewhere until it returns. If m changes or is closed in between, the report
-// shows the ranges that Note has recorded.
+// tiers of m; m may be nil. Note takes microseconds. Call Note on the goroutine of m, and then Fill on any goroutine.
+// Until Fill returns, r must not be used elsewhere. If m changes or is closed after Note, the report shows the ranges
+// that Note has recorded.
 func (r *Report) Note(m *tiers.Manager) { r.work.note(m) }
 
-// Fill reads the system's data and completes the report, as the second step after Note. It may be called several
-// times after one Note. Its errors are those of Read.
+// Fill reads the system's data and completes the report, as the second step after Note. Fill may be called several
+// times after one Note. It returns the errors of Read.
 func (r *Report) Fill() error {
 	for try := 1; ; try++ {
 		r.clear()

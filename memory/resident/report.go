@@ -15,14 +15,14 @@ import (
 // A Class is a kind of owner of resident memory.
 type Class uint8
 
-// The classes, in the order of the table in the package comment, which describes how each is recognized.
+// The classes, in the order of the table in the package comment. The table describes how each class is recognized.
 const (
 	Tiers       Class  = iota // the manager's tiers
 	Pages                     // other reservations of package page: own allocators, columns, a second manager
-	GoHeap                    // the Go heap, with goroutine stacks and what is free in it
+	GoHeap                    // the Go heap, with goroutine stacks and the free part of the heap
 	GoRuntime                 // the Go runtime's metadata
 	Code                      // the program's file: text, data, zeroed data
-	Libraries                 // shared libraries, and the kernel's own
+	Libraries                 // shared libraries, also the kernel's
 	Native                    // allocations of C libraries: malloc, and code generated at run time
 	Stacks                    // stacks of threads that the Go runtime did not allocate
 	Driver                    // memory shared with a driver, the display or another process
@@ -80,7 +80,7 @@ func (u *Usage) take(rss uint64) (part Usage) {
 
 // A Library is a file of the class Libraries.
 type Library struct {
-	Name string `json:"name"` // its path, or the kernel's name such as [vdso]
+	Name string `json:"name"` // the path of the file, or the kernel's name such as [vdso]
 	Usage
 }
 
@@ -88,15 +88,15 @@ type Library struct {
 type Mapping struct {
 	From, To uint64 // addresses
 	Perm     string // as in rw-p
-	Name     string // empty if it is anonymous
+	Name     string // empty if the mapping is anonymous
 	Usage
 }
 
 // MaxSuspects is the largest number of mappings that a Report lists.
 const MaxSuspects = 16
 
-// A Report has the owners of the process's resident memory at one moment. Read fills it. It belongs to one goroutine
-// at a time.
+// A Report has the owners of the process's resident memory at one moment. Read fills a Report. A Report belongs to
+// one goroutine at a time.
 type Report struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -110,13 +110,14 @@ type Report struct {
 	Classes [Count]Usage
 	Tiers   [tiers.Count]Usage // the parts of the class Tiers, for the manager of Read
 
-	// Libraries are the files of that class, and Suspects up to MaxSuspects mappings with unexplained memory, both
-	// the largest first. The next Read into this Report reuses the arrays: clone them in a copy that is kept.
+	// Libraries are the files of the class Libraries. Suspects are up to MaxSuspects mappings with unexplained
+	// memory. In both the largest comes first. The next Read into this Report overwrites the arrays: if you keep a
+	// copy of the Report, clone both.
 	Libraries []Library
 	Suspects  []Mapping
 
-	// Named reports that the kernel names the Go runtime's mappings. Then the kernel decides what is Go's and what
-	// is unexplained, otherwise the balance in the package comment does.
+	// Named reports that the kernel names the Go runtime's mappings. If Named is true, the names decide which memory
+	// is Go's and which is unexplained. Otherwise the balance decides, see the package comment.
 	Named bool
 
 	work work
@@ -130,8 +131,8 @@ func (r *Report) Share() float64 {
 	return float64(r.Classes[Unexplained].RSS) / float64(r.RSS)
 }
 
-// Check returns an error if the classes do not add up to RSS, the tiers or libraries not to their class, or the
-// suspects are not in order of size.
+// Check verifies the report. The classes must add up to RSS, and the tiers and the libraries to their classes. The
+// suspects must be in order of size.
 func (r *Report) Check() error {
 	var all, inTiers, inLibraries uint64
 	for _, u := range r.Classes {
@@ -162,8 +163,8 @@ func (r *Report) Check() error {
 // someLibraries is the number of libraries with a row; the others are one row.
 const someLibraries = 5
 
-// WriteText writes a table for people. It has the classes that are not empty, the tiers and the largest libraries
-// below theirs, and the suspects.
+// WriteText writes a table for people. It lists the classes that are not empty, and below them the suspects. The
+// tiers are listed below the class Tiers, the largest libraries below the class Libraries.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	row := func(name string, u Usage) {
@@ -220,8 +221,8 @@ type suspect struct {
 	Usage
 }
 
-// MarshalJSON returns the report as a JSON object with stable names: sizes in bytes, and every class and tier in
-// order.
+// MarshalJSON returns the report as a JSON object with stable names. Sizes are in bytes. All classes and tiers are
+// listed, in their order.
 func (r *Report) MarshalJSON() ([]byte, error) {
 	out := struct {
 		RSS         uint64    `json:"rss"`

@@ -10,8 +10,8 @@ import (
 )
 
 // Check verifies the metadata of the manager, of every tier and of every registered pool that is a memory.Checker. It
-// returns all inconsistencies, joined into one error, and nil after Close. Game goroutine; workers wait in their
-// calls meanwhile. Cost: that of the allocators' own Checks.
+// returns all inconsistencies, joined into one error. After Close it returns nil. Call Check on the game goroutine.
+// While Check runs, a worker's call waits. Cost: the Check of every allocator.
 func (m *Manager) Check() error {
 	if m.phase >= closing {
 		return nil

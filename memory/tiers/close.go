@@ -9,20 +9,21 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Close ends the manager, in this order: the hooks of all tiers run, the pools are reset, then closed, newest first,
-// and all memory is released. GOGC becomes the program's own again, unless another manager paces. The workers'
-// goroutines must have ended, and all pointers into the tiers are dangling afterwards. Whatever was built on
-// PoolSource and not registered is closed with the manager. If the page source is closed first, the manager is closed
-// with it, and neither hooks nor pools run. A Close after one that completed does nothing.
+// Close ends the manager. First the hooks of all tiers run. Then all pools are reset, then all are closed, both
+// newest first. Then all memory is released. Unless another manager paces, GOGC gets the program's own value again.
+// The workers' goroutines must have ended. All pointers into the tiers are dangling afterwards. Pools that are built
+// on PoolSource and not registered are closed with the manager. If the page source is closed first, the manager is
+// closed with the source, and neither hooks nor pools run. A Close after one that completed does nothing.
 //
 // Inside a frame or a worker's task, and from a hook or a callback, Close returns an error that wraps ErrOrder and
-// changes nothing. It also changes nothing if a pool is in use, see [Manager.AddPool].
+// changes nothing. If a pool is in use, Close also returns an error and changes nothing, see [Manager.AddPool].
 //
 // If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns its
-// error. In both cases nothing is released, and the caller may remove the reason. The second Close continues after
-// the steps that have completed. If a callback panics, ends its goroutine or returns an error, it goes on with the
-// next one. It then releases the memory and returns an error that names each failed callback. A third Close is
-// necessary only if the page source fails to release the reservation.
+// error. In both cases nothing is released, and the caller may remove the cause of the failure. A second Close
+// continues after the steps that have completed. If a callback panics, ends its goroutine or returns an error, the
+// second Close continues with the next callback. At the end the second Close releases the memory and returns an error
+// that names each failed callback. A third Close is necessary only if the page source fails to release the
+// reservation.
 func (m *Manager) Close() error {
 	switch {
 	case m.phase&closed != 0:

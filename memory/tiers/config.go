@@ -13,9 +13,9 @@ import (
 
 // Config sets the size, budget and behaviour of the tiers. The zero Config suits a small 2D game.
 type Config struct {
-	// Source provides the one reservation. Nil means page.Default(). If Source calls functions while it commits or
-	// decommits for a worker, these must not use that worker, nor call Check, BeginLevel or EndLevel. The worker's
-	// lock is held, so they would deadlock. Close is refused in them.
+	// Source provides the one reservation. Nil means page.Default(). Source may call functions while it commits or
+	// decommits memory for a worker. The worker's lock is held then. So such a function must not use the worker, nor
+	// call Check, BeginLevel or EndLevel: the call would deadlock. Close returns an error in such a function.
 	Source page.Source
 
 	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set. Both
@@ -23,18 +23,19 @@ type Config struct {
 	// system granted.
 	HugePages, Prefault bool
 
-	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; of Inbox, that of each worker. 0 means
-	// the default of [Tier.Info]. The maximum is 1 TiB, and on 32-bit systems 1 GiB. Address space is not memory,
-	// except if the source is the Go heap.
+	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; for Inbox, the address space of each
+	// worker. 0 means the default of [Tier.Info]. The maximum is 1 TiB, and on 32-bit systems 1 GiB. Address space is
+	// not memory, except if the source is the Go heap.
 	//
-	// If the system refuses that much, as under ulimit -v, New reserves an eighth less of each tier, and so on. It
-	// does the same if the system would have less than 128 MiB left for the Go heap and threads. The minimum is 1
-	// MiB, and for Frame what its buffers need. The budgets shrink with it. Stats has the reserved bytes.
+	// If the system refuses so much, as under ulimit -v, New reserves an eighth less for each tier, and repeats that.
+	// New also reserves less if the system would have less than 128 MiB left for the Go heap and threads. A tier's
+	// minimum is 1 MiB; the minimum of Frame is the size of its buffers. The budgets shrink with the reservation.
+	// Stats has the reserved bytes.
 	Reserve [Count]uintptr
 
 	// Budget is the hard limit on the committed bytes of each tier. Beyond it allocation fails with
-	// memory.ErrOutOfMemory. 0 means all that is reserved, as does every larger value. The budget of Inbox is shared
-	// equally by all workers.
+	// memory.ErrOutOfMemory. 0 and every value above the tier's reservation mean the whole reservation. The budget of
+	// Inbox is shared equally by all workers.
 	Budget [Count]uintptr
 
 	// Frames is the number of frame buffers, from 1 to 64, which share the Frame tier equally. 0 means 2: the blocks
@@ -44,18 +45,19 @@ type Config struct {
 	// Workers is the number of worker heaps, at most 64. 0 means 2; a negative number means none.
 	Workers int
 
-	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask]. It is rounded up to 64 KiB
-	// and taken from the end of the worker's Reserve. It must not exceed half of that. 0 means 256 KiB.
+	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask]. Scratch is rounded up to
+	// 64 KiB. The arena is the end of the worker's address space. Scratch must not exceed half of Reserve. 0 means
+	// 256 KiB.
 	Scratch uintptr
 
-	// FreeItems and FreeBytes bound the blocks and the bytes of a batch of blocks that are freed on another goroutine
-	// than their owner's. Batches are in each Freer of [Manager.NewFreer] and [Worker.NewFreer]. In a frame
-	// [Manager.Free] also collects the blocks of each worker in a batch. A full batch is sent at once. Sending never
-	// waits and never fails for lack of space.
+	// Blocks that are freed on another goroutine than their owner's are collected in batches. FreeItems bounds the
+	// blocks of a batch, FreeBytes their bytes. Each Freer of [Manager.NewFreer] and [Worker.NewFreer] has a batch.
+	// In a frame [Manager.Free] also collects the blocks of each worker in a batch. A full batch is sent at once.
+	// Sending never waits and never fails for lack of space.
 	//
-	// FreeItems is 1 to 64. 0 means 32 for blocks of the game goroutine and 8 for those of a worker, which are few
-	// and large. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. 0 means 64 KiB for a Freer, and
-	// for Manager.Free a sixteenth of the worker's budget, which is also its maximum.
+	// FreeItems is 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for a worker's blocks, which are few
+	// and large. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. 0 means 64 KiB for a Freer. For
+	// Manager.Free 0 means a sixteenth of the worker's budget, and a larger value has the same effect.
 	FreeItems int
 	FreeBytes uintptr
 
@@ -68,17 +70,17 @@ type Config struct {
 	//
 	//   - Static, Level, Pools, Slab and Large: during the allocation that commits memory, with the committed bytes
 	//     and the budget.
-	//   - Frame: in EndFrame, if the frame used more than SoftMark of its buffer and the frame before did not. The
-	//     arguments are the bytes used and the capacity of a buffer.
+	//   - Frame: in EndFrame, if the frame used more than SoftMark of its buffer and the frame before it used less.
+	//     The arguments are the bytes used and the capacity of a buffer.
 	//   - Inbox: in BeginFrame, for each worker that has risen past the mark of its share since the last BeginFrame.
 	//     The arguments are the worker's committed bytes and its share of the budget.
 	//
-	// OnSoft must not allocate from the manager. If it panics, the call that it runs in has changed nothing, and
-	// calls OnSoft again if it is repeated.
+	// OnSoft must not allocate from the manager. If OnSoft panics, the manager's method that called OnSoft has
+	// changed nothing. If the caller repeats that method, it calls OnSoft again.
 	OnSoft func(t Tier, committed, budget uintptr)
 
 	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The manager's BeginLevel
-	// and EndLevel are those of the pacer. The zero Config paces.
+	// and EndLevel call BeginLevel and EndLevel of the pacer. The zero value paces.
 	GC gcpace.Config
 
 	order *[Count]Tier // in which the tiers' parts follow each other; nil: that of the table. For tests.
@@ -157,9 +159,9 @@ func (c *Config) checkFields() error {
 	return nil
 }
 
-// Reserved returns the address space in bytes that Reserve and Workers ask for a tier, of all workers together.
-// Rounded up, it is the upper limit of the tier's Budget. It is 0 for a number that is no tier, and if the sum over
-// the workers overflows, which New refuses.
+// Reserved returns the address space of a tier in bytes, as Reserve and Workers configure it. For Inbox it is the sum
+// over all workers. Rounded up to 1 MiB, the result is the upper limit of the tier's Budget. For a number that is no
+// tier the result is 0. If the sum over the workers overflows, the result is 0, and New returns an error.
 func (c Config) Reserved(t Tier) uintptr {
 	if t >= Count {
 		return 0
@@ -218,12 +220,12 @@ func (c *Config) reserved(t Tier) uintptr {
 }
 
 // SetBudget changes the budget of a tier to bytes, on the game goroutine. Values above the tier's reservation mean
-// the reservation. Values below the committed bytes mean the committed bytes, so 1 forbids every further commit. The
-// soft mark does not change. SetBudget is for tests of a game's behaviour without memory, and for games that shift
-// memory between tiers when levels change.
+// the reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 forbids every further
+// commit. The soft mark does not change. Use SetBudget in tests of how a game behaves if memory is exhausted, and to
+// shift memory between tiers when levels change.
 //
-// After Close the error wraps memory.ErrClosed. It wraps memory.ErrConfig if bytes is 0, if t is no tier, and if t is
-// Inbox, whose budget the workers use on their own goroutines.
+// After Close the error wraps memory.ErrClosed. The error wraps memory.ErrConfig if bytes is 0, if t is no tier, or
+// if t is Inbox. The budget of Inbox cannot change because the workers use it on their own goroutines.
 func (m *Manager) SetBudget(t Tier, bytes uintptr) error {
 	switch {
 	case m.phase >= closing:

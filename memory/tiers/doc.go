@@ -3,10 +3,10 @@
 //
 // # The idea
 //
-// Memory of a frame, a level, an entity and a texture is freed at different moments, so it is kept apart. The
-// manager owns one allocator for each lifetime and resets it when a frame or a level ends. It finds the allocator of
-// a block by the address, so Free needs no more than pointer and size. It enforces a budget for each tier, paces
-// Go's collector, and reports at any moment which tier has how many bytes.
+// A game frees the memory of a frame, a level, an entity and a texture at different moments. So the manager owns one
+// allocator for each lifetime, and resets the allocator when a frame or a level ends. The manager finds the allocator
+// of a block by the block's address, so Free needs only pointer and size. The manager enforces a budget for each
+// tier, paces Go's collector, and reports at any moment which tier has how many bytes.
 //
 // # Layout
 //
@@ -29,11 +29,12 @@
 //
 //	New { BeginLevel { BeginFrame EndFrame }* EndLevel | BeginFrame EndFrame }* Close
 //
-// Close may come inside a level. Frame and level memory can be allocated between Begin and End only. Pools may be
-// made at any time. EndLevel resets them, and so frees their objects from before BeginLevel, too.
+// Close may come inside a level. Frame memory can be allocated only between BeginFrame and EndFrame, level memory
+// only between BeginLevel and EndLevel. Pools may be made at any time. EndLevel resets all pools, and so frees also
+// objects that are older than the level.
 //
 // If an object owns more than memory, such as a texture or a file, [Manager.OnReset] registers a function that
-// releases that when the tier is reset.
+// releases the texture or the file when the tier is reset.
 //
 // # With Ebitengine
 //
@@ -55,17 +56,17 @@
 //		g.m.Frame().Rewind(mark)
 //	}
 //
-// Call NextFrame once before RunGame if Draw uses the frame: Draw may come first. Call EndFrame before a level
-// begins or ends, and after RunGame. BeginFrame in Update with EndFrame in Draw fails with ErrOrder as soon
-// as the two are not called in turns. With NextFrame in Draw, the allocations of many ticks accumulate in one
-// frame if the window is slow or hidden. Package render/overlay has a complete program.
+// Call NextFrame once before RunGame if Draw uses the frame: Draw may come first. Call EndFrame before a level begins
+// or ends, and after RunGame. BeginFrame in Update with EndFrame in Draw fails with ErrOrder as soon as the two are
+// not called in turns. Do not call NextFrame in Draw: if the window is slow or hidden, the allocations of many ticks
+// accumulate in one frame. Package render/overlay has a complete program.
 //
 // # Tags
 //
 // A tier names the lifetime of a block, a [Tag] the subsystem that allocated it. With [Config.Tags] the manager
-// records the tag of each block that was allocated under one, by the block's address. So the tag's statistics stay
-// right regardless of which code frees or resizes the block. [Inspector.EachTag] and Snapshot have a row for each tag
-// and one for all untagged blocks. [Snapshot.WriteText], WriteTagsJSON and WriteTagsCSV write these rows. EndLevel
+// records, by address, the tag of each block that was allocated under a tag. So the tag's statistics stay right
+// regardless of which code frees or resizes the block. [Inspector.EachTag] and Snapshot have a row for each tag and a
+// row for all untagged blocks. [Snapshot.WriteText], WriteTagsJSON and WriteTagsCSV write these rows. EndLevel
 // reports leaks by tag.
 //
 //	what is counted                           through
@@ -77,14 +78,14 @@
 // # Scratch
 //
 // Each worker has a bump arena of Config.Scratch bytes for blocks that are freed at the end of its task.
-// [Worker.BeginTask] returns it empty, Mark and Rewind open scopes in it, and [Worker.EndTask] empties it. It has
-// the type that Frame returns, so the same system can run on the game goroutine and on a worker. It takes no lock,
-// and frames that begin or end during the task do not affect it.
+// [Worker.BeginTask] returns the arena empty. Mark and Rewind open and close scopes in the arena. [Worker.EndTask]
+// empties the arena. The arena has the type that Manager.Frame returns, so a system can run on the game goroutine and
+// on a worker. The arena takes no lock. Frames that begin or end during the task do not affect the arena.
 //
 // # Use it when, and when not
 //
-// Use it for a game with frames and levels. An engine with other lifetimes uses the allocators of the packages
-// instead: all that this package is built on is public.
+// Use it for a game with frames and levels. An engine with other lifetimes uses the allocators directly: all
+// allocators that this package uses are public.
 //
 // # Cost
 //
@@ -106,9 +107,10 @@
 //	                           Go heap if one is due
 //	Snapshot                   a few microseconds, no allocation
 //
-// A block grows from 4 to 600 KiB in steps of 128 bytes. After each step a block of 128 bytes is allocated, which
-// is kept, or freed after the next step. Columns: ns for a step, how often the block moved, and bytes committed per
-// byte that is live at the end:
+// In this table a block grows from 4 to 600 KiB in steps of 128 bytes. After each step a block of 128 bytes is
+// allocated. Under "freed" this small block is freed after the next step, under "kept" it stays live. The columns are
+// the nanoseconds of a step, the number of times that the large block moved, and the bytes committed per byte that is
+// live at the end:
 //
 //	                 freed: ns  moves  committed    kept: ns  moves  committed
 //	manager                 30      1       1.44          24      1       1.15
@@ -117,17 +119,18 @@
 //	append and make        263                           262
 //
 // go test ./memory/tiers -bench Grow$; Intel Xeon, Go 1.26.8, the lowest of 3 interleaved rounds of 60 runs, on a
-// machine that was busy with other work. The rounds spread by a factor of two. The manager's committed bytes beyond
-// the block are the first step of the slab. If the small blocks are kept, the heaps that contain both kinds need
-// twice the small blocks' size: their granule is 256 bytes.
+// machine that was busy with other work. The rounds spread by a factor of two. The manager commits, beyond the large
+// block, the first step of the slab. The other two heaps have a granule of 256 bytes, so a small block takes twice
+// its size in them.
 //
-// The leak report of EndLevel costs an Alloc nothing in slab and one store in large: see slab.Heap.BeginEpoch.
+// The leak report of EndLevel adds no cost to an Alloc of slab, and one store to an Alloc of large: see
+// slab.Heap.BeginEpoch.
 //
 // # Concurrency and the collector
 //
-// The manager belongs to the game goroutine, a [Worker] to its worker's goroutine, and a Freer to the goroutine
-// that made it. Worker.Stats is safe for concurrent use. Callbacks run on the game goroutine, except the hooks of a
-// scratch arena, which EndTask runs on the worker's.
+// The manager belongs to the game goroutine, a [Worker] to its worker's goroutine, and a Freer to the goroutine that
+// made the Freer. Worker.Stats is safe for concurrent use. Callbacks run on the game goroutine. Only the hooks of a
+// scratch arena run on the worker's goroutine, in EndTask.
 //
 // Each manager paces the collector, for the whole process: see package gcpace and [Config.GC]. EndLevel runs a
 // collection that became due in the level.

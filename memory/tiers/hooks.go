@@ -6,26 +6,27 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// OnReset registers f to run once when the tier is reset, before anything is freed. It is for what blocks of the tier
-// own outside it, such as a texture, a file or a voice. EndLevel runs the hooks of all tiers before it resets the
-// first one, in this order, each tier's newest hook first:
+// OnReset registers f to run once when the tier is reset, before anything is freed. Use f to release a texture, a
+// file or a voice that a block of the tier owns. EndLevel runs the hooks of all tiers before it resets the first
+// tier. The order of the tiers is as follows; within a tier the newest hook runs first:
 //
 //	Pools   at the next EndLevel; OnReset may be called inside a level or not
 //	Level   at the EndLevel of this level, as one of the level arena's own hooks
 //	Static  at the EndLevel of this level
 //	Frame   when this frame expires, Config.Frames later, as one of its arena's hooks
 //
-// If Close comes first, it runs them, in the order Pools, Level, Frame, Static.
+// If Close comes first, Close runs the remaining hooks, in the order Pools, Level, Frame, Static.
 //
-// The other tiers are never reset, and OnReset of them panics with a *memory.Misuse. It also panics if f is nil, for
-// Level and Static outside a level, for Frame outside a frame, and after Close. During EndLevel and Close it panics
-// for a tier whose hooks have begun to run.
+// The other tiers are never reset, and OnReset of them panics with a *memory.Misuse. OnReset also panics if f is nil,
+// for Level and Static outside a level, for Frame outside a frame, and after Close. During EndLevel and Close,
+// OnReset panics for a tier whose hooks have begun to run.
 //
 // f may allocate and free in every tier, through tags, workers and pools. EndLevel then frees f's blocks in the tiers
-// that it resets, and reports those in the others. f must not begin or end a frame or a level, declare static memory,
-// or close the manager: these calls return an error that wraps ErrOrder. A hook is removed before it runs. If it
-// panics, the call has reset nothing, and the next such call runs the remaining hooks. After the manager's page
-// source is closed no hook runs. If f closes the source, the call returns ErrOrder.
+// that EndLevel resets, and reports f's blocks in the other tiers as leaks. f must not begin or end a frame or a
+// level, declare static memory, or close the manager: these calls return an error that wraps ErrOrder. A hook is
+// removed before it runs. If a hook panics in EndLevel, in Close or at the end of a frame, that call has reset
+// nothing. If the caller repeats the call, the remaining hooks run. After the manager's page source is closed no hook
+// runs. If f closes the source, the call that runs f returns ErrOrder.
 func (m *Manager) OnReset(t Tier, f func()) {
 	bad := ""
 	switch {

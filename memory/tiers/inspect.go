@@ -8,20 +8,20 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// An Inspector is a view of a manager for instruments: overlays, meters, reports and tests. It changes
-// nothing. Its methods belong to the game goroutine, except Pages and RemoteFrees, and allocate nothing.
+// An Inspector is a view of a manager for instruments: overlays, meters, reports and tests. It changes nothing. Pages
+// and RemoteFrees are safe for concurrent use; all other methods belong to the game goroutine. No method allocates.
 // The zero Inspector panics.
 type Inspector struct{ m *Manager }
 
-// Inspect returns the manager's view for instruments. It is valid as long as the manager, also after Close.
+// Inspect returns the manager's view for instruments. The Inspector stays valid after Close of the manager.
 func (m *Manager) Inspect() Inspector { return Inspector{m} }
 
-// TierOf returns the tier that contains an address, whether or not a live block starts there. It returns
-// false if no tier does, and after Close. The blocks of workers are of the Inbox tier.
+// TierOf returns the tier that contains an address, whether or not a live block starts there. If no tier contains the
+// address, and after Close, TierOf returns false. The blocks of workers are in the Inbox tier.
 func (i Inspector) TierOf(p unsafe.Pointer) (Tier, bool) { return i.m.tierOf(p) }
 
-// TagOf returns the tag under which a live block of slab or large was allocated. It returns nil for every
-// other address, and without [Config.Tags].
+// TagOf returns the tag under which a live block of slab or large was allocated. TagOf returns nil for every other
+// address, and without [Config.Tags].
 func (i Inspector) TagOf(p unsafe.Pointer) *Tag {
 	id := i.m.slab.notes.tagOf(p)
 	if id == 0 {
@@ -33,8 +33,8 @@ func (i Inspector) TagOf(p unsafe.Pointer) *Tag {
 	return i.m.tags[id-1]
 }
 
-// Span returns the address range of a tier, committed or not. For Inbox it contains the ranges of all
-// workers. It is nil and 0 for a number that is no tier, for Inbox without workers, and after Close.
+// Span returns the address range of a tier, committed or not. The range of Inbox contains the ranges of all workers.
+// Span returns nil and 0 for a number that is no tier, for Inbox without workers, and after Close.
 func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 	if i.m.size == 0 || t >= Count {
 		return nil, 0
@@ -54,16 +54,16 @@ func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 // Pages returns what the page source has granted of huge pages and prefaulting. Safe for concurrent use.
 func (i Inspector) Pages() page.Granted { return page.GrantedBy(i.m.cfg.Source) }
 
-// RemoteFrees returns the statistics of blocks that other goroutines free for the game goroutine: those
-// sent, and those freed. Safe for concurrent use.
+// RemoteFrees returns the statistics of blocks that other goroutines free for the game goroutine: how many were sent,
+// and how many were freed. Safe for concurrent use.
 func (i Inspector) RemoteFrees() remote.Stats { return i.m.returned.Stats() }
 
 // InLevel reports whether a level has begun and not ended.
 func (i Inspector) InLevel() bool { return i.m.phase&inLevel != 0 }
 
-// History copies a tier's bytes in use at the end of the last HistoryLen frames into dst, oldest first. For
-// Frame they are those of the frame's own buffer. Frames that have not ended yet are 0, and so is everything
-// for a number that is no tier.
+// History copies a tier's bytes in use at the end of the last HistoryLen frames into dst, oldest first. A value of
+// Frame counts the bytes in the buffer of one frame. Before HistoryLen frames have ended, the oldest values are 0.
+// For a number that is no tier all values are 0.
 func (i Inspector) History(t Tier, dst *[HistoryLen]float32) {
 	if t >= Count {
 		*dst = [HistoryLen]float32{}
@@ -77,9 +77,9 @@ func (i Inspector) History(t Tier, dst *[HistoryLen]float32) {
 // Leaks returns the result of the last EndLevel that succeeded. Before the first one it is zero.
 func (i Inspector) Leaks() Leaks { return i.m.left }
 
-// LevelBlocks yields the live blocks of slab and large that were allocated since BeginLevel, with their
-// bytes after rounding: what EndLevel would report as leaks. Outside a level it yields nothing. In memfast
-// builds it yields nothing of slab. The manager must not be used meanwhile.
+// LevelBlocks yields the live blocks of slab and large that were allocated since BeginLevel, with their bytes after
+// rounding. EndLevel would report these blocks as leaks. Outside a level LevelBlocks yields nothing. In memfast
+// builds it yields no blocks of slab. Yield must not use the manager.
 func (i Inspector) LevelBlocks(yield func(p unsafe.Pointer, size uintptr) bool) {
 	if i.m.phase&inLevel == 0 {
 		return
@@ -94,17 +94,17 @@ func (i Inspector) LevelBlocks(yield func(p unsafe.Pointer, size uintptr) bool) 
 	}
 }
 
-// EachPool calls f with the name and the statistics of every registered pool, in the order of registration.
-// f may register and remove pools; it gets those that were registered before the call.
+// EachPool calls f with the name and the statistics of every registered pool, in the order of registration. f may
+// register and remove pools. EachPool calls f for the pools that were registered when EachPool began.
 func (i Inspector) EachPool(f func(name string, s memory.Stats)) {
 	for _, p := range i.m.pools.all {
 		f(p.name, p.read())
 	}
 }
 
-// EachTag calls f with the statistics of every tag, in the order of creation. A last row, with an empty
-// name, has what no tag has. The rows together are the tiers slab, large, pools and inbox, and what the
-// frame and the level have allocated. Without [Config.Tags] f is not called. If a worker is inside a call,
+// EachTag calls f with the statistics of every tag, in the order of creation. The last row has an empty name and the
+// statistics of all untagged blocks. The sum of the rows is the tiers slab, large, pools and inbox, plus the memory
+// that the frame and the level have allocated. Without [Config.Tags] f is not called. If a worker is inside a call,
 // the last row may lack that call.
 func (i Inspector) EachTag(f func(TagStats)) {
 	m := i.m

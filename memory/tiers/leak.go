@@ -8,32 +8,34 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Leaks has the blocks that a level allocated and did not free, in the tiers whose blocks are freed one by one. These
-// are the blocks allocated after BeginLevel that are live at EndLevel. Older blocks do not count. In memfast builds
-// the figures of slab are differences of two counts, and lower bounds.
+// Leaks has the blocks that a level allocated and did not free, in the tiers whose blocks are freed one by one. A
+// leak is a block that was allocated after BeginLevel and is live at EndLevel. Older blocks do not count. In memfast
+// builds the figures of slab are differences of two counts, and lower bounds.
 type Leaks struct {
 	Level uint64      // the level's number, from 1
 	Tiers [Count]Leak // Inbox: of all workers, including blocks that wait in a Freer
-	// Pools has a row for each pool without a reset that has grown since BeginLevel, or since its registration if
-	// that came later. The row is the difference of two counts. Any does not count it, because such a pool keeps its
-	// objects on purpose. A pool with a reset has a row, which Any counts, if objects were allocated from it after
-	// its reset. The reset of another pool may do that, or a hook that was registered during EndLevel.
+	// Pools has two kinds of rows. A pool without a reset has a row if the pool has grown since BeginLevel. If the
+	// pool was registered later, its growth counts from the registration. This row is the difference of two counts.
+	// Any does not count this row, because such a pool keeps its objects on purpose. A pool with a reset has a row if
+	// objects were allocated from the pool after its reset. The reset of another pool may allocate them, or a hook
+	// that was registered during EndLevel. Any counts this row.
 	Pools []PoolLeak
 	// Tags has a row for each tag with blocks in Tiers, in the order of the tags.
 	Tags []TagLeak
 }
 
-// A TagLeak is the part of a level's leaks that has one tag.
+// A TagLeak is the leaks of a level under one tag.
 type TagLeak struct {
 	Tag string
 	Leak
 }
 
-// A Leak is the number of blocks that outlived their level, and their bytes, rounded up as the allocator does.
+// A Leak is the number of blocks that outlived their level, and the bytes of these blocks after the allocator's
+// rounding.
 type Leak struct{ Blocks, Bytes uint64 }
 
-// A PoolLeak is the growth of a pool: since the level began or, with AfterReset, since its reset at the end of the
-// level.
+// A PoolLeak is the growth of a pool since the level began. With AfterReset it is the growth since the pool's reset
+// at the end of the level.
 type PoolLeak struct {
 	Pool       string
 	AfterReset bool

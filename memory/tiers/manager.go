@@ -13,9 +13,9 @@ import (
 // A Manager has all of a game's memory: one reservation, divided into tiers that are freed at different moments. It
 // also paces the collector and keeps the statistics of all tiers.
 //
-// It belongs to the game goroutine. Workers use only their own [Worker]. Other goroutines free blocks through
-// [Manager.NewFreer]. If a misuse, a callback or a hook panics in a method, completed steps are kept, and the call
-// can be retried. The second Close completes, see [Manager.Close].
+// The manager belongs to the game goroutine. A worker uses only its own [Worker]. Other goroutines free blocks
+// through [Manager.NewFreer]. If a misuse, a callback or a hook panics in a method, completed steps are kept, and the
+// call can be retried. A second Close completes in any case, see [Manager.Close].
 //
 // The allocators that Slab, Large, Frames and the like return are for allocating, freeing and reading. Only the
 // manager may reset, advance or close them. Free tagged blocks through the manager or a [Tag].
@@ -74,11 +74,12 @@ type record struct {
 }
 
 // Alloc allocates from the slab, and above 4 KiB from the large tier. It is the general heap of the game goroutine.
-// The block is not zeroed. It is valid until it is freed, also after the level in which it was allocated; EndLevel
-// then reports it as a leak. Align is a power of two from 1 to 4096. The errors are those of [slab.Heap.Alloc].
+// The block is not zeroed. The block is valid until it is freed, also after its level has ended. A block that
+// outlives its level is reported by EndLevel as a leak. Align is a power of two from 1 to 4096. Alloc returns the
+// errors of [slab.Heap.Alloc].
 //
-// Blocks that other goroutines have freed are sent to the game goroutine. If the size class has no free block, Alloc
-// handles up to 32 of them. Before it fails, it handles all of them.
+// Other goroutines send the blocks that they free to the game goroutine. If the size class has no free block, Alloc
+// frees up to 32 of the sent blocks. Before Alloc fails, it frees all sent blocks.
 func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return m.slab.heap.Alloc(size, align)
 }

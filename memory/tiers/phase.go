@@ -26,11 +26,11 @@ func (m *Manager) order(op, state, remedy string) error {
 	return fmt.Errorf("%w: %s %s; %s", ErrOrder, op, state, remedy)
 }
 
-// BeginFrame opens a frame. First it frees the blocks that other goroutines have sent, then it calls Config.OnSoft
-// for workers that rose past their soft mark. Then the hooks of the oldest frame run, and that frame's blocks are
-// freed. If the new frame's buffer cannot be committed, its arena has no capacity. The error wraps [ErrOrder]: inside
-// a frame, from a callback, or after Close. Cost: proportional to tiers, pools and workers, plus the freed blocks and
-// the hooks.
+// BeginFrame opens a frame. BeginFrame first frees the blocks that other goroutines have sent. It calls Config.OnSoft
+// for workers that rose past their soft mark. It runs the hooks of the oldest frame, then frees the blocks of the
+// oldest frame. If the new frame's buffer cannot be committed, the frame's arena has no capacity. Inside a frame,
+// from a callback, and after Close the error wraps [ErrOrder]. Cost: proportional to tiers, pools and workers, plus
+// the freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
 	switch {
 	case m.phase >= closing:
@@ -61,8 +61,8 @@ func (m *Manager) BeginFrame() error {
 
 // EndFrame closes the frame. It calls Config.OnSoft for the frame tier if necessary, sends the frees that wait for
 // workers, and adds a sample to History. The frame's blocks stay readable for Config.Frames-1 more frames. If the
-// error wraps [ErrOrder], the frame does not end or there is none. Any other error reports that frees could not be
-// sent, and the frame has ended.
+// error wraps [ErrOrder], the frame has not ended, or no frame was open. After any other error the frame has ended,
+// but frees could not be sent.
 func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
 		return m.order("EndFrame", "outside a frame", "BeginFrame first")
@@ -86,9 +86,9 @@ func (m *Manager) EndFrame() error {
 }
 
 // NextFrame ends the open frame, if there is one, and begins the next. It is the only call that a tick needs, see the
-// package comment. If a level ends or begins between two ticks, call EndFrame first. The error is that of EndFrame
-// and BeginFrame. If EndFrame could not send all frees to workers, the next frame has begun nevertheless. If EndFrame
-// fails otherwise, the frame stays open.
+// package comment. If a level ends or begins between two ticks, call EndFrame first. NextFrame returns the errors of
+// EndFrame and BeginFrame. If EndFrame could not send all frees to workers, the next frame has begun nevertheless. If
+// EndFrame fails for another reason, the old frame stays open.
 func (m *Manager) NextFrame() error {
 	var failed error
 	if m.phase&inFrame != 0 {
@@ -101,7 +101,7 @@ func (m *Manager) NextFrame() error {
 
 // BeginLevel opens a level. Blocks of slab, large and the workers that are live already do not belong to it, so
 // EndLevel will not report them as leaks. Unless Config.GC has Keep, BeginLevel waits until a running collection of
-// the Go heap ends. The error wraps [ErrOrder]: inside a level or a frame, from a callback, or after Close. Cost:
+// the Go heap ends. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. Cost:
 // proportional to tiers, pools and workers, and 16 bytes read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
 	switch {
@@ -133,17 +133,18 @@ func (m *Manager) BeginLevel() error {
 
 // EndLevel closes the level and returns its leaks, see [Leaks]. First the hooks of all tiers run, see
 // [Manager.OnReset]. Then the pools that have a reset are reset, newest first, the static buffers are released, and
-// the level arena is reset. All handles and pointers into them are dangling afterwards. Leaks are counted after that,
-// so they include live blocks that hooks and resets have allocated. Other goroutines that work for the level must
-// have stopped: a worker's block that is still in a Freer counts as a leak.
+// the level arena is reset. All handles and pointers into these pools, buffers and the arena are dangling afterwards.
+// EndLevel counts the leaks last, so the leaks include live blocks that hooks and resets have allocated. Goroutines
+// that work for the level must have stopped: a worker's block that is still in a Freer counts as a leak.
 //
-// EndLevel then runs a collection of the Go heap if one is due, see [gcpace.Pacer.EndLevel]. Cost: the hooks and the
-// pools' resets, the blocks of large and of the workers, that of BeginLevel for slab, and that collection.
+// EndLevel then runs a collection of the Go heap if one is due, see [gcpace.Pacer.EndLevel]. Cost: the hooks, the
+// pools' resets and the collection. It is also proportional to the blocks of large and of the workers, and for slab
+// it is the cost of BeginLevel.
 //
-// The error wraps [ErrOrder] outside a level, inside a frame, from a callback and after Close. Any other error
+// Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. Any other error
 // reports that the static memory could not be released. After an error, and after a panic of a hook or a reset, the
-// level has not ended and EndLevel may be called again. It does not run hooks again. It resets a pool again if that
-// has allocated objects since its reset, or if a frame has begun in between.
+// level has not ended and EndLevel may be called again. The second EndLevel does not run hooks again. It resets a
+// pool again if the pool has allocated objects since its reset, or if a frame has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:

@@ -10,8 +10,8 @@ import (
 	"github.com/strata-go/strata/memory/pool"
 )
 
-// A Pool is a member of the pools tier, such as a [pool.Pool]. If it is also a memory.Checker, the manager's Check
-// calls its Check.
+// A Pool is a member of the pools tier, such as a [pool.Pool]. If the pool is also a memory.Checker, Manager.Check
+// calls the pool's Check.
 type Pool interface {
 	Stats() memory.Stats
 	Reset()
@@ -31,14 +31,15 @@ type poolEntry struct {
 }
 
 // PoolSource is the page source for pools, component columns and particle columns: the pools tier, within its budget.
-// Pass it to their constructors, then register them with AddPool. A pool that is not registered counts only with its
-// committed bytes, is not reset at EndLevel, and is closed with the manager. After Close the source fails with
-// memory.ErrClosed.
+// Pass the source to the constructor of a pool, then register the pool with AddPool. Of a pool that is not registered
+// only the committed bytes are counted. EndLevel does not reset such a pool. It is closed with the manager. After
+// Close the source fails with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
-// NewPool makes a pool in the pools tier and registers it under its own name, as AddPool does. The error is that of
-// [pool.New]. It wraps memory.ErrClosed once Close has reset all pools, and memory.ErrConfig if m is nil. During the
-// Reset or Close of a pool, NewPool panics with a *memory.Misuse and makes no pool.
+// NewPool makes a pool in the pools tier and registers the pool under the pool's own name, as AddPool does. NewPool
+// returns the error of [pool.New]. Once Close has reset all pools, the error wraps memory.ErrClosed. If m is nil, the
+// error wraps memory.ErrConfig. During the Reset or Close of a pool, NewPool panics with a *memory.Misuse and makes
+// no pool.
 func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
 	return newPool[T](m, nil, "NewPool", cfg)
 }
@@ -66,13 +67,13 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 	return p, nil
 }
 
-// AddPool registers a pool that was built on PoolSource. Its statistics count in the tier's. EndLevel resets it, also
-// if it was made before BeginLevel. Close resets and then closes it. Both handle the newest pool first. The name is
-// for EachPool and the leak report. AddPool panics with a *memory.Misuse if the pool is nil or already registered,
-// during the Reset or Close of a pool, and after Close.
+// AddPool registers a pool that was built on PoolSource. The statistics of the tier include the pool's statistics.
+// EndLevel resets the pool, also if the pool was made before BeginLevel. Close resets and then closes the pool.
+// EndLevel and Close begin with the newest pool. The name is for EachPool and the leak report. AddPool panics with a
+// *memory.Misuse if the pool is nil or already registered, during the Reset or Close of a pool, and after Close.
 //
-// A pool may have a method InUse() error. Close calls it before anything changes. If it returns an error, for example
-// because of an open query, Close returns that error and changes nothing.
+// A pool may have a method InUse() error. Manager.Close calls InUse before anything changes. If InUse returns an
+// error, for example because of an open query, Close returns that error and changes nothing.
 func (m *Manager) AddPool(name string, p Pool) { m.addPool(nil, name, p) }
 
 // AddPool is Manager.AddPool for a pool that counts under the tag as long as it is registered.
@@ -94,12 +95,12 @@ func (m *Manager) addPool(t *Tag, name string, p Pool) {
 	m.register(e)
 }
 
-// Funcs is a Pool of functions, for memory whose owner lacks the methods or is not reset with the level.
-// Register a pointer to it with AddPool. Each function may be nil.
+// Funcs is a Pool whose methods call functions. Use Funcs for memory whose owner lacks the methods of a Pool, or must
+// not be reset with the level. Register a pointer to the Funcs with AddPool. Each function may be nil.
 type Funcs struct {
 	StatsFunc func() memory.Stats // must change nothing; nil: the statistics are zero
-	// ResetFunc is called at EndLevel and Close. If it is nil, what the pool contains outlives the level, and
-	// EndLevel reports how much that has grown.
+	// ResetFunc is called at EndLevel and Close. If ResetFunc is nil, the pool's contents outlive the level, and
+	// EndLevel reports by how much the pool has grown.
 	ResetFunc func()
 	CloseFunc func() error // called at Close, after ResetFunc
 }
@@ -138,8 +139,8 @@ func (m *Manager) register(e *poolEntry) {
 }
 
 // RemovePool unregisters a pool without resetting or closing it, for an owner who closes it before the manager. It
-// reports whether the pool was registered. During the Reset or Close of a pool it panics with a *memory.Misuse if the
-// pool is registered.
+// reports whether the pool was registered. If the pool is registered, and the Reset or Close of a pool is running,
+// RemovePool panics with a *memory.Misuse.
 func (m *Manager) RemovePool(p Pool) bool {
 	for i := range m.pools.all {
 		if same(m.pools.all[i].pool, p) {

@@ -60,7 +60,7 @@ func (s *Snapshot) WriteCSV(w io.Writer) error {
 }
 
 // TagRecord is a tag's row in files, with the fields of [TagStats]. All numbers are bytes or counts. The JSON names
-// are stable. The row of all untagged blocks has an empty Name, which no tag has.
+// are stable. The row of all untagged blocks has an empty Name. No tag has an empty name.
 type TagRecord struct {
 	Name        string `json:"name"`
 	InUse       uint64 `json:"in_use"`

@@ -7,8 +7,8 @@ import (
 )
 
 // Resize changes the size in bytes of a live block in place, on the game goroutine, and reports whether it succeeded.
-// OldSize is the size that was requested; newSize is the size for Free from then on. False means that nothing has
-// changed. New bytes are not zeroed. If Free(p, oldSize) would panic, or p is nil, Resize panics with a
+// OldSize is the requested size of the block. If Resize succeeds, Free needs newSize. If Resize returns false,
+// nothing has changed. New bytes are not zeroed. If Free(p, oldSize) would panic, or p is nil, Resize panics with a
 // *memory.Misuse. By tier, a block can be resized
 //
 //	slab      within its size class
@@ -20,10 +20,10 @@ import (
 //	workers   only to the same size; their own goroutine resizes them with [Worker.Resize]
 //	pools     never: misuse, as in Free
 //
-// A block keeps its tier, its tag and its age: a block from before the level is no leak of the level after it has
-// grown in place. If a block cannot grow in place, [memory.Grow] on a manager moves it to the slab or, above 4 KiB,
-// to the large tier. It then counts as a block of this level and must be freed. So grow blocks of a frame or level
-// through its arena, and those of a worker through its [Worker].
+// A block keeps its tier, its tag and its age: if a block is older than the level and grows in place, EndLevel does
+// not report it as a leak. If a block cannot grow in place, [memory.Grow] on a manager moves it to the slab or, above
+// 4 KiB, to the large tier. The moved block counts as a block of the current level and must be freed. So grow blocks
+// of a frame or a level through the arena, and blocks of a worker through the [Worker].
 func (m *Manager) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {

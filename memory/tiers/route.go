@@ -10,7 +10,7 @@ import (
 
 // Free frees a block of any tier, on the game goroutine. Size is the size that was requested. Free of nil does
 // nothing. If the metadata of the tier shows that p is not the start of a live block of that size, Free panics with a
-// *memory.Misuse and changes nothing. By tier, it is accepted if
+// *memory.Misuse and changes nothing. By tier, Free accepts p if
 //
 //	slab      a live block starts at p, and its class serves the size; a tagged block: to the byte.
 //	          memfast builds do not check that it is live
@@ -22,11 +22,13 @@ import (
 //	          size, to the byte. The worker detects other misuse when it frees the block
 //	pools     never: objects are freed through their pool
 //
-// A static buffer stays valid until EndLevel. In frame and level only the newest block is freed; the others are freed
-// with their arena. Arenas do not record blocks, so an address inside a block is accepted there.
+// A static buffer stays valid until EndLevel. In frame and level Free frees only the newest block; the other blocks
+// are freed with their arena. Arenas do not record blocks, so in these two tiers Free accepts an address inside a
+// block.
 //
-// A block of a worker is sent to the worker, who frees it at its next Alloc, Resize or Settle. Outside a frame it is
-// sent at once. Inside a frame it is sent at EndFrame, or with the batch if that is full, see [Config.FreeItems].
+// A block of a worker is sent to the worker, who frees it at the worker's next Alloc, Resize or Settle. Outside a
+// frame the block is sent at once. Inside a frame the block is sent at EndFrame, or earlier if its batch is full, see
+// [Config.FreeItems].
 func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {
@@ -88,10 +90,10 @@ func (m *Manager) dead(t Tier) string {
 	return fmt.Sprintf("no live block of the %s tier: it was freed with its %s, or never existed", t, moments[table[t].Freed])
 }
 
-// SizeOf returns the size in bytes of a live block of slab or large, or of a static buffer. In slab it is that of the
-// size class, otherwise the requested size. If several static buffers start at p, it is the largest. Any other
-// address panics with a *memory.Misuse: arenas keep no sizes, and a worker's metadata belongs to the worker's
-// goroutine.
+// SizeOf returns the size in bytes of a live block of slab or large, or of a static buffer. For a block of slab the
+// result is the size of the size class, otherwise the requested size. If several static buffers start at p, the
+// result is the largest of their sizes. For any other address SizeOf panics with a *memory.Misuse: arenas keep no
+// sizes, and a worker's metadata belongs to the worker's goroutine.
 func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
 	t, ok := m.tierOf(p)
 	if !ok {
@@ -104,32 +106,34 @@ func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
 	return size
 }
 
-// Owns reports whether p lies in the address space of a tier, whether or not in a live block. It is false after
-// Close.
+// Owns reports whether p lies in the address space of a tier, whether or not in a live block. After Close the result
+// is false.
 func (m *Manager) Owns(p unsafe.Pointer) bool {
 	_, ok := m.tierOf(p)
 	return ok
 }
 
-// Base returns the address from which the offsets of all tiers count. It is constant until Close, and nil afterwards.
+// Base returns the address from which the offsets of all tiers count. The address is constant until Close; after
+// Close Base returns nil.
 func (m *Manager) Base() unsafe.Pointer { return m.base }
 
-// Extent returns the bytes of address space from Base that the tiers take. It is constant until Close, and 0
-// afterwards.
+// Extent returns the size of the tiers' address space, which begins at Base, in bytes. The size is constant until
+// Close; after Close Extent returns 0.
 func (m *Manager) Extent() uintptr { return m.size }
 
-// NewFreer returns a Freer, which lets one other goroutine free blocks of any tier, as FreeAny does. NewFreer itself
-// is safe for concurrent use.
+// NewFreer returns a Freer. Through the Freer one other goroutine can free blocks of every tier that FreeAny accepts.
+// NewFreer is safe for concurrent use.
 //
-// The Freer collects blocks in a batch, which is sent when it is full, see [Config.FreeItems], and at Flush and
-// Close. Sending is one compare-and-swap, and neither side waits for the other. The game goroutine frees the blocks
-// at its next BeginFrame or EndLevel, or when Alloc needs them. Free large blocks with Freer.Free: Freer.FreeAny
-// counts no bytes, so they wait until the batch has enough blocks.
+// The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at
+// Flush and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The game goroutine
+// frees the blocks at its next BeginFrame or EndLevel, or when Alloc needs them. Free large blocks with Freer.Free:
+// Freer.FreeAny counts no bytes, so large blocks would wait until the batch has enough blocks.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is
-// closed. Other misuse, such as a double free or an object of a pool, is detected when the batch is freed. That call
-// panics, and the next one continues after that block. Blocks that are sent after the manager's Close are not freed.
-// Then Flush and Close of the Freer return an error that wraps memory.ErrClosed.
+// closed. Other misuse, such as a double free or an object of a pool, is detected when the batch is freed. The call
+// that frees the batch panics, and the next such call continues after the wrong block. Blocks that are sent after the
+// manager's Close are not freed. In that case Flush and Close of the Freer return an error that wraps
+// memory.ErrClosed.
 func (m *Manager) NewFreer() *remote.Freer { return m.returned.NewFreer() }
 
 func (m *Manager) foreign() string {

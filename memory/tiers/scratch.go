@@ -40,14 +40,15 @@ func (s *scratch) init(src page.Source, size uintptr) (err error) {
 	return s.shut.Close()
 }
 
-// BeginTask opens a task and returns the worker's scratch arena, which is empty. Worker's goroutine. The arena has
-// the type that Manager.Frame returns. Its blocks are not zeroed and are valid until EndTask, or until Rewind to an
-// [arena.Mark] of the task. The arena takes no lock, and the game's frames may begin and end during the task.
+// BeginTask opens a task and returns the worker's scratch arena, which is empty. Call it on the worker's goroutine.
+// The arena has the type that Manager.Frame returns. The arena's blocks are not zeroed and are valid until EndTask,
+// or until Rewind to an [arena.Mark] of the task. The arena takes no lock, and the game's frames may begin and end
+// during the task.
 //
-// The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget, and
-// they count in Stats. Peak, Allocs and Frees of a task appear in Stats after its end. The error wraps ErrOrder
-// inside a task, wraps memory.ErrOutOfMemory if the arena cannot be committed, and is memory.ErrClosed after Close.
-// No task is opened then.
+// The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget. The
+// committed bytes count in Stats. Peak, Allocs and Frees of a task appear in Stats after the task's end. Inside a
+// task the error wraps ErrOrder. If the arena cannot be committed, the error wraps memory.ErrOutOfMemory. After Close
+// the error is memory.ErrClosed. If BeginTask returns an error, it opens no task.
 func (w *Worker) BeginTask() (*arena.Linear, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -77,10 +78,10 @@ func (s *scratch) advance() {
 	s.frames.Advance()
 }
 
-// EndTask runs the hooks of the scratch arena, newest first, and then empties it. Worker's goroutine. Pointers into
-// the arena are dangling afterwards; in debug builds reads through them return 0xDD or fault. If a hook panics, the
-// task stays open, and the next EndTask runs the remaining hooks. The error wraps ErrOrder outside a task, and is
-// memory.ErrClosed after Close.
+// EndTask runs the hooks of the scratch arena, newest first, and then empties the arena. Call it on the worker's
+// goroutine. Pointers into the arena are dangling afterwards; in debug builds reads through such pointers return 0xDD
+// or fault. If a hook panics, the task stays open, and the next EndTask runs the remaining hooks. Outside a task the
+// error wraps ErrOrder. After Close the error is memory.ErrClosed.
 func (w *Worker) EndTask() error {
 	s := &w.scratch
 	if s.busy && !w.closed() {
@@ -98,8 +99,8 @@ func (w *Worker) EndTask() error {
 	return nil
 }
 
-// Scratch returns the arena that BeginTask returned, for functions that run within the task. Worker's goroutine.
-// Outside a task it returns a closed arena, and in debug builds panics with a *memory.Misuse.
+// Scratch returns the arena that BeginTask returned, for functions that run within the task. Call it on the worker's
+// goroutine. Outside a task Scratch returns a closed arena; in debug builds it panics with a *memory.Misuse.
 func (w *Worker) Scratch() *arena.Linear {
 	if invariant.Debug && !w.scratch.busy {
 		reason := "outside a task; BeginTask first"

@@ -7,7 +7,7 @@ import (
 
 type stats = memory.Stats
 
-// HistoryLen is the number of frames of each tier that History has.
+// HistoryLen is the number of frames that Inspector.History returns for each tier.
 const HistoryLen = 240
 
 // A Snapshot has all statistics of a manager at one moment. It has no pointers into the manager and may be kept.
@@ -17,8 +17,8 @@ type Snapshot struct {
 	InLevel bool
 	Tiers   [Count]TierStats
 	Go      gcpace.Stats
-	// Tags has the rows of EachTag; it is empty without Config.Tags. The next Snapshot into the same variable reuses
-	// the array, so clone Tags in a copy that is kept.
+	// Tags has the rows of EachTag; it is empty without Config.Tags. The next call of Manager.Snapshot with this
+	// Snapshot overwrites the array. If you keep a copy of the Snapshot, clone Tags.
 	Tags []TagStats
 	// RSS is the resident bytes of the process, or 0 if they are unknown, as on systems other than Linux. Untracked
 	// is the part of RSS that neither the tiers nor the Go runtime account for: the binary, C libraries, the graphics
@@ -35,7 +35,7 @@ type TierStats struct {
 	FrameFrees  uint64
 }
 
-// Used returns InUse as a share of Budget, from 0 to 1. It is 0 if Budget is 0.
+// Used returns InUse as a share of Budget, from 0 to 1. If Budget is 0, Used returns 0.
 func (s TierStats) Used() float64 {
 	if s.Budget == 0 {
 		return 0
@@ -43,8 +43,8 @@ func (s TierStats) Used() float64 {
 	return float64(s.InUse) / float64(s.Budget)
 }
 
-// Stats returns the statistics of one tier, on the game goroutine. It does not allocate. Those of Inbox are the sum
-// over the workers, see [Worker.Stats]. For a number that is no tier they are zero.
+// Stats returns the statistics of one tier, on the game goroutine. It does not allocate. The statistics of Inbox are
+// the sum over the workers, see [Worker.Stats]. For a number that is no tier the statistics are zero.
 func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	if t >= Count {
 		return s
@@ -65,8 +65,8 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 	return all
 }
 
-// Snapshot fills s, on the game goroutine. It does not allocate once s.Tags has space for all tags, so an overlay may
-// call it every frame.
+// Snapshot fills s, on the game goroutine. Once s.Tags has space for all tags, Snapshot does not allocate. So an
+// overlay may call Snapshot every frame.
 func (m *Manager) Snapshot(s *Snapshot) {
 	tags := s.Tags[:0]
 	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.Inspect().InLevel(), Go: m.pacer.Stats(), RSS: m.rss.read()}

@@ -12,30 +12,32 @@ import (
 )
 
 const (
-	// MaxTags is the largest number of tags of a manager: a block's tag is recorded in one byte.
+	// MaxTags is the largest number of tags of a manager, because a block's tag is recorded in one byte.
 	MaxTags = 255
-	// MaxTagName is the largest length of a tag's name in bytes: the name is a column of a table.
+	// MaxTagName is the largest length of a tag's name in bytes, because the name is a column of a table.
 	MaxTagName = 48
 )
 
-// A Tag attributes memory to a subsystem, such as "ai" or "audio", while a tier names the lifetime. Its Alloc
-// allocates from the manager's slab and large tiers, as Manager.Alloc does. The tag's statistics count the block
-// until it is freed, regardless of which code frees or resizes it: this tag, another tag, the manager, or a Freer on
-// another goroutine. The memory of the other tiers is counted under a tag by [Tag.Frame], [Tag.Level], [Worker.Tag],
-// [Tag.AddPool] and [NewPoolIn].
+// A Tag attributes memory to a subsystem, such as "ai" or "audio". Tag.Alloc allocates from the manager's slab and
+// large tiers, as Manager.Alloc does. The tag's statistics count the block until it is freed. It does not matter
+// which code frees or resizes the block: this tag, another tag, the manager, or a Freer on another goroutine. Memory
+// of the other tiers is counted under a tag through [Tag.Frame], [Tag.Level], [Worker.Tag], [Tag.AddPool] and
+// [NewPoolIn].
 //
 // A tagged block is like every other block of the manager: not zeroed, valid until it is freed, and reported by
-// EndLevel if it outlives its level. Free checks its size to the byte, also in slab. Do not free it through the
-// tier's own allocator, such as Slab(): that leaves a stale entry. The tag's statistics are then wrong until the
-// address is reused, a later Free of that address may panic with a wrong size, and Check reports the entry.
+// EndLevel if it outlives its level. Free checks the size of a tagged block to the byte, also in slab. Do not free a
+// tagged block through the tier's own allocator, such as Slab(): this leaves a stale entry. The tag's statistics are
+// wrong until the address is reused. A later Free of the address may panic and report a wrong size. Check reports the
+// stale entry.
 //
-// Without [Config.Tags] a tag allocates in the same way, and its statistics are 0. A Tag belongs to the game
-// goroutine. After Close its Alloc fails with memory.ErrClosed, its Free panics, and its statistics have counts but
-// no bytes. The methods of a nil or zero Tag panic with a *memory.Misuse.
+// Without [Config.Tags] a tag allocates blocks as well, but its statistics are 0. A Tag belongs to the game
+// goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free panics, and the tag's
+// statistics have counts but no bytes. The methods of a nil or zero Tag panic with a *memory.Misuse.
 //
-// Cost: an Alloc and its Free take about 17 ns more than the manager's, see BenchmarkTag. The entries take 4 to 8
-// bytes of the Go heap for each live block of slab and 8 for each KiB of slab. For large they take up to a sixtieth
-// of the tier. Untagged blocks cost nothing to allocate, and a table look-up to free.
+// Cost: Tag.Alloc and Tag.Free together take about 17 ns more than Manager.Alloc and Manager.Free, see BenchmarkTag.
+// The entries are in the Go heap. They take 4 to 8 bytes for each live block of slab, and 8 bytes for each KiB of
+// slab. For large the entries take up to a sixtieth of the tier. For an untagged block Alloc costs nothing more, and
+// Free a table look-up.
 type Tag struct {
 	m        *Manager
 	name     string
@@ -48,9 +50,10 @@ type Tag struct {
 	owner    invariant.Owner
 }
 
-// Tag returns the tag of that name, and makes it if there is none. Call it when the game starts, and keep the result.
-// A name is printable UTF-8 of 1 to MaxTagName bytes. The error wraps memory.ErrConfig for any other name, and
-// memory.ErrClosed after Close. It wraps neither if there are MaxTags tags already. Cost: proportional to the tags.
+// Tag returns the tag with the given name. If there is no such tag, Tag makes one. Call Tag when the game starts, and
+// keep the result. A name is printable UTF-8 of 1 to MaxTagName bytes. For any other name the error wraps
+// memory.ErrConfig. After Close the error wraps memory.ErrClosed. If there are MaxTags tags already, the error wraps
+// neither of the two. Cost: proportional to the tags.
 func (m *Manager) Tag(name string) (*Tag, error) {
 	if m.phase >= closing {
 		return nil, fmt.Errorf("tiers: tag %q: %w", name, memory.ErrClosed)
@@ -141,7 +144,8 @@ func (m *Manager) taggedBytes(id uint8) uint64 {
 	return m.slab.notes.counts[id].used + m.large.notes.counts[id].used
 }
 
-// Free is Manager.Free. It frees any block of the manager, and counts that for the block's own tag.
+// Free is Manager.Free. It frees any block of the manager. The statistics of the tag under which the block was
+// allocated count the Free.
 func (t *Tag) Free(p unsafe.Pointer, size uintptr) { t.of("Free").Free(p, size) }
 
 // FreeAny is Manager.FreeAny.

@@ -7,15 +7,15 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A TagArena allocates from the arena of the frame, or of the level, and counts that under a tag. It uses the arena
-// that Manager.Frame or Manager.Level returns at the time of the call, so it may be kept over frames and levels. Its
-// blocks are valid as long as those of the arena. Cost: the arena's own Alloc, a call, and a few additions.
+// A TagArena allocates from the arena of the frame, or of the level, and counts the blocks under a tag. It always
+// uses the current arena of Manager.Frame or Manager.Level, so a TagArena may be kept over frames and levels. A block
+// is valid as long as any other block of that arena. Cost: the arena's own Alloc, a call, and a few additions.
 //
-// Its statistics are the bytes allocated through it since the frame or level began, at most the bytes that the arena
-// has in use. A Free through the TagArena reduces them. Free through the manager and Rewind do not, because an arena
-// does not record the tag of a block.
+// The statistics count the bytes allocated through the TagArena since the frame or the level began. They are at most
+// the bytes that the arena has in use. TagArena.Free reduces the statistics. Manager.Free and Rewind do not reduce
+// them, because an arena does not record the tag of a block.
 //
-// It belongs to the game goroutine. The methods of a nil or zero TagArena panic with a *memory.Misuse.
+// A TagArena belongs to the game goroutine. The methods of a nil or zero TagArena panic with a *memory.Misuse.
 type TagArena struct {
 	tag   *Tag
 	level bool
@@ -27,10 +27,10 @@ type TagArena struct {
 // Bumped is the memory allocated from an arena: bytes with padding, and the number of blocks.
 type Bumped struct{ Bytes, Blocks uint64 }
 
-// Frame returns the tag's view of the arena of the open frame. It is the same for all frames.
+// Frame returns the tag's view of the arena of the open frame. All calls return the same TagArena.
 func (t *Tag) Frame() *TagArena { t.of("Frame"); return &t.frame }
 
-// Level returns the tag's view of the arena of the open level. It is the same for all levels.
+// Level returns the tag's view of the arena of the open level. All calls return the same TagArena.
 func (t *Tag) Level() *TagArena { t.of("Level"); return &t.level }
 
 // of returns the manager, or panics if there is none.
@@ -60,8 +60,9 @@ func (a *TagArena) used(m *Manager) uintptr {
 	return m.frame.ring.Current().Used()
 }
 
-// Taken returns what was allocated since the frame or the level began. Between frames it is that of the last frame,
-// and outside a level it is zero. Blocks counts all allocations, also those that were freed since.
+// Taken returns the memory that was allocated through a since the frame or the level began. Between frames Taken
+// returns the memory of the last frame. Outside a level Taken of a level's TagArena returns zero. Blocks counts all
+// allocations, also blocks that are freed already.
 func (a *TagArena) Taken() Bumped {
 	m := a.of("Taken")
 	if !a.level && a.begun != m.frame.begun {
@@ -70,7 +71,8 @@ func (a *TagArena) Taken() Bumped {
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
 }
 
-// Alloc is Alloc of the arena. It has the same errors, and outside a frame or level the same panic in debug builds.
+// Alloc calls Alloc of the arena and returns its errors. In debug builds Alloc panics outside a frame or level, as
+// the arena's Alloc does.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()
@@ -90,7 +92,7 @@ func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	return p, err
 }
 
-// Free is Manager.Free for blocks of the tier. Blocks of other tiers panic with a *memory.Misuse.
+// Free is Manager.Free for blocks of the arena's tier. For a block of another tier Free panics with a *memory.Misuse.
 func (a *TagArena) Free(p unsafe.Pointer, size uintptr) {
 	m := a.of("Free")
 	if p == nil {
@@ -102,7 +104,8 @@ func (a *TagArena) Free(p unsafe.Pointer, size uintptr) {
 	a.took(was, 0)
 }
 
-// Resize is Manager.Resize for blocks of the tier. Blocks of other tiers panic with a *memory.Misuse.
+// Resize is Manager.Resize for blocks of the arena's tier. For a block of another tier Resize panics with a
+// *memory.Misuse.
 func (a *TagArena) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	m := a.of("Resize")
 	a.owns(m, "TagArena.Resize", p, oldSize)
@@ -122,7 +125,7 @@ func (a *TagArena) owns(m *Manager, op string, p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Owns reports whether p lies in the address space of the frame tier, or of the level tier.
+// Owns reports whether p lies in the address space of the arena's tier.
 func (a *TagArena) Owns(p unsafe.Pointer) bool {
 	t, ok := a.of("Owns").tierOf(p)
 	return ok && t == a.tier()

@@ -8,17 +8,18 @@ import (
 )
 
 // A WorkerTag is a worker's heap under a tag. It belongs to the worker's goroutine, as the [Worker] does. Alloc, Free
-// and Resize are those of the worker. A block counts for its tag until the worker's heap has freed it, regardless of
-// which goroutine freed it. The methods of a nil or zero WorkerTag panic with a *memory.Misuse.
+// and Resize call the methods of the [Worker]. A block counts for its tag until the worker's heap has freed the
+// block, regardless of which goroutine called Free. The methods of a nil or zero WorkerTag panic with a
+// *memory.Misuse.
 type WorkerTag struct {
 	w     *Worker
 	id    uint8
 	owner invariant.Owner
 }
 
-// Tag returns the worker's heap under a tag of its manager. It returns the same WorkerTag for the same tag. Call it
-// on the worker's goroutine, or on the game's before the worker runs. It panics with a *memory.Misuse if the tag is
-// nil, zero or of another manager, and after Close.
+// Tag returns the worker's heap under a tag of its manager. All calls with one tag return the same WorkerTag. Call
+// Tag on the worker's goroutine, or on the game goroutine before the worker's goroutine starts. If t is nil, zero or
+// a tag of another manager, and after Close, Tag panics with a *memory.Misuse.
 func (w *Worker) Tag(t *Tag) *WorkerTag {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +70,8 @@ func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// Free is Worker.Free. It frees any block of the worker, and counts that for the block's own tag.
+// Free is Worker.Free. It frees any block of the worker. The statistics of the tag under which the block was
+// allocated count the Free.
 func (v *WorkerTag) Free(p unsafe.Pointer, size uintptr) { v.of("Free").Free(p, size) }
 
 // Resize is Worker.Resize.
@@ -77,8 +79,8 @@ func (v *WorkerTag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return v.of("Resize").Resize(p, oldSize, newSize)
 }
 
-// Stats returns the tag's statistics in this worker's heap, as Worker.Stats does those of the whole heap. Safe for
-// concurrent use.
+// Stats returns the statistics of the tag's blocks in this worker's heap, see [Worker.Stats]. Safe for concurrent
+// use.
 func (v *WorkerTag) Stats() memory.Stats {
 	b := v.of("Stats").countsOf(v.id)
 	return b.stats()

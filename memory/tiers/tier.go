@@ -9,7 +9,7 @@ import (
 // A Tier is one of the manager's kinds of memory. Tiers differ in when their blocks are freed.
 type Tier uint8
 
-// The tiers, in the order in which tables and overlays show them. [Tier.Info] describes each.
+// The tiers, in the order of tables and overlays. [Tier.Info] describes each tier.
 const (
 	Static Tier   = iota // buffers with declared lifetimes, placed once per level
 	Frame                // blocks of one frame
@@ -49,10 +49,10 @@ type Info struct {
 	Freed   Moment  // when all its blocks are freed
 	Hooks   Moment  // when hooks of Manager.OnReset run; with Never OnReset refuses the tier
 
-	// Planned says that the tier commits what a plan or the configuration says, not what is in use. If its
-	// budget is committed, that is no sign of running out of memory.
+	// Planned reports that a plan or the configuration decides how much the tier commits, not the use. If the whole
+	// budget of such a tier is committed, the tier need not be short of memory.
 	Planned bool
-	// PerWorker says that the workers have equal shares of the tier. SetBudget refuses such a tier.
+	// PerWorker reports that the workers have equal shares of the tier. SetBudget refuses such a tier.
 	PerWorker bool
 }
 
@@ -69,7 +69,7 @@ const (
 
 var moments = [...]string{Never: "free", FrameEnd: "frame", LevelEnd: "level", AtClose: "manager"}
 
-// Info returns the description of a tier. For a number that is no tier it has only a name.
+// Info returns the description of a tier. For a number that is no tier the description has only a name.
 func (t Tier) Info() Info {
 	if t >= Count {
 		return Info{Name: t.String()}

@@ -24,10 +24,10 @@ type staticTier struct {
 	past  stats       // of the levels that have ended
 }
 
-// Declare places the level's static buffers as p says, and returns the arena that serves them until
-// EndLevel. Call it once a level, inside it and outside a frame; otherwise the error wraps [ErrOrder]. If
-// the tier's budget is too small, the error wraps memory.ErrOutOfMemory, nothing has changed, and a
-// smaller plan may be declared.
+// Declare places the level's static buffers according to the plan p. It returns the arena of these buffers, which is
+// valid until EndLevel. Call Declare once a level, inside the level and outside a frame; otherwise the error wraps
+// [ErrOrder]. If the tier's budget is too small, the error wraps memory.ErrOutOfMemory. Nothing has changed in this
+// case, and a smaller plan may be declared.
 func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 	switch {
 	case m.phase&inLevel == 0: // also after Close

@@ -14,14 +14,15 @@ import (
 )
 
 // A Worker is the heap of one worker goroutine. Only that goroutine may call its methods, except Stats, RemoteFrees
-// and NewFreer, which are safe for concurrent use. The game goroutine frees its blocks with Manager.Free, and others
-// with a Freer of NewFreer. Such blocks are sent to the worker, who frees them at its next Alloc, Resize or Settle.
+// and NewFreer, which are safe for concurrent use. The game goroutine frees the worker's blocks with Manager.Free,
+// and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, who frees them at the worker's
+// next Alloc, Resize or Settle.
 //
 // A lock is held during each operation, so BeginLevel, EndLevel, Check and Stats never see a half-done operation. In
-// a frame the game goroutine does not wait for that lock: if the worker has it, Stats are those of the last call. The
-// lock does not protect the end of the memory: close the manager, or its page source, after the worker's goroutine
-// has ended. After the manager's Close, Alloc fails with memory.ErrClosed, Free panics with a *memory.Misuse and
-// Settle does nothing.
+// a frame the game goroutine does not wait for the lock: if the worker holds the lock, Stats returns the result of
+// the last call of Stats. The lock does not protect against Close: close the manager, or its page source, after the
+// worker's goroutine has ended. After the manager's Close, Alloc fails with memory.ErrClosed, Free panics with a
+// *memory.Misuse and Settle does nothing.
 type Worker struct {
 	mu    sync.Mutex
 	heap  *tlsf.Heap
@@ -119,9 +120,10 @@ func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
 	return w, err
 }
 
-// Alloc returns a block of the worker's heap. It is not zeroed, and is valid until it is freed: by Free on the
-// worker's goroutine, or by Manager.Free on the game's. Alloc first frees the blocks that other goroutines have sent,
-// and panics with a *memory.Misuse if one of them was freed twice. The errors are those of [tlsf.Heap.Alloc].
+// Alloc returns a block of the worker's heap. The block is not zeroed. It is valid until it is freed: by Free on the
+// worker's goroutine, by Manager.Free on the game goroutine, or by a Freer. Alloc first frees the blocks that other
+// goroutines have sent. If such a block was freed twice, Alloc panics with a *memory.Misuse. Alloc returns the errors
+// of [tlsf.Heap.Alloc].
 func (w *Worker) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +152,8 @@ func (w *Worker) Free(p unsafe.Pointer, size uintptr) {
 	w.freed(p)
 }
 
-// Settle frees the blocks that other goroutines have sent, for a worker that allocates nothing. Worker's goroutine.
+// Settle frees the blocks that other goroutines have sent, for a worker that allocates nothing. Call it on the
+// worker's goroutine.
 func (w *Worker) Settle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,25 +162,26 @@ func (w *Worker) Settle() {
 	}
 }
 
-// NewFreer returns a Freer, which lets one other goroutine free blocks of this worker. NewFreer itself is safe for
-// concurrent use.
+// NewFreer returns a Freer. Through the Freer one other goroutine can free blocks of this worker. NewFreer is safe
+// for concurrent use.
 //
-// The Freer collects blocks in a batch, which is sent when it is full, see [Config.FreeItems], and at Flush and
-// Close. Sending is one compare-and-swap, and neither side waits for the other. The worker frees the blocks at its
-// next Alloc, Resize or Settle; at EndLevel the game goroutine does.
+// The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at
+// Flush and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The worker frees the
+// sent blocks at the worker's next Alloc, Resize or Settle. EndLevel frees the sent blocks as well, on the game
+// goroutine.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside this worker's heap, or in its
-// scratch arena. A double free is detected when the batch is freed: that call panics. Blocks that are sent after the
-// manager's Close are abandoned, and Flush and Close of the Freer report that.
+// scratch arena. A double free is detected when the batch is freed: the call that frees the batch panics. Blocks that
+// are sent after the manager's Close are not freed, and Flush and Close of the Freer return an error.
 func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 
-// RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker: those sent, and
-// those freed. Safe for concurrent use.
+// RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker: how many were sent,
+// and how many were freed. Safe for concurrent use.
 func (w *Worker) RemoteFrees() remote.Stats { return w.inbox.Stats() }
 
-// Stats returns the statistics of the worker's heap and scratch arena, as they are between two of its operations. If
-// an operation is running, they are those that the last Stats returned. The scratch arena counts as of the last
-// BeginTask or EndTask. Stats waits for no worker. Safe for concurrent use.
+// Stats returns the statistics of the worker's heap and scratch arena, as they are between two operations of the
+// worker. If an operation is running, Stats returns the result of the last call of Stats. The statistics of the
+// scratch arena change at BeginTask and EndTask. Stats never waits for the worker. Safe for concurrent use.
 func (w *Worker) Stats() memory.Stats {
 	w.last.Lock()
 	defer w.last.Unlock()

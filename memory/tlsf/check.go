@@ -8,9 +8,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check verifies the heap's metadata and returns up to 100 inconsistencies, joined into one error. It returns nil on
-// a closed heap. It ends even if links form a cycle. Cost: proportional to the committed granules and, once per pool,
-// to the highest number of blocks so far. It allocates 4 bytes per block in the Go heap.
+// Check verifies the heap's metadata and returns up to 100 inconsistencies, joined into one error. On a closed heap
+// Check returns nil. Check ends even if links form a cycle. Cost: proportional to the committed granules and, once
+// per pool, to the highest number of blocks so far. Check allocates 4 bytes per block in the Go heap.
 func (h *Heap) Check() error {
 	if h.closed {
 		return nil

@@ -3,9 +3,9 @@
 //
 // # The idea
 //
-// Free blocks are on lists by size, 16 lists per doubling. One bitmap has a bit per doubling, and one
-// for each doubling has a bit per list. They find the first list whose blocks are all large enough.
-// So the cost depends neither on the number of blocks nor on the size of the heap.
+// Free blocks are on lists by size, 16 lists per doubling. One bitmap has a bit per doubling. For each doubling a
+// second bitmap has a bit per list. The two bitmaps find the first list whose blocks are all large enough. So the
+// cost of an Alloc depends neither on the number of blocks nor on the size of the heap.
 //
 // # Layout
 //
@@ -41,24 +41,24 @@
 //	a block                    rounded up to a granule, of 256 bytes unless Config says otherwise
 //	metadata                   4 per granule committed, 32 per block live or free
 //
-// So the default suits blocks above 4 KiB. Rounding wastes 3 % of the smallest of them on average, but
-// half of a block of 128 bytes. See [Config.Granule] for smaller blocks.
+// So the default granule suits blocks above 4 KiB. Rounding wastes on average 3 % of a block of 4 KiB, but half of a
+// block of 128 bytes. See [Config.Granule] for smaller blocks.
 //
-// Rounding wastes at most a granule a block, and with QuickBytes up to 1/16 of the block more. The search by list
-// misses free blocks that are less than 1/16 larger than the request. Before the heap grows, Alloc also searches
+// Rounding wastes at most a granule a block. With QuickBytes it wastes up to 1/16 of the block more. The search by
+// list misses free blocks that are less than 1/16 larger than the request. Before the heap grows, Alloc also searches
 // the lists of these sizes, at most 64 blocks deep. README.md shows that the number of instructions does not grow
-// with the heap. The benchmarks of this package print the times, and those of the Go heap.
+// with the heap. The benchmarks of this package print the times, and the times of the Go heap.
 //
-// If a block grows by Resize, the free memory after it is kept for it. Other requests take from there
-// only if nothing else is large enough, and then from the far half. If Resize fails, the block that
-// replaces it gets space to grow if possible. TestRoom_ABlockThatGrowsAmongSmallOnesMovesOnce grows a block from 4
-// to 600 KiB by steps of 128 bytes, among small blocks, with a Step of 16 KiB. The block moved once, and
-// 624 KiB were committed. Without the kept memory it moved 260 times, and 1,776 KiB were committed.
+// If a block grows by Resize, the free memory after the block is kept for its growth. Another request uses this
+// memory only if no other free block is large enough, and takes the far half first. If Resize fails, the block that
+// replaces the old one gets space to grow if possible. TestRoom_ABlockThatGrowsAmongSmallOnesMovesOnce grows a block
+// from 4 to 600 KiB by steps of 128 bytes, among small blocks, with a Step of 16 KiB. The block moved once, and 624
+// KiB were committed. Without the kept memory it moved 260 times, and 1,776 KiB were committed.
 //
-// [Config.QuickBytes] trades footprint for time: up to that many bytes of freed blocks wait, not
-// coalesced, for a request of their list. Requests are rounded up to the sizes of lists if that needs
-// no more memory. Trim, Stats, and an Alloc for which the heap cannot grow coalesce the waiting blocks. Only
-// these calls take time in proportion to the waiting blocks.
+// [Config.QuickBytes] trades footprint for time: up to QuickBytes bytes of freed blocks wait, not coalesced, for a
+// request of their size. Requests are rounded up to the sizes of lists if the rounding needs no more memory. Trim,
+// Stats, and an Alloc for which the heap cannot grow coalesce the waiting blocks. Only these calls take time in
+// proportion to the waiting blocks.
 //
 // # Concurrency and the collector
 //

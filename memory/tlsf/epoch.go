@@ -2,8 +2,8 @@ package tlsf
 
 import "unsafe"
 
-// BeginEpoch makes every live block an old one. Blocks that are allocated afterwards are young until the next
-// BeginEpoch. A block keeps its age through Resize. Cost: constant. On a closed heap it panics with a *memory.Misuse.
+// BeginEpoch makes every live block old. Blocks that are allocated afterwards are young until the next BeginEpoch. A
+// block keeps its age through Resize. Cost: constant. On a closed heap it panics with a *memory.Misuse.
 func (h *Heap) BeginEpoch() {
 	if h.closed {
 		panic(h.misuse("BeginEpoch", nil, 0))
@@ -13,8 +13,9 @@ func (h *Heap) BeginEpoch() {
 }
 
 // Young yields the live blocks that were allocated since the last BeginEpoch, until yield returns false. Size is the
-// block's, in bytes, rounded up to granules. The order is by pool, then by address. Before the first BeginEpoch all
-// live blocks are young. Yield must not use the heap. Cost: proportional to the blocks, live and free.
+// size of the block in bytes, rounded up to granules. The blocks are sorted by pool, and within a pool by address.
+// Before the first BeginEpoch all live blocks are young. Yield must not use the heap. Cost: proportional to the
+// blocks, live and free.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	for k := range h.poolCount {
 		for i := h.blocks[k].next; i != uint32(k); i = h.blocks[i].next {
@@ -27,10 +28,10 @@ func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	}
 }
 
-// OnShort registers f for an owner that can free blocks of h on demand, for example by draining a remote.Inbox. Alloc
-// calls f before it fails because memory is exhausted, and then tries once more. F may free blocks of h and must not
-// allocate from it. F must not call code that holds a lock while it allocates from h, such as a slab.Central with h
-// as Large. If f panics, the panic passes through Alloc. A second OnShort replaces f; nil removes it.
+// OnShort registers f for an owner that can free blocks of h on demand, for example by draining a remote.Inbox. If
+// memory is exhausted, Alloc calls f and tries once more before it fails. F may free blocks of h, and must not
+// allocate from h. F must not call code that holds a lock during an Alloc of h, such as a slab.Central with h as
+// Large. If f panics, the panic passes through Alloc. A second OnShort replaces f; nil removes it.
 func (h *Heap) OnShort(f func()) { h.onShort = f }
 
 // askAround looks once more after OnShort's function has run.

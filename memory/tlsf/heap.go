@@ -16,17 +16,16 @@ import (
 // splits it, and Free coalesces it with both neighbours.
 //
 // Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if that is larger. A block
-// belongs to the caller and keeps its address until Free, FreeAny, Reset or Close. It lies outside the Go heap and
-// must not contain Go pointers. A Heap is not safe for concurrent use: one goroutine at a time may call it. Only
+// belongs to the caller and keeps its address until Free, FreeAny, Reset or Close. The block lies outside the Go heap
+// and must not contain Go pointers. A Heap is not safe for concurrent use: one goroutine at a time may call it. Only
 // Generation is safe for concurrent use.
 //
 // After Close, Alloc, AddPool and Trim return memory.ErrClosed, and Owns returns false. Free, FreeAny, Resize,
 // SizeOf, Reset and BeginEpoch panic with a *memory.Misuse; Free and FreeAny of nil still do nothing.
 //
-// Builds with -race or -tags memdebug fill free memory with 0xDD, to the end of the last granule of each block. They
-// detect a write to it when Alloc returns that memory or Resize grows into it. That call panics with a
-// *memory.Misuse, and its repetition succeeds. A write past the end of a live block, into its last granule, is not
-// detected.
+// Builds with -race or -tags memdebug fill free memory with 0xDD, to the end of the last granule of each block. If
+// free memory was written, the Alloc or Resize that uses this memory panics with a *memory.Misuse. A repeated call
+// succeeds. A write past the end of a live block, into the block's last granule, is not detected.
 type Heap struct {
 	//	bitmaps   levels 0010…1 -> lists[l] 0…0100 -> a bin that has a free block
 	//	                                               |
@@ -82,21 +81,21 @@ type Heap struct {
 
 // Config configures [New].
 type Config struct {
-	// Reserve is the address space of the first pool in bytes, which bounds the memory in use. 0 means 64 MiB. The
-	// maximum is 2^28 granules, which is 64 GiB with granules of 256 bytes. If the system refuses this much, or the
-	// metadata for it, New halves it until it succeeds, but not below Step.
+	// Reserve is the address space of the first pool in bytes. It bounds the memory in use. 0 means 64 MiB. The
+	// maximum is 2^28 granules, which is 64 GiB with granules of 256 bytes. If the system refuses so much address
+	// space or metadata, New halves Reserve until the system agrees, but not below Step.
 	Reserve uintptr
 	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to 64 KiB. 0 means 256, which
-	// suits blocks above 4 KiB. Every block is rounded up to the granule: 256 wastes half of a block of 128 bytes,
-	// and 15/16 of a block of 16. Use 16 for many small blocks. The metadata takes 4 bytes per granule committed:
-	// 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule cost padding.
+	// suits blocks above 4 KiB. Every block is rounded up to the granule. A granule of 256 wastes half of a block of
+	// 128 bytes, and 15/16 of a block of 16. Use 16 for many small blocks. The metadata takes 4 bytes per granule
+	// committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule cost padding.
 	Granule uintptr
-	// Step is the least number of bytes that Alloc or Resize commits at once, if the pool has as many left. 0 means 1
-	// MiB, or Reserve if that is less. Step must not exceed Reserve.
+	// Step is the least number of bytes that Alloc or Resize commits at once. If the pool has fewer bytes left, all
+	// of them are committed. 0 means 1 MiB, or Reserve if Reserve is less. Step must not exceed Reserve.
 	Step uintptr
 	// QuickBytes is the number of bytes of freed blocks that may wait, not coalesced, for the next request of about
-	// their size. 0 means none. It trades footprint for speed: requests are rounded up further, and all waiting
-	// blocks are coalesced at once, by a later call. See the package comment.
+	// their size. 0 means that no block waits. QuickBytes trades footprint for speed: requests are rounded up
+	// further, and a later call coalesces all waiting blocks at once. See the package comment.
 	QuickBytes uintptr
 	// Blocks is the number of block descriptors, of 32 bytes each, that New allocates: at most 2^24. 0 means 1024. If
 	// the heap has more blocks, the array of descriptors is copied to a larger one. To avoid that pause, set Blocks
@@ -143,9 +142,9 @@ const (
 	maxDescriptors = 1 << 24 // and as much again is left for the starts
 )
 
-// New returns an empty heap. It reserves the first pool from src and commits no memory yet. If src is nil, it is
-// page.Default(). The error wraps memory.ErrConfig for a configuration that can never work, or the error of src. The
-// heap is nil then, and nothing is kept.
+// New returns an empty heap. It reserves the first pool from src and commits no memory yet. A nil src means
+// page.Default(). For a configuration that can never work the error wraps memory.ErrConfig, otherwise it wraps the
+// error of src. With an error the heap is nil, and nothing stays reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -169,8 +168,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 
 // Alloc returns a block of size bytes, aligned to align, a power of two from 1 to 4096. The block is not zeroed. Size
 // 0 gets a block of one granule. The error is memory.ErrClosed, memory.ErrAlign, memory.ErrTooLarge for a size above
-// the largest pool or above 4 GiB - 1, or a *memory.Exhausted. The last means that the pools, a budget or the
-// system's memory is exhausted.
+// the largest pool or above 4 GiB - 1, or a *memory.Exhausted. A *memory.Exhausted means that the pools, a budget or
+// the system's memory is exhausted.
 //
 // Cost: constant. If no free block fits, a system call commits at least Config.Step bytes. If the heap cannot grow,
 // Alloc coalesces the blocks that wait because of Config.QuickBytes, then calls the function of OnShort.
@@ -297,9 +296,9 @@ func (h *Heap) find(n, step uint32) uint32 {
 	return h.takeRoom(n, step)
 }
 
-// Free frees a block and coalesces it with its free neighbours. Size is the number of bytes that the block was
-// requested with, or that a successful Resize gave it. Free of nil does nothing. If p is not the start of a live
-// block of this heap, or size is wrong, Free panics with a *memory.Misuse and changes nothing. Cost: constant.
+// Free frees a block and coalesces it with its free neighbours. Size is the requested size of the block in bytes, or
+// the new size after a successful Resize. Free of nil does nothing. If p is not the start of a live block of this
+// heap, or size is wrong, Free panics with a *memory.Misuse and changes nothing. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	first := &h.pools[0]
 	g := h.grain.Index(first.base, p)
@@ -343,7 +342,7 @@ func (h *Heap) freeElsewhere(p unsafe.Pointer, size uintptr) {
 	h.release(i, x, p)
 }
 
-// FreeAny is Free without the size. It makes all other checks.
+// FreeAny is Free without the size. FreeAny makes all other checks of Free.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -375,8 +374,8 @@ func (h *Heap) account(x *block, p unsafe.Pointer) {
 	h.counts.In(x.size, uintptr(x.req))
 }
 
-// Base returns the first address of the pool, from which callers may count offsets of blocks. It is constant until
-// Close or AddPool. It is nil on a closed heap, and on a heap with more than one pool.
+// Base returns the first address of the pool. Callers may count offsets of blocks from this address. The address is
+// constant until Close or AddPool. On a closed heap, and on a heap with more than one pool, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer {
 	if h.poolCount != 1 {
 		return nil
@@ -385,8 +384,8 @@ func (h *Heap) Base() unsafe.Pointer {
 }
 
 // Generation returns how many blocks have started at p, modulo 2^32, in builds with -race or -tags memdebug. Package
-// remote uses it to detect stale frees. It is 0 in other builds, and if no block has started at p. It is safe for
-// concurrent use, also after Close.
+// remote uses this number to detect stale frees. In other builds, and if no block has started at p, Generation
+// returns 0. Generation is safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) (n uint32) {
 	for k := range h.lives {
 		n += h.lives[k].GenerationAt(p) // of one pool at most
@@ -398,8 +397,8 @@ func (h *Heap) Generation(p unsafe.Pointer) (n uint32) {
 // proportional to the pools, at most 16.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.poolOf(p) != nil }
 
-// SizeOf returns the size in bytes that the live block at p was requested with, or that a successful Resize gave it.
-// If p is not the start of a live block, SizeOf panics with a *memory.Misuse. Cost: constant for a block of the first
+// SizeOf returns the requested size in bytes of the live block at p, or the new size after a successful Resize. If p
+// is not the start of a live block, SizeOf panics with a *memory.Misuse. Cost: constant for a block of the first
 // pool, otherwise as Owns.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	i := h.startOf(p)
@@ -431,9 +430,9 @@ func (h *Heap) Reset() {
 }
 
 // Close frees every block and releases the memory of every pool. Pointers into the heap are dangling afterwards. If
-// memory cannot be released, Close returns the joined errors of the page sources. The heap is closed nevertheless,
-// and Close can be retried. Otherwise a second Close does nothing. If the page source of a pool is closed, the whole
-// heap is closed.
+// memory cannot be released, Close returns the joined errors of the page sources. In this case the heap is closed
+// nevertheless, and a second Close tries again to release the memory. After a successful Close a second Close does
+// nothing. If the page source of a pool is closed, the whole heap is closed.
 func (h *Heap) Close() error {
 	if !h.closed { // touches no block: if the source has ended, their addresses may be in use elsewhere
 		h.owner.Touch()

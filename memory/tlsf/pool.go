@@ -21,13 +21,13 @@ type pool struct {
 	mem    page.Prefix
 }
 
-// AddPool reserves another pool of bytes from src, and commits no memory yet. If src is nil, it is page.Default(). If
-// the system refuses this much, AddPool halves it until it succeeds, but not below Config.Step. Blocks of different
-// pools are never coalesced. The heap grows in the first pool that has space, in the order of AddPool. A heap has at
-// most 16 pools.
+// AddPool reserves another pool from src, with bytes of address space, and commits no memory yet. A nil src means
+// page.Default(). If the system refuses so much, AddPool halves the size until the system agrees, but not below
+// Config.Step. Blocks of different pools are never coalesced. The heap grows in the first pool that has space, in the
+// order of AddPool. A heap has at most 16 pools.
 //
-// The error is memory.ErrClosed, or wraps memory.ErrConfig for a 17th pool and for a size that can never work, or
-// wraps the error of src. Nothing has changed then.
+// On a closed heap the error is memory.ErrClosed. For a 17th pool, and for a size that can never work, the error
+// wraps memory.ErrConfig. Otherwise it wraps the error of src. If AddPool returns an error, nothing has changed.
 func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 	if h.closed {
 		return memory.ErrClosed
@@ -195,10 +195,10 @@ func (h *Heap) extend(k int, end uint32) uint32 {
 	return j
 }
 
-// Trim coalesces the blocks that wait because of Config.QuickBytes. Then it returns the free memory at the end of
-// each pool to the page source, in whole pages. The address space stays reserved. The error is memory.ErrClosed, or
-// joins those of the page sources; Trim goes on with the other pools then. Cost: proportional to the waiting blocks,
-// and a system call per pool.
+// Trim coalesces the blocks that wait because of Config.QuickBytes. Then Trim returns the free memory at the end of
+// each pool to the page source, in whole pages. The address space stays reserved. On a closed heap the error is
+// memory.ErrClosed. If a page source fails, Trim continues with the other pools and returns the joined errors of the
+// page sources. Cost: proportional to the waiting blocks, and a system call per pool.
 func (h *Heap) Trim() error {
 	if h.closed {
 		return memory.ErrClosed

@@ -8,12 +8,13 @@ import (
 
 // Resize changes the size in bytes of a live block in place and reports whether it succeeded. Shrinking always
 // succeeds. Growing needs free memory after the block: a free block, or the end of the pool, where Resize may commit
-// memory. False means that the block is unchanged. New bytes are not zeroed. If p is not the start of a live block,
-// also if it is nil, or if oldSize is wrong, Resize panics with a *memory.Misuse.
+// memory. False means that the block is unchanged. New bytes are not zeroed. If p is nil or not the start of a live
+// block, or if oldSize is wrong, Resize panics with a *memory.Misuse.
 //
-// Free memory after each of up to 16 blocks that have grown is kept for it, until no other free block serves a
-// request. If Resize returns false, the next Alloc of that size is taken for the block's replacement, and gets space
-// to grow if possible. Cost: constant; at the end of a pool, a system call per Config.Step.
+// For up to 16 blocks that have grown, the free memory after the block is kept for its growth. Another request uses
+// this memory only if no other free block is large enough. If Resize returns false, the next Alloc of newSize bytes
+// counts as the block's replacement, and gets space to grow if possible. Cost: constant; at the end of a pool, a
+// system call per Config.Step.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	i := h.startOf(p)

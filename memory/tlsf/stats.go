@@ -26,16 +26,16 @@ type BlockInfo struct {
 	Free   bool    // also while it waits on a quick stack
 }
 
-// Blocks yields every block, live and free, by pool and then by address, until yield returns false. The blocks of a
-// pool cover its committed memory without gaps. Yield must not use the heap. Blocks does not allocate, and yields
-// nothing on a closed heap. Cost: proportional to the blocks yielded.
+// Blocks yields every block, live and free, until yield returns false. The blocks are sorted by pool, and within a
+// pool by address. The blocks of a pool cover its committed memory without gaps. Yield must not use the heap. Blocks
+// does not allocate, and yields nothing on a closed heap. Cost: proportional to the blocks yielded.
 func (h *Heap) Blocks(yield func(BlockInfo) bool) { h.BlocksFrom(0, 0, yield) }
 
-// BlocksFrom is Blocks that starts with the block that contains the byte offset of a pool. So a large heap can be
-// read in parts: start the next call where the last one stopped, even if the heap was used in between. If offset is
-// beyond the committed memory, BlocksFrom starts with the next pool. If the pool does not exist, it yields nothing;
-// if pool is negative, it panics with a *memory.Misuse. Finding the first block is constant at a live block, and
-// otherwise proportional to the granules up to the next live block.
+// BlocksFrom is Blocks, but starts with the block that contains the byte at offset in the pool. So a large heap can
+// be read in parts: start the next call where the last call stopped, even if the heap was used in between. If offset
+// is beyond the committed memory, BlocksFrom starts with the next pool. If the pool does not exist, BlocksFrom yields
+// nothing. If pool is negative, BlocksFrom panics with a *memory.Misuse. If a live block starts at offset, finding it
+// takes constant time. Otherwise the time is proportional to the granules up to the next live block.
 func (h *Heap) BlocksFrom(pool int, offset uintptr, yield func(BlockInfo) bool) {
 	if pool < 0 {
 		panic(&memory.Misuse{Package: "tlsf", Op: "BlocksFrom", Reason: "there is no pool below 0"})
