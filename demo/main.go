@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -203,9 +204,7 @@ func (o *options) unseen() (*report, error) {
 		return nil, err
 	}
 	ticks := o.ticks
-	if ticks == 0 {
-		ticks = headlessTicks
-	}
+	ticks = cmp.Or(ticks, headlessTicks)
 	rows, told, clock, breathed := newSeries(o.every, ticks), o.newProgress(ticks), o.newPacer(), time.Now()
 	for s.Game.Ticks < ticks && err == nil && !o.stopped.Load() {
 		began := time.Now()

@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -66,9 +67,7 @@ func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 	if cfg.Count == 0 {
 		cfg.Count = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
-	if cfg.Scratch == 0 {
-		cfg.Scratch = defaultScratch
-	}
+	cfg.Scratch = cmp.Or(cfg.Scratch, defaultScratch)
 	if cfg.Count < 1 || cfg.Count > maxWorkers {
 		return nil, fmt.Errorf("ecs: WorkersConfig.Count is %d; it must be from 1 to %d: %w", cfg.Count, maxWorkers, memory.ErrConfig)
 	}

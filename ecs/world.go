@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -74,21 +75,15 @@ const (
 )
 
 func (c Config) withDefaults() (Config, error) {
-	if c.ChunkBytes == 0 {
-		c.ChunkBytes = defaultChunkBytes
-	}
-	if c.MaxChunkBytes == 0 {
-		c.MaxChunkBytes = min(max(c.ChunkBytes, 0)*256, maxChunkBytes)
-	}
+	c.ChunkBytes = cmp.Or(c.ChunkBytes, defaultChunkBytes)
+	c.MaxChunkBytes = cmp.Or(c.MaxChunkBytes, min(max(c.ChunkBytes, 0)*256, maxChunkBytes))
 	if c.FirstChunkBytes == 0 {
 		c.FirstChunkBytes = minChunkBytes
 		if c.MaxChunkBytes == c.ChunkBytes {
 			c.FirstChunkBytes = c.ChunkBytes
 		}
 	}
-	if c.MaxEntities == 0 {
-		c.MaxEntities = defaultMaxEntities
-	}
+	c.MaxEntities = cmp.Or(c.MaxEntities, defaultMaxEntities)
 	if c.ChunkBytes < minChunkBytes || c.ChunkBytes > maxFirstBytes || c.ChunkBytes&(c.ChunkBytes-1) != 0 {
 		return c, fmt.Errorf("ecs: Config.ChunkBytes is %d; it must be a power of two from %d to %d",
 			c.ChunkBytes, minChunkBytes, maxFirstBytes)

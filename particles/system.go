@@ -1,6 +1,7 @@
 package particles
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -70,15 +71,9 @@ type Bounds struct{ MinX, MinY, MaxX, MaxY float32 }
 // memory.ErrConfig and names the field if cfg is invalid, or wraps the error of src. Nothing stays reserved
 // then. The caller must Close the System before it closes src.
 func New(src page.Source, cfg Config) (_ *System, err error) {
-	if cfg.Capacity == 0 {
-		cfg.Capacity = defaultCapacity
-	}
-	if cfg.MaxKinds == 0 {
-		cfg.MaxKinds = defaultKinds
-	}
-	if cfg.Seed == 0 {
-		cfg.Seed = defaultSeed
-	}
+	cfg.Capacity = cmp.Or(cfg.Capacity, defaultCapacity)
+	cfg.MaxKinds = cmp.Or(cfg.MaxKinds, defaultKinds)
+	cfg.Seed = cmp.Or(cfg.Seed, defaultSeed)
 	if cfg.Capacity < 1 || cfg.Capacity > maxCapacity {
 		return nil, fmt.Errorf("particles: new System: Capacity %d: want 1 to %d: %w", cfg.Capacity, maxCapacity, memory.ErrConfig)
 	}

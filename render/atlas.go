@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -85,9 +86,7 @@ type entry struct {
 
 // NewAtlas returns an atlas with the built-in regions. NewAtlas fails only if cfg is out of range.
 func NewAtlas(cfg AtlasConfig) (*Atlas, error) {
-	if cfg.Page == 0 {
-		cfg.Page = DefaultPage
-	}
+	cfg.Page = cmp.Or(cfg.Page, DefaultPage)
 	if cfg.Page < MinPage || cfg.Page > MaxPage || cfg.Page&(cfg.Page-1) != 0 {
 		return nil, fmt.Errorf("render: atlas page of %d texels; allowed are %d, %d, %d and %d", cfg.Page, MinPage, 2*MinPage, DefaultPage, MaxPage)
 	}
@@ -95,9 +94,7 @@ func NewAtlas(cfg AtlasConfig) (*Atlas, error) {
 }
 
 func newAtlas(cfg AtlasConfig, p page) (*Atlas, error) {
-	if cfg.Regions == 0 {
-		cfg.Regions = 1024
-	}
+	cfg.Regions = cmp.Or(cfg.Regions, 1024)
 	if cfg.Regions < 1 || cfg.Regions > 1<<16 {
 		return nil, fmt.Errorf("render: atlas with %d regions; allowed are 1 to %d", cfg.Regions, 1<<16)
 	}

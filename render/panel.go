@@ -1,6 +1,9 @@
 package render
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // Grid is the step of the overlay in pixels of the current view: a row is two steps high, a margin one step wide.
 const Grid = 8
@@ -97,9 +100,7 @@ func (l Level) share(v uint64) float32 {
 // capacity are 0, Color returns accent.
 func (l Level) Color(accent Color) Color {
 	budget := l.Budget
-	if budget == 0 {
-		budget = l.Capacity
-	}
+	budget = cmp.Or(budget, l.Capacity)
 	switch used := float64(l.Used); {
 	case budget == 0 || used < AmberAt*float64(budget):
 		return accent

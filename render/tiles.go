@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -83,12 +84,8 @@ func NewTiles(cfg TilesConfig) (*Tiles, error) {
 }
 
 func newTiles(cfg TilesConfig, newPage func(int) page) (*Tiles, error) {
-	if cfg.Page == 0 {
-		cfg.Page = DefaultPage
-	}
-	if cfg.Pages == 0 {
-		cfg.Pages = 3
-	}
+	cfg.Page = cmp.Or(cfg.Page, DefaultPage)
+	cfg.Pages = cmp.Or(cfg.Pages, 3)
 	if cfg.Page < MinPage || cfg.Page > MaxPage || cfg.Page&(cfg.Page-1) != 0 {
 		return nil, fmt.Errorf("render: tile page of %d texels; allowed are %d, %d, %d and %d", cfg.Page, MinPage, 2*MinPage, DefaultPage, MaxPage)
 	}

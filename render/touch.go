@@ -1,6 +1,10 @@
 package render
 
-import "github.com/go-gl/mathgl/mgl32"
+import (
+	"slices"
+
+	"github.com/go-gl/mathgl/mgl32"
+)
 
 // A TouchButton is a button on the screen, for fingers. The window reads it; the game draws it.
 type TouchButton uint8
@@ -119,14 +123,7 @@ func (s *fingers) land(f touch, w, h float32) {
 	}
 }
 
-func (s *fingers) was(id int) bool {
-	for _, k := range s.known[:s.count] {
-		if k == id {
-			return true
-		}
-	}
-	return false
-}
+func (s *fingers) was(id int) bool { return slices.Contains(s.known[:s.count], id) }
 
 func find(now []touch, id int) *touch {
 	for i := range now {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync/atomic"
@@ -66,9 +67,7 @@ func (o *Options) fill() error {
 			*v = d
 		}
 	}
-	if o.Title == "" {
-		o.Title = "Strata"
-	}
+	o.Title = cmp.Or(o.Title, "Strata")
 	if o.Controls == nil {
 		o.Controls = &Controls{Bindings: DefaultBindings()}
 	}

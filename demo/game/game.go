@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -109,12 +110,8 @@ type Game struct {
 // New makes a game in m's tiers, whose last worker's heap is its own; Begin starts its first realm.
 // Close it before m.
 func New(m *tiers.Manager, cfg Config) (*Game, error) {
-	if cfg.Particles == 0 {
-		cfg.Particles = 20_000
-	}
-	if cfg.Quads == 0 {
-		cfg.Quads = 1024
-	}
+	cfg.Particles = cmp.Or(cfg.Particles, 20_000)
+	cfg.Quads = cmp.Or(cfg.Quads, 1024)
 	if cfg.Enemies < 0 || cfg.Enemies > 200_000 {
 		return nil, fmt.Errorf("game: %d enemies; allowed are 0 to 200,000", cfg.Enemies)
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/strata-go/strata/demo/ground"
@@ -85,9 +86,7 @@ func newGround(st *stream.Streamer, mem *tiers.Manager, view GroundView, budget 
 	if view == nil {
 		return &Ground{}, nil
 	}
-	if budget == 0 {
-		budget = GroundBytes
-	}
+	budget = cmp.Or(budget, GroundBytes)
 	g := &Ground{view: view, budget: budget, most: GroundRoom(budget)}
 	if g.most < 1 {
 		return nil, fmt.Errorf("session: %d bytes for the ground; a sector takes %d, and %d are for those in flight", budget, ground.Bytes, bytesInFlight(budget))

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -83,9 +84,7 @@ type Session struct {
 // New makes the memory, the game and the streamer, and requests the first realm. The error says which part could not
 // be made; nothing is kept then.
 func New(cfg Config) (_ *Session, err error) {
-	if cfg.Realm == "" {
-		cfg.Realm = firstRealm
-	}
+	cfg.Realm = cmp.Or(cfg.Realm, firstRealm)
 	if cfg.Sink == nil {
 		cfg.Sink = func(string, stream.Picture) error { return nil }
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -25,9 +26,7 @@ const farName = "far"
 
 // lay makes the pages; their metadata is in the session's pools.
 func (v *View) lay(s *session.Session, bytes int) (err error) {
-	if bytes == 0 {
-		bytes = session.GroundBytes
-	}
+	bytes = cmp.Or(bytes, session.GroundBytes)
 	t := &v.ground
 	if t.far, err = v.atlas.ID(farName); err != nil {
 		return err

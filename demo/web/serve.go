@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,9 +162,7 @@ func (f form) send(w http.ResponseWriter, r *http.Request, dir, name string) {
 		h.Set("Content-Encoding", f.encoding)
 	}
 	kind := mime.TypeByExtension(path.Ext(name)) // not that of the compressed form
-	if kind == "" {
-		kind = "application/octet-stream"
-	}
+	kind = cmp.Or(kind, "application/octet-stream")
 	h.Set("Content-Type", kind)
 	http.ServeContent(w, r, name, info.ModTime(), file)
 }

@@ -17,6 +17,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -55,12 +56,8 @@ func Write(path string, write func(io.Writer) error) error { return Writer{}.Wri
 // error is that of write, or an *fs.PathError with the failed step, the path and the system's reason. If
 // write panics, the temporary file is removed and the panic continues.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
-	if w.System == nil {
-		w.System = OS()
-	}
-	if w.Mode == 0 {
-		w.Mode = 0o644
-	}
+	w.System = cmp.Or(w.System, OS())
+	w.Mode = cmp.Or(w.Mode, 0o644)
 	temp, err := w.complete(path, write)
 	if temp != "" {
 		defer func() {

@@ -1,6 +1,7 @@
 package atomicfile
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -70,9 +71,7 @@ func (operating) IsFolder(name string) bool {
 // one. It returns nil if the name exists already, even as a file. Otherwise the error is an *fs.PathError
 // with the failed step. A nil System is the operating system.
 func MakeFolder(sys System, dir string, mode fs.FileMode) error {
-	if sys == nil {
-		sys = OS()
-	}
+	sys = cmp.Or(sys, OS())
 	if sys.IsFolder(dir) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -64,12 +65,8 @@ const maxBuffers = 1024
 // NewFrames returns a ring at frame 0 with buffers of src. If src is nil, it is page.Default(). The error wraps
 // memory.ErrConfig if Buffers is out of range, or the error of src, and nothing is kept.
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
-	if cfg.Buffers == 0 {
-		cfg.Buffers = 2
-	}
-	if cfg.Bytes == 0 {
-		cfg.Bytes = 1 << 20
-	}
+	cfg.Buffers = cmp.Or(cfg.Buffers, 2)
+	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	if cfg.Buffers < 0 || cfg.Buffers > maxBuffers {
 		return nil, fmt.Errorf("arena: new Frames: Buffers %d: want 1 to %d: %w", cfg.Buffers, maxBuffers, memory.ErrConfig)
 	}

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -38,12 +39,8 @@ type GrowingConfig struct {
 // NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The
 // error wraps memory.ErrConfig if Step exceeds Reserve, or the error of src.
 func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
-	if cfg.Reserve == 0 {
-		cfg.Reserve = 64 << 20
-	}
-	if cfg.Step == 0 {
-		cfg.Step = 128 << 10
-	}
+	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
+	cfg.Step = cmp.Or(cfg.Step, 128<<10)
 	if cfg.Step > cfg.Reserve {
 		return nil, fmt.Errorf("arena: new Growing: Step %d: want at most %d, the Reserve: %w", cfg.Step, cfg.Reserve, memory.ErrConfig)
 	}

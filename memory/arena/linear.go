@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"fmt"
 	"unsafe"
 
@@ -82,9 +83,7 @@ type LinearConfig struct {
 // NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). The error wraps that of src, and
 // nothing is kept.
 func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
-	if cfg.Bytes == 0 {
-		cfg.Bytes = 1 << 20
-	}
+	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	l := new(Linear)
 	if err := l.init(src, cfg.Bytes, cfg.Bytes, cfg.Bytes, 0); err != nil {
 		return nil, fmt.Errorf("arena: new Linear of %d bytes: %w", cfg.Bytes, err)

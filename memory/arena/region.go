@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"unsafe"
@@ -109,16 +110,12 @@ type RegionConfig struct {
 // NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error
 // wraps memory.ErrConfig if a field is out of range, or the error of src.
 func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
-	if cfg.RegionBytes == 0 {
-		cfg.RegionBytes = 64 << 10
-	}
+	cfg.RegionBytes = cmp.Or(cfg.RegionBytes, 64<<10)
 	if cfg.RegionBytes > maxRegionBytes {
 		return nil, fmt.Errorf("arena: new Region: RegionBytes %d: want at most %d: %w: %w", cfg.RegionBytes, uint64(maxRegionBytes), memory.ErrConfig, memory.ErrTooLarge)
 	}
 	size := max(align.CeilPow2(cfg.RegionBytes), 1<<minRegionShift)
-	if cfg.Reserve == 0 {
-		cfg.Reserve = max(64<<20, size)
-	}
+	cfg.Reserve = cmp.Or(cfg.Reserve, max(64<<20, size))
 	if cfg.Reserve < size {
 		return nil, fmt.Errorf("arena: new Region: Reserve %d: want at least %d, one region: %w", cfg.Reserve, size, memory.ErrConfig)
 	}

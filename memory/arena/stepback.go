@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"unsafe"
@@ -65,9 +66,7 @@ const startSteps = 256
 // NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). The error wraps memory.ErrConfig if
 // Bytes is 4 GiB or more, or the error of src, and nothing is kept.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
-	if cfg.Bytes == 0 {
-		cfg.Bytes = 1 << 20
-	}
+	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	if uint64(cfg.Bytes) > math.MaxUint32 {
 		return nil, fmt.Errorf("arena: new StepBack: Bytes %d: want at most %d: %w: %w", cfg.Bytes, uint64(math.MaxUint32), memory.ErrConfig, memory.ErrTooLarge)
 	}

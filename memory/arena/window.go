@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"unsafe"
@@ -56,15 +57,11 @@ type WindowConfig struct {
 // pointer. The error wraps memory.ErrConfig if a field is out of range or t is the zero Type, or the error of src, and
 // nothing is kept.
 func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Window[T], error) {
-	if cfg.Keep == 0 {
-		cfg.Keep = 64
-	}
+	cfg.Keep = cmp.Or(cfg.Keep, 64)
 	if cfg.Keep > math.MaxInt/4 && cfg.Capacity == 0 {
 		return nil, fmt.Errorf("arena: new Window: Keep %d: want 1 to %d: %w: %w", cfg.Keep, math.MaxInt/4, memory.ErrConfig, memory.ErrTooLarge)
 	}
-	if cfg.Capacity == 0 {
-		cfg.Capacity = 4 * cfg.Keep
-	}
+	cfg.Capacity = cmp.Or(cfg.Capacity, 4*cfg.Keep)
 	if cfg.Keep < 0 || cfg.Capacity <= cfg.Keep {
 		return nil, fmt.Errorf("arena: new Window: Keep %d of Capacity %d: want a Keep of 1 or more and a larger Capacity: %w", cfg.Keep, cfg.Capacity, memory.ErrConfig)
 	}

@@ -1,6 +1,7 @@
 package buddy
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"unsafe"
@@ -106,12 +107,8 @@ const (
 // wraps memory.ErrConfig if a field is out of range, the error of src, or a *memory.Exhausted if the Go heap has no
 // space for the metadata.
 func New(src page.Source, cfg Config) (*Heap, error) {
-	if cfg.Reserve == 0 {
-		cfg.Reserve = 64 << 20
-	}
-	if cfg.MinBlock == 0 {
-		cfg.MinBlock = 256
-	}
+	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
+	cfg.MinBlock = cmp.Or(cfg.MinBlock, 256)
 	if cfg.MinBlock < minUnit || cfg.MinBlock > maxUnit || cfg.MinBlock&(cfg.MinBlock-1) != 0 {
 		return nil, fmt.Errorf("buddy: new Heap: MinBlock %d: want a power of two from %d to %d: %w", cfg.MinBlock, minUnit, maxUnit, memory.ErrConfig)
 	}

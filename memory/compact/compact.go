@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"time"
 	"unsafe"
 
@@ -43,9 +44,7 @@ func (h *Heap) Compact(b Budget) (moved uintptr, done bool) {
 		panic(&memory.Misuse{Package: "compact", Op: "Compact", Reason: "the heap is closed"})
 	}
 	h.owner.Touch()
-	if b.Bytes == 0 {
-		b.Bytes = ^uintptr(0)
-	}
+	b.Bytes = cmp.Or(b.Bytes, ^uintptr(0))
 	var start time.Time
 	if b.Time > 0 {
 		start = time.Now()

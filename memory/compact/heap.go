@@ -1,6 +1,7 @@
 package compact
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -108,18 +109,10 @@ type Config struct {
 
 // withDefaults fills in the defaults. The error names the first wrong field.
 func (c Config) withDefaults() (Config, error) {
-	if c.Reserve == 0 {
-		c.Reserve = 64 << 20
-	}
-	if c.Align == 0 {
-		c.Align = minAlign
-	}
-	if c.Step == 0 {
-		c.Step = min(256<<10, c.Reserve)
-	}
-	if c.Blocks == 0 {
-		c.Blocks = 1024
-	}
+	c.Reserve = cmp.Or(c.Reserve, 64<<20)
+	c.Align = cmp.Or(c.Align, minAlign)
+	c.Step = cmp.Or(c.Step, min(256<<10, c.Reserve))
+	c.Blocks = cmp.Or(c.Blocks, 1024)
 	if !align.Valid(c.Align) || c.Align < minAlign {
 		return c, fmt.Errorf("config: Align %d: want a power of two from %d to %d: %w", c.Align, minAlign, memory.MaxAlign, memory.ErrConfig)
 	}

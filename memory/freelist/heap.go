@@ -1,6 +1,7 @@
 package freelist
 
 import (
+	"cmp"
 	"fmt"
 	"unsafe"
 
@@ -82,12 +83,8 @@ const (
 // wraps memory.ErrConfig if a field is out of range, the error of src, or a *memory.Exhausted if the Go heap has no
 // space for the metadata.
 func New(src page.Source, cfg Config) (*Heap, error) {
-	if cfg.Reserve == 0 {
-		cfg.Reserve = 64 << 20
-	}
-	if cfg.Granule == 0 {
-		cfg.Granule = 64
-	}
+	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
+	cfg.Granule = cmp.Or(cfg.Granule, 64)
 	if cfg.Granule < minGranule || cfg.Granule > maxGranule || cfg.Granule&(cfg.Granule-1) != 0 {
 		return nil, fmt.Errorf("freelist: new Heap: Granule %d: want a power of two from %d to %d: %w", cfg.Granule, minGranule, maxGranule, memory.ErrConfig)
 	}

@@ -1,6 +1,7 @@
 package gcpace
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 
@@ -67,9 +68,7 @@ func New(cfg Config) (*Pacer, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	if cfg.Headroom == 0 {
-		cfg.Headroom = defaultHeadroom
-	}
+	cfg.Headroom = cmp.Or(cfg.Headroom, defaultHeadroom)
 	p := &Pacer{}
 	p.start()
 	if !cfg.Keep {

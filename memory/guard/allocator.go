@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -67,15 +68,9 @@ type Config struct {
 
 // withDefaults fills in the defaults and says what is wrong with the rest.
 func (c Config) withDefaults() (Config, error) {
-	if c.CanaryBytes == 0 {
-		c.CanaryBytes = 16
-	}
-	if c.History == 0 {
-		c.History = 1024
-	}
-	if c.Frames == 0 {
-		c.Frames = 8
-	}
+	c.CanaryBytes = cmp.Or(c.CanaryBytes, 16)
+	c.History = cmp.Or(c.History, 1024)
+	c.Frames = cmp.Or(c.Frames, 8)
 	if c.CanaryBytes > maxCanary {
 		return c, fmt.Errorf("config: CanaryBytes %d: want 1 to %d: %w", c.CanaryBytes, maxCanary, memory.ErrConfig)
 	}

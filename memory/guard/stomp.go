@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -86,18 +87,10 @@ type StompConfig struct {
 // NewStomp returns a Stomp with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error wraps
 // memory.ErrConfig if a field is out of range, or the error of src.
 func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
-	if src == nil {
-		src = page.Default()
-	}
-	if cfg.Reserve == 0 {
-		cfg.Reserve = defaultStomp
-	}
-	if cfg.Blocks == 0 {
-		cfg.Blocks = 16_000
-	}
-	if cfg.Frames == 0 {
-		cfg.Frames = 8
-	}
+	src = cmp.Or(src, page.Default())
+	cfg.Reserve = cmp.Or(cfg.Reserve, defaultStomp)
+	cfg.Blocks = cmp.Or(cfg.Blocks, 16_000)
+	cfg.Frames = cmp.Or(cfg.Frames, 8)
 	if cfg.Blocks < 1 || cfg.Blocks > 1<<20 {
 		return nil, fmt.Errorf("guard: new Stomp: Blocks %d: want 1 to %d: %w", cfg.Blocks, 1<<20, memory.ErrConfig)
 	}

@@ -1,6 +1,7 @@
 package memtest
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"testing"
@@ -71,9 +72,7 @@ type Mortal struct {
 // reserved, the test ends.
 func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	tb.Helper()
-	if src == nil {
-		src = page.Default()
-	}
+	src = cmp.Or(src, page.Default())
 	mem, err := src.Reserve(size)
 	if err != nil {
 		tb.Fatal(err)

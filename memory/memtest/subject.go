@@ -1,6 +1,7 @@
 package memtest
 
 import (
+	"cmp"
 	"io"
 	"testing"
 
@@ -78,12 +79,8 @@ func Each(t *testing.T, subjects map[string]Subject, test func(*testing.T, Subje
 }
 
 func (s Subject) withDefaults() Subject {
-	if s.MaxSize == 0 {
-		s.MaxSize = 4096
-	}
-	if s.MaxAlign == 0 {
-		s.MaxAlign = memory.MaxAlign
-	}
+	s.MaxSize = cmp.Or(s.MaxSize, 4096)
+	s.MaxAlign = cmp.Or(s.MaxAlign, memory.MaxAlign)
 	if s.FixedSize != 0 {
 		s.MaxSize = s.FixedSize
 	}

@@ -1,6 +1,7 @@
 package meter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -114,12 +115,8 @@ func New(m *tiers.Manager, cfg Config) (*Meter, error) {
 	if m == nil {
 		return nil, fmt.Errorf("meter: New needs a manager: %w", memory.ErrConfig)
 	}
-	if cfg.Window == 0 {
-		cfg.Window = defaultWindow
-	}
-	if cfg.Frame == 0 {
-		cfg.Frame = defaultFrame
-	}
+	cfg.Window = cmp.Or(cfg.Window, defaultWindow)
+	cfg.Frame = cmp.Or(cfg.Frame, defaultFrame)
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}

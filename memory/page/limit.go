@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/strata-go/strata/memory"
@@ -22,12 +23,8 @@ type Limit struct {
 // NewLimit returns a Limit on src with a budget of `limit` bytes, and no soft limit. If the parameter limit is 0,
 // there is no budget. If src is nil, NewLimit uses [Default].
 func NewLimit(src Source, limit uintptr) *Limit {
-	if src == nil {
-		src = Default()
-	}
-	if limit == 0 {
-		limit = ^uintptr(0)
-	}
+	src = cmp.Or(src, Default())
+	limit = cmp.Or(limit, ^uintptr(0))
 	return &Limit{src: src, limit: limit, soft: ^uintptr(0)}
 }
 
@@ -54,9 +51,7 @@ func (l *Limit) Budget() uintptr { return l.limit }
 // than `limit` bytes are committed, the hard limit becomes the number of committed bytes. The soft limit does not
 // change.
 func (l *Limit) SetBudget(limit uintptr) {
-	if limit == 0 {
-		limit = ^uintptr(0)
-	}
+	limit = cmp.Or(limit, ^uintptr(0))
 	l.limit = max(limit, l.committed)
 }
 

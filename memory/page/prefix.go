@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -39,9 +40,7 @@ type Prefix struct {
 // 0, Ensure commits 1/32 of the committed bytes at once, from a Granule to 256 KiB. A small heap thus stays small,
 // and growing to 4 MiB takes about 100 system calls of a microsecond.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
-	if src == nil {
-		src = Default()
-	}
+	src = cmp.Or(src, Default())
 	mem, size, err := reserve(src, want, least)
 	if err != nil {
 		return Prefix{}, err
@@ -58,9 +57,7 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 // memory.ErrConfig. If the memory that src returns is smaller than requested or not as [Source] requires, Reserve
 // releases the memory and fails.
 func Reserve(src Source, want, least uintptr) (Memory, error) {
-	if src == nil {
-		src = Default()
-	}
+	src = cmp.Or(src, Default())
 	mem, _, err := reserve(src, want, least)
 	return mem, err
 }

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"unsafe"
@@ -96,12 +97,8 @@ type BlocksConfig struct {
 // system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. The error wraps
 // memory.ErrConfig if a field is out of range, or the error of src.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
-	if cfg.Size == 0 {
-		cfg.Size = 64
-	}
-	if cfg.Align == 0 {
-		cfg.Align = granuleBytes
-	}
+	cfg.Size = cmp.Or(cfg.Size, 64)
+	cfg.Align = cmp.Or(cfg.Align, granuleBytes)
 	if !align.Valid(cfg.Align) {
 		return nil, fmt.Errorf("pool: new Blocks: Align %d: want a power of two from 1 to %d: %w: %w", cfg.Align, memory.MaxAlign, memory.ErrConfig, memory.ErrAlign)
 	}
@@ -110,9 +107,7 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	if size < cfg.Size {
 		return nil, fmt.Errorf("pool: new Blocks: Size %d: want at most %d: %w: %w", cfg.Size, align.Down(^uintptr(0), al), memory.ErrConfig, memory.ErrTooLarge)
 	}
-	if cfg.Capacity == 0 {
-		cfg.Capacity = int(max(defaultReserve/size, 1))
-	}
+	cfg.Capacity = cmp.Or(cfg.Capacity, int(max(defaultReserve/size, 1)))
 	want, ok := align.Mul(cfg.Capacity, size)
 	if !ok || uint64(want)>>granuleShift > maxGranules {
 		return nil, fmt.Errorf("pool: new Blocks: Capacity %d of Size %d: want 1 slot to %d bytes: %w: %w",

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -98,9 +99,7 @@ const maxSlots = min(worn, math.MaxInt/16)
 
 // reserve reserves address space for capacity objects of size bytes. total is the size of an object with all its parts.
 func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, uint, error) {
-	if capacity == 0 {
-		capacity = int(max(defaultReserve/total, 1))
-	}
+	capacity = cmp.Or(capacity, int(max(defaultReserve/total, 1)))
 	want, ok := align.Mul(capacity, size)
 	if !ok || uint64(capacity) > maxSlots {
 		return page.Prefix{}, 0, fmt.Errorf("config: Capacity %d of %d bytes each: want 1 to %d: %w: %w",

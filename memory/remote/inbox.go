@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -127,15 +128,11 @@ func New(target Target, cfg Config) (*Inbox, error) {
 	if invariant.Nil(target) {
 		return nil, fmt.Errorf("remote: new Inbox: target nil: want the allocator that frees the blocks: %w", memory.ErrConfig)
 	}
-	if cfg.Batch == 0 {
-		cfg.Batch = defaultBatch
-	}
+	cfg.Batch = cmp.Or(cfg.Batch, defaultBatch)
 	if cfg.Batch < 1 || cfg.Batch > maxBatch {
 		return nil, fmt.Errorf("remote: new Inbox: Batch %d: want 1 to %d, or 0 for %d: %w", cfg.Batch, maxBatch, defaultBatch, memory.ErrConfig)
 	}
-	if cfg.Bytes == 0 {
-		cfg.Bytes = defaultBytes
-	}
+	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	in := &Inbox{target: target, size: cfg.Batch, bytes: cfg.Bytes}
 	if !invariant.Debug {
 		in.runs, _ = target.(RunFreer)

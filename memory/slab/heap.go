@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -140,12 +141,8 @@ const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan
 // page.Default(). The error wraps memory.ErrConfig if a field is out of range, MaxSize and Classes do not fit, or
 // Large is a nil pointer. Otherwise it is the error of src. With an error, the heap is nil and nothing is kept.
 func New(src page.Source, cfg Config) (*Heap, error) {
-	if cfg.Reserve == 0 {
-		cfg.Reserve = 64 << 20
-	}
-	if cfg.MaxSize == 0 {
-		cfg.MaxSize = 4096
-	}
+	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
+	cfg.MaxSize = cmp.Or(cfg.MaxSize, 4096)
 	ladder, err := newLadder(cfg.Classes, cfg.MaxSize)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -36,9 +37,7 @@ type DoubleConfig struct {
 // NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). The error wraps that of src, and
 // nothing is kept.
 func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
-	if cfg.Bytes == 0 {
-		cfg.Bytes = defaultBytes
-	}
+	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
 	if err != nil {
 		return nil, fmt.Errorf("stack: new Double of %d bytes: %w", cfg.Bytes, err)

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"sort"
 	"unsafe"
 
@@ -60,9 +61,7 @@ const startBlocks = 64
 
 // open makes e an empty End whose edge starts at origin and stops at *wall; nil means limit.
 func (e *End) open(base unsafe.Pointer, origin, limit uintptr, wall *uintptr) {
-	if wall == nil {
-		wall = &e.limit
-	}
+	wall = cmp.Or(wall, &e.limit)
 	e.base, e.origin, e.edge, e.limit, e.wall = base, origin, origin, limit, wall
 	e.blocks = make([]block, 0, startBlocks)
 }

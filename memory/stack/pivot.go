@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -40,12 +41,8 @@ type PivotConfig struct {
 // NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). The error wraps memory.ErrConfig if
 // the sum of both capacities overflows, or the error of src, and nothing is kept.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
-	if cfg.Forward == 0 {
-		cfg.Forward = defaultBytes
-	}
-	if cfg.Backward == 0 {
-		cfg.Backward = cfg.Forward
-	}
+	cfg.Forward = cmp.Or(cfg.Forward, defaultBytes)
+	cfg.Backward = cmp.Or(cfg.Backward, cfg.Forward)
 	bytes := cfg.Backward + cfg.Forward
 	if bytes < cfg.Forward {
 		return nil, fmt.Errorf("stack: new Pivot: Forward %d and Backward %d: want a sum of at most %d: %w: %w",

@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -33,9 +34,7 @@ type Config struct {
 // New returns a Stack with a buffer of src. If src is nil, it is page.Default(). The error wraps that of src, and nothing
 // is kept.
 func New(src page.Source, cfg Config) (*Stack, error) {
-	if cfg.Bytes == 0 {
-		cfg.Bytes = defaultBytes
-	}
+	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
 	if err != nil {
 		return nil, fmt.Errorf("stack: new Stack of %d bytes: %w", cfg.Bytes, err)

@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -96,18 +97,10 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Source == nil {
 		c.Source = page.DefaultWith(page.Options{HugePages: c.HugePages, Prefault: c.Prefault})
 	}
-	if c.Frames == 0 {
-		c.Frames = 2
-	}
-	if c.Workers == 0 {
-		c.Workers = defaultWorkers
-	}
-	if c.SoftMark == 0 {
-		c.SoftMark = 0.75
-	}
-	if c.Scratch == 0 {
-		c.Scratch = 256 << 10
-	}
+	c.Frames = cmp.Or(c.Frames, 2)
+	c.Workers = cmp.Or(c.Workers, defaultWorkers)
+	c.SoftMark = cmp.Or(c.SoftMark, 0.75)
+	c.Scratch = cmp.Or(c.Scratch, 256<<10)
 	c.Workers = max(c.Workers, 0)
 	if err := c.checkFields(); err != nil {
 		return c, err
@@ -145,9 +138,7 @@ func (c *Config) checkFields() error {
 		return bad("FreeItems %d: want 1 to 64, or 0 for 32 and 8", c.FreeItems)
 	}
 	for t := range Tier(Count) {
-		if c.Reserve[t] == 0 {
-			c.Reserve[t] = table[t].Reserve
-		}
+		c.Reserve[t] = cmp.Or(c.Reserve[t], table[t].Reserve)
 		if most := min(uint64(1<<40), math.MaxUint/4); uint64(c.Reserve[t]) > most {
 			return bad("Reserve[%s] %d: want at most %d", t, c.Reserve[t], most)
 		}
@@ -166,12 +157,8 @@ func (c Config) Reserved(t Tier) uintptr {
 	if t >= Count {
 		return 0
 	}
-	if c.Reserve[t] == 0 {
-		c.Reserve[t] = table[t].Reserve
-	}
-	if c.Workers == 0 {
-		c.Workers = defaultWorkers
-	}
+	c.Reserve[t] = cmp.Or(c.Reserve[t], table[t].Reserve)
+	c.Workers = cmp.Or(c.Workers, defaultWorkers)
 	c.Workers = max(c.Workers, 0)
 	if c.Workers > 0 && table[t].PerWorker && c.Reserve[t] > math.MaxUint/uintptr(c.Workers) {
 		return 0

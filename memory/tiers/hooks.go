@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/strata-go/strata/memory"
@@ -85,8 +86,6 @@ func (m *Manager) leave() { m.running, m.hooked = "", [Count]bool{} }
 // onSoft calls Config.OnSoft. Calls of frames and levels are refused meanwhile, because an allocation is running.
 func (m *Manager) onSoft(t Tier, committed, budget uintptr) {
 	defer func(call string) { m.running = call }(m.running)
-	if m.running == "" {
-		m.running = "an allocation beyond the soft mark"
-	}
+	m.running = cmp.Or(m.running, "an allocation beyond the soft mark")
 	m.cfg.OnSoft(t, committed, budget)
 }

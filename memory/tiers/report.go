@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -138,9 +139,7 @@ func (s *Snapshot) tagText(b *strings.Builder) {
 	for i := range s.Tags {
 		r := &s.Tags[i]
 		name := r.Name
-		if name == "" {
-			name = "(none)"
-		}
+		name = cmp.Or(name, "(none)")
 		fmt.Fprintf(b, "%-*s %10s %10s %10s %9d %9d %8d %10s %10s\n", wide, name, memory.FormatBytes(r.InUse), memory.FormatBytes(r.Peak), memory.FormatBytes(r.Requested),
 			r.Allocs, r.Frees, r.Failures, memory.FormatBytes(r.Frame.Bytes), memory.FormatBytes(r.Level.Bytes))
 	}

@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"cmp"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -113,9 +114,7 @@ func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
 		return nil, err
 	}
 	batch := cfg.FreeItems
-	if batch == 0 {
-		batch = 8 // blocks of workers are few and large
-	}
+	batch = cmp.Or(batch, 8) // blocks of workers are few and large
 	w.inbox, err = remote.New(workerTarget{target{inboxFreer{w}, own}, w.heap}, remote.Config{Batch: batch, Bytes: cfg.FreeBytes})
 	return w, err
 }

@@ -1,6 +1,7 @@
 package tlsf
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -105,18 +106,10 @@ type Config struct {
 
 // withDefaults fills in the defaults. The error names the first wrong field.
 func (c Config) withDefaults() (Config, error) {
-	if c.Reserve == 0 {
-		c.Reserve = 64 << 20
-	}
-	if c.Granule == 0 {
-		c.Granule = 256
-	}
-	if c.Step == 0 {
-		c.Step = min(1<<20, c.Reserve)
-	}
-	if c.Blocks == 0 {
-		c.Blocks = 1024
-	}
+	c.Reserve = cmp.Or(c.Reserve, 64<<20)
+	c.Granule = cmp.Or(c.Granule, 256)
+	c.Step = cmp.Or(c.Step, min(1<<20, c.Reserve))
+	c.Blocks = cmp.Or(c.Blocks, 1024)
 	if c.Granule < minGranule || c.Granule > maxGranule || c.Granule&(c.Granule-1) != 0 {
 		return c, fmt.Errorf("config: Granule %d: want a power of two from %d to %d: %w", c.Granule, minGranule, maxGranule, memory.ErrConfig)
 	}

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -82,9 +83,7 @@ func (c *Config) fill() error {
 			c.Keys[i] = ebiten.KeyF1 + ebiten.Key(i)
 		}
 	}
-	if c.Dir == "" {
-		c.Dir = "."
-	}
+	c.Dir = cmp.Or(c.Dir, ".")
 	if c.Meter.Now == nil {
 		c.Meter.Now = time.Now
 	}

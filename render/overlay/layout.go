@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 	"unsafe"
 
@@ -126,7 +127,7 @@ func (o *Overlay) lastPanel(from int) bool {
 func (o *Overlay) columns(open []int, top, bottom float32, last bool) bool {
 	x, used, widest := float32(0), float32(0), float32(0)
 	for k := range o.parts {
-		if k == int(Strip) || !contains(open, k) {
+		if k == int(Strip) || !slices.Contains(open, k) {
 			continue
 		}
 		cols, rows := o.size(k)
@@ -153,15 +154,6 @@ func (o *Overlay) side(x, w float32) float32 {
 		return o.scr.w - render.Grid - x - w
 	}
 	return render.Grid + x
-}
-
-func contains(s []int, k int) bool {
-	for _, v := range s {
-		if v == k {
-			return true
-		}
-	}
-	return false
 }
 
 // drawPart draws one part at its place.

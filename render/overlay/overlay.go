@@ -3,6 +3,7 @@ package overlay
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -158,14 +159,7 @@ func (o *Overlay) Show(p Part, on bool) {
 func (o *Overlay) Shown(p Part) bool { return o.at(int(p)) >= 0 }
 
 // at returns the position of part k among those that are open, or -1.
-func (o *Overlay) at(k int) int {
-	for i, p := range o.open {
-		if p == k {
-			return i
-		}
-	}
-	return -1
-}
+func (o *Overlay) at(k int) int { return slices.Index(o.open, k) }
 
 func (o *Overlay) show(k int, on bool) {
 	i := o.at(k)

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -147,9 +148,7 @@ func appendMonitor(dst []byte, v float64) []byte {
 // late colours a frame time: from one and a half frames on it is amber, from two red.
 func (o *Overlay) late(seconds float64) render.Color {
 	frame := o.cfg.Meter.Frame.Seconds()
-	if frame == 0 {
-		frame = 1.0 / 60
-	}
+	frame = cmp.Or(frame, 1.0/60)
 	switch {
 	case seconds > 2.05*frame:
 		return render.Red

@@ -1,6 +1,8 @@
 package overlay
 
 import (
+	"slices"
+
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -30,7 +32,7 @@ func (t *top) pick(rows []meter.Row, n int) {
 		}
 		t.insert(rows, i, n)
 	}
-	if grows >= 0 && t.n > 0 && !contains(t.row[:t.n], grows) {
+	if grows >= 0 && t.n > 0 && !slices.Contains(t.row[:t.n], grows) {
 		t.row[t.n-1] = grows
 	}
 }
