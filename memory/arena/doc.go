@@ -3,9 +3,8 @@
 //
 // # The idea
 //
-// Most of a game's memory ends at a known moment: with the frame, with the level, with a parse. Such a block
-// needs no header and no free of its own. Its whole cost is a rounding, two additions, a few comparisons and two
-// stores.
+// Most blocks of a game end at a known moment: with the frame, with the level, with a parse. Such a block needs no
+// header and no Free. Its allocation costs a rounding, two additions, a few comparisons and two stores.
 //
 // # Layout
 //
@@ -71,12 +70,12 @@
 //	                                    once in Capacity-Keep+1 calls
 //	Window.Last, At, Drop               constant                               none
 //
-// Only a Region has external fragmentation: the ends of its regions that are not open, and freed blocks beside a
-// live one. At worst one block keeps each region. Internal fragmentation is the padding. The benchmarks of this
-// package print the figures and those of the Go heap.
+// Only a Region has external fragmentation: the unused ends of regions that are not open, and freed blocks in a
+// region with a live block. In the worst case each region is kept by one block. Internal fragmentation is the
+// padding. The benchmarks of this package compare these costs with the Go heap.
 //
-// A Push of 24 bytes and a read of the last 16 of 64 entries, in ns. It is the lowest of six short rounds of go test
-// -bench Window, on an AMD EPYC with two cores that other processes use as well, with Go 1.26.8.
+// A Push of 24 bytes and a read of the last 16 of 64 entries, in ns. Each figure is the lowest of six short rounds of
+// go test -bench Window, on an AMD EPYC with two cores that other processes use as well, with Go 1.26.8.
 //
 //	Window, Capacity 1.25, 2, 4, 16 times Keep            25.6, 22.2, 15.7, 16.7
 //	ring, by modulo                                       72.3
@@ -107,15 +106,15 @@
 //	stale pointer of a frame   faults in memdebug builds
 //	use after Close            always                       always       always
 //
-// In a Linear a block of size 0 has the address of the next block. A Free of size 0 at the start of a block
-// therefore does nothing; debug builds tell the two blocks apart. A StepBack and a Region give a block of size 0 one
-// and 16 bytes, and do not tell it from a block of size 1.
+// In a Linear a block of size 0 has the address of the next block. A Free of size 0 at the start of a block therefore
+// does nothing; debug builds tell the two blocks apart. A block of size 0 takes one byte in a StepBack and 16 bytes
+// in a Region. Neither distinguishes it from a block of size 1.
 //
 // # Source
 //
-// Hanson, "Fast allocation and deallocation of memory based on object lifetimes", Software: Practice and
-// Experience 20(1), 1990, for arenas by lifetime. The marks follow Tofte and Talpin, "Region-based memory
-// management", 1997. Counting the live objects of a region follows Gay and Aiken, "Memory management with explicit
-// regions", PLDI 1998. A Window is Knuth's sequential queue that is moved down (The Art of Computer Programming,
-// volume 1, section 2.2.2), with more capacity, so that moves are rare.
+// Hanson, "Fast allocation and deallocation of memory based on object lifetimes", Software: Practice and Experience
+// 20(1), 1990, introduced arenas by lifetime. The marks follow Tofte and Talpin, "Region-based memory management",
+// 1997. Counting the live objects of a region follows Gay and Aiken, "Memory management with explicit regions", PLDI
+// 1998. A Window is Knuth's sequential queue that is moved down (The Art of Computer Programming, volume 1, section
+// 2.2.2). It has more capacity, so moves are rare.
 package arena

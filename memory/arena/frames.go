@@ -11,24 +11,25 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Frames is a ring of N Linears, one for each frame. Advance moves to the next one and resets it. So blocks stay
-// readable for the N-1 frames after their own, for interpolation, motion blur, or a reader that is one frame behind.
+// Frames is a ring of N Linears, one for each frame. Advance moves to the next Linear and resets it. A block thus
+// stays readable in its own frame and in the N-1 frames after it, for interpolation, motion blur, or a reader that is
+// one frame behind.
 //
 //	frame:        k-2        k-1         k (current)
 //	buffers:  | expired | readable | readable and writable |      N = 2: k-2 shares k's buffer
 //
-// Blocks belong to the caller until the N-th Advance after them, or until Reset or Close. A Frames belongs to one
-// goroutine at a time. After Close, Alloc fails with memory.ErrClosed, and Resize, Advance, Reset and RunHooks panic
-// with a *memory.Misuse. So does Free, unless p is nil.
+// Blocks belong to the caller until the N-th Advance after their allocation, or until Reset or Close. A Frames
+// belongs to one goroutine at a time. After Close, Alloc fails with memory.ErrClosed, and Resize, Advance, Reset and
+// RunHooks panic with a *memory.Misuse. Free of a pointer that is not nil panics, too.
 //
-// The arena cannot tell a plain pointer into an expired frame from one into the frame that reuses its buffer. A [Ref]
-// detects that it has expired.
+// The arena cannot distinguish a plain pointer into an expired frame from a pointer into the frame that reuses the
+// buffer. A [Ref] detects that its object has expired.
 //
-// Builds with -tags memdebug reserve [RestingFrames] more buffers, if the source has the address space. There an
-// expired buffer is decommitted, and its addresses stay unused for as many frames: an access faults, and a Free
-// panics with the age of the frame. No more memory is committed than otherwise. A frame whose buffer the system
-// refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros. With -race, or without
-// the address space, an expired buffer is filled with 0xDD instead.
+// Builds with -tags memdebug reserve [RestingFrames] additional buffers, if the source has the address space. In
+// these builds an expired buffer is decommitted, and its addresses stay unused for [RestingFrames] frames. In this
+// time an access faults, and a Free panics with the age of the frame. These builds commit no more memory than others.
+// A frame whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads
+// zeros. With -race, or without the address space, an expired buffer is filled with 0xDD instead.
 type Frames struct {
 	// Invariants, verified by Check:
 	//
@@ -51,8 +52,8 @@ type Frames struct {
 type FramesConfig struct {
 	// Buffers is N, at most 1024. 0 means 2; 1 is scratch memory for the current frame only.
 	Buffers int
-	// Bytes is the capacity of each buffer in bytes. 0 means 1 MiB. NewFrames commits the buffer of frame 0;
-	// each other buffer is committed as a whole when its first frame begins.
+	// Bytes is the capacity of each buffer in bytes. 0 means 1 MiB. NewFrames commits the buffer of frame 0. Each
+	// other buffer is committed when its first frame begins.
 	Bytes uintptr
 	// Idle makes NewFrames commit nothing. Frame 0 has no capacity: Alloc fails with memory.ErrOutOfMemory until
 	// the first Advance.
@@ -62,8 +63,9 @@ type FramesConfig struct {
 // maxBuffers bounds the metadata, a few hundred bytes of Go heap for a buffer. No program reads more frames back.
 const maxBuffers = 1024
 
-// NewFrames returns a ring at frame 0 with buffers of src. If src is nil, it is page.Default(). The error wraps
-// memory.ErrConfig if Buffers is out of range, or the error of src, and nothing is kept.
+// NewFrames returns a ring at frame 0 with buffers of src. If src is nil, it is page.Default(). If Buffers is out of
+// range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If NewFrames fails,
+// nothing is reserved.
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	cfg.Buffers = cmp.Or(cfg.Buffers, 2)
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
@@ -106,22 +108,23 @@ func (f *Frames) ready(l *Linear) {
 	}
 }
 
-// Current returns the arena of this frame, for [New], [MakeSlice] and marks. It must not be used after the next
-// Advance. After Close it is a closed arena.
+// Current returns the arena of this frame, for [New], [MakeSlice] and marks. This arena must not be used after the
+// next Advance. After Close, Current returns a closed arena.
 func (f *Frames) Current() *Linear { return f.cur }
 
-// Frame returns the number of the current frame, from 0: the Advances since NewFrames that did not panic.
+// Frame returns the number of the current frame. It is the number of calls of Advance that did not panic, so the
+// first frame is 0.
 func (f *Frames) Frame() uint64 { return f.frame }
 
 // Buffers returns N, the number of frames that are readable, including the current one.
 func (f *Frames) Buffers() int { return f.n }
 
-// At returns the bytes in use of the frame that was current age Advances ago, from 0 to N-1, from its first block.
-// They may be read until that frame expires, N-age Advances from now, or until Reset or Close. The bytes of an empty
-// frame are an empty slice that is not nil.
+// At returns the bytes in use of an older frame, from its first block. The parameter age is the number of calls of
+// Advance since that frame was current, from 0 to N-1. The bytes may be read until the frame expires, after N-age
+// more calls of Advance, or until Reset or Close. For an empty frame At returns an empty slice that is not nil.
 //
-// If the frame has expired or does not exist, or after Close, At returns nil. Debug builds (-tags memdebug or -race)
-// panic with a *memory.Misuse instead. For single objects of older frames use a [Ref]. Cost: constant.
+// If the frame has expired or does not exist, or after Close, At returns nil. In debug builds (-tags memdebug or
+// -race) At panics with a *memory.Misuse instead. For single objects of older frames use a [Ref]. Cost: constant.
 func (f *Frames) At(age int) []byte {
 	if age < 0 || age >= f.n || uint64(age) > f.frame || f.cur.base == nil {
 		if invariant.Debug {
@@ -145,14 +148,14 @@ func (f *Frames) whyNotAt(age int) string {
 	return fmt.Sprintf("this is frame %d, and there was none %d frames before it", f.frame, age)
 }
 
-// Alloc allocates from the arena of this frame, as [Linear.Alloc]. If the system refused to commit the frame, it
-// fails with memory.ErrOutOfMemory.
+// Alloc allocates from the arena of this frame, as [Linear.Alloc]. If the system refused to commit the buffer of the
+// frame, Alloc fails with memory.ErrOutOfMemory.
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
 // Free frees a block of this frame, as [Linear.Free]. If p is nil, or a block of an older frame that is still
-// readable, it does nothing. A pointer that can be no block of a readable frame panics with a *memory.Misuse. A
-// pointer into an expired frame panics while the addresses rest (see [Frames]); later it is taken for one into the
-// frame that reuses the buffer.
+// readable, Free does nothing. If p cannot be a block of a readable frame, Free panics with a *memory.Misuse. If p
+// points into an expired frame, Free panics while the addresses of that frame are unused (see [Frames]). Later Free
+// treats p as a pointer into the frame that reuses the buffer.
 func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -162,8 +165,8 @@ func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of the newest block of this frame in place, as [Linear.Resize]. It returns false for a block of
-// an older frame that is still readable. Misuse panics as in Free.
+// Resize changes the size of the newest block of this frame in place, as [Linear.Resize]. Resize returns false for a
+// block of an older frame that is still readable. Misuse panics as in Free.
 func (f *Frames) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return f.isCurrent("Resize", p, oldSize) && f.cur.Resize(p, oldSize, newSize)
 }
@@ -207,13 +210,13 @@ func (f *Frames) age(i int) uint64 {
 	return (f.frame%n + n - uint64(i)) % n
 }
 
-// Advance begins the next frame. The hooks of the oldest buffer run, newest first, and its blocks are freed. They are
-// those of the frame N before the new one. If a hook panics, the frame does not change, and the next Advance runs the
-// remaining hooks.
+// Advance begins the next frame. The hooks of the frame N frames before the new one run, newest first, and the blocks
+// of that frame are freed. If a hook panics, the frame does not change, and the next Advance runs the remaining
+// hooks.
 //
-// A buffer is committed when it is first used. If that fails, the frame has no capacity, and the next frame with this
-// buffer tries again. Advance panics with a *memory.Misuse after Close, and if a hook of the buffer is running. Cost:
-// constant, plus the hooks.
+// A buffer is committed when it is first used. If the commit fails, the frame has no capacity, and the next frame
+// with this buffer tries again. Advance panics with a *memory.Misuse after Close, and if a hook of the buffer is
+// running. Cost: constant, plus the hooks.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()
@@ -222,9 +225,10 @@ func (f *Frames) Advance() {
 	f.ring[(f.frame+1)%uint64(len(f.ring))].reset("Advance", f)
 }
 
-// Reset frees the blocks of all frames, those of the oldest first, and runs their hooks. All Refs expire. The frame
-// number does not change. If a hook panics, the older frames are reset, and another Reset continues. It panics with a
-// *memory.Misuse if the ring is closed or one of its hooks is running.
+// Reset runs the hooks of all frames and frees their blocks, beginning with the oldest frame. All Refs expire. The
+// frame number does not change. If a hook of a frame panics, the frames older than it are reset already, and another
+// Reset continues with this frame. Reset panics with a *memory.Misuse if the ring is closed or one of its hooks is
+// running.
 func (f *Frames) Reset() {
 	f.cur.open("Reset", nil, 0)
 	f.resetAll("Reset")
@@ -242,8 +246,8 @@ func (f *Frames) resetAll(op string) {
 	}
 }
 
-// RunHooks runs the hooks of all frames, those of the oldest first, and frees nothing; see [Linear.RunHooks]. It
-// panics with a *memory.Misuse if the ring is closed or one of its hooks is running.
+// RunHooks runs the hooks of all frames, beginning with the oldest frame, and frees nothing. See [Linear.RunHooks].
+// RunHooks panics with a *memory.Misuse if the ring is closed or one of its hooks is running.
 func (f *Frames) RunHooks() {
 	f.cur.open("RunHooks", nil, 0)
 	for i := range f.ring {
@@ -256,8 +260,8 @@ func (f *Frames) RunHooks() {
 	}
 }
 
-// Busy reports whether a hook of one of the frames is running. Reset, RunHooks, Close and an Advance to that frame
-// panic then.
+// Busy reports whether a hook of one of the frames is running. While it runs, Reset, RunHooks and Close panic. An
+// Advance that reuses the buffer of its frame panics, too.
 func (f *Frames) Busy() bool {
 	for i := range f.ring {
 		if f.ring[i].busy {
@@ -267,7 +271,7 @@ func (f *Frames) Busy() bool {
 	return false
 }
 
-// Owns reports whether p lies in one of the buffers, in a live block or not. After Close it is false.
+// Owns reports whether p lies in one of the buffers. p need not be in a live block. After Close, Owns returns false.
 func (f *Frames) Owns(p unsafe.Pointer) bool {
 	for i := range f.ring {
 		if f.ring[i].Owns(p) {
@@ -277,9 +281,9 @@ func (f *Frames) Owns(p unsafe.Pointer) bool {
 	return false
 }
 
-// Close runs all hooks, those of the oldest frame first, and closes every buffer, as [Linear.Close]. A second Close
-// does nothing; a Close that fails or panics can be retried. It panics with a *memory.Misuse if one of the hooks is
-// running.
+// Close runs all hooks, beginning with the oldest frame, and closes every buffer, as [Linear.Close]. A second Close
+// does nothing. If Close fails or panics, it can be retried. Close panics with a *memory.Misuse if one of the hooks
+// is running.
 func (f *Frames) Close() error {
 	f.resetAll("Close")
 	var errs []error

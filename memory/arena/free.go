@@ -7,13 +7,14 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Free frees a block. If p is nil, it does nothing. It reclaims the bytes of the newest block, unless the newest Mark
-// was made after it. The bytes of any other block are reclaimed by a Rewind or Reset. After a Free the block below
-// counts as an older one, because its padding is not recorded.
+// Free frees a block. If p is nil, Free does nothing. If the block is the newest one and was allocated after the
+// newest Mark, Free reclaims its bytes. The bytes of any other block are reclaimed by a Rewind or Reset. After a Free
+// of the newest block the arena has no newest block until the next Alloc.
 //
-// It panics with a *memory.Misuse if p lies outside the bytes in use or inside the newest block. So it does if size
-// is not that of the newest block, or reaches from an older block into it, or if the arena is closed. Debug builds
-// panic unless p and size are those of a live block.
+// Free panics with a *memory.Misuse if p lies outside the bytes in use or inside the newest block. If p is the newest
+// block, Free panics if size is not its size. If p is an older block, Free panics if size reaches into the newest
+// block. Free panics if the arena is closed. Debug builds panic unless p and size are the address and the size of a
+// live block.
 func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -34,10 +35,10 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of the newest block in place and reports whether it did. It returns false, and nothing has
-// changed, for any other block, a block from before the newest Mark and a block of size 0. It also does if the
-// capacity is too small. After a Free of the newest block none is the newest until the next Alloc. Misuse panics as
-// in [Linear.Free], and so does a nil p.
+// Resize changes the size of the newest block in place and reports whether it did. Resize returns false and changes
+// nothing for any other block, for a block from before the newest Mark and for a block of size 0. If the capacity is
+// too small, Resize returns false and changes nothing, too. After a Free of the newest block the arena has no newest
+// block until the next Alloc. Misuse panics as in [Linear.Free]. A nil p panics, too.
 func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	l.open("Resize", p, oldSize)
 	off := uintptr(p) - uintptr(l.base)

@@ -12,14 +12,14 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Growing is a [Linear] whose block grows. It reserves address space for the most bytes it may ever use and commits
-// them in steps. Nothing moves, and a block of any size up to the reservation fits.
+// A Growing is a [Linear] whose memory grows. It reserves address space for as many bytes as it may ever use, and
+// commits them in steps. Blocks do not move, and a block of any size up to the reservation fits.
 //
 //	base           off    limit               reserved
 //	  | live blocks | free | not yet committed  | guard
 //
-// Reset keeps the committed memory, and Trim returns it. Everything else is as in Linear: the rules for owners and
-// goroutines, the marks and hooks, and the panics after Close.
+// Reset keeps the committed memory, and Trim returns unused memory. Everything else is as in Linear: the rules for
+// owners and goroutines, the marks and hooks, and the panics after Close.
 //
 // The alternative, a chain of chunks, wastes the end of each chunk, needs a rule for blocks larger than a chunk, and
 // searches all chunks for an owner.
@@ -29,15 +29,15 @@ type Growing struct {
 
 // GrowingConfig configures [NewGrowing].
 type GrowingConfig struct {
-	// Reserve is the address space in bytes, and so the most that can be in use. 0 means 64 MiB. If the system
-	// refuses so much address space, it is halved, down to Step.
+	// Reserve is the address space in bytes, and so the largest number of bytes in use. 0 means 64 MiB. If the system
+	// refuses so much address space, NewGrowing halves the reservation, down to Step.
 	Reserve uintptr
-	// Step is the least number of bytes that are committed at once, at most Reserve. 0 means 128 KiB.
+	// Step is the smallest number of bytes that are committed at once, at most Reserve. 0 means 128 KiB.
 	Step uintptr
 }
 
-// NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The
-// error wraps memory.ErrConfig if Step exceeds Reserve, or the error of src.
+// NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default().
+// If Step exceeds Reserve, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src.
 func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Step = cmp.Or(cfg.Step, 128<<10)
@@ -51,8 +51,8 @@ func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	return g, nil
 }
 
-// TryAlloc is Alloc without growth and without an error. It inlines, and returns nil if the committed memory is full,
-// the alignment is invalid or the arena is closed.
+// TryAlloc is Alloc without growth and without an error. TryAlloc inlines. It returns nil if the committed memory is
+// full, the alignment is invalid or the arena is closed.
 func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	l := &g.lin
 	mask := align - 1
@@ -70,9 +70,10 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	return unsafe.Add(l.base, start)
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if it must. The error wraps
-// memory.ErrOutOfMemory with the sizes if the reservation, the budget or the system is exhausted. Otherwise it is
-// memory.ErrAlign, memory.ErrTooLarge if size exceeds the reservation, or memory.ErrClosed.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if needed. If the
+// reservation, the budget or the system is exhausted, the error wraps memory.ErrOutOfMemory and contains the sizes.
+// If size exceeds the reservation, the error is memory.ErrTooLarge. If align is invalid, the error is
+// memory.ErrAlign. If the arena is closed, the error is memory.ErrClosed.
 func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if p := g.TryAlloc(size, align); p != nil {
 		return p, nil
@@ -105,7 +106,8 @@ func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 	return g.Alloc(size, al) // a function of OnSoft has used some of the committed memory
 }
 
-// NewIn is [New] for a Growing. The error is that of Alloc, or memory.ErrTooLarge for the zero Type.
+// NewIn is [New] for a Growing. If t is the zero Type, the error is memory.ErrTooLarge. Otherwise NewIn returns the
+// error of [Growing.Alloc].
 func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 	if !t.Valid() {
 		return nil, memory.ErrTooLarge
@@ -121,8 +123,8 @@ func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 	return v, nil
 }
 
-// MakeSliceIn is [MakeSlice] for a Growing. The error is that of [Growing.Alloc], or memory.ErrTooLarge as in
-// MakeSlice.
+// MakeSliceIn is [MakeSlice] for a Growing. If n is negative, n times the size of T overflows, or t is the zero Type,
+// the error is memory.ErrTooLarge. Otherwise MakeSliceIn returns the error of [Growing.Alloc].
 func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	size, ok := align.Mul(n, unsafe.Sizeof(*new(T)))
 	if !ok || !t.Valid() {
@@ -138,11 +140,12 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	return s, nil
 }
 
-// Free frees a block, as [Linear.Free], with the same panics: it reclaims the newest block only.
+// Free frees a block, as [Linear.Free], and panics as Linear.Free does. It reclaims only the bytes of the newest
+// block.
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
-// Resize changes the size of the newest block in place, as [Linear.Resize], and commits memory if it must. It also
-// returns false if the reservation is too small or the memory is not available.
+// Resize changes the size of the newest block in place, as [Linear.Resize], and commits memory if needed. If the
+// reservation is too small or the memory is not available, Resize returns false.
 func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return g.lin.Resize(p, oldSize, newSize) || g.growNewest(p, oldSize, newSize)
 }
@@ -165,37 +168,40 @@ func (g *Growing) growNewest(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return l.total() == total && l.dropped == dropped && l.Resize(p, oldSize, newSize)
 }
 
-// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// returns nil.
 func (g *Growing) Base() unsafe.Pointer { return g.lin.base }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the reservation. p need not be in a live block. After Close, Owns returns false.
 func (g *Growing) Owns(p unsafe.Pointer) bool { return g.lin.Owns(p) }
 
-// Used returns the bytes in use, with padding. After Close it is 0.
+// Used returns the bytes in use, with padding. After Close, Used returns 0.
 func (g *Growing) Used() uintptr { return g.lin.Used() }
 
-// Mark returns a Mark for [Growing.Rewind], as [Linear.Mark]. It panics with a *memory.Misuse if the arena is closed.
+// Mark returns a Mark for [Growing.Rewind], as [Linear.Mark]. Mark panics with a *memory.Misuse if the arena is
+// closed.
 func (g *Growing) Mark() Mark { return g.lin.Mark() }
 
-// Rewind frees every block that was allocated since m, as [Linear.Rewind], with the same hooks and panics. Committed
-// memory is kept.
+// Rewind runs the hooks registered since m and frees every block that was allocated since m. It panics as
+// [Linear.Rewind] does. Committed memory is kept.
 func (g *Growing) Rewind(m Mark) { g.lin.Rewind(m) }
 
-// OnReset registers a hook that runs before the blocks allocated so far are freed, as [Linear.OnReset], with the same
-// rules and panics.
+// OnReset registers a hook that runs before the blocks allocated so far are freed. The rules and panics are those of
+// [Linear.OnReset].
 func (g *Growing) OnReset(f func()) { g.lin.OnReset(f) }
 
-// RunHooks runs the hooks, newest first, and frees nothing, as [Linear.RunHooks], with the same panics.
+// RunHooks runs the hooks, newest first, and frees nothing. It panics as [Linear.RunHooks] does.
 func (g *Growing) RunHooks() { g.lin.RunHooks() }
 
 // Busy reports whether a hook of the arena is running, as [Linear.Busy].
 func (g *Growing) Busy() bool { return g.lin.busy }
 
-// Reset runs the hooks and frees every block, as [Linear.Reset], with the same panics. Committed memory is kept.
+// Reset runs the hooks and frees every block. It panics as [Linear.Reset] does. Committed memory is kept.
 func (g *Growing) Reset() { g.lin.Reset() }
 
-// Trim returns the committed memory above the bytes in use to the source, in whole granules (page.Granule). The error
-// is memory.ErrClosed, or wraps that of the source; nothing has changed then.
+// Trim returns the committed memory above the bytes in use to the source, in whole granules (page.Granule). If the
+// arena is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If
+// Trim fails, nothing has changed.
 func (g *Growing) Trim() error {
 	l := &g.lin
 	if l.base == nil {
@@ -208,7 +214,7 @@ func (g *Growing) Trim() error {
 	return nil
 }
 
-// Close runs the hooks and releases the memory, as [Linear.Close], with the same error and panic.
+// Close runs the hooks and releases the memory. It fails and panics as [Linear.Close] does.
 func (g *Growing) Close() error { return g.lin.Close() }
 
 // Stats returns the statistics. Peak is exact.

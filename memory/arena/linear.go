@@ -11,21 +11,21 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Linear is a bump allocator over one block of fixed size. Alloc advances an offset; Rewind and Reset move it back
-// and free everything above it.
+// A Linear is a bump allocator over one block of fixed size. Alloc advances an offset; Rewind and Reset move the
+// offset back and free every block above it.
 //
 //	base            last      off                     limit
 //	  | older blocks | newest  |  free                  | guard
 //
 // Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block of
-// size 0 has no bytes and may share its address with another one; a double free of it is not detected. A Linear
-// belongs to one goroutine at a time. After Close, and after its source has ended, Alloc fails with memory.ErrClosed.
-// Free, Resize, Mark, Rewind, OnReset, RunHooks and Reset panic with a *memory.Misuse then. If the source ends first,
-// no hook runs.
+// size 0 has no bytes and may share its address with another block; a double free of a block of size 0 is not
+// detected. A Linear belongs to one goroutine at a time. After Close, and after its source has ended, Alloc fails
+// with memory.ErrClosed, and Free, Resize, Mark, Rewind, OnReset, RunHooks and Reset panic with a *memory.Misuse. If
+// the source ends before Close, no hook runs.
 //
-// The metadata has the start of the newest block only. So Free and Resize check the size of the newest block to the
-// byte, and of older blocks only that they do not overlap it. Debug builds record every block and check each to the
-// byte.
+// The metadata records only the start of the newest block. For the newest block, Free and Resize check the size to
+// the byte. For an older block, they check only that it does not overlap the newest block. Debug builds record every
+// block and check every size to the byte.
 type Linear struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -80,8 +80,8 @@ type LinearConfig struct {
 	Bytes uintptr
 }
 
-// NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). The error wraps that of src, and
-// nothing is kept.
+// NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). If src fails, NewLinear returns
+// an error that wraps the error of src, and reserves nothing.
 func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	l := new(Linear)
@@ -104,9 +104,9 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
-// nil. The error is memory.ErrAlign for any other alignment, also if the arena is closed. Otherwise it is
-// memory.ErrClosed, or memory.ErrOutOfMemory if the block does not fit, also if size exceeds the capacity. It is not
-// wrapped. Cost: about a dozen instructions, inlined.
+// nil. For any other alignment the error is memory.ErrAlign, also if the arena is closed. If align is valid and the
+// arena is closed, the error is memory.ErrClosed. If the block does not fit, the error is memory.ErrOutOfMemory, also
+// if size exceeds the capacity. The errors are not wrapped. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
@@ -133,10 +133,10 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 	invariant.Fresh(unsafe.Add(l.base, start), size)
 }
 
-// New allocates one zeroed T. t is the proof that T contains no Go pointer. The object is valid as long as a block of
-// Alloc. If T has size 0, the object must not be read: there may be no memory at its address. The error is
-// memory.ErrClosed, or memory.ErrOutOfMemory if the object does not fit or t is the zero Type. Cost: that of Alloc
-// and the zeroing, inlined.
+// New allocates one zeroed T. The parameter t is the proof that T contains no Go pointer. The object is valid as long
+// as a block that Alloc returns. If T has size 0, the object must not be read: there may be no memory at its address.
+// If the object does not fit or t is the zero Type, the error is memory.ErrOutOfMemory. If the arena is closed, the
+// error is memory.ErrClosed. Cost: Alloc and the zeroing, inlined.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	// It repeats the code of Alloc: a call would exceed the inliner's budget of 80 nodes, which this code uses up.
 	start := (l.off + unsafe.Alignof(*v) - 1) &^ (unsafe.Alignof(*v) - 1)
@@ -160,16 +160,16 @@ func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	return
 }
 
-// MakeSlice allocates n zeroed values of T, as a slice with length and capacity n. Appending to it allocates a copy on
-// the Go heap. The error is that of Alloc, or memory.ErrTooLarge if n is negative, n times the size of T overflows, or t
-// is the zero Type.
+// MakeSlice allocates n zeroed values of T, as a slice with length and capacity n. Appending to the slice allocates a
+// copy on the Go heap. If n is negative, n times the size of T overflows, or t is the zero Type, the error is
+// memory.ErrTooLarge. Otherwise MakeSlice returns the error of [Linear.Alloc].
 func MakeSlice[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	s, err := MakeSliceUninit(l, t, n)
 	clear(s)
 	return s, err
 }
 
-// MakeSliceUninit is [MakeSlice] without zeroing: the values are undefined. The errors are the same.
+// MakeSliceUninit is [MakeSlice] without zeroing: the values are undefined. It returns the errors of MakeSlice.
 func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	size, ok := align.Mul(n, unsafe.Sizeof(*new(T)))
 	if !ok || !t.Valid() {
@@ -183,13 +183,14 @@ func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	return unsafe.Slice((*T)(p), n), nil
 }
 
-// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// returns nil.
 func (l *Linear) Base() unsafe.Pointer { return l.base }
 
-// Owns reports whether p lies in the arena's range, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the arena's range. p need not be in a live block. After Close, Owns returns false.
 func (l *Linear) Owns(p unsafe.Pointer) bool { return l.mem.Contains(p) }
 
-// Available returns the free bytes, before padding for alignment. After Close it is 0.
+// Available returns the free bytes, before padding for alignment. After Close, Available returns 0.
 func (l *Linear) Available() uintptr {
 	if l.base == nil {
 		return 0
@@ -197,7 +198,7 @@ func (l *Linear) Available() uintptr {
 	return l.limit - l.off
 }
 
-// Used returns the bytes in use, with padding. After Close it is 0.
+// Used returns the bytes in use, with padding. After Close, Used returns 0.
 func (l *Linear) Used() uintptr {
 	if l.base == nil {
 		return 0
@@ -205,7 +206,7 @@ func (l *Linear) Used() uintptr {
 	return l.off
 }
 
-// Reset runs the hooks, newest first, and frees every block. All marks expire. Cost: constant, plus the hooks. It
+// Reset runs the hooks, newest first, and frees every block. All marks expire. Cost: constant, plus the hooks. Reset
 // panics with a *memory.Misuse if the arena is closed or one of its hooks is running.
 func (l *Linear) Reset() { l.reset("Reset", nil) }
 
@@ -233,9 +234,9 @@ func (l *Linear) reset(op string, ring *Frames) {
 }
 
 // Close runs the hooks and releases the memory: the caller must not use pointers into the arena. A second Close does
-// nothing. If the memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried.
-// The arena then stays open only if its memory is still committed. Close panics with a *memory.Misuse if one of the
-// hooks is running.
+// nothing. If the memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this
+// case. The arena is open if its memory is still committed; otherwise it is closed. Close panics with a
+// *memory.Misuse if one of the hooks is running.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
 		return nil

@@ -1,7 +1,7 @@
 package arena
 
-// A Mark is the top of a Linear or Growing at some time, for a Rewind. It expires when the arena is rewound to it or
-// to an older mark, and at Reset and Close. Marks nest like brackets. The zero Mark is never valid.
+// A Mark is the top of a Linear or Growing at some time, for a Rewind. A Mark expires when the arena is rewound to
+// this Mark or to an older one, and at Reset and Close. Marks nest like brackets. The zero Mark is never valid.
 type Mark struct {
 	arena  *Linear
 	serial uint64
@@ -17,9 +17,10 @@ type place struct {
 	hooks  int     // how many were registered
 }
 
-// Mark returns a Mark: blocks that are allocated afterwards are freed by Rewind(mark) or by Reset. Until then, Free
-// does not reclaim older blocks, and Resize returns false for them. It panics with a *memory.Misuse if the arena is
-// closed. Cost: constant. It allocates on the Go heap only if marks nest deeper than ever before.
+// Mark returns a Mark of the current top. [Linear.Rewind] to this Mark frees the blocks that are allocated after
+// Mark. While the Mark is valid, Free does not reclaim blocks from before the Mark, and Resize returns false for
+// them. Mark panics with a *memory.Misuse if the arena is closed. Cost: constant. Mark allocates on the Go heap only
+// if marks nest deeper than ever before.
 func (l *Linear) Mark() Mark {
 	l.open("Mark", nil, 0)
 	l.serial++
@@ -28,9 +29,9 @@ func (l *Linear) Mark() Mark {
 	return Mark{arena: l, serial: l.serial, depth: len(l.marks) - 1}
 }
 
-// Rewind runs the hooks that were registered since m, newest first, and frees every block that was allocated since. m
-// expires. It panics with a *memory.Misuse before anything changes if m is a mark of another arena or has expired. So
-// it does if a hook of the arena is running or the arena is closed.
+// Rewind runs the hooks that were registered since m, newest first, and frees every block that was allocated since m.
+// The Mark m expires. Rewind panics with a *memory.Misuse before anything changes if m is a Mark of another arena or
+// has expired. It also panics if a hook of the arena is running, or if the arena is closed.
 func (l *Linear) Rewind(m Mark) {
 	l.open("Rewind", nil, 0)
 	switch {
@@ -57,13 +58,13 @@ func (l *Linear) Rewind(m Mark) {
 }
 
 // OnReset registers the hook f, which runs when all blocks allocated so far are freed: at Reset, at Close, or at the
-// Rewind to an older mark. Hooks run newest first, while the blocks are intact. A hook is removed before it runs. If
-// it panics, nothing has been freed, all marks stay valid, and the next Reset, Rewind or Close runs the remaining
-// hooks.
+// Rewind to an older Mark. Hooks run newest first, before any of these blocks is freed. A hook is removed before it
+// runs. If a hook panics, nothing has been freed, all marks stay valid, and the next Reset, Rewind or Close runs the
+// remaining hooks.
 //
-// f may allocate from the arena, free there and make marks; all of that is freed with the other blocks. It must not
-// reset, rewind or close the arena, nor register a hook there: that panics with a *memory.Misuse. OnReset also panics
-// with one if f is nil or the arena is closed.
+// f may allocate from the arena, free blocks of it and make marks; its blocks are freed with the other blocks. If f
+// resets, rewinds or closes the arena, or registers a hook, the call panics with a *memory.Misuse. OnReset panics
+// with a *memory.Misuse if f is nil or the arena is closed.
 func (l *Linear) OnReset(f func()) {
 	l.open("OnReset", nil, 0)
 	l.idle("OnReset")
@@ -73,15 +74,16 @@ func (l *Linear) OnReset(f func()) {
 	l.hooks = append(l.hooks, f)
 }
 
-// RunHooks runs the hooks, newest first, and frees nothing. An owner of several arenas runs the hooks of all of them
-// before it resets the first one. Each hook is removed before it runs. If one panics, the older ones stay registered.
-// RunHooks panics with a *memory.Misuse if the arena is closed or one of its hooks is running.
+// RunHooks runs the hooks, newest first, and frees nothing. An owner of several arenas calls RunHooks for all arenas
+// before it resets the first one. Each hook is removed before it runs. If a hook panics, the older hooks stay
+// registered. RunHooks panics with a *memory.Misuse if the arena is closed or one of its hooks is running.
 func (l *Linear) RunHooks() {
 	l.open("RunHooks", nil, 0)
 	l.runHooks("RunHooks", 0)
 }
 
-// Busy reports whether a hook of the arena is running. Reset, Rewind, OnReset, RunHooks and Close panic then.
+// Busy reports whether a hook of the arena is running. While a hook runs, Reset, Rewind, OnReset, RunHooks and Close
+// panic.
 func (l *Linear) Busy() bool { return l.busy }
 
 // idle panics while a hook runs.

@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// A Ref is a checked pointer to an object in a Frames ring. Get returns the object as long as it is valid, and false
-// afterwards, when a plain pointer would read another object's bytes.
+// A Ref is a checked pointer to an object in a Frames ring. Get returns the object until the Ref expires, and false
+// afterwards. A plain pointer would then read the bytes of another object.
 //
-// A Ref expires when bytes of its object are reclaimed. That happens when its frame expires, and at a Rewind, Reset
-// or Close that frees the object. It also happens if the object is in the newest block, and that is freed or cut by
-// Resize. A Ref to a T of size 0 expires no later than the object below it.
+// A Ref expires when bytes of its object are reclaimed: when the frame of the object expires, and at a Rewind, Reset
+// or Close that frees the object. If the object is in the newest block, the Ref also expires when Free frees the
+// block or Resize makes it smaller. A Ref to a T of size 0 expires no later than the object below it.
 //
-// A Ref has 24 bytes, 20 on 32 bits, contains no Go pointer, and may be stored anywhere and compared. The zero Ref,
-// and a Ref of another ring, are never valid.
+// A Ref has 24 bytes (20 bytes on 32-bit systems) and contains no Go pointer. A Ref may be stored anywhere and
+// compared. The zero Ref and a Ref of another ring are never valid.
 type Ref[T any] struct {
 	_      [0]*T // a Ref of another type does not convert to this one
 	off    uintptr
@@ -32,8 +32,9 @@ type cut struct {
 // rings numbers the rings of the process from 1. It wraps after four thousand million.
 var rings atomic.Uint32
 
-// RefTo returns a Ref to the object p, which was allocated in f's current frame. It panics with a *memory.Misuse if p
-// is nil or lies outside the bytes in use of that frame, or if f is closed. It does not find block boundaries.
+// RefTo returns a Ref to the object p, which was allocated in f's current frame. RefTo panics with a *memory.Misuse
+// if p is nil or lies outside the bytes in use of the current frame, or if f is closed. RefTo does not check that an
+// object begins at p.
 func RefTo[T any](f *Frames, p *T) Ref[T] {
 	l := f.cur
 	l.open("RefTo", unsafe.Pointer(p), unsafe.Sizeof(*p))
@@ -45,8 +46,9 @@ func RefTo[T any](f *Frames, p *T) Ref[T] {
 	return Ref[T]{off: off, epoch: l.epoch, ring: f.id, buffer: uint32(f.frame % uint64(len(f.ring)))}
 }
 
-// Get returns the object and true, or nil and false if the Ref has expired, is the zero Ref, or is of another ring
-// than f. Cost: constant, or the logarithm of the number of cuts in the frame if some were above the object.
+// Get returns the object and true. If the Ref has expired, is the zero Ref, or belongs to another ring than f, Get
+// returns nil and false. Cost: constant. If blocks above the object were reclaimed, the cost is the logarithm of the
+// number of such reclaims in the frame.
 func (r Ref[T]) Get(f *Frames) (p *T, ok bool) {
 	if r.ring != f.id || uint64(r.buffer) >= uint64(len(f.ring)) {
 		return nil, false

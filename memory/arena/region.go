@@ -12,25 +12,26 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Region is a bump allocator over regions of equal size, which counts the live blocks of each. When the last block
-// of a region is freed, the region is empty again and is used next. It is for blocks that are freed one by one, but
-// in groups: the events of a tick, the parts of an effect, the messages of a connection.
+// A Region is a bump allocator over regions of equal size. It counts the live blocks of each region. When the last
+// block of a region is freed, the region is empty again and is used next. A Region is for blocks that are freed one
+// by one, but in groups: the events of a tick, the parts of an effect, the messages of a connection.
 //
 //	base        1        2            3 (current)       reserved
 //	  | live: 5 | live: 0 | live: 9 ··|  live: 2 |···| - - - - - |
 //	              empty     open               ^off  ^limit
 //
 // A request that does not fit the current region is served by the first of up to four open regions with enough space.
-// If none fits, it is served by an empty region, and then by a new one. A region is open if it had space left when a
-// request did not fit.
+// If no open region fits, the request is served by an empty region. If no region is empty, the request is served by a
+// new region. A region is open if it had space left when a request did not fit.
 //
-// A block takes its size rounded up to 16 bytes, and a block of size 0 takes 16. One live block keeps its whole
-// region. When 1,000 blocks of 64 bytes were replaced at random, the regions took six times the live bytes, and 1.1
-// to 1.2 times when the oldest were freed first (BenchmarkRegion). Use a slab for mixed lifetimes.
+// The size of a block is rounded up to a multiple of 16 bytes; a block of size 0 takes 16 bytes. One live block keeps
+// its whole region. BenchmarkRegion replaces blocks of 64 bytes, 1,000 of which are live. When it freed random
+// blocks, the regions took six times the live bytes. When it freed the oldest blocks first, they took 1.1 to 1.2
+// times the live bytes. Use a slab for mixed lifetimes.
 //
 // Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them. A Region belongs
-// to one goroutine at a time. After Close, or after its source has ended, Alloc fails with memory.ErrClosed. Free,
-// Resize and Reset panic with a *memory.Misuse then.
+// to one goroutine at a time. After Close, or after its source has ended, Alloc fails with memory.ErrClosed, and
+// Free, Resize and Reset panic with a *memory.Misuse.
 type Region struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -99,16 +100,16 @@ const (
 
 // RegionConfig configures [NewRegion].
 type RegionConfig struct {
-	// RegionBytes is the size of a region in bytes, and so the largest request. It is rounded up to a power of
-	// two of at least 16 KiB, and is at most 2 GiB. 0 means 64 KiB.
+	// RegionBytes is the size of a region in bytes, and so the largest request. It is rounded up to a power of two of
+	// at least 16 KiB. The limit is 2 GiB. 0 means 64 KiB.
 	RegionBytes uintptr
-	// Reserve is the address space in bytes, and so the most that can be in use. 0 means 64 MiB, or one region
-	// if that is larger. If the system refuses, it is halved, down to one region.
+	// Reserve is the address space in bytes, and so the largest number of bytes in use. 0 means 64 MiB, or one region
+	// if a region is larger. If the system refuses, NewRegion halves the reservation, down to one region.
 	Reserve uintptr
 }
 
-// NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error
-// wraps memory.ErrConfig if a field is out of range, or the error of src.
+// NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
+// a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src.
 func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	cfg.RegionBytes = cmp.Or(cfg.RegionBytes, 64<<10)
 	if cfg.RegionBytes > maxRegionBytes {
@@ -134,11 +135,12 @@ func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 // RegionBytes returns the size of a region in bytes, which is the largest request.
 func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, and at least to 16. The error is memory.ErrTooLarge
-// if size exceeds RegionBytes, memory.ErrAlign or memory.ErrClosed. It wraps memory.ErrOutOfMemory if no empty or open region
-// fits and the reservation, the budget or the system is exhausted. Cost: constant.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, and at least to 16. If size exceeds
+// RegionBytes, the error is memory.ErrTooLarge. If align is invalid, the error is memory.ErrAlign. If the arena is
+// closed, the error is memory.ErrClosed. If no empty or open region fits and the reservation, the budget or the
+// system is exhausted, the error wraps memory.ErrOutOfMemory. Cost: constant.
 //
-// The free bytes of regions that are neither current nor open are not used until the region is empty.
+// If a region is neither current nor open, its free bytes are not used until the region is empty.
 func (r *Region) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := (align - 1) | (granuleBytes - 1)
 	start := (r.off + mask) &^ mask
@@ -226,13 +228,13 @@ func (r *Region) currentUsed() uintptr {
 	return r.off - (r.limit - min(r.limit, r.RegionBytes()))
 }
 
-// Free frees one block, and its region if it was the last block there. If p is nil, it does nothing. It panics with a
-// *memory.Misuse if p is not the start of a live block: freed twice, interior or foreign. So it does if size runs past
-// the bytes in use of the region. Any other wrong size is not detected and does no harm, because a region counts blocks and
-// not bytes.
+// Free frees one block. If the block was the last one of its region, Free frees the region, too. If p is nil, Free
+// does nothing. Free panics with a *memory.Misuse if p is not the start of a live block: freed twice, interior or
+// foreign. Free also panics if the end of the block, p plus size, lies behind the bytes in use of the region. Any
+// other wrong size is not detected and does no harm, because a region counts blocks and not bytes.
 //
-// Debug builds check the size to the byte. Memfast builds detect only foreign and misaligned pointers and those behind the
-// bytes in use. Cost: constant.
+// Debug builds check the size to the byte. Memfast builds detect only foreign pointers, misaligned pointers and
+// pointers behind the bytes in use. Cost: constant.
 func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift
@@ -314,18 +316,19 @@ func (r *Region) drain(k int) {
 	}
 }
 
-// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// returns nil.
 func (r *Region) Base() unsafe.Pointer { return r.base }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
 func (r *Region) Owns(p unsafe.Pointer) bool { return r.mem.Contains(p) }
 
 // Used returns the bytes used in regions that are not empty: live blocks, padding, and freed blocks whose region has
-// a live one. After Close it is 0.
+// a live block. After Close, Used returns 0.
 func (r *Region) Used() uintptr { return r.full + r.currentUsed() }
 
-// Reset frees every block and keeps the committed memory. Cost: clearing a bit for every 16 bytes of the regions in use. It
-// panics with a *memory.Misuse if the arena is closed.
+// Reset frees every block and keeps the committed memory. Cost: clearing a bit for every 16 bytes of the regions in
+// use. Reset panics with a *memory.Misuse if the arena is closed.
 func (r *Region) Reset() {
 	if r.base == nil {
 		panic(r.misuse("Reset", nil, 0))
@@ -340,8 +343,8 @@ func (r *Region) Reset() {
 }
 
 // Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the
-// memory cannot be released, Close returns an error: all blocks are freed, the arena stays open, and Close can be
-// retried.
+// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case, and the
+// arena stays open.
 func (r *Region) Close() error {
 	if r.base == nil {
 		return nil

@@ -9,11 +9,12 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a block in place and reports whether it did. The last block of its region grows while
-// the region has the space, and shrinks freely. Any other block changes within its bytes, its size rounded up to 16.
-// Otherwise Resize returns false, and nothing has changed. Misuse panics as in [Region.Free], and so does a nil p. So
-// does an oldSize that reaches over the start of another block (memfast builds do not detect it). Cost: a word of
-// live bits for each KiB of the old size.
+// Resize changes the size of a block in place and reports whether it did. If the block is the last one of its region,
+// it can shrink to any size, and grow as far as the region has space. Any other block can only change within its own
+// bytes, which are its size rounded up to a multiple of 16. In other cases Resize returns false and changes nothing.
+//
+// Misuse panics as in [Region.Free]. A nil p panics, too. Resize also panics if oldSize reaches over the start of
+// another block (memfast builds do not detect this). Cost: a word of live bits for each KiB of the old size.
 func (r *Region) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift

@@ -3,6 +3,6 @@
 package arena
 
 // RestingFrames is the number of frames for which the addresses of an expired frame of [Frames] stay unused in this
-// build. A ring reserves as many additional buffers. 8 frames are 130 ms at 60 Hz, and cost address space only. In
-// builds without -tags memdebug it is 0.
+// build. A ring reserves one additional buffer for each such frame. 8 frames are 130 ms at 60 Hz, and cost address
+// space only. In builds without -tags memdebug it is 0.
 const RestingFrames = 8

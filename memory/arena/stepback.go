@@ -13,20 +13,21 @@ import (
 )
 
 // A StepBack is a bump allocator that can undo each block, newest first, and in no other order. It is for attempts: a
-// parser that abandons an alternative, a level generator that removes the chamber it just placed.
+// parser that abandons an alternative, or a level generator that removes the last chamber again.
 //
 //	base            off                     limit
 //	  | live blocks  |  free                  | guard
 //	  ^step 0   ^step 1                                 8 bytes for each block, in the Go heap
 //
-// A stack.Stack is a strict LIFO as well. It has marks that protect older blocks, returns its newest block and can
+// A stack.Stack is a strict LIFO as well. A Stack has marks that protect older blocks, returns its newest block, can
 // have two ends, and needs 24 bytes of metadata for a block. A StepBack undoes without a pointer or a size, and the
 // number of blocks, Len, serves as a mark.
 //
 // Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them. A
-// block of size 0 takes one byte, so that no two live blocks share an address; Free does not tell it from a block of
-// size 1. A StepBack belongs to one goroutine at a time. After Close, or after its source has ended, Alloc fails with
-// memory.ErrClosed. Undo, UndoTo, Resize, Reset and a Free of a block panic with a *memory.Misuse then.
+// block of size 0 takes one byte, so that no two live blocks share an address. Free does not distinguish a block of
+// size 0 from a block of size 1. A StepBack belongs to one goroutine at a time. After Close, or after its source has
+// ended, Alloc fails with memory.ErrClosed, and Undo, UndoTo, Resize, Reset and a Free of a block panic with a
+// *memory.Misuse.
 type StepBack struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -63,8 +64,9 @@ type StepBackConfig struct {
 // startSteps is the capacity of a new log: so many blocks need no Go allocation.
 const startSteps = 256
 
-// NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). The error wraps memory.ErrConfig if
-// Bytes is 4 GiB or more, or the error of src, and nothing is kept.
+// NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). If Bytes is 4 GiB or more,
+// the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If NewStepBack fails, nothing is
+// reserved.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	if uint64(cfg.Bytes) > math.MaxUint32 {
@@ -79,9 +81,10 @@ func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	return s, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. The error is memory.ErrTooLarge if size
-// exceeds the capacity, memory.ErrOutOfMemory if the block does not fit now, memory.ErrAlign or memory.ErrClosed. It
-// is not wrapped. Cost: constant, one call; the log doubles when it is full.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. If size exceeds the capacity, the error is
+// memory.ErrTooLarge. If the block does not fit now, the error is memory.ErrOutOfMemory. If align is invalid, the
+// error is memory.ErrAlign. If the arena is closed, the error is memory.ErrClosed. The errors are not wrapped. Cost:
+// constant, one call; the log doubles when it is full.
 func (s *StepBack) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	under := s.off
@@ -116,8 +119,8 @@ func (s *StepBack) refuse(size, al uintptr) error {
 	return memory.ErrOutOfMemory
 }
 
-// Undo frees the newest block and reports whether there was one. It panics with a *memory.Misuse if the arena is closed.
-// Cost: constant.
+// Undo frees the newest block and reports whether there was one. Undo panics with a *memory.Misuse if the arena is
+// closed. Cost: constant.
 func (s *StepBack) Undo() bool {
 	n := len(s.steps) - 1
 	if n < 0 {
@@ -129,8 +132,8 @@ func (s *StepBack) Undo() bool {
 	return true
 }
 
-// UndoTo frees all blocks but the n oldest. To undo an attempt, pass the Len from before it. It panics with a
-// *memory.Misuse if n is not from 0 to Len, or the arena is closed. Cost: constant.
+// UndoTo frees all blocks but the n oldest. To undo an attempt, pass the result of Len from before the attempt.
+// UndoTo panics with a *memory.Misuse if n is not from 0 to Len, or the arena is closed. Cost: constant.
 func (s *StepBack) UndoTo(n int) {
 	s.mustBeOpen("UndoTo")
 	if n < 0 || n > len(s.steps) {
@@ -142,8 +145,8 @@ func (s *StepBack) UndoTo(n int) {
 	}
 }
 
-// Free is [StepBack.Undo] with a check: p must be the newest block and size its size. If p is nil, it does nothing.
-// Everything else panics with a *memory.Misuse that names p and the newest block.
+// Free is [StepBack.Undo] with a check: p must be the newest block, and size must be the size of this block. If p is
+// nil, Free does nothing. Any other p or size panics with a *memory.Misuse that names p and the newest block.
 func (s *StepBack) Free(p unsafe.Pointer, size uintptr) {
 	n := len(s.steps) - 1
 	off := uintptr(p) - uintptr(s.base)
@@ -167,8 +170,8 @@ func (s *StepBack) cut(n int) {
 }
 
 // Resize changes the size of the newest block in place and reports whether it did. A parser that does not know the
-// length of a string starts with a guess. It returns false, and nothing has changed, for an older block and if the
-// capacity is too small. It panics with a *memory.Misuse if p is not a live block of oldSize bytes.
+// length of a string starts with a guess. If p is an older block or the capacity is too small, Resize returns false
+// and changes nothing. Resize panics with a *memory.Misuse if p is not a live block of oldSize bytes.
 func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	s.owner.Touch()
 	off := uintptr(p) - uintptr(s.base)
@@ -193,27 +196,28 @@ func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // Len returns the number of live blocks.
 func (s *StepBack) Len() int { return len(s.steps) }
 
-// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// returns nil.
 func (s *StepBack) Base() unsafe.Pointer { return s.base }
 
-// Owns reports whether p lies in the arena's range, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the arena's range. p need not be in a live block. After Close, Owns returns false.
 func (s *StepBack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
-// Used returns the bytes in use, with padding. After Close it is 0.
+// Used returns the bytes in use, with padding. After Close, Used returns 0.
 func (s *StepBack) Used() uintptr { return s.off }
 
-// Available returns the free bytes, before padding for alignment. After Close it is 0.
+// Available returns the free bytes, before padding for alignment. After Close, Available returns 0.
 func (s *StepBack) Available() uintptr { return s.limit - s.off }
 
-// Reset frees every block. Cost: constant. It panics with a *memory.Misuse if the arena is closed.
+// Reset frees every block. Cost: constant. Reset panics with a *memory.Misuse if the arena is closed.
 func (s *StepBack) Reset() {
 	s.mustBeOpen("Reset")
 	s.UndoTo(0)
 }
 
 // Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the
-// memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The arena then
-// stays open only if its memory is still committed.
+// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. The arena
+// is open if its memory is still committed; otherwise it is closed.
 func (s *StepBack) Close() error {
 	if s.mem.Base() == nil {
 		return nil

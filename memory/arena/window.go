@@ -12,21 +12,23 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Window keeps the newest Keep entries of a stream, always as one slice. Examples are physics states to roll back to,
-// the inputs of the last ticks, and the lines of a chat. It is a linear buffer with more capacity than Keep. When it is full, the kept
-// entries are copied to its front. So a reader needs no modulo and sees no seam, unlike in a ring.
+// A Window keeps the newest Keep entries of a stream, always as one slice. Examples are physics states to roll back
+// to, the inputs of the last ticks, and the lines of a chat. A Window is a linear buffer with more capacity than
+// Keep. When the buffer is full, the kept entries are copied to its front. Unlike in a ring, a reader needs no modulo
+// and no second slice.
 //
 //	slots         next-length      next          capacity
 //	  | gone, gone | kept, kept, … | free          |
 //
 //	full:         copies length-1 entries to the front; the next one follows them
 //
-// One Push in Capacity-Keep+1 copies Keep-1 entries, the others none. On average that is less than Keep/(Capacity-Keep)
-// entries for a Push, 1/3 with the default Capacity of 4 times Keep.
+// One Push in Capacity-Keep+1 copies Keep-1 entries; the other calls copy none. On average a Push copies less than
+// Keep/(Capacity-Keep) entries: 1/3 with the default Capacity of 4 times Keep.
 //
-// The entries belong to the Window. A slice or pointer that it returns is valid until the next Push, Drop, Reset or Close.
-// In builds with -race or -tags memdebug, entries that are gone are filled with 0xDD. A Window belongs to one goroutine at
-// a time. After Close, or after its source has ended, it is empty, and Push, Drop and Reset panic with a *memory.Misuse.
+// The entries belong to the Window. A slice or pointer that a method returns is valid until the next Push, Drop,
+// Reset or Close. In builds with -race or -tags memdebug, removed entries are filled with 0xDD. A Window belongs to
+// one goroutine at a time. After Close, or after its source has ended, a Window is empty, and Push, Drop and Reset
+// panic with a *memory.Misuse.
 type Window[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -48,14 +50,14 @@ type Window[T any] struct {
 type WindowConfig struct {
 	// Keep is the number of entries to keep. 0 means 64, a little more than a second of ticks.
 	Keep int
-	// Capacity is the number of entries in the buffer, more than Keep: the larger it is, the fewer copies.
-	// 0 means 4 times Keep. All of it is committed at once.
+	// Capacity is the number of entries in the buffer, which must exceed Keep. A larger Capacity makes copies rarer.
+	// 0 means 4 times Keep. The whole buffer is committed at once.
 	Capacity int
 }
 
-// NewWindow returns a Window with memory of src. If src is nil, it is page.Default(). t is the proof that T contains no Go
-// pointer. The error wraps memory.ErrConfig if a field is out of range or t is the zero Type, or the error of src, and
-// nothing is kept.
+// NewWindow returns a Window with memory of src. If src is nil, it is page.Default(). The parameter t is the proof
+// that T contains no Go pointer. If a field is out of range or t is the zero Type, the error wraps memory.ErrConfig.
+// If src fails, the error wraps the error of src. If NewWindow fails, nothing is reserved.
 func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Window[T], error) {
 	cfg.Keep = cmp.Or(cfg.Keep, 64)
 	if cfg.Keep > math.MaxInt/4 && cfg.Capacity == 0 {
@@ -83,8 +85,9 @@ func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Win
 	return w, nil
 }
 
-// Push adds v as the newest entry. If Keep entries were kept, the oldest is removed. It panics with a *memory.Misuse
-// if the Window is closed. Cost: a copy of v, and once in Capacity-Keep+1 calls one of Keep-1 entries.
+// Push adds v as the newest entry. If the Window already has Keep entries, Push removes the oldest one. Push panics
+// with a *memory.Misuse if the Window is closed. Cost: a copy of v. Once in Capacity-Keep+1 calls, Keep-1 entries are
+// copied as well.
 func (w *Window[T]) Push(v T) {
 	if w.next == len(w.slots) {
 		w.compact()
@@ -120,18 +123,19 @@ func (w *Window[T]) wipe(from, to int) {
 	}
 }
 
-// Last returns the newest n entries, or all of them if there are fewer, oldest first. If n is not positive, the slice
-// is empty. Its capacity is its length, and it is valid until the next Push, Drop, Reset or Close.
+// Last returns the newest n entries, oldest first. If there are fewer than n entries, it returns all of them. If n is
+// not positive, the slice is empty. The capacity of the slice is its length. The slice is valid until the next Push,
+// Drop, Reset or Close.
 func (w *Window[T]) Last(n int) []T {
 	n = min(max(n, 0), w.length)
 	return w.slots[w.next-n : w.next : w.next]
 }
 
-// All returns all entries, oldest first, as [Window.Last] does.
+// All returns all entries, oldest first. The rules of [Window.Last] apply to the slice.
 func (w *Window[T]) All() []T { return w.Last(w.length) }
 
-// At returns the entry that was pushed age pushes before the newest one, whose age is 0. It returns nil if that entry
-// is not kept or age is negative. The pointer is valid until the next Push, Drop, Reset or Close.
+// At returns the entry that is `age` entries older than the newest one; the newest entry has age 0. If this entry is
+// not kept or age is negative, At returns nil. The pointer is valid until the next Push, Drop, Reset or Close.
 func (w *Window[T]) At(age int) *T {
 	if uint(age) >= uint(w.length) {
 		return nil
@@ -139,19 +143,19 @@ func (w *Window[T]) At(age int) *T {
 	return &w.slots[w.next-1-age]
 }
 
-// Len returns the number of entries, at most Keep. After Close it is 0.
+// Len returns the number of entries, at most Keep. After Close, Len returns 0.
 func (w *Window[T]) Len() int { return w.length }
 
-// Keep returns the most entries that are kept, as configured.
+// Keep returns the configured number of entries to keep.
 func (w *Window[T]) Keep() int { return w.keep }
 
-// Pushed returns the number of calls of Push since New. If none was dropped, the entry of the k-th call, from 0, has the
-// age Pushed()-1-k.
+// Pushed returns the number of calls of Push since New. Count the calls from 0: if no entry was dropped, the entry of
+// call k has the age Pushed()-1-k.
 func (w *Window[T]) Pushed() uint64 { return w.pushed }
 
-// Drop removes the newest n entries, or all of them if there are fewer, as a rollback does before it pushes new ones.
-// Entries that were removed as the oldest do not return. It panics with a *memory.Misuse if n is negative or the Window is
-// closed.
+// Drop removes the newest n entries, as a rollback does before it pushes new ones. If there are fewer than n entries,
+// Drop removes all of them. Entries that Push removed do not return. Drop panics with a *memory.Misuse if n is
+// negative or the Window is closed.
 func (w *Window[T]) Drop(n int) {
 	w.open("Drop")
 	if n < 0 {
@@ -164,7 +168,7 @@ func (w *Window[T]) Drop(n int) {
 	w.length -= n
 }
 
-// Reset removes all entries. It panics with a *memory.Misuse if the Window is closed.
+// Reset removes all entries. Reset panics with a *memory.Misuse if the Window is closed.
 func (w *Window[T]) Reset() {
 	w.open("Reset")
 	w.wipe(0, w.next)
@@ -184,12 +188,12 @@ func (w *Window[T]) open(op string) {
 	w.owner.Touch()
 }
 
-// Owns reports whether p lies in the memory of the Window. After Close it is false.
+// Owns reports whether p lies in the memory of the Window. After Close, Owns returns false.
 func (w *Window[T]) Owns(p unsafe.Pointer) bool { return w.mem.Contains(p) }
 
 // Close releases the memory: the caller must not use a result of Last or At any more. A second Close does nothing. If
-// the memory cannot be released, Close returns an error: the Window is closed all the same, and another Close
-// retries.
+// the memory cannot be released, Close returns an error. The Window is closed in this case, too, and another Close
+// tries again to release the memory.
 func (w *Window[T]) Close() error {
 	w.shut()
 	if err := w.mem.Close(); err != nil {
@@ -204,7 +208,7 @@ func (w *Window[T]) shut() {
 	w.slots = nil
 }
 
-// Stats returns the statistics. A block is an entry that is kept. Peak is exact.
+// Stats returns the statistics. Each kept entry counts as a block. Peak is exact.
 func (w *Window[T]) Stats() memory.Stats {
 	size, used := uint64(unsafe.Sizeof(*new(T))), uint64(w.length)
 	return memory.Stats{

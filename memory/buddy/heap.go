@@ -214,9 +214,9 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	return h.handOut(h.split(off, n, step), step, size), nil
 }
 
-// Free frees a block and merges it up the ladder. size is the size that was requested. If p is nil, Free does nothing. It panics with a
-// *memory.Misuse before anything changes if p is not a live block of this heap, or has another size. Cost: at most a merge for each
-// rung.
+// Free frees a block and merges it up the ladder. size is the size that was requested. If p is nil, Free does
+// nothing. Free panics with a *memory.Misuse before anything changes if p is not a live block of this heap, or has
+// another size. Cost: at most a merge for each rung.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -228,8 +228,8 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	h.release(uint32(at))
 }
 
-// FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, it does nothing. It panics as Free
-// does, except for a wrong size.
+// FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. It panics as
+// Free does, except for a wrong size.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -256,18 +256,19 @@ func (h *Heap) release(at uint32) {
 	h.give(part{start, b.rung, b.side})
 }
 
-// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
 // Generation returns in debug builds (-tags memdebug or -race) how many blocks have started at p, modulo 2^32. In
 // other builds it returns 0. Package remote detects stale frees with it. Safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the requested size in bytes of the live block at p. The bytes to which it was rounded up are not the caller's. It
-// panics with a *memory.Misuse if Alloc did not return p, or the block is freed.
+// SizeOf returns the requested size in bytes of the live block at p. The bytes to which it was rounded up are not the
+// caller's. SizeOf panics with a *memory.Misuse if Alloc did not return p, or the block is freed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	at := h.grain.Index(h.base, p)
 	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 {
@@ -276,8 +277,8 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	return uintptr(h.entries[at].next)
 }
 
-// Reset frees every block and keeps the committed memory. Cost: 12 bytes cleared for each committed unit, whatever the number of blocks.
-// It panics with a *memory.Misuse if the heap is closed.
+// Reset frees every block and keeps the committed memory. Cost: 12 bytes cleared for each committed unit, whatever
+// the number of blocks. Reset panics with a *memory.Misuse if the heap is closed.
 func (h *Heap) Reset() {
 	if h.base == nil {
 		panic(h.misuse("Reset", nil, 0))

@@ -116,7 +116,7 @@ func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
 	return v, false
 }
 
-// Has reports whether there is an entry for k. It is false for a NaN.
+// Has reports whether there is an entry for k. Has returns false for a NaN.
 func (m *Map[K, V]) Has(sp *Space, k K) bool { return m.Ptr(sp, k) != nil }
 
 // Ptr returns the address of the value of k, or nil if there is none. It is valid until the next Set or GetOrSet of a new key, Delete,

@@ -56,8 +56,9 @@ func In(a memory.Allocator) (*Space, error) {
 	return sp, nil
 }
 
-// Use makes sp the Space of a, as [In] does, without an allocation, for an allocator that changes each frame. If it fails, sp has not
-// changed. It panics with a *memory.Misuse if it is called within a call of the allocator for a container.
+// Use makes sp the Space of a, as [In] does, without an allocation, for an allocator that changes each frame. If it
+// fails, sp has not changed. Use panics with a *memory.Misuse if it is called within a call of the allocator for a
+// container.
 func (sp *Space) Use(a memory.Allocator) error {
 	sp.idle()
 	b, ok := a.(memory.Baser)

@@ -154,8 +154,9 @@ func (s *Strings) Refs(sp *Space, id uint32) uint32 {
 	return s.text(sp, id).refs
 }
 
-// Release takes one Intern of id back. The last one frees the string, and the id can be reused. Release of id 0 does nothing. It panics
-// with a *memory.Misuse if id has no string. If the id was reused, it takes an Intern of the new string back.
+// Release takes one Intern of id back. The last one frees the string, and the id can be reused. Release of id 0 does
+// nothing. Release panics with a *memory.Misuse if id has no string. If the id was reused, it takes an Intern of the
+// new string back.
 func (s *Strings) Release(sp *Space, id uint32) {
 	if id == 0 {
 		return

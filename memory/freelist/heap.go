@@ -179,9 +179,10 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	return h.handOut(k, align.UpTo(h.runs[k].off, step), n, size), nil
 }
 
-// Free frees a block and merges it with its free neighbours. size is the size that was requested. If p is nil, Free does
-// nothing. It panics with a *memory.Misuse before anything changes if p is not the start of a live block of this heap, or has
-// another size. Cost: a binary search of the free runs, and 8 bytes moved for each run behind it if no neighbour is free.
+// Free frees a block and merges it with its free neighbours. size is the size that was requested. If p is nil, Free
+// does nothing. Free panics with a *memory.Misuse before anything changes if p is not the start of a live block of
+// this heap, or has another size. Cost: a binary search of the free runs, and 8 bytes moved for each run behind it if
+// no neighbour is free.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -193,8 +194,8 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	h.release(uint32(off), size)
 }
 
-// FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, it does nothing. It panics as Free
-// does, except for a wrong size.
+// FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. It panics as
+// Free does, except for a wrong size.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -218,18 +219,19 @@ func (h *Heap) release(off uint32, size uintptr) {
 	h.give(off, n)
 }
 
-// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
 // Generation returns in debug builds (-tags memdebug or -race) how many blocks have started at p, modulo 2^32. In
 // other builds it returns 0. Package remote detects stale frees with it. Safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the requested size in bytes of the live block at p. It panics with a *memory.Misuse if no live block starts
-// there.
+// SizeOf returns the requested size in bytes of the live block at p. SizeOf panics with a *memory.Misuse if no live
+// block starts there.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	off := h.grain.Index(h.base, p)
 	if off >= uint64(len(h.live)) || h.live[off] == 0 {
@@ -238,8 +240,8 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	return uintptr(h.live[off] - 1)
 }
 
-// Reset frees every block and keeps the committed memory. Cost: 4 bytes cleared for each committed granule, whatever the number
-// of blocks. It panics with a *memory.Misuse if the heap is closed.
+// Reset frees every block and keeps the committed memory. Cost: 4 bytes cleared for each committed granule, whatever
+// the number of blocks. Reset panics with a *memory.Misuse if the heap is closed.
 func (h *Heap) Reset() {
 	if h.base == nil {
 		panic(h.misuse("Reset", nil, 0))

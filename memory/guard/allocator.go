@@ -184,8 +184,8 @@ func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	a.retire("Free", i, a.sites.caller(a.cfg.Frames))
 }
 
-// FreeAny is [Allocator.Free] for a caller who does not know the size. If p is nil, it does nothing. It reports the
-// same misuse, except a wrong size. inner need not have FreeAny.
+// FreeAny is [Allocator.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. It reports
+// the same misuse, except a wrong size. inner need not have FreeAny.
 func (a *Allocator) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -232,8 +232,8 @@ func (a *Allocator) inspect(op string, i uint32) {
 }
 
 // Resize resizes a block in place if inner can, and reports damaged canaries first. New bytes are filled with 0xCD.
-// It returns false, and the size has not changed, if inner is no memory.Resizer or cannot resize the block. Misuse is
-// reported as by Free; if OnFault returns, so does Resize, with false.
+// Resize returns false, and the size has not changed, if inner is no memory.Resizer or cannot resize the block.
+// Misuse is reported as by Free; if OnFault returns, so does Resize, with false.
 func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	i := a.find("Resize", p, oldSize)
 	if i == 0 {
@@ -270,7 +270,7 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// Base returns that of inner if inner is a memory.Baser, and otherwise nil. After Close it is nil.
+// Base returns that of inner if inner is a memory.Baser, and otherwise nil. After Close, Base returns nil.
 func (a *Allocator) Base() unsafe.Pointer {
 	if b, ok := a.inner.(memory.Baser); ok && !a.closed {
 		return b.Base()
@@ -293,7 +293,7 @@ func (a *Allocator) Extent() uintptr {
 }
 
 // Owns returns the answer of inner if inner is a memory.Owner. Otherwise it reports whether p lies in a block that is
-// live or in quarantine, canaries included, at a cost proportional to those. After Close it is false.
+// live or in quarantine, canaries included, at a cost proportional to those. After Close, Owns returns false.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
 		return !a.ended() && o.Owns(p)

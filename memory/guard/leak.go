@@ -20,15 +20,15 @@ func (l Leak) String() string {
 	return fmt.Sprintf("%d blocks, %d bytes, allocated at %s", l.Blocks, l.Bytes, l.Site)
 }
 
-// Leaks returns the live blocks by call site, most bytes first, then the oldest first. It is nil if no block is live.
-// Cost: proportional to the live blocks; it allocates on the Go heap.
+// Leaks returns the live blocks by call site, most bytes first, then the oldest first. Leaks returns nil if no block
+// is live. Cost: proportional to the live blocks; it allocates on the Go heap.
 func (a *Allocator) Leaks() []Leak { return a.LeaksSince(0) }
 
 // Now returns the number of blocks allocated so far, for [Allocator.LeaksSince].
 func (a *Allocator) Now() uint64 { return a.allocs }
 
 // LeaksSince is Leaks for the blocks that were allocated after a call of Now that returned now, as at the beginning
-// of a level. It is nil if there is none.
+// of a level. LeaksSince returns nil if there is none.
 func (a *Allocator) LeaksSince(now uint64) []Leak {
 	a.ended()
 	var l leakage

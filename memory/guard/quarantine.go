@@ -47,7 +47,7 @@ func (a *Allocator) bury(i uint32) {
 	}
 }
 
-// Quarantined returns the bytes of blocks in quarantine, with canaries. After Close it is 0.
+// Quarantined returns the bytes of blocks in quarantine, with canaries. After Close, Quarantined returns 0.
 func (a *Allocator) Quarantined() uintptr { return a.held }
 
 // Flush verifies every block in quarantine, returns it to inner and reports damage. After Close it does nothing.

@@ -9,9 +9,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Free verifies the canaries of a block and returns its pages to the source. size is the size that was requested. If p is nil, it does
-// nothing. A later access faults, unless the source refused the pages (see [Stomp.Kept]) or memory is the Go heap, which has no page
-// protection.
+// Free verifies the canaries of a block and returns its pages to the source. size is the size that was requested. If
+// p is nil, Free does nothing. A later access faults, unless the source refused the pages (see [Stomp.Kept]) or
+// memory is the Go heap, which has no page protection.
 //
 // A double free, a foreign or interior pointer, a wrong size and an overwritten canary panic with a *memory.Misuse that names the call
 // sites. A canary is repaired then, so that it is reported once and the block can be freed.
@@ -26,8 +26,8 @@ func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	s.retire("Free", i, s.sites.caller(s.cfg.Frames))
 }
 
-// FreeAny is [Stomp.Free] for a caller who does not know the size. If p is nil, it does nothing. It panics as Free
-// does, except for a wrong size.
+// FreeAny is [Stomp.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. It panics as
+// Free does, except for a wrong size.
 func (s *Stomp) FreeAny(p unsafe.Pointer) {
 	if p != nil {
 		i := s.find("FreeAny", p, 0)
@@ -116,10 +116,11 @@ func (s *Stomp) damage(op string, x *slot) *memory.Misuse {
 	return nil
 }
 
-// SizeOf returns the requested size in bytes of the live block at p. It panics with a *memory.Misuse if no live block starts at p.
+// SizeOf returns the requested size in bytes of the live block at p. SizeOf panics with a *memory.Misuse if no live
+// block starts at p.
 func (s *Stomp) SizeOf(p unsafe.Pointer) uintptr { return s.slots[s.find("SizeOf", p, 0)].size }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
 func (s *Stomp) Owns(p unsafe.Pointer) bool { return !s.gone && s.mem.Contains(p) }
 
 // Kept returns the bytes of freed blocks whose pages the source refused to take back. An access to them does not

@@ -100,8 +100,8 @@ func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, e
 // Under returns Source.
 func (f *Faulty) Under() page.Source { return f.Source }
 
-// Watch registers lost with Source if that can end, as a page.Carve. Otherwise lost is never called. It returns nil
-// if Source has ended.
+// Watch registers lost with Source if that can end, as a page.Carve. Otherwise lost is never called. Watch returns
+// nil if Source has ended.
 func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	under := func() {}
 	if w, ok := f.Source.(page.Watched); ok {

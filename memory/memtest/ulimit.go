@@ -12,8 +12,8 @@ import (
 )
 
 // UnderUlimit runs the calling test again in a child process under a limit on address space, once for each limit in
-// KiB. Each child must pass. It returns true in a child, where the caller continues with the test, and false in the
-// parent, where the caller returns. Below 800 MiB Go itself may not start; such a limit is skipped.
+// KiB. Each child must pass. UnderUlimit returns true in a child, where the caller continues with the test, and false
+// in the parent, where the caller returns. Below 800 MiB Go itself may not start; such a limit is skipped.
 //
 // It is for Unix. In debug builds, which need more memory, and on 32 bits it starts no child and returns false.
 func UnderUlimit(t testing.TB, kib ...int) (inside bool) {

@@ -173,8 +173,8 @@ func (c *Carve) Reset() {
 // PageSize returns [SizeOf] of the source, in bytes. If c is closed, it returns [Granule].
 func (c *Carve) PageSize() uintptr { return SizeOf(c.src) }
 
-// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). It returns 0 if the source
-// has no such boundary, or if c is closed.
+// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). AheadTo returns 0 if the
+// source has no such boundary, or if c is closed.
 func (c *Carve) AheadTo() uintptr { return aheadOf(c.src) }
 
 // Busy reports whether the source is running Commit or Decommit for c. If c ends during such a call, the functions

@@ -140,10 +140,10 @@ func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error
 	return p, err
 }
 
-// RefusedBySystem reports whether err, an error of a [Source], is a refusal of the operating system. It returns true
-// if err wraps memory.ErrOutOfMemory, except if err is or wraps a [*memory.Exhausted] without a Cause. Such an error
-// is a refusal of a [Carve] or a [Limit]. If the system refused because of a limit on address space, a smaller
-// reservation may succeed.
+// RefusedBySystem reports whether err, an error of a [Source], is a refusal of the operating system. RefusedBySystem
+// returns true if err wraps memory.ErrOutOfMemory, except if err is or wraps a [*memory.Exhausted] without a Cause.
+// Such an error is a refusal of a [Carve] or a [Limit]. If the system refused because of a limit on address space, a
+// smaller reservation may succeed.
 func RefusedBySystem(err error) bool {
 	if e := (*memory.Exhausted)(nil); errors.As(err, &e) {
 		return e.Cause != nil

@@ -127,8 +127,8 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 // maxGranules is the number of granules that the 32-bit entries of the free stack can name: 64 GiB.
 const maxGranules = 1 << 32
 
-// TryGet is Get without growth and without an error. It inlines. It returns nil if no slot that was used before is
-// vacant, or the pool is closed. Call Get then.
+// TryGet is Get without growth and without an error. It inlines. TryGet returns nil if no slot that was used before
+// is vacant, or the pool is closed. Call Get then.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
 	if n >= uint(len(b.free)) {
@@ -157,8 +157,9 @@ func (b *Blocks) Get() (unsafe.Pointer, error) {
 	return b.refill()
 }
 
-// Put frees a slot. It panics with a *memory.Misuse if p is not the start of a live slot of b, as after Close or if p is nil.
-// It inlines, so its message does not tell the cases apart; that of FreeAny does. For memfast builds see [Blocks].
+// Put frees a slot. Put panics with a *memory.Misuse if p is not the start of a live slot of b, as after Close or if
+// p is nil. It inlines, so its message does not tell the cases apart; that of FreeAny does. For memfast builds see
+// [Blocks].
 func (b *Blocks) Put(p unsafe.Pointer) {
 	// The rotation moves a misalignment into the high bits: one comparison detects it together with
 	// addresses outside.

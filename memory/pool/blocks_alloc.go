@@ -38,8 +38,8 @@ func (b *Blocks) refuse(al uintptr) error {
 	return memory.ErrTooLarge
 }
 
-// Free is [Blocks.Put] with a size, which must not exceed that of a slot. If p is nil, it does nothing. Misuse panics with a
-// *memory.Misuse that tells the cases apart. Debug builds check that size is that of the Alloc.
+// Free is [Blocks.Put] with a size, which must not exceed that of a slot. If p is nil, Free does nothing. Misuse
+// panics with a *memory.Misuse that tells the cases apart. Debug builds check that size is that of the Alloc.
 func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -50,8 +50,8 @@ func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
 	b.Put(p)
 }
 
-// FreeAny is [Blocks.Free] without a size. If p is nil, it does nothing. It panics with a *memory.Misuse if p is not
-// the start of a live slot.
+// FreeAny is [Blocks.Free] without a size. If p is nil, FreeAny does nothing. FreeAny panics with a *memory.Misuse if
+// p is not the start of a live slot.
 func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -62,18 +62,19 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	b.Put(p)
 }
 
-// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// returns nil.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
 // Generation returns in debug builds (-tags memdebug or -race) how many blocks have started at p, modulo 2^32. In
 // other builds it returns 0. Package remote detects stale frees with it. Safe for concurrent use, also after Close.
 func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
 func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
 
-// SizeOf returns the usable size in bytes of a live block, which is that of a slot. It panics with a *memory.Misuse if p is not
-// a live block.
+// SizeOf returns the usable size in bytes of a live block, which is that of a slot. SizeOf panics with a
+// *memory.Misuse if p is not a live block.
 func (b *Blocks) SizeOf(p unsafe.Pointer) uintptr {
 	if !b.starts(p) {
 		panic(b.misuse("SizeOf", p, 0))

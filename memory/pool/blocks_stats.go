@@ -39,8 +39,8 @@ func (b *Blocks) Grow(n int) error {
 	return nil
 }
 
-// Reset frees every slot and keeps the committed memory. Cost: clearing a bit for every 16 bytes that were used. It panics with
-// a *memory.Misuse if the pool is closed.
+// Reset frees every slot and keeps the committed memory. Cost: clearing a bit for every 16 bytes that were used.
+// Reset panics with a *memory.Misuse if the pool is closed.
 func (b *Blocks) Reset() {
 	if b.base == nil {
 		panic(b.misuse("Reset", nil, 0))

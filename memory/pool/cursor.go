@@ -24,7 +24,7 @@ type Cursor[T any] struct {
 	rest  uint64 // the live bits of its word that are not visited yet
 }
 
-// Next moves to the next live object and returns true. It returns false if there is none, or the pool is closed.
+// Next moves to the next live object and returns true. Next returns false if there is none, or the pool is closed.
 func (c *Cursor[T]) Next() bool {
 	live, w := c.slots.live, c.slot>>6
 	if w >= uint(len(live)) {

@@ -217,8 +217,8 @@ func (p *Pool[T]) Cursor() Cursor[T] {
 	return Cursor[T]{slots: &p.slots, base: (*T)(p.base), rest: p.first()}
 }
 
-// Reset frees every object and keeps the committed memory. All handles become stale. Cost: a step for each live object. It
-// panics with a *memory.Misuse if the pool is closed.
+// Reset frees every object and keeps the committed memory. All handles become stale. Cost: a step for each live
+// object. Reset panics with a *memory.Misuse if the pool is closed.
 func (p *Pool[T]) Reset() {
 	if p.base == nil {
 		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the pool is closed"})

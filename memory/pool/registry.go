@@ -87,8 +87,8 @@ func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 	return memory.Handle[T]{}, nil, unregistered[T]()
 }
 
-// FreeIn frees the object of h in the pool of T and returns true. If h is stale, as a handle of another registry is, or r is closed,
-// it does nothing and returns false. It panics with a *memory.Misuse if T has no pool.
+// FreeIn frees the object of h in the pool of T and returns true. If h is stale, as a handle of another registry is,
+// or r is closed, it does nothing and returns false. FreeIn panics with a *memory.Misuse if T has no pool.
 func FreeIn[T any](r *Registry, h memory.Handle[T]) bool {
 	p, ok := Of[T](r)
 	switch {
@@ -127,8 +127,8 @@ func (r *Registry) Stats() memory.Stats {
 	return sum
 }
 
-// Reset resets every pool that is open. It panics with a *memory.Misuse if the registry is closed, or has pools and
-// all of them are closed.
+// Reset resets every pool that is open. Reset panics with a *memory.Misuse if the registry is closed, or has pools
+// and all of them are closed.
 func (r *Registry) Reset() {
 	if r.allClosed() {
 		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the registry is closed"})

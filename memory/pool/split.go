@@ -220,7 +220,7 @@ func (p *Split[Hot, Cold]) Cursor() Cursor[Hot] {
 	return Cursor[Hot]{slots: &p.slots, base: (*Hot)(p.hotBase), rest: p.first()}
 }
 
-// Reset frees every object and keeps the committed memory, as [Pool.Reset]. It panics with a *memory.Misuse if the
+// Reset frees every object and keeps the committed memory, as [Pool.Reset]. Reset panics with a *memory.Misuse if the
 // pool is closed.
 func (p *Split[Hot, Cold]) Reset() {
 	if p.hotBase == nil {

@@ -149,8 +149,8 @@ func (c *Central) Trim() error {
 	return c.heap.Trim()
 }
 
-// Reset frees every block, as [Heap.Reset]. It panics with a *memory.Misuse while a Cache is open, and if the heap is
-// closed. Safe for concurrent use.
+// Reset frees every block, as [Heap.Reset]. Reset panics with a *memory.Misuse while a Cache is open, and if the heap
+// is closed. Safe for concurrent use.
 func (c *Central) Reset() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

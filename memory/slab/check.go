@@ -12,7 +12,7 @@ import (
 // maxFaults bounds how much a ruined heap is allowed to say.
 const maxFaults = 32
 
-// Check verifies the heap's metadata and returns every inconsistency that it finds, joined into one error. It
+// Check verifies the heap's metadata and returns every inconsistency that it finds, joined into one error. Check
 // returns nil for a closed heap. Cost: proportional to the free blocks, the units in use and the lookup tables. It
 // allocates in the Go heap.
 func (h *Heap) Check() error {
@@ -216,7 +216,7 @@ func (h *Heap) lentIn(r *report, off uintptr) (lent uint64) {
 	return lent
 }
 
-// Check verifies the cache's metadata and returns every inconsistency that it finds, joined into one error. It
+// Check verifies the cache's metadata and returns every inconsistency that it finds, joined into one error. Check
 // returns nil for a closed cache or heap. The metadata of the heap is verified by Check of the Central. The goroutine
 // rule is that of Alloc. Cost: proportional to the cached blocks.
 func (c *Cache) Check() error {

@@ -69,7 +69,7 @@ func (t ClassTable) String() string {
 	return fmt.Sprintf("ClassTable(%d)", uint8(t))
 }
 
-// Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. It returns nil for an
+// Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. Sizes returns nil for an
 // unknown table, and if maxSize is above 64 KiB. A heap has one more class for aligned requests if maxSize, rounded
 // up to 16, is no multiple of 4096. Sizes allocates in the Go heap.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {

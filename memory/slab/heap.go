@@ -235,9 +235,9 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is Free without the size, and costs as much. If p is nil, it does nothing. It panics with a *memory.Misuse
-// for a double free, an interior and a foreign pointer. A block of Config.Large is passed on to Large if that is a
-// memory.AnyFreer, and is misuse if it is not.
+// FreeAny is Free without the size, and costs as much. If p is nil, FreeAny does nothing. FreeAny panics with a
+// *memory.Misuse for a double free, an interior and a foreign pointer. A block of Config.Large is passed on to Large
+// if that is a memory.AnyFreer, and is misuse if it is not.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	if off >= h.limit {
@@ -376,8 +376,8 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	return 0
 }
 
-// Owns reports whether p lies in the heap's reservation, live or not. It is false for blocks of Config.Large, and
-// after Close. Cost: constant.
+// Owns reports whether p lies in the heap's reservation, live or not. Owns returns false for blocks of Config.Large,
+// and after Close. Cost: constant.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the usable bytes of a live block: the block size of its class. For a block of Config.Large it

@@ -56,24 +56,24 @@ func (d *Double) Bottom() *End { return &d.bottom }
 // Top returns the End that falls from the end of the buffer. It is the same one on each call.
 func (d *Double) Top() *End { return &d.top }
 
-// Available returns the bytes between the two edges, before padding for alignment. After Close it is 0.
+// Available returns the bytes between the two edges, before padding for alignment. After Close, Available returns 0.
 func (d *Double) Available() uintptr { return d.top.edge - d.bottom.edge }
 
-// ResetBottom frees every block of the bottom, as [End.Reset], and leaves the top alone. It panics with a
+// ResetBottom frees every block of the bottom, as [End.Reset], and leaves the top alone. ResetBottom panics with a
 // *memory.Misuse if the Double is closed.
 func (d *Double) ResetBottom() { d.bottom.Reset() }
 
-// ResetTop frees every block of the top, as [End.Reset], and leaves the bottom alone. It panics with a *memory.Misuse
-// if the Double is closed.
+// ResetTop frees every block of the top, as [End.Reset], and leaves the bottom alone. ResetTop panics with a
+// *memory.Misuse if the Double is closed.
 func (d *Double) ResetTop() { d.top.Reset() }
 
-// Reset frees every block of both Ends. It panics with a *memory.Misuse if the Double is closed.
+// Reset frees every block of both Ends. Reset panics with a *memory.Misuse if the Double is closed.
 func (d *Double) Reset() {
 	d.bottom.Reset()
 	d.top.Reset()
 }
 
-// Owns reports whether p lies in the buffer, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the buffer, in a live block or not. After Close, Owns returns false.
 func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
 // Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the

@@ -152,7 +152,7 @@ func (e *End) cut(n int) {
 // into its own padding only, and the bytes that shrinking saves are reclaimed by its Free.
 //
 // Resize returns false, and nothing has changed, if there is no space, for an older block, and for one that the
-// newest mark protects. It panics with a *memory.Misuse if p is not a live block of oldSize bytes.
+// newest mark protects. Resize panics with a *memory.Misuse if p is not a live block of oldSize bytes.
 func (e *End) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	e.owner.Touch()
 	off := uintptr(p) - uintptr(e.base)
@@ -210,7 +210,7 @@ func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 // Len returns the number of live blocks.
 func (e *End) Len() int { return len(e.blocks) }
 
-// Used returns the bytes in use, with padding. After Close it is 0.
+// Used returns the bytes in use, with padding. After Close, Used returns 0.
 func (e *End) Used() uintptr {
 	if e.falls {
 		return e.origin - e.edge
@@ -218,8 +218,8 @@ func (e *End) Used() uintptr {
 	return e.edge - e.origin
 }
 
-// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share them. After Close it
-// is 0.
+// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share them. After Close
+// Available returns 0.
 func (e *End) Available() uintptr {
 	if e.falls {
 		return e.edge - *e.wall
@@ -227,21 +227,22 @@ func (e *End) Available() uintptr {
 	return *e.wall - e.edge
 }
 
-// Base returns the address from which offsets of blocks count. It is constant until Close, and nil afterwards.
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// returns nil.
 func (e *End) Base() unsafe.Pointer { return e.base }
 
 // Extent returns the number of bytes from Base in which blocks may lie. In a [Double] and a [Pivot], blocks of the
-// other End may lie there, too. After Close it is 0.
+// other End may lie there, too. After Close, Extent returns 0.
 func (e *End) Extent() uintptr { return max(e.origin, e.limit) }
 
-// Owns reports whether p lies between the origin and the edge, where the live blocks and their padding are. It is
-// false for blocks of another End, and after Close.
+// Owns reports whether p lies between the origin and the edge, where the live blocks and their padding are. Owns
+// returns false for blocks of another End, and after Close.
 func (e *End) Owns(p unsafe.Pointer) bool {
 	return e.base != nil && uintptr(p)-uintptr(e.base)-min(e.origin, e.edge) < e.Used()
 }
 
-// Reset frees every block of this End. Its marks expire. Cost: constant. It panics with a *memory.Misuse if the buffer is
-// closed.
+// Reset frees every block of this End. Its marks expire. Cost: constant. Reset panics with a *memory.Misuse if the
+// buffer is closed.
 func (e *End) Reset() {
 	if e.base == nil {
 		panic(e.misuse("Reset", nil, 0))

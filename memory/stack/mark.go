@@ -30,7 +30,7 @@ func (e *End) Mark() Mark {
 	return Mark{end: e, serial: e.serial, depth: len(e.marks) - 1}
 }
 
-// Rewind frees every block that was allocated since m. m expires. It panics with a *memory.Misuse before anything
+// Rewind frees every block that was allocated since m. m expires. Rewind panics with a *memory.Misuse before anything
 // changes if m is a mark of another End or has expired, or the buffer is closed. Cost: constant.
 func (e *End) Rewind(m Mark) {
 	if why := e.refuseMark(m); why != "" {

@@ -81,13 +81,13 @@ func (p *Pivot) Bytes() []byte {
 	return unsafe.Slice((*byte)(unsafe.Add(p.forward.base, p.backward.edge)), p.forward.edge-p.backward.edge)
 }
 
-// Reset frees every block of both Ends. It panics with a *memory.Misuse if the Pivot is closed.
+// Reset frees every block of both Ends. Reset panics with a *memory.Misuse if the Pivot is closed.
 func (p *Pivot) Reset() {
 	p.forward.Reset()
 	p.backward.Reset()
 }
 
-// Owns reports whether q lies in the buffer, in a live block or not. After Close it is false.
+// Owns reports whether q lies in the buffer, in a live block or not. After Close, Owns returns false.
 func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
 // Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the

@@ -50,7 +50,7 @@ func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
 	return page.NewCommitted(src, bytes, bytes, 0, bytes)
 }
 
-// Owns reports whether p lies in the buffer, in a live block or not. After Close it is false.
+// Owns reports whether p lies in the buffer, in a live block or not. After Close, Owns returns false.
 func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
 // Close releases the memory: the caller must not use pointers into the stack. A second Close does nothing. If the
