@@ -28,24 +28,24 @@ const (
 	defaultReserve = 64 << 20
 )
 
-// A Blocks is a pool of untyped slots of equal size in one reservation, which is committed in steps. A slot never
-// moves.
+// A Blocks is a pool of untyped slots of equal size. The slots lie in one reservation, which is committed in steps. A
+// slot never moves.
 //
 //	base              opened            committed            reserved
 //	  | slot | slot | slot | not yet used   | - - - - - - - - - | guard
 //
 // Slots are not zeroed. A slot belongs to the caller until the Put, Free, Reset or Close that frees it. A Blocks
 // belongs to one goroutine at a time. After Close, and after the source has ended (see [page.Watched]), Get, Alloc,
-// Grow and Trim fail with memory.ErrClosed. Put, SizeOf, Reset, and a Free or FreeAny of a slot panic with a
-// *memory.Misuse then.
+// Grow and Trim fail with memory.ErrClosed. Put, SizeOf, Reset, and a Free or FreeAny of a slot then panic with a
+// *memory.Misuse.
 //
-// Every misuse of a pointer panics with a *memory.Misuse before anything changes, and so does a size that no slot
-// has. Builds with -tags memdebug or -race also check the size of each Alloc to the byte. They fill freed slots, and
-// panic if such a slot was written to when it is allocated again.
+// A wrong pointer, or a size that is larger than a slot, panics with a *memory.Misuse before anything changes. Builds
+// with -tags memdebug or -race also check the size of each block to the byte. These builds fill freed slots, and
+// panic when they allocate a freed slot that was written to.
 //
-// Builds with -tags memfast have no live bits. They detect pointers outside the used slots, misaligned pointers, and
-// more frees than there are live slots. They do not detect a double free while other slots are live, nor an interior
-// pointer at a multiple of 16; Check reports the damage.
+// Builds with -tags memfast have no live bits. These builds detect pointers outside the used slots, misaligned
+// pointers, and more frees than there are live slots. They do not detect a double free while other slots are live,
+// nor an interior pointer at a multiple of 16; Check reports the damage.
 type Blocks struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -84,18 +84,19 @@ type Blocks struct {
 
 // BlocksConfig configures [NewBlocks].
 type BlocksConfig struct {
-	// Size is the bytes of a slot, rounded up to a multiple of 16 and of Align. 0 means 64.
+	// Size is the number of bytes of a slot, rounded up to a multiple of 16 and of Align. 0 means 64.
 	Size uintptr
-	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0 means 16, the least.
+	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0 means 16, the smallest alignment.
 	Align uintptr
-	// Capacity is the most slots that can be live at once. It needs address space only: memory is committed when
-	// slots are first used. 0 means as many as fit 64 MiB, at least one. All slots together have at most 64 GiB.
+	// Capacity is the largest number of slots that can be live at once. Capacity costs address space only: memory is
+	// committed when slots are first used. 0 means as many slots as fit in 64 MiB, at least one. All slots together
+	// have at most 64 GiB.
 	Capacity int
 }
 
-// NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If the
-// system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. The error wraps
-// memory.ErrConfig if a field is out of range, or the error of src.
+// NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
+// the system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. If a field is out
+// of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	cfg.Size = cmp.Or(cfg.Size, 64)
 	cfg.Align = cmp.Or(cfg.Align, granuleBytes)
@@ -127,8 +128,8 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 // maxGranules is the number of granules that the 32-bit entries of the free stack can name: 64 GiB.
 const maxGranules = 1 << 32
 
-// TryGet is Get without growth and without an error. It inlines. TryGet returns nil if no slot that was used before
-// is vacant, or the pool is closed. Call Get then.
+// TryGet is [Blocks.Get] without growth and without an error. It inlines. If no slot that was used before is vacant,
+// or the pool is closed, TryGet returns nil. The caller then calls Get.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
 	if n >= uint(len(b.free)) {
@@ -147,9 +148,11 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 	return p
 }
 
-// Get returns a slot, the one that was freed last if there is one. The error is memory.ErrOutOfMemory if Cap slots
-// are live, or memory.ErrClosed; neither is wrapped. If memory cannot be committed, it is that of the source. Cost: a
-// pop and a bit; also a refill for 64 slots or 16 KiB that are used first.
+// Get returns a vacant slot. It prefers the slot that was freed last. If Cap slots are live, the error is
+// memory.ErrOutOfMemory. If the pool is closed, the error is memory.ErrClosed. Both errors are returned unwrapped. If
+// memory cannot be committed, Get returns the error of the source.
+//
+// Cost: a pop and a bit. A refill is added when new slots are used, once for 64 slots or 16 KiB.
 func (b *Blocks) Get() (unsafe.Pointer, error) {
 	if p := b.TryGet(); p != nil {
 		return p, nil
@@ -157,9 +160,9 @@ func (b *Blocks) Get() (unsafe.Pointer, error) {
 	return b.refill()
 }
 
-// Put frees a slot. Put panics with a *memory.Misuse if p is not the start of a live slot of b, as after Close or if
-// p is nil. It inlines, so its message does not tell the cases apart; that of FreeAny does. For memfast builds see
-// [Blocks].
+// Put frees a slot. Put panics with a *memory.Misuse if p is not the start of a live slot of b. A nil p panics, and
+// so does every call after Close. Put inlines, so its message does not name the kind of misuse; the message of
+// [Blocks.FreeAny] does. For memfast builds see [Blocks].
 func (b *Blocks) Put(p unsafe.Pointer) {
 	// The rotation moves a misalignment into the high bits: one comparison detects it together with
 	// addresses outside.

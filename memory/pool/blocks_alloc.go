@@ -12,9 +12,9 @@ import (
 
 // The methods of memory.Allocator, for callers that use the interface.
 
-// Alloc is [Blocks.Get] for a block of size bytes aligned to al. The error is that of Get. It is memory.ErrTooLarge
-// if a slot has fewer bytes or a smaller alignment, and memory.ErrAlign if al is not a power of two up to
-// memory.MaxAlign. Size 0 takes a slot, too.
+// Alloc is [Blocks.Get] for a block of size bytes aligned to al. If a slot has fewer bytes or a smaller alignment,
+// the error is memory.ErrTooLarge. If al is not a power of two up to memory.MaxAlign, the error is memory.ErrAlign.
+// Otherwise Alloc returns the error of Get. A block of size 0 takes a slot, too.
 func (b *Blocks) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if !align.Valid(al) || size > b.size || al > b.align {
 		return nil, b.refuse(al)
@@ -38,8 +38,9 @@ func (b *Blocks) refuse(al uintptr) error {
 	return memory.ErrTooLarge
 }
 
-// Free is [Blocks.Put] with a size, which must not exceed that of a slot. If p is nil, Free does nothing. Misuse
-// panics with a *memory.Misuse that tells the cases apart. Debug builds check that size is that of the Alloc.
+// Free is [Blocks.Put] with a check of size, which must not exceed the size of a slot. If p is nil, Free does
+// nothing. Misuse panics with a *memory.Misuse that names the kind of misuse. Debug builds check that size is the
+// size that was passed to Alloc.
 func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -66,14 +67,15 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 // returns nil.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
-// Generation returns in debug builds (-tags memdebug or -race) how many blocks have started at p, modulo 2^32. In
-// other builds it returns 0. Package remote detects stale frees with it. Safe for concurrent use, also after Close.
+// In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
+// modulo 2^32. In other builds Generation returns 0. Package remote uses it to detect stale frees. Generation is safe
+// for concurrent use, also after Close.
 func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
+// Owns reports whether p lies in the reservation. p need not be in a live block. After Close, Owns returns false.
 func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
 
-// SizeOf returns the usable size in bytes of a live block, which is that of a slot. SizeOf panics with a
+// SizeOf returns the usable size of a live block in bytes, which is the size of a slot. SizeOf panics with a
 // *memory.Misuse if p is not a live block.
 func (b *Blocks) SizeOf(p unsafe.Pointer) uintptr {
 	if !b.starts(p) {

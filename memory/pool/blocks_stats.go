@@ -11,18 +11,18 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Size returns the bytes of a slot, after the rounding of BlocksConfig.Size.
+// Size returns the size of a slot in bytes: BlocksConfig.Size after rounding.
 func (b *Blocks) Size() uintptr { return b.size }
 
 // Len returns the number of live slots.
 func (b *Blocks) Len() int { return int(b.opened) - int(b.n) }
 
-// Cap returns the most slots that can be live at once. It is 0 after Close.
+// Cap returns the largest number of slots that can be live at once. After Close, Cap returns 0.
 func (b *Blocks) Cap() int { return int(b.capacity) }
 
-// Grow prepares the pool for n live slots in all. It commits the memory and allocates the metadata, so that Get calls
-// neither the system nor the Go heap up to that number. The error is that of Get, or memory.ErrTooLarge if n is
-// negative or exceeds Cap. If Grow fails, nothing has changed but Stats.Failures.
+// Grow prepares the pool for a total of n live slots. It commits the memory and allocates the metadata. Until n slots
+// are live, Get then calls neither the system nor the Go heap. If n is negative or exceeds Cap, the error is
+// memory.ErrTooLarge. Otherwise Grow returns the error of Get. If Grow fails, nothing has changed but Stats.Failures.
 func (b *Blocks) Grow(n int) error {
 	if b.base == nil {
 		return memory.ErrClosed
@@ -58,10 +58,10 @@ func (b *Blocks) forget(opened uintptr) {
 	b.opened = opened
 }
 
-// Trim returns the memory behind the last live slot to the source, in whole granules (page.Granule). It sorts the
-// vacant slots, so that the lowest are used next and a later Trim returns more. The error is memory.ErrClosed, or
-// wraps that of the source; nothing has changed then. Cost: proportional to the slots that were used, and a Go
-// allocation.
+// Trim returns the memory behind the last live slot to the source, in whole granules (page.Granule). Trim also sorts
+// the vacant slots, so that the lowest slots are used next and a later Trim returns more memory. If the pool is
+// closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If Trim fails,
+// nothing has changed. Cost: proportional to the slots that were used, and a Go allocation.
 func (b *Blocks) Trim() error {
 	if b.base == nil {
 		return memory.ErrClosed
@@ -109,8 +109,8 @@ func (b *Blocks) vacant() ([]uint64, []error) {
 }
 
 // Close releases the memory: the caller must not use pointers into the pool. A second Close does nothing. If the
-// memory cannot be released, Close returns an error: all slots are freed, the pool stays open, and Close can be
-// retried.
+// memory cannot be released, Close returns an error, and can be retried. All slots are freed in this case, and the
+// pool stays open.
 func (b *Blocks) Close() error {
 	if b.base == nil {
 		return nil
@@ -123,7 +123,8 @@ func (b *Blocks) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak is an upper bound: at most one refill, 64 slots or 16 KiB, above the high-water mark.
+// Stats returns the statistics. Peak is an upper bound: it exceeds the high-water mark by at most one refill, which
+// is 64 slots or 16 KiB.
 func (b *Blocks) Stats() memory.Stats {
 	live := uint64(b.opened) - uint64(b.n)
 	return memory.Stats{

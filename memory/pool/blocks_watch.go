@@ -4,8 +4,9 @@ import "slices"
 
 type watcher struct{ lost func() }
 
-// Watch registers lost, which is called when the memory of b ends: at Close, and if its source ends first (see page.Watched).
-// Functions are called newest first and must not touch a slot. unwatch removes lost. On a closed pool lost is never called.
+// Watch registers the function lost, which is called when the memory of b ends: at Close, or earlier if the source
+// ends (see page.Watched). Several functions are called newest first. They must not touch a slot. unwatch removes
+// lost. If the pool is closed, lost is never called.
 func (b *Blocks) Watch(lost func()) (unwatch func()) {
 	w := &watcher{lost}
 	if b.base != nil {

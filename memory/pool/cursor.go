@@ -13,9 +13,9 @@ import (
 //		c.Value().Update()
 //	}
 //
-// It is a value that [Pool.Cursor] or [Split.Cursor] returns. The loop may change the pool. An object that it frees
-// is not visited afterwards; one that it makes may be visited. Each slot is visited at most once, so the loop ends.
-// Close ends the iteration; after a Reset only objects that were made since may be visited.
+// [Pool.Cursor] and [Split.Cursor] return a Cursor. The loop may change the pool. An object that the loop frees is
+// not visited afterwards. An object that the loop makes may be visited. Each slot is visited at most once, so the
+// loop ends. Close ends the iteration. After a Reset, the loop may visit only objects that were made after the Reset.
 type Cursor[T any] struct {
 	// Four words, the most that the compiler keeps in registers.
 	slots *slots
@@ -24,7 +24,8 @@ type Cursor[T any] struct {
 	rest  uint64 // the live bits of its word that are not visited yet
 }
 
-// Next moves to the next live object and returns true. Next returns false if there is none, or the pool is closed.
+// Next moves to the next live object and returns true. If there is no further object, or the pool is closed, Next
+// returns false.
 func (c *Cursor[T]) Next() bool {
 	live, w := c.slots.live, c.slot>>6
 	if w >= uint(len(live)) {
@@ -43,15 +44,15 @@ func (c *Cursor[T]) Next() bool {
 	return true
 }
 
-// Value returns the object that Next moved to. It must not be called before Next. The pointer is valid until the object is freed;
-// Value does not check that.
+// Value returns the object that Next moved to. Value must not be called before Next. The pointer is valid until the
+// object is freed; Value does not check this.
 func (c *Cursor[T]) Value() *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(c.base), uintptr(c.slot)*unsafe.Sizeof(*new(T))))
 }
 
-// Handle returns the handle of the object that Next moved to. It must not be called before Next. If the object was
-// freed, the handle is stale, or that of a newer object in the same slot. If the pool is closed, it is the zero
-// Handle.
+// Handle returns the handle of the object that Next moved to. Handle must not be called before Next. If the object
+// was freed, Handle returns a stale handle, or the handle of a newer object in this slot. If the pool is closed,
+// Handle returns the zero Handle.
 func (c *Cursor[T]) Handle() memory.Handle[T] {
 	s := c.slots
 	if c.slot >= uint(len(s.gens)) {

@@ -3,8 +3,8 @@
 //
 // # The idea
 //
-// Objects that a game creates and destroys one by one are many and of few types. For them a free slot needs no search
-// and no size: an allocation pops a slot number from a stack.
+// A game creates and destroys many objects one by one, but of few types. For one type, no search for a free slot is
+// needed: an allocation pops a slot number from a stack.
 //
 // # Layout
 //
@@ -42,9 +42,9 @@
 //	Trim                    a step for each slot that was used
 //	Check                   the same, and a temporary bit for each slot
 //
-// There is no external fragmentation, but Trim returns only the memory behind the last live slot. The metadata doubles
-// as a pool grows, which copies it, so it takes up to twice the figures above. Grow does that in advance. The benchmarks
-// of this package print the figures and those of the Go heap.
+// There is no external fragmentation, but Trim returns only the memory behind the last live slot. When a pool grows,
+// its metadata is copied to arrays of twice the size, so it takes up to twice the figures above. Grow copies the
+// metadata in advance. The benchmarks of this package compare the costs with the Go heap.
 //
 // # Misuse
 //
@@ -59,12 +59,12 @@
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time. Get, Hot, Cold and iterations only read: several goroutines may call them while none changes
-// the pool. Slots lie off the Go heap and must contain no Go pointers: the typed constructors refuse such types.
+// One goroutine at a time. Get, Hot, Cold and iterations only read: several goroutines may read a pool while none
+// changes it. Slots lie off the Go heap and must contain no Go pointers: the typed constructors refuse such types.
 //
 // # Source
 //
-// Kenwright, "Fast Efficient Fixed-Size Memory Pool", Computation Tools 2012, for slots that are opened lazily. Its links
-// inside the free slots are a stack outside here, so that a free does not touch the block. Generational indices: West,
-// "Evolve Your Hierarchy", 2007, and slot maps since.
+// Kenwright, "Fast Efficient Fixed-Size Memory Pool", Computation Tools 2012, for slots that are opened lazily.
+// Kenwright links the free slots with each other. This package keeps them on a separate stack, so that a free does
+// not touch the block. Generational indices: West, "Evolve Your Hierarchy", 2007, and slot maps since.
 package pool

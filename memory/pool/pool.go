@@ -20,18 +20,18 @@ import (
 //	off the heap   | T | T |   | T |   | - - -      stride sizeof(T)
 //	Go heap        generations, live bits, stack of vacant slots
 //
-// Objects are zeroed by New and belong to the pool. A pointer is valid until the Free, Reset or Close that ends the
-// object; afterwards its handle is stale. A Pool belongs to one goroutine at a time. Get, Len and iterations only
-// read: several goroutines may call them while none changes the pool.
+// Objects are zeroed by New and belong to the pool. A pointer to an object is valid until the Free, Reset or Close
+// that frees the object; afterwards the handle of the object is stale. A Pool belongs to one goroutine at a time.
+// Get, Len and iterations only read: several goroutines may read a pool while none changes it.
 //
 // After Close, and after the source has ended (see [page.Watched]), New, Grow and Trim fail with memory.ErrClosed,
 // Reset panics with a *memory.Misuse, and all handles are stale. Builds with -tags memdebug or -race fill freed
-// objects, and New panics with a *memory.Misuse if the object was written to since.
+// objects, and New panics with a *memory.Misuse if the slot was written to after the free.
 //
-// A handle of another pool is stale, even if that pool was closed before this one was made. Each pool has a key that
-// changes the generations of its handles. With 2^k pools in a process, a handle can be accepted by the wrong pool
-// only after 2^(31-k) reuses of its slot: with a thousand pools, after two million reuses. Pools that are 2^31 pools
-// apart have the same key.
+// A handle of one pool is stale in every other pool, even if the first pool was closed before the other was made.
+// Each pool has a key that changes the generations of its handles. With 2^k pools in a process, a handle can be
+// accepted by the wrong pool only after 2^(31-k) reuses of its slot: with a thousand pools, after two million reuses.
+// The keys repeat after 2^31 pools.
 type Pool[T any] struct {
 	// Invariants, verified by Check: those of slots, and the opened slots are committed.
 
@@ -45,19 +45,19 @@ type Pool[T any] struct {
 
 // Config configures [New], [NewSplit] and [Register].
 type Config struct {
-	// Capacity is the most objects that can be live at once. It needs address space only: memory is
-	// committed when slots are first used. 0 means as many as fit 64 MiB, at least one. The maximum is
-	// 2^32-2, and 2^27-1 on 32 bits, where the metadata takes the rest.
+	// Capacity is the largest number of objects that can be live at once. Capacity costs address space only: memory
+	// is committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one. The maximum is
+	// 2^32-2. On 32-bit systems it is 2^27-1, because more metadata would not fit the address space.
 	Capacity int
-	// Name is the name of the pool in reports. "" means the name of the type.
+	// Name is the name of the pool in reports. If Name is "", the pool has the name of its type.
 	Name string
 }
 
 // New returns a pool of T with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If the
 // system refuses the address space, the capacity is halved, down to one object: see [Pool.Cap].
 //
-// The error is a [*memory.PointerError] if T contains a Go pointer. Otherwise it wraps memory.ErrConfig if Capacity is out of
-// range, or the error of src.
+// If T contains a Go pointer, the error is a [*memory.PointerError]. If Capacity is out of range, the error wraps
+// memory.ErrConfig. If src fails, the error wraps the error of src.
 func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	name, err := nameFor[T](cfg)
 	if err != nil {
@@ -112,10 +112,13 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 	return mem, uint(min(uintptr(capacity), mem.Reserved()/size)), nil
 }
 
-// New allocates a zeroed object, in the slot that was freed last if there is one. The error is memory.ErrClosed, or
-// memory.ErrOutOfMemory if Cap objects are live or retired; neither is wrapped. If memory cannot be committed, it is
-// that of the source. A failed New returns the zero Handle and nil. Cost: a pop, a generation, a bit and the zeroing;
-// also a refill for 64 slots or 16 KiB that are used first.
+// New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If Cap slots are live or
+// retired, the error is memory.ErrOutOfMemory. If the pool is closed, the error is memory.ErrClosed. Both errors are
+// returned unwrapped. If memory cannot be committed, New returns the error of the source. A failed New returns the
+// zero Handle and nil.
+//
+// Cost: a pop, a generation, a bit and the zeroing. A refill is added when new slots are used, once for 64 slots or
+// 16 KiB.
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -133,7 +136,7 @@ func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	return memory.MakeHandle[T](i, gen^p.key), v, nil
 }
 
-// Get returns the object of h and true. If h is stale, zero, or of another pool, it returns nil and false. It
+// Get returns the object of h and true. If h is stale, zero, or of another pool, Get returns nil and false. Get
 // inlines.
 func (p *Pool[T]) Get(h memory.Handle[T]) (v *T, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
@@ -143,7 +146,7 @@ func (p *Pool[T]) Get(h memory.Handle[T]) (v *T, ok bool) {
 	return (*T)(unsafe.Add(p.base, uintptr(i)*unsafe.Sizeof(*v))), true
 }
 
-// Free frees the object of h and returns true. If h is stale, zero, or of another pool, it does nothing and returns
+// Free frees the object of h and returns true. If h is stale, zero, or of another pool, Free does nothing and returns
 // false.
 func (p *Pool[T]) Free(h memory.Handle[T]) bool {
 	i, gen := h.Index(), h.Generation()^p.key
@@ -181,9 +184,9 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 
-// Grow prepares the pool for n live objects in all. It commits the memory and allocates the metadata, so that New
-// calls neither the system nor the Go heap up to that number. The error is that of New, or memory.ErrTooLarge if n is
-// negative or exceeds Cap. If Grow fails, nothing has changed but Stats.Failures.
+// Grow prepares the pool for a total of n live objects. It commits the memory and allocates the metadata. Until n
+// objects are live, New then calls neither the system nor the Go heap. If n is negative or exceeds Cap, the error is
+// memory.ErrTooLarge. Otherwise Grow returns the error of New. If Grow fails, nothing has changed but Stats.Failures.
 func (p *Pool[T]) Grow(n int) error {
 	p.owner.Touch()
 	return p.grow(n, p)
@@ -195,13 +198,13 @@ func (p *Pool[T]) Name() string { return p.name }
 // Len returns the number of live objects.
 func (p *Pool[T]) Len() int { return int(p.count()) }
 
-// Cap returns the most objects that can be live at once. Retired slots are included, although they are not used again
-// (see [memory.Handle]). It is 0 after Close.
+// Cap returns the largest number of objects that can be live at once. Retired slots are included, although they are
+// not used again (see [memory.Handle]). After Close, Cap returns 0.
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
 // All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The
-// loop may change the pool. An object that it frees is not visited afterwards; one that it makes may be visited.
-// Close ends the iteration.
+// loop may change the pool. An object that the loop frees is not visited afterwards. An object that the loop makes
+// may be visited. Close ends the iteration.
 func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	return func(yield func(memory.Handle[T], *T) bool) {
 		for c := p.Cursor(); c.Next(); {
@@ -232,9 +235,10 @@ func (p *Pool[T]) Reset() {
 	p.reset()
 }
 
-// Trim returns the memory behind the last live object to the source, in whole granules (page.Granule). It sorts the
-// vacant slots, so that the lowest are used next. Handles stay valid. The error is memory.ErrClosed, or wraps that of
-// the source; nothing has changed then. Cost: proportional to the slots that were used.
+// Trim returns the memory behind the last live object to the source, in whole granules (page.Granule). Trim also
+// sorts the vacant slots, so that the lowest slots are used next. Handles stay valid. If the pool is closed, the
+// error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If Trim fails, nothing has
+// changed. Cost: proportional to the slots that were used.
 func (p *Pool[T]) Trim() error {
 	if p.base == nil {
 		return memory.ErrClosed
@@ -249,8 +253,8 @@ func (p *Pool[T]) Trim() error {
 }
 
 // Close releases the memory: the caller must not use pointers into the pool. A second Close does nothing. If the
-// memory cannot be released, Close returns an error: all objects are freed, the pool stays open, and Close can be
-// retried.
+// memory cannot be released, Close returns an error, and can be retried. All objects are freed in this case, and the
+// pool stays open.
 func (p *Pool[T]) Close() error {
 	if p.base == nil {
 		return nil
@@ -265,7 +269,8 @@ func (p *Pool[T]) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak is an upper bound: at most one refill, 64 objects or 16 KiB, above the high-water mark.
+// Stats returns the statistics. Peak is an upper bound: it exceeds the high-water mark by at most one refill, which
+// is 64 objects or 16 KiB.
 func (p *Pool[T]) Stats() memory.Stats {
 	s := p.stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())

@@ -11,12 +11,13 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Registry has a pool for each type and their common statistics. It visits the pools in the order of registration.
-// A Registry belongs to one goroutine at a time. The zero Registry is empty and reserves from page.Default().
+// A Registry has at most one pool for each type, and the common statistics of its pools. It visits the pools in the
+// order of registration. A Registry belongs to one goroutine at a time. The zero Registry is empty and reserves from
+// page.Default().
 //
-// [NewIn] and [FreeIn] look the pool up in a map. Code that runs for each entity should keep the *Pool that
-// [Register] or [Of] returned. The registry closes its pools. It has at most one pool for a type. Reset and Trim skip
-// a pool that was closed before, by its Close or because its source has ended.
+// [NewIn] and [FreeIn] look up the pool in a map. Code that runs for each entity should keep the *Pool that
+// [Register] or [Of] returned. The registry closes its pools. Reset and Trim skip a pool that is closed already, by a
+// call of its Close or because its source has ended.
 type Registry struct {
 	src    page.Source
 	pools  []member
@@ -44,8 +45,9 @@ func NewRegistry(src page.Source) *Registry {
 	return &Registry{src: src}
 }
 
-// Register makes the pool of T in r, which closes it. The error is that of [New], memory.ErrClosed, or wraps memory.ErrConfig if T
-// has a pool already. If Register fails, nothing has changed.
+// Register makes the pool of T in r. Close of r closes the pool. If T has a pool already, the error wraps
+// memory.ErrConfig. If r is closed, the error is memory.ErrClosed. Otherwise Register returns the error of [New]. If
+// Register fails, nothing has changed.
 func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	if r.closed {
 		return nil, memory.ErrClosed
@@ -67,15 +69,16 @@ func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	return p, nil
 }
 
-// Of returns the pool of T and true, or nil and false if T was not registered. The pool is valid as long as the
-// registry is open. Cost: a map lookup.
+// Of returns the pool of T and true. If T was not registered, Of returns nil and false. The pool is valid as long as
+// the registry is open. Cost: a map lookup.
 func Of[T any](r *Registry) (*Pool[T], bool) {
 	p, ok := r.byType[reflect.TypeFor[T]()].(*Pool[T])
 	return p, ok
 }
 
-// NewIn allocates a zeroed T in its pool. The error is that of [Pool.New], or wraps [ErrUnregistered] if T has no pool. NewIn does
-// not make one: pools are made by [Register] when the game loads, not within a frame.
+// NewIn allocates a zeroed T in the pool of T. If T has no pool, the error wraps [ErrUnregistered]. Otherwise NewIn
+// returns the error of [Pool.New]. NewIn does not make a pool: [Register] makes pools when the game loads, not within
+// a frame.
 func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 	p, ok := Of[T](r)
 	switch {
@@ -87,8 +90,8 @@ func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 	return memory.Handle[T]{}, nil, unregistered[T]()
 }
 
-// FreeIn frees the object of h in the pool of T and returns true. If h is stale, as a handle of another registry is,
-// or r is closed, it does nothing and returns false. FreeIn panics with a *memory.Misuse if T has no pool.
+// FreeIn frees the object of h in the pool of T and returns true. If h is stale or r is closed, FreeIn does nothing
+// and returns false. A handle of another registry is stale. FreeIn panics with a *memory.Misuse if T has no pool.
 func FreeIn[T any](r *Registry, h memory.Handle[T]) bool {
 	p, ok := Of[T](r)
 	switch {
@@ -107,7 +110,8 @@ func unregistered[T any]() error {
 // Len returns the number of pools, closed ones included.
 func (r *Registry) Len() int { return len(r.pools) }
 
-// All returns an iterator over name and statistics of every pool, in the order of registration. It does not allocate.
+// All returns an iterator over name and statistics of every pool, in the order of registration. The call does not
+// allocate.
 func (r *Registry) All() iter.Seq2[string, memory.Stats] {
 	return func(yield func(string, memory.Stats) bool) {
 		for _, p := range r.pools {
@@ -118,7 +122,7 @@ func (r *Registry) All() iter.Seq2[string, memory.Stats] {
 	}
 }
 
-// Stats returns the sum of the statistics of all pools. It does not allocate.
+// Stats returns the sum of the statistics of all pools. The call does not allocate.
 func (r *Registry) Stats() memory.Stats {
 	var sum memory.Stats
 	for _, p := range r.pools {
@@ -127,8 +131,8 @@ func (r *Registry) Stats() memory.Stats {
 	return sum
 }
 
-// Reset resets every pool that is open. Reset panics with a *memory.Misuse if the registry is closed, or has pools
-// and all of them are closed.
+// Reset resets every pool that is open. Reset panics with a *memory.Misuse if the registry is closed. It also panics
+// if the registry has pools and every pool is closed.
 func (r *Registry) Reset() {
 	if r.allClosed() {
 		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the registry is closed"})
@@ -141,8 +145,8 @@ func (r *Registry) Reset() {
 	}
 }
 
-// Trim trims every pool that is open, and returns the errors, joined. If the registry is closed, or has pools and all
-// of them are closed, the error is memory.ErrClosed.
+// Trim trims every pool that is open, and returns the errors, joined. If the registry is closed, the error is
+// memory.ErrClosed. If the registry has pools and every pool is closed, the error is memory.ErrClosed, too.
 func (r *Registry) Trim() error {
 	if r.allClosed() {
 		return memory.ErrClosed
@@ -169,8 +173,9 @@ func (r *Registry) allClosed() bool {
 	return true
 }
 
-// Close closes every pool and returns their errors, joined. If there is an error, the registry stays open and Close
-// can be retried: the pools that failed have no objects, and the others are closed. A second Close does nothing.
+// Close closes every pool and returns the errors of the pools, joined. If Close fails, it can be retried. In this
+// case the registry stays open, a pool that failed stays open without objects, and the other pools are closed. A
+// second Close does nothing.
 func (r *Registry) Close() error {
 	if err := r.join(member.Close); err != nil {
 		return err

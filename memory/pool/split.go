@@ -12,12 +12,12 @@ import (
 )
 
 // A Split is a [Pool] whose objects have two parts in two regions: Hot for the fields that every frame reads, and
-// Cold for the rest. One handle finds both, and an iteration over Hot reads no byte of Cold.
+// Cold for the rest. One handle finds both parts, and an iteration over Hot reads no byte of Cold.
 //
 //	hot    | H | H |   | H |   | - - -
 //	cold   | CCCCC | CCCCC |       | CCCCC |       | - - -      same slot number
 //
-// Lifetimes, zeroing, the goroutine rule, stale handles and the state after Close are those of Pool. The handles have
+// Lifetimes, zeroing, the goroutine rule, stale handles and the state after Close are as in [Pool]. The handles have
 // the type of the hot part.
 type Split[Hot, Cold any] struct {
 	_ [0]*Hot // a Split of other types does not convert to this one
@@ -31,8 +31,8 @@ type Split[Hot, Cold any] struct {
 }
 
 // NewSplit returns a Split with two reservations of src. If src is nil, it is page.Default(). A Capacity of 0 means
-// as many objects as fit 64 MiB with both parts. If the system refuses the address space, Cap is less. The error is
-// that of [New], for either part; nothing is kept then.
+// as many objects as fit in 64 MiB with both parts. If the system refuses the address space, Cap is smaller than
+// Capacity. The errors are those of [New], for either part. If NewSplit fails, nothing is reserved.
 func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], error) {
 	name, err := nameFor[Hot](cfg)
 	if err != nil {
@@ -78,8 +78,8 @@ func (p *Split[Hot, Cold]) lost() {
 // stride is the bytes of an object with both parts.
 func (p *Split[Hot, Cold]) stride() uintptr { return stride[Hot]() + stride[Cold]() }
 
-// New allocates an object with both parts zeroed, and returns its handle, the hot and the cold part. Errors and cost
-// are those of [Pool.New]; a failed New returns the zero Handle and nil twice.
+// New allocates an object with both parts zeroed. It returns the handle, the hot part and the cold part. The errors
+// and the cost are as in [Pool.New]. A failed New returns the zero Handle and nil twice.
 func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -97,8 +97,8 @@ func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 	return memory.MakeHandle[Hot](i, gen^p.key), h, c, nil
 }
 
-// Get returns both parts and true. If h is stale, zero, or of another pool, it returns nil, nil and false. It
-// inlines, as Hot and Cold do.
+// Get returns both parts and true. If h is stale, zero, or of another pool, Get returns nil, nil and false. Get, Hot
+// and Cold inline.
 func (p *Split[Hot, Cold]) Get(h memory.Handle[Hot]) (hot *Hot, cold *Cold, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
 	if uint(i) >= uint(len(p.gens)) || p.gens[i] != gen || gen&1 == 0 {
@@ -108,7 +108,7 @@ func (p *Split[Hot, Cold]) Get(h memory.Handle[Hot]) (hot *Hot, cold *Cold, ok b
 		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*cold))), true
 }
 
-// Hot returns the hot part and true, without reading the cold part. If h is stale, zero, or of another pool, it
+// Hot returns the hot part and true, without reading the cold part. If h is stale, zero, or of another pool, Hot
 // returns nil and false.
 func (p *Split[Hot, Cold]) Hot(h memory.Handle[Hot]) (v *Hot, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
@@ -118,7 +118,7 @@ func (p *Split[Hot, Cold]) Hot(h memory.Handle[Hot]) (v *Hot, ok bool) {
 	return (*Hot)(unsafe.Add(p.hotBase, uintptr(i)*unsafe.Sizeof(*v))), true
 }
 
-// Cold returns the cold part and true, without reading the hot part. If h is stale, zero, or of another pool, it
+// Cold returns the cold part and true, without reading the hot part. If h is stale, zero, or of another pool, Cold
 // returns nil and false.
 func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
 	i, gen := h.Index(), h.Generation()^p.key
@@ -128,8 +128,8 @@ func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
 	return (*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*v))), true
 }
 
-// Free frees both parts of the object of h and returns true. If h is stale, zero, or of another pool, it does nothing
-// and returns false.
+// Free frees both parts of the object of h and returns true. If h is stale, zero, or of another pool, Free does
+// nothing and returns false.
 func (p *Split[Hot, Cold]) Free(h memory.Handle[Hot]) bool {
 	i, gen := h.Index(), h.Generation()^p.key
 	if !p.has(i, gen) {
@@ -189,7 +189,8 @@ func (p *Split[Hot, Cold]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Split[Hot, Cold]) more() error { return p.refill(p.stride(), p) }
 
-// Grow is [Pool.Grow] for both regions, with the same errors: it commits both or changes nothing but Stats.Failures.
+// Grow is [Pool.Grow] for both regions. It commits both regions, or fails and changes nothing but Stats.Failures. The
+// errors are those of Pool.Grow.
 func (p *Split[Hot, Cold]) Grow(n int) error {
 	p.owner.Touch()
 	return p.grow(n, p)
@@ -201,7 +202,7 @@ func (p *Split[Hot, Cold]) Name() string { return p.name }
 // Len returns the number of live objects.
 func (p *Split[Hot, Cold]) Len() int { return int(p.count()) }
 
-// Cap returns the most objects that can be live at once, as [Pool.Cap]. It is 0 after Close.
+// Cap returns the largest number of objects that can be live at once, as [Pool.Cap]. After Close, Cap returns 0.
 func (p *Split[Hot, Cold]) Cap() int { return int(p.capacity) }
 
 // All returns an iterator over the hot parts of the live objects, in the order of their addresses, as [Pool.All].
@@ -235,8 +236,8 @@ func (p *Split[Hot, Cold]) Reset() {
 	p.reset()
 }
 
-// Trim is [Pool.Trim] for both regions, with the same errors. If one of them fails, the other may be trimmed
-// nevertheless.
+// Trim is [Pool.Trim] for both regions. The errors are those of Pool.Trim. If Trim fails for one region, the other
+// region may be trimmed nevertheless.
 func (p *Split[Hot, Cold]) Trim() error {
 	if p.hotBase == nil {
 		return memory.ErrClosed
@@ -253,8 +254,8 @@ func (p *Split[Hot, Cold]) Trim() error {
 	return nil
 }
 
-// Close is [Pool.Close] for both regions. If one of them was released and the other was not, it returns an error: the
-// pool is closed, and Close can be retried.
+// Close is [Pool.Close] for both regions. If one region is released and the other is not, Close returns an error, and
+// can be retried. The pool is closed in this case.
 func (p *Split[Hot, Cold]) Close() error {
 	if p.hotBase != nil {
 		p.Reset()
@@ -271,7 +272,8 @@ func (p *Split[Hot, Cold]) Close() error {
 	return nil
 }
 
-// Stats returns the statistics of both regions together, as [Pool.Stats]: an object is one block, of both sizes.
+// Stats returns the sum of the statistics of both regions, as [Pool.Stats]. An object counts as one block, which has
+// the bytes of both parts.
 func (p *Split[Hot, Cold]) Stats() memory.Stats {
 	s := p.stats(p.stride())
 	s.Reserved = uint64(p.hot.Reserved()) + uint64(p.cold.Reserved())

@@ -20,26 +20,26 @@ const (
 	batchBytes = 32 << 10
 )
 
-// A Cache serves the allocations of one goroutine from small stacks of free blocks. It moves half a stack from or
-// to its [Central], under the lock, when a stack is empty or full. Any Cache of the same Central, and the Central,
-// may free a block, no matter which of them allocated it.
+// A Cache serves the allocations of one goroutine from small stacks of free blocks. When a stack is empty or full,
+// the Cache moves half a stack from or to its [Central], under the lock. A block of a Central or of one of its Caches
+// may be freed through the Central or any of its Caches.
 //
-// Blocks have the properties of those of [Heap]. They stay valid until they are freed, or until the Central is
-// reset or closed, which is impossible while a Cache is open. One goroutine at a time may use a Cache. Close
-// returns its cached blocks to the Central; call it when the goroutine ends. If the page source of the heap closes
-// its memory, all caches are closed too.
+// A block has the properties of a block of [Heap]. It stays valid until it is freed, or until the Central is reset or
+// closed. The Central cannot be reset or closed while a Cache is open. One goroutine at a time may use a Cache. When
+// the goroutine ends, call Close, which returns the cached blocks to the Central. If the page source of the heap
+// closes its memory, all caches are closed too.
 //
 // Free makes the checks of Heap.Free. It also detects a double free through another Cache or the Central. If two
-// goroutines free the same block at the same time, one of them succeeds and the other one panics. If the block was
-// allocated again between the two frees, the second one frees the new block: an address cannot tell them apart.
+// goroutines free one block at the same time, one call succeeds and the other call panics. If the block was allocated
+// again between the two frees, the second Free frees the new block, because both blocks have one address.
 //
-// These checks cost one compare-and-swap per Free. BenchmarkShared takes 44 ns for a pair of Alloc and Free with
-// them and 22 ns without. The same pair takes 104 ns through the Central and 376 ns on the Go heap. These are the
-// lowest of 25 runs, with two workers on a busy two-core Xeon and Go 1.26.
+// These checks cost one compare-and-swap per Free. In BenchmarkShared, a pair of Alloc and Free takes 44 ns with
+// these checks and 22 ns without them. The pair takes 104 ns through the Central and 376 ns on the Go heap. Each
+// figure is the lowest of 25 runs, with two workers on a busy two-core Xeon and Go 1.26.
 //
-// Builds with memfast omit the compare-and-swap. They check the address range and the class, and refuse pointers
-// into recycled spans. They detect a double free only when blocks move to the Central, and only if the class then
-// has more free blocks than exist.
+// Builds with memfast omit the compare-and-swap. These builds check the address range and the class, and refuse
+// pointers into recycled spans. They detect a double free only when blocks move to the Central, and only if the class
+// would have more free blocks than exist.
 type Cache struct {
 	// Invariants, verified by Check:
 	//
@@ -67,8 +67,9 @@ type stash struct {
 	blocks [stashBlocks]uint32
 }
 
-// NewCache opens a cache of central, which must not be nil. The caller closes it. If the heap is closed, the cache is
-// closed, too. It is safe for concurrent use. Cost: the lock, and about 260 bytes per size class in the Go heap.
+// NewCache opens a cache of central, which must not be nil. The caller must close the cache. If the heap is closed
+// already, NewCache returns a closed cache. NewCache is safe for concurrent use. Cost: the lock, and about 260 bytes
+// per size class in the Go heap.
 func NewCache(central *Central) *Cache {
 	central.mu.Lock()
 	defer central.mu.Unlock()
@@ -91,9 +92,9 @@ func NewCache(central *Central) *Cache {
 // batchOf returns how many blocks of a class move at once.
 func batchOf(size uint32) uint32 { return min(max(batchBytes/size, 1), batchBlocks) }
 
-// Alloc returns a block of at least size bytes, as [Heap.Alloc], with the same errors. It is memory.ErrClosed if the
-// cache or the heap is closed. A block that is taken from the heap but cached counts as allocated in Stats of the
-// Central. Cost: constant; the lock once in up to 32 calls per class, and in each call above MaxSize.
+// Alloc returns a block of at least size bytes, as [Heap.Alloc]. If the cache or the heap is closed, the error is
+// memory.ErrClosed; other errors are those of Heap.Alloc. Stats of the Central counts a cached block as allocated.
+// Cost: constant. The lock is taken once in up to 32 calls per class, and in each call above MaxSize.
 func (c *Cache) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift
 	mask := align - 1
@@ -169,9 +170,9 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 	return c.central.Alloc(size, al)
 }
 
-// Free frees a block of the Central or of any of its Caches, as [Heap.Free], with the same panics. On a closed cache
-// it panics with a *memory.Misuse, except for nil. Cost: one compare-and-swap, and the lock once in up to 32 calls
-// per class. Blocks of Config.Large, and blocks that are older than the Central, take the lock each time.
+// Free frees a block of the Central or of any of its Caches. It panics as [Heap.Free] does. On a closed cache Free
+// panics with a *memory.Misuse, except for nil. Cost: one compare-and-swap. The lock is taken once in up to 32 calls
+// per class, and in each call for a block of Config.Large or a block that is older than the Central.
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	i := (size - 1) >> granuleShift
@@ -181,8 +182,8 @@ func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is [Cache.Free] without the size, as [Heap.FreeAny], with the same panics. On a closed cache it panics with
-// a *memory.Misuse, except for nil.
+// FreeAny is [Cache.Free] without the size. It panics as [Heap.FreeAny] does. On a closed cache FreeAny panics with a
+// *memory.Misuse, except for nil.
 func (c *Cache) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	if c.stashes == nil || off >= c.span || !c.push(c.owned[off/unitGranules], off) {
@@ -190,8 +191,8 @@ func (c *Cache) FreeAny(p unsafe.Pointer) {
 	}
 }
 
-// Generation returns how many blocks have started at p in debug builds, and otherwise 0, as [Heap.Generation]. Safe
-// for concurrent use.
+// In debug builds Generation returns the number of blocks that have started at p so far, and in other builds 0, as
+// [Heap.Generation]. It is safe for concurrent use.
 func (c *Cache) Generation(p unsafe.Pointer) uint32 { return c.central.Generation(p) }
 
 // push puts the block at off into its stash, or reports that it is not one that is used.
@@ -257,9 +258,9 @@ func (c *Cache) flush(op string, s *stash, k uint32) {
 	c.central.give(op, batch[:k])
 }
 
-// Flush returns every cached block to the Central. Call it at the end of a level, or before Trim, so that the
-// spans of these blocks can be recycled. On a closed cache or heap it panics with a *memory.Misuse. Cost: the lock
-// once for each class with cached blocks.
+// Flush returns every cached block to the Central. Call it at the end of a level, or before Trim, so that the spans
+// of these blocks can be recycled. On a closed cache or heap Flush panics with a *memory.Misuse. Cost: the lock is
+// taken once for each class with cached blocks.
 func (c *Cache) Flush() {
 	if c.stashes == nil || c.central.closed() {
 		panic(c.closed("Flush", nil))
@@ -276,8 +277,8 @@ func (c *Cache) flushAll(op string) {
 	}
 }
 
-// Cached returns the number of blocks in the cache and their bytes. The statistics of the Central count them as live.
-// After Close both are 0. Cost: proportional to the classes.
+// Cached returns the number of blocks in the cache and the sum of their sizes. The statistics of the Central count
+// cached blocks as live. After Close, both results are 0. Cost: proportional to the classes.
 func (c *Cache) Cached() (blocks int, bytes uintptr) {
 	for i := range c.stashes {
 		s := &c.stashes[i]

@@ -12,15 +12,16 @@ import (
 )
 
 // A Central makes a [Heap] safe for concurrent use: each method locks a mutex and calls the method of Heap. Any
-// goroutine may call it. Put a [Cache] per goroutine in front of it: a Cache takes the lock once for a batch of
-// blocks.
+// goroutine may call a Central. To lock less often, give each goroutine a [Cache] of the Central: a Cache takes the
+// lock once for a batch of blocks.
 //
-// Blocks in caches count as live in Stats. Blocks of a Central or its Caches may be freed through any of them, and
-// must not be freed through the Heap.
+// Blocks in caches count as live in Stats. A block of a Central or of one of its Caches may be freed through the
+// Central or any of its Caches. It must not be freed through the Heap.
 //
 // The lock does not protect against the end of the memory itself. Before you close the page source, for example a
-// manager or a [page.Carve], stop the goroutines that use the Central or a Cache. Otherwise they fault on their own
-// blocks. If the page source closes the memory during a call of the heap, that call also closes the Central.
+// manager or a [page.Carve], stop the goroutines that use the Central or a Cache. Otherwise these goroutines fault
+// when they access their blocks. If the page source closes the memory during a call of the heap, that call also
+// closes the Central.
 type Central struct {
 	// Invariant, verified by Check besides those of Heap: caches is not negative.
 
@@ -30,15 +31,15 @@ type Central struct {
 	caches int // that are open
 }
 
-// NewCentral makes h shared. From then on use the Central instead of h, also to free the blocks that h has handed
-// out before. A second call for the same heap returns the same Central. NewCentral itself is not safe for
-// concurrent use.
+// NewCentral returns a Central that shares h. After this call use the Central instead of h, also to free blocks that
+// h allocated before. A second call for h returns the existing Central. NewCentral itself is not safe for concurrent
+// use.
 //
-// Cost in the Go heap: about 2.2 bytes for each KiB reserved, at once. Later, each 64 KiB with blocks that went
-// through the Central costs one byte for every 16 bytes.
+// Cost in the Go heap: about 2.2 bytes for each reserved KiB, at once. Later, each range of 64 KiB with blocks that
+// the Central allocated costs one byte for every 16 bytes.
 //
 // The error wraps memory.ErrConfig if h is nil, and memory.ErrOutOfMemory if the Go heap has no space for this
-// metadata. In both cases h is unchanged.
+// metadata. If NewCentral fails, h is unchanged.
 func NewCentral(h *Heap) (*Central, error) {
 	if h == nil {
 		return nil, fmt.Errorf("slab: new Central: the heap is nil: %w", memory.ErrConfig)
@@ -55,7 +56,7 @@ func NewCentral(h *Heap) (*Central, error) {
 	return h.central, nil
 }
 
-// Alloc returns a block of at least size bytes, as [Heap.Alloc], with the same errors. Safe for concurrent use.
+// Alloc returns a block of at least size bytes. It fails as [Heap.Alloc] does. It is safe for concurrent use.
 func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,8 +71,8 @@ func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// Free frees a block of the Central or one of its Caches, as [Heap.Free], with the same panics. A block that lies in
-// a Cache is a double free. Safe for concurrent use.
+// Free frees a block of the Central or of one of its Caches. It panics as [Heap.Free] does. If the block lies in a
+// Cache already, Free detects a double free. It is safe for concurrent use.
 func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,7 +87,7 @@ func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is [Central.Free] without the size, as [Heap.FreeAny], with the same panics. Safe for concurrent use.
+// FreeAny is [Central.Free] without the size. It panics as [Heap.FreeAny] does. Safe for concurrent use.
 func (c *Central) FreeAny(p unsafe.Pointer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,8 +120,8 @@ func (c *Central) Base() unsafe.Pointer {
 	return c.heap.Base()
 }
 
-// Generation returns how many blocks have started at p in debug builds, and otherwise 0, as [Heap.Generation]. It
-// does not take the lock. Safe for concurrent use.
+// In debug builds Generation returns the number of blocks that have started at p so far, and in other builds 0, as
+// [Heap.Generation]. It does not take the lock. Safe for concurrent use.
 func (c *Central) Generation(p unsafe.Pointer) uint32 { return c.heap.Generation(p) }
 
 // Owns reports whether p lies in the reservation of the heap, as [Heap.Owns]. Safe for concurrent use.
@@ -130,7 +131,7 @@ func (c *Central) Owns(p unsafe.Pointer) bool {
 	return c.heap.Owns(p)
 }
 
-// SizeOf returns the usable bytes of a live block, as [Heap.SizeOf], with the same panics. Safe for concurrent use.
+// SizeOf returns the usable size of a live block in bytes. It panics as [Heap.SizeOf] does. Safe for concurrent use.
 func (c *Central) SizeOf(p unsafe.Pointer) uintptr {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,8 +142,8 @@ func (c *Central) SizeOf(p unsafe.Pointer) uintptr {
 	return h.SizeOf(p)
 }
 
-// Trim recycles empty spans and returns memory, as [Heap.Trim], with the same errors. Cached blocks are live, so
-// their spans are not recycled: call Flush on each Cache first. Safe for concurrent use.
+// Trim recycles empty spans and returns memory, as [Heap.Trim]. It fails as Heap.Trim does. Cached blocks count as
+// live, so their spans are not recycled: call Flush on each Cache first. Safe for concurrent use.
 func (c *Central) Trim() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,15 +158,15 @@ func (c *Central) Reset() {
 	c.heap.Reset()
 }
 
-// Classes yields the statistics of every size class, as [Heap.Classes]. The lock is held during yield, which must not
-// call the Central or a Cache of it: that would deadlock. Safe for concurrent use.
+// Classes yields the statistics of every size class, as [Heap.Classes]. The lock is held while yield runs. A call of
+// the Central or of one of its Caches in yield would deadlock. Safe for concurrent use.
 func (c *Central) Classes(yield func(ClassStats) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.heap.Classes(yield)
 }
 
-// Stats returns the statistics of the heap, as [Heap.Stats]. Blocks in Caches are live. Safe for concurrent use.
+// Stats returns the statistics of the heap, as [Heap.Stats]. Blocks in Caches count as live. Safe for concurrent use.
 func (c *Central) Stats() memory.Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,8 +181,8 @@ func (c *Central) Check() error {
 	return c.heap.Check()
 }
 
-// Close frees every block and releases the memory, as [Heap.Close], with the same errors. While a Cache is open it
-// returns an error and changes nothing. Safe for concurrent use.
+// Close frees every block and releases the memory. It fails as [Heap.Close] does. If a Cache is open, Close returns
+// an error and changes nothing. Safe for concurrent use.
 func (c *Central) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,20 +9,21 @@ import (
 )
 
 // A ClassTable selects the block sizes, the size classes, of a heap. Every table starts at 16 bytes, contains
-// multiples of 16 and ends at MaxSize rounded up to 16. A request is served from the smallest class that fits it.
+// multiples of 16 and ends at MaxSize rounded up to 16. A request is served from the smallest class that fits the
+// request.
 type ClassTable uint8
 
 const (
-	// Geometric has 8 classes per doubling above 128 bytes, and a class every 16 bytes below. A request wastes at
-	// most 15 bytes or 12.5 % of its size. It has 48 classes up to 4096 bytes.
+	// Geometric has 8 classes per doubling above 128 bytes, and a class every 16 bytes up to 128 bytes. This table
+	// has 48 classes up to 4096 bytes. A request wastes at most 15 bytes or 12.5 % of its size.
 	Geometric ClassTable = iota
 
 	// PowerOfTwo doubles: 9 classes up to 4096 bytes. Up to half of a block is wasted. Requests of 8 bytes or less
 	// take the 16-byte class; the package comment gives the reason.
 	PowerOfTwo
 
-	// Step16 has a class every 16 bytes: at most 15 bytes are wasted, but up to 256 spans are partly filled.
-	// MaxSize must be at most 4096.
+	// Step16 has a class every 16 bytes. A request wastes at most 15 bytes, but up to 256 spans are only partly
+	// filled. MaxSize must be at most 4096.
 	Step16
 
 	// Fibonacci grows by the golden ratio, 16 × 1, 2, 3, 5, 8 …: 13 classes up to 4096 bytes. Less than two fifths
@@ -54,7 +55,7 @@ const (
 	alignRows  = 8
 )
 
-// String returns the name of the table, or "ClassTable(n)" for an unknown one.
+// String returns the name of the table, or "ClassTable(n)" for an unknown table.
 func (t ClassTable) String() string {
 	switch t {
 	case Geometric:
@@ -69,9 +70,9 @@ func (t ClassTable) String() string {
 	return fmt.Sprintf("ClassTable(%d)", uint8(t))
 }
 
-// Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. Sizes returns nil for an
-// unknown table, and if maxSize is above 64 KiB. A heap has one more class for aligned requests if maxSize, rounded
-// up to 16, is no multiple of 4096. Sizes allocates in the Go heap.
+// Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. If the table is unknown or
+// maxSize is above 64 KiB, Sizes returns nil. If maxSize, rounded up to 16, is no multiple of 4096, a heap has one
+// more class, for aligned requests. Sizes allocates in the Go heap.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
 	if t > Fibonacci || maxSize > largest {
 		return nil

@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Reset frees every block at once and keeps the committed memory, which any class may then use. It does not reset
-// Config.Large. On a closed heap, and while a [Cache] of its Central is open, it panics with a *memory.Misuse.
-// Cost: it clears 10 bytes of metadata for each KiB in use.
+// Reset frees every block at once and keeps the committed memory. Any class may use this memory afterwards. Reset
+// does not reset Config.Large. It panics with a *memory.Misuse on a closed heap, and while a [Cache] of the heap's
+// [Central] is open. Cost: clearing 10 bytes of metadata for each KiB in use.
 func (h *Heap) Reset() {
 	if h.base == nil || h.openCaches() > 0 {
 		panic(h.reject("Reset", nil, 0))
@@ -40,14 +40,15 @@ func (h *Heap) forget() {
 	h.carved, h.limit, h.vacant, h.lowest = 0, 0, 0, 0
 }
 
-// Close frees every block and releases the memory. Pointers into the heap are dangling afterwards. It does not
+// Close frees every block and releases the memory. Pointers into the heap are dangling afterwards. Close does not
 // close Config.Large. A second Close does nothing.
 //
-// While a [Cache] of its Central is open, Close returns an error and changes nothing. If the memory cannot be
-// released, Close returns the error of the page source. The heap is then empty but open, and Close can be retried.
+// If a [Cache] of the heap's [Central] is open, Close returns an error and changes nothing. If the memory cannot be
+// released, Close returns the error of the page source, and can be retried. All blocks are freed in this case, and
+// the heap stays open.
 //
-// If the page source closes the memory first, for example a [page.Carve] with its manager, the heap and its caches
-// are closed with it. Close then returns nil.
+// If the page source closes the memory first, for example when the manager of a [page.Carve] is closed, the heap and
+// its caches are closed, too. A later Close returns nil.
 func (h *Heap) Close() error {
 	if h.base == nil {
 		return nil

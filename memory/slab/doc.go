@@ -5,8 +5,8 @@
 //
 // Blocks of one size are easy to manage: any free block serves any request. Therefore each size class has its own
 // blocks. The metadata lies in the Go heap: a stack of free blocks per class, and a bit per 16 bytes that marks the
-// start of a live block. The heap does not touch the blocks themselves. So a write past the end of a block cannot
-// corrupt the metadata, and freeing a cold block causes no cache miss on it.
+// start of a live block. The heap does not touch the blocks themselves. A write past the end of a block therefore
+// cannot corrupt the metadata, and a Free of a cold block causes no cache miss on the block.
 //
 // # Layout
 //
@@ -22,11 +22,11 @@
 //	           tab     class by (size-1)/16                    and one per alignment from 32 to 4096
 //
 // A unit is 1 KiB. A span, the slab of the literature, is a run of units of one class. The first span of a class
-// holds one block, or 1 KiB of blocks. Each later span has 1/32 of the units that the class has, up to 64 KiB. It
-// gets a few units more if blocks would leave more than an eighth unused. If the block size is a multiple of an
-// alignment, spans and thus all blocks are aligned to it. Trim finds the spans without live blocks and recycles them
-// for any class. Alloc does the same before it commits memory, if enough blocks were freed to pay for the search. The
-// maps grow with the memory in use.
+// holds one block, or 1 KiB of blocks. Each later span has 1/32 of the units that the class has, up to 64 KiB. A span
+// gets a few more units if its blocks would leave more than an eighth of it unused. If the block size is a multiple
+// of an alignment, spans and thus all blocks are aligned to it. Trim finds the spans without live blocks and recycles
+// them for any class. Alloc also recycles empty spans before it commits memory, if enough blocks were freed to pay
+// for the search. The live map and the other maps grow with the memory in use.
 //
 // # Use it when, and when not
 //
@@ -63,9 +63,9 @@
 //	                               lent blocks of, 6.3 %
 //
 // External fragmentation is bounded by a span per class plus the spans that live blocks keep: one live block keeps
-// its span. The benchmarks of this package print the figures, and those of the Go heap. TestFootprint prints the live
-// share of the committed memory and the metadata. Uniform sizes are from 16 to 4096 bytes. Of logarithmic ones as
-// many are from 16 to 32 as from 2048 to 4096:
+// its span. The benchmarks of this package compare these costs with the Go heap. TestFootprint prints the share of
+// live bytes in the committed memory plus metadata. Uniform sizes are from 16 to 4096 bytes. With logarithmic sizes,
+// as many blocks have 16 to 32 bytes as 2048 to 4096 bytes:
 //
 //	live       uniform   logarithmic   after as many replacements as there are blocks
 //	100 KiB    70 %      62 %          53 %, 53 %
@@ -74,10 +74,10 @@
 //	5 MiB      88 %      87 %          80 %, 78 %
 //	30 MiB     92 %      91 %          89 %, 87 %
 //
-// The share is lower after ten times as many replacements, with half of the blocks replaced at once three times: each
-// class keeps what it needed at its peak. Up to 4 MiB committed, Alloc recycles empty spans of the classes with most
-// free bytes before it commits more. Above 4 MiB this search took longer than everything else, so Alloc recycles only
-// when half is free. TestFootprint_OfHeapsThatWereReplacedTenTimes prints:
+// After ten times as many replacements the share is lower. Half of the blocks were replaced at once three times. Each
+// class keeps the spans that it needed at its peak. Up to 4 MiB committed, Alloc recycles empty spans of the classes
+// with most free bytes before it commits more memory. Above 4 MiB this search took longer than the rest of Alloc, so
+// Alloc recycles only when half of the memory is free. TestFootprint_OfHeapsThatWereReplacedTenTimes prints:
 //
 //	live       uniform   logarithmic   four in five up to 256 bytes
 //	100 KiB    44 %      41 %          39 %
@@ -86,14 +86,14 @@
 //
 // # Blocks of 8 bytes
 //
-// A request of up to 8 bytes takes 16: there is no class of 8. Granules of 8 bytes would double the live map, from 8
-// to 16 bytes for each KiB in use, and the metadata from 1.2 % to 2.0 %. The notes of a Central would grow from 6.3 %
-// to 12.5 %. Every heap would pay for its rarest size.
+// A request of up to 8 bytes takes 16 bytes: there is no class of 8 bytes. Granules of 8 bytes would double the live
+// map, from 8 to 16 bytes for each KiB in use, and the metadata from 1.2 % to 2.0 %. The notes of a Central would
+// grow from 6.3 % to 12.5 %. Every heap would pay for its rarest size.
 //
-// A granule that depends on the ClassTable replaces constant shifts by variable ones, four times in a pair of Alloc
-// and Free. A pair of 64 bytes took 6.5 to 6.9 ns instead of 5.4 to 5.6. A pair of 16 to 512 bytes took 9.2 to 9.9 ns
-// instead of 8.7 to 8.9. These are three placements of the code, the lowest of 12 interleaved rounds each. The
-// constant compared with itself differed by at most 3 %, except in one placement, which was slower.
+// A granule that depends on the ClassTable would replace four constant shifts of a pair of Alloc and Free by variable
+// shifts. A pair of 64 bytes took 6.5 to 6.9 ns instead of 5.4 to 5.6. A pair of 16 to 512 bytes took 9.2 to 9.9 ns
+// instead of 8.7 to 8.9. The ranges are from three placements of the code, each the lowest of 12 interleaved rounds.
+// Two identical builds with constant shifts differed by at most 3 %, except in one placement, which was slower.
 //
 // For smaller blocks use buddy.Heap with a MinBlock of 8, or for texts container.Strings.
 //
@@ -106,14 +106,14 @@
 //	write after free                    memdebug: when the block is handed out again
 //
 // The rows with memdebug apply to debug builds: with -tags memdebug or -race. Builds with memfast omit the live bit
-// and the notes. They miss double frees, and interior pointers that are multiples of 16 bytes, until a class has more
-// free blocks than exist. After a double free the same block may be handed out twice.
+// and the notes. These builds miss double frees, and interior pointers that are multiples of 16 bytes, until a class
+// has more free blocks than exist. After a double free Alloc may return one block twice.
 //
 // # Concurrency and the collector
 //
-// A Heap belongs to one goroutine at a time. A Central may be used from any, a Cache from one. Blocks lie outside the
-// Go heap and must contain no Go pointers. The metadata contains few pointers: one per array, and one per 64 KiB that
-// a Central uses. So the collector has almost nothing to scan.
+// A Heap belongs to one goroutine at a time. A Central may be used from any goroutine, a Cache from one goroutine at
+// a time. Blocks lie outside the Go heap and must contain no Go pointers. The metadata contains few pointers: one per
+// array, and one per 64 KiB that a Central uses. The collector therefore has almost nothing to scan.
 //
 // # Source
 //

@@ -7,12 +7,12 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// BeginEpoch makes every live block an old one. Blocks that are allocated afterwards are young until the next
-// BeginEpoch, also at an address that an old block had.
+// BeginEpoch makes every live block old. Blocks that are allocated afterwards are young until the next BeginEpoch,
+// also at the address of a freed old block.
 //
-// Alloc and Free cost the same during an epoch, except that freeing an old block takes the slow path. BeginEpoch
-// reads and writes 8 bytes for each KiB up to the highest unit in use, and may allocate in the Go heap. In memfast
-// builds it does nothing. On a closed heap it panics with a *memory.Misuse, in every build.
+// An epoch does not change the cost of Alloc and Free, except that a Free of an old block takes the slow path.
+// BeginEpoch reads and writes 8 bytes for each KiB up to the highest unit in use, and may allocate in the Go heap. In
+// memfast builds BeginEpoch does nothing. On a closed heap BeginEpoch panics with a *memory.Misuse, in every build.
 func (h *Heap) BeginEpoch() {
 	h.EndEpoch()
 	if !invariant.Exact {
@@ -26,7 +26,7 @@ func (h *Heap) BeginEpoch() {
 	clear(h.live[:n])
 }
 
-// EndEpoch makes every live block young. On a closed heap it panics with a *memory.Misuse. Cost: as BeginEpoch,
+// EndEpoch makes every live block young. On a closed heap EndEpoch panics with a *memory.Misuse. Cost: as BeginEpoch,
 // without the allocation.
 func (h *Heap) EndEpoch() {
 	if h.base == nil {
@@ -39,10 +39,10 @@ func (h *Heap) EndEpoch() {
 	clear(h.old)
 }
 
-// Young yields the live blocks that were allocated since BeginEpoch, in the order of their addresses, with the
-// block size of their class in bytes. Without an epoch it yields all live blocks. Blocks of a Central, and of
-// Config.Large, are not among them. Yield must not use the heap. In memfast builds Young yields nothing. Cost: 8
-// bytes read for each KiB up to the highest unit in use.
+// Young yields the live blocks that were allocated since BeginEpoch, in the order of their addresses, with the block
+// size of their class in bytes. If there is no epoch, Young yields all live blocks. Young does not yield blocks of a
+// Central or of Config.Large. The function yield must not use the heap. In memfast builds Young yields nothing. Cost:
+// 8 bytes read for each KiB up to the highest unit in use.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	if !invariant.Exact {
 		return

@@ -14,18 +14,18 @@ import (
 )
 
 // A Heap is a size-class allocator: it rounds a request up to one of a few dozen block sizes, its size classes. Each
-// class owns spans of 1 KiB units and a stack of its free blocks. Alloc pops a block and Free pushes it. Neither of
-// them reads or writes the block, except in debug builds (-tags memdebug or -race).
+// class owns spans of 1 KiB units and a stack of its free blocks. Alloc pops a block and Free pushes it. Alloc and
+// Free do not read or write the block, except in debug builds (-tags memdebug or -race).
 //
-// Blocks are not zeroed. They are aligned to 16 bytes, or to the alignment that Alloc was given. A block belongs to
-// the caller and keeps its address until Free, Reset or Close. It lies outside the Go heap and must not contain Go
-// pointers.
+// Blocks are not zeroed. A block is aligned to 16 bytes, or to a larger alignment that was passed to Alloc. It
+// belongs to the caller and keeps its address until Free, Reset or Close. A block lies outside the Go heap and must
+// not contain Go pointers.
 //
 // A Heap is not safe for concurrent use: one goroutine at a time may call it. Goroutines share a heap through
 // [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.
 //
 // After Close, and after its page source has ended, Alloc, Trim and Warm fail with memory.ErrClosed. Free, FreeAny,
-// SizeOf, Resize, Reset, BeginEpoch and EndEpoch panic with a *memory.Misuse then. Free and FreeAny of nil still do
+// SizeOf, Resize, Reset, BeginEpoch and EndEpoch then panic with a *memory.Misuse. Free and FreeAny of nil still do
 // nothing.
 type Heap struct {
 	// Invariants, verified by Check in this order:
@@ -119,17 +119,18 @@ func (s *shape) spanUnits() (least, fair, want uintptr) {
 
 // Config configures [New].
 type Config struct {
-	// Reserve is the address space in bytes. It bounds the memory in use. 0 means 64 MiB; otherwise at least 64
-	// KiB, and at most 64 GiB less 64 KiB or what fits in an address. It is rounded up to 64 KiB. If the page
-	// source refuses, New asks for half as much each time, down to 64 KiB.
+	// Reserve is the address space in bytes, and so a bound on the memory in use. 0 means 64 MiB. Other values must
+	// be at least 64 KiB, and are rounded up to a multiple of 64 KiB. The maximum is 64 GiB less 64 KiB, or the
+	// largest multiple that fits in an address. If the page source refuses, New halves the reservation and tries
+	// again, down to 64 KiB.
 	Reserve uintptr
-	// MaxSize is the largest request in bytes that the heap serves itself, rounded up to 16. 0 means 4096; at most
-	// 65536.
+	// MaxSize is the largest request in bytes that the heap serves itself, rounded up to a multiple of 16. 0 means
+	// 4096. The maximum is 65536.
 	MaxSize uintptr
 	// Classes selects the block sizes. The zero value is [Geometric].
 	Classes ClassTable
-	// Large serves the requests above MaxSize. If it is nil, they fail with memory.ErrTooLarge. The heap neither
-	// resets nor closes Large: that is up to its owner.
+	// Large serves the requests above MaxSize. If Large is nil, these requests fail with memory.ErrTooLarge. The heap
+	// neither resets nor closes Large; the owner of Large does.
 	Large memory.Allocator
 }
 
@@ -138,8 +139,9 @@ type Config struct {
 const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan*unitBytes-largest)
 
 // New returns an empty heap with address space from src, and commits no memory yet. If src is nil, it is
-// page.Default(). The error wraps memory.ErrConfig if a field is out of range, MaxSize and Classes do not fit, or
-// Large is a nil pointer. Otherwise it is the error of src. With an error, the heap is nil and nothing is kept.
+// page.Default(). If a field is out of range, MaxSize is too large for Classes, or Large is an interface with a nil
+// pointer, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If New fails, the heap
+// is nil and nothing is reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.MaxSize = cmp.Or(cfg.MaxSize, 4096)
@@ -170,20 +172,20 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 }
 
 // Alloc returns a block of at least size bytes, aligned to align, a power of two up to 4096. The block is not zeroed.
-// Size 0 gets a block of the smallest class. For an alignment above 16, Alloc uses the smallest class that fits the
-// size and is a multiple of the alignment.
+// If size is 0, Alloc returns a block of the smallest class. For an alignment above 16, Alloc uses the smallest class
+// that fits the size and is a multiple of the alignment.
 //
-// The error is memory.ErrClosed, memory.ErrAlign, or memory.ErrTooLarge for a size above MaxSize without a
-// Config.Large. With Large it is the error of Large. If the reservation is full or the page source refuses memory,
-// the error wraps memory.ErrOutOfMemory. A failed Alloc changes nothing that Classes reports, and in Stats at most
-// Failures.
+// If the heap is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size is
+// above MaxSize, Alloc returns the error of Config.Large; if Large is nil, the error is memory.ErrTooLarge. If the
+// reservation is full or the page source refuses memory, the error wraps memory.ErrOutOfMemory. A failed Alloc does
+// not change the results of Classes and Stats, except for Failures.
 //
-// Debug builds (-tags memdebug or -race) panic with a *memory.Misuse if the free block was written to. The next Alloc
-// may return it.
+// Debug builds (-tags memdebug or -race) panic with a *memory.Misuse if the free block was written to. After such a
+// panic the next Alloc may return this block.
 //
 // Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and may
-// commit memory. If memory is refused it reclaims empty spans of other classes first, in time proportional to the
-// free blocks.
+// commit memory. If the page source refuses memory, Alloc recycles empty spans of other classes, in time proportional
+// to the free blocks.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
 	mask := align - 1
@@ -215,13 +217,12 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// Free frees a block. Size is the number of bytes that the block was requested with, or that a successful Resize gave
-// it. Free of nil does nothing. The block must not be used afterwards.
+// Free frees a block. The parameter size is the size that was requested from Alloc, or the new size of the last
+// successful Resize. If p is nil, Free does nothing. The block must not be used afterwards.
 //
 // Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong size.
-// Ordinary builds detect a size that no request served from the block's class can have. Debug builds detect every
-// size but the right one. Builds with memfast do not detect every double free: the package comment has the table.
-// Cost: constant.
+// Ordinary builds detect a size that the class of the block never serves. Debug builds detect every wrong size.
+// Builds with memfast do not detect every double free: see the table in the package comment. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
@@ -235,9 +236,9 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is Free without the size, and costs as much. If p is nil, FreeAny does nothing. FreeAny panics with a
-// *memory.Misuse for a double free, an interior and a foreign pointer. A block of Config.Large is passed on to Large
-// if that is a memory.AnyFreer, and is misuse if it is not.
+// FreeAny is [Heap.Free] without the size, and has the cost of Free. If p is nil, FreeAny does nothing. FreeAny
+// panics with a *memory.Misuse for a double free, an interior pointer and a foreign pointer. A block of Config.Large
+// is passed on to Large if Large is a memory.AnyFreer. If Large is no AnyFreer, passing such a block is misuse.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	if off >= h.limit {
@@ -352,9 +353,9 @@ func (h *Heap) pop(ci uint8, size uintptr) unsafe.Pointer {
 	return p
 }
 
-// Base returns the first address of the reservation, from which callers may count offsets of blocks. It is
-// constant until Close. It is nil on a closed heap, and if the heap has a Config.Large, whose blocks lie outside
-// the reservation.
+// Base returns the first address of the reservation, from which callers may count offsets of blocks. The address is
+// constant until Close. On a closed heap Base returns nil. If the heap has a Config.Large, Base returns nil, too,
+// because blocks of Large lie outside the reservation.
 func (h *Heap) Base() unsafe.Pointer {
 	if h.large != nil {
 		return nil
@@ -362,10 +363,10 @@ func (h *Heap) Base() unsafe.Pointer {
 	return h.base
 }
 
-// Generation returns how many blocks have started at p, modulo 2^32, in debug builds (-tags memdebug or -race).
-// Package remote uses it to detect stale frees. For an address outside the reservation it returns the Generation of
-// Config.Large. It is 0 in other builds, and if no block has started at p. It is safe for concurrent use, also after
-// Close, as far as Large is.
+// In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
+// modulo 2^32. For an address outside the reservation it returns the Generation of Config.Large. In other builds
+// Generation returns 0. Package remote uses Generation to detect stale frees. Generation is safe for concurrent use,
+// also after Close, if Generation of Large is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
 		return n
@@ -376,13 +377,13 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	return 0
 }
 
-// Owns reports whether p lies in the heap's reservation, live or not. Owns returns false for blocks of Config.Large,
-// and after Close. Cost: constant.
+// Owns reports whether p lies in the heap's reservation. p need not be in a live block. Owns returns false for blocks
+// of Config.Large, and after Close. Cost: constant.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the usable bytes of a live block: the block size of its class. For a block of Config.Large it
-// returns the SizeOf of Large; if Large is no memory.Sizer it panics with a *memory.Misuse. It also panics if p is
-// not a live block, with the exception that memfast builds do not detect freed blocks and interior pointers. Cost:
+// SizeOf returns the usable size of a live block in bytes: the block size of its class. For a block of Config.Large,
+// SizeOf returns the result of SizeOf of Large. If Large is no memory.Sizer, SizeOf panics with a *memory.Misuse.
+// SizeOf also panics if p is not a live block. Memfast builds do not detect freed blocks and interior pointers. Cost:
 // constant.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	if z, ok := h.large.(memory.Sizer); ok && h.base != nil && !h.mem.Contains(p) {

@@ -8,15 +8,16 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block in place. OldSize is the size that Free would take now; newSize is the
-// one that Free must be given if Resize returns true. It succeeds if the block's class serves newSize at some
-// alignment, and never moves or copies anything. Otherwise it returns false and changes nothing.
+// Resize changes the size of a live block in place. The parameter oldSize is the current size of the block, as passed
+// to Free. If Resize returns true, newSize is the size to pass to Free. Resize succeeds if the class of the block
+// serves newSize at some alignment. Resize never moves a block. If Resize cannot change the size, it returns false
+// and changes nothing.
 //
-// A block above MaxSize is resized by Config.Large, to a size above MaxSize, if Large is a memory.Resizer.
-// Otherwise the result is false.
+// A block above MaxSize is resized by Config.Large, to a size above MaxSize, if Large is a memory.Resizer. If Large
+// is no Resizer, or newSize is not above MaxSize, Resize returns false.
 //
-// Misuse panics with a *memory.Misuse, as in Free. For a Large that is no Resizer, only what its Owns and SizeOf
-// show is detected. Cost: a few table lookups.
+// Misuse panics with a *memory.Misuse, as in Free. If Large is no Resizer, Resize detects only misuse that Owns and
+// SizeOf of Large show. Cost: a few table lookups.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	if h.base != nil && h.large != nil && oldSize > h.maxSize() && !h.mem.Contains(p) {
@@ -70,8 +71,8 @@ func (h *Heap) askLarge(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of a live block in place and reports whether it did, as [Heap.Resize], with the same
-// panics. Safe for concurrent use.
+// Resize changes the size of a live block in place and reports whether it did. It panics as [Heap.Resize] does. Safe
+// for concurrent use.
 func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -86,8 +87,8 @@ func (c *Central) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return h.resized(*h.owner8(off), off, newSize)
 }
 
-// Resize changes the size of a live block in place and reports whether it did, as [Heap.Resize], with the same
-// panics. On a closed cache it panics with a *memory.Misuse.
+// Resize changes the size of a live block in place and reports whether it did. It panics as [Heap.Resize] does. On a
+// closed cache Resize panics with a *memory.Misuse.
 func (c *Cache) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if c.stashes == nil {
 		panic(c.closed("Resize", p))

@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// FreeRun frees the blocks that start offs bytes from base, in this order, and returns how many it has freed. It
-// implements remote.RunFreer. The checks are those of FreeAny. FreeRun looks up the class once for consecutive blocks
-// of the same KiB.
+// FreeRun frees the blocks that start `offs` bytes from base, in this order, and returns the number of freed blocks.
+// It implements remote.RunFreer. FreeRun makes the checks of FreeAny. It looks up the class once for consecutive
+// blocks of the same KiB.
 //
-// It stops before a block that it cannot free, and the caller passes that one to FreeAny. Such a block is invalid,
+// FreeRun stops before a block that it cannot free. The caller passes this block to FreeAny. Such a block is invalid,
 // belongs to Config.Large, or is older than BeginEpoch. On a closed heap FreeRun returns 0. It does not panic.
 func (h *Heap) FreeRun(base unsafe.Pointer, offs []uintptr) int {
 	// Keeping the depth of the stack in a register over a run gained 3 %: too little.

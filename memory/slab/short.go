@@ -1,12 +1,12 @@
 package slab
 
-// OnShort registers f for an owner that can free blocks of h on demand, for example by draining a remote.Inbox. It
-// replaces the function before; a nil f removes it.
+// OnShort registers f for an owner that can free blocks of h on demand, for example by draining a remote.Inbox. The
+// new function replaces the previous one. If f is nil, OnShort removes the previous function.
 //
-// Alloc calls f(false) if the class has no free block. It calls f(true) before it refuses a request for lack of
-// memory: f should then free all that it can. f may free blocks of h and must not allocate from it. If f panics, the
-// panic passes through Alloc, and only the frees that f made have taken effect. f is not called once h has a
-// [Central].
+// Alloc calls f(false) if the class has no free block. Alloc calls f(true) before it refuses a request for lack of
+// memory: f should then free as many blocks as it can. f may free blocks of h and must not allocate from h. If f
+// panics, the panic passes through Alloc, and only the frees that f made have taken effect. If h has a [Central], f
+// is not called.
 func (h *Heap) OnShort(f func(all bool)) { h.onShort = f }
 
 // restock gives a class whose stack is empty at least one free block: one that comes home, or

@@ -8,14 +8,15 @@ import (
 // ClassStats are the statistics of one size class.
 type ClassStats struct {
 	Size   uintptr // bytes of a block
-	Live   int     // blocks in use, those in caches included
+	Live   int     // blocks in use, including blocks in caches
 	Free   int     // blocks in spans of the class that are not live
-	Bytes  uintptr // in the spans of the class, a multiple of 1 KiB
+	Bytes  uintptr // bytes of the spans of the class, a multiple of 1 KiB
 	Allocs uint64  // successful allocations since New
 }
 
-// Classes yields the statistics of every size class, smallest first, until yield returns false. It does not
-// allocate. The last class may serve only requests whose alignment is above 16. Yield must not use the heap.
+// Classes yields the statistics of every size class, smallest first, until yield returns false. Classes does not
+// allocate. The last class may serve only requests whose alignment is above 16. The function yield must not use the
+// heap.
 func (h *Heap) Classes(yield func(ClassStats) bool) {
 	for i, size := range h.ladder.sizes {
 		c, s := &h.classes[i], &h.shapes[i]
@@ -29,16 +30,16 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 	}
 }
 
-// Stats computes the statistics; blocks of Config.Large are not included. Blocks in caches are live.
+// Stats computes the statistics; blocks of Config.Large are not included. Blocks in caches count as live.
 //
-// Peak, the high-water mark, is an upper bound: it counts the blocks that existed at once, used or free. Free is
-// the committed memory that is not in a live block, including the unusable ends of spans. Requested and Measured
-// are 0, because the heap does not keep the requested sizes.
+// Peak, the high-water mark, is an upper bound: it counts the blocks that existed at once, used or free. The field
+// Free is the committed memory outside live blocks, including the unusable ends of spans. Requested and Measured are
+// 0, because the heap does not keep the requested sizes.
 //
-// LargestFree is the size of the largest class that has a free block, or space for a span in committed memory. An
-// empty span counts for its own class only, although Alloc can recycle it for another one.
+// LargestFree is the size of the largest class for which a free block, or space for a span, exists in committed
+// memory. An empty span counts for its own class only, although Alloc can recycle it for another class.
 //
-// Cost: proportional to the classes, and to the units in use if some of them are vacant. It does not allocate.
+// Cost: proportional to the classes, and to the units in use if some of them are vacant. Stats does not allocate.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),

@@ -7,11 +7,12 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Trim recycles every span without a live block, so that any class may use it. It returns the committed memory
-// above the highest span in use to the page source. Memory between spans in use stays committed.
+// Trim recycles every span without a live block, so that any class may use the memory of the span. It returns the
+// committed memory above the highest span in use to the page source. Memory between spans in use stays committed.
 //
-// The error is memory.ErrClosed, or wraps that of the page source; in the second case the spans are recycled
-// nevertheless. Cost: proportional to the free blocks, and to a few bytes of metadata for each committed KiB.
+// If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps the error of the
+// source; the spans are recycled nevertheless. Cost: proportional to the free blocks, and to a few bytes of metadata
+// for each committed KiB.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -184,10 +185,12 @@ func (h *Heap) allocs() (n uint64) {
 	return n
 }
 
-// Warm commits at least the first bytes of the reservation, so that later calls of Alloc need not. If the page source
-// prefaults ([page.Options]), Warm also pays for the page faults. Trim returns what is unused. The error is
-// memory.ErrClosed, or wraps that of the page source, or memory.ErrOutOfMemory if bytes exceeds the reservation.
-// Nothing has changed then.
+// Warm commits at least the first `bytes` bytes of the reservation, so that later calls of Alloc need not commit
+// memory. If the page source prefaults ([page.Options]), the page faults happen in Warm. Trim returns unused memory.
+//
+// If the heap is closed, the error is memory.ErrClosed. If the parameter bytes exceeds the reservation, the error
+// wraps memory.ErrOutOfMemory. If the page source fails, the error wraps the error of the source. If Warm fails,
+// nothing has changed.
 func (h *Heap) Warm(bytes uintptr) error {
 	if h.base == nil {
 		return memory.ErrClosed
