@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Check verifies the inbox's metadata and returns every inconsistency that it finds, joined into one error. Only
-// the owner may call it; Freers may push at the same time. It ends even if a list has a cycle. It allocates in the
-// Go heap, in proportion to the waiting batches.
+// Check verifies the inbox's metadata and returns every inconsistency that it finds, joined into one error. Only the
+// owner may call it; Freers may push at the same time. Check ends even if a list has a cycle. It allocates in the Go
+// heap, in proportion to the waiting batches.
 func (in *Inbox) Check() error {
 	in.owner.Touch()
 	top := in.head.Load()
@@ -121,9 +121,9 @@ func (in *Inbox) checkHomes(r *report) {
 	}
 }
 
-// Check verifies the Freer's metadata and returns every inconsistency that it finds, joined into one error. Only
-// the Freer's goroutine may call it. It ends even if a list has a cycle. It allocates in the Go heap, in
-// proportion to the spare batches.
+// Check verifies the Freer's metadata and returns every inconsistency that it finds, joined into one error. Only the
+// Freer's goroutine may call it. Check ends even if a list has a cycle. It allocates in the Go heap, in proportion to
+// the spare batches.
 func (f *Freer) Check() error {
 	f.owner.Touch()
 	r := report{}

@@ -1,12 +1,11 @@
-// Package remote frees blocks from goroutines that do not own their allocator: a [Freer] collects them in batches, an
-// [Inbox] receives the batches, and the owner drains it.
+// Package remote frees blocks from goroutines that do not own their allocator: a [Freer] collects freed blocks in
+// batches, an [Inbox] receives the batches, and the owner drains the Inbox.
 //
 // # The idea
 //
 // An allocator that belongs to one goroutine needs no lock. Only frees from other goroutines need an atomic
-// operation, and one operation can carry a whole batch. The batches are in two lists. Batches are pushed by
-// compare-and-swap, and a list is only ever taken whole, by a swap. No single batch is popped, so the lists cannot
-// have the ABA problem.
+// operation, and one operation can carry a whole batch. The batches are in two lists. A compare-and-swap pushes a
+// batch, and a swap takes a whole list. A single batch is never popped, so the lists cannot have the ABA problem.
 //
 // # Layout
 //
@@ -20,14 +19,14 @@
 //
 // If the target is a [RunFreer], as slab.Heap is, a batch is freed in one call.
 //
-// A batch is an array in the Go heap of 1 to 64 slots. They contain offsets from the target's base if the target is
-// [Based], and otherwise pointers. Neither side reads or writes the freed block.
+// A batch is an array of 1 to 64 slots in the Go heap. If the target is [Based], the slots contain offsets from the
+// target's base; otherwise they contain pointers. Neither side reads or writes the freed block.
 //
 // # Use it when, and when not
 //
 // Use it if a worker decodes, simulates or uploads from a block that the game's goroutine allocated. Do not use it if
-// both sides can share a frame or a level: those are freed at once. A worker that allocates for itself should have
-// its own heap and free its blocks there.
+// both sides can share an arena of a frame or level, whose blocks are freed at once. A worker that allocates for
+// itself should have its own heap and free its blocks there.
 //
 // Drain when the owner has time: at the start of the frame, bounded by DrainSome, and when an allocation fails. Flush
 // before the worker waits: a block in an unfinished batch is live. Reset the inbox with its target.
@@ -53,10 +52,10 @@
 //	Free, Flush on a closed Freer                     at once
 //	Freers that outlive the inbox                     their blocks are counted and reported
 //
-// Memdebug builds stand for all debug builds: with -tags memdebug or -race. There a Freer records with each block its
-// generation: how many blocks have started at its address so far. The owner compares it at the drain. An address does
-// not tell what happened before the call of FreeAny. A guard.Allocator around the target delays the reuse of freed
-// blocks, and so detects those mistakes, too.
+// Memdebug builds stand for all debug builds: with -tags memdebug or -race. In these builds a Freer records the
+// generation of each block: the number of blocks that have started at its address so far. The owner compares the
+// generation at the drain. A generation cannot show a mistake that happened before the call of FreeAny. A
+// guard.Allocator around the target delays the reuse of freed blocks, and so detects such mistakes, too.
 //
 // # Cost
 //
@@ -72,8 +71,8 @@
 //	NewFreer                        a mutex; Go allocations only beyond    288 bytes and
 //	                                the highest number open at once        a batch
 //
-// There are as many batches as were ever in flight together, plus one per Freer: if the owner never drains, their
-// number grows until its memory runs out. In the steady state nothing is allocated.
+// The number of batches is the largest number that was ever in flight at once, plus one per Freer. If the owner never
+// drains, this number grows until the target has no memory left. In the steady state nothing is allocated.
 //
 // The time of a block in ns, with the target's Alloc and FreeAny, in batches of 32 (go test -bench
 // 'Pair|Cold|Remote/.*/batch=32|goheap'). Measured on an AMD EPYC with Go 1.26.8, with two cores that were busy with
@@ -87,21 +86,21 @@
 //	the Go heap                            -               -              -              158
 //
 // Offsets are faster than pointers because the collector has nothing to scan and no write barrier runs. Chains are
-// faster for warm blocks and slower for cold ones. They were rejected for another reason: a late write of the program
-// can overwrite their links, and a double free makes the list a cycle before it is detected. A mutex is as fast for
-// one Freer, but the owner waits for a worker that was preempted inside. Offsets of 32 bits gained nothing on one
-// goroutine and less than a tenth between two, and exclude targets above 4 GiB. Between two goroutines, batches of 64
-// took 9 % less than batches of 32, and batches of 8 took 13 % more.
+// faster for warm blocks and slower for cold blocks. Chains were rejected for other reasons. A late write of the
+// program can overwrite the links. A double free turns the list into a cycle before it is detected. A mutex is as
+// fast for one Freer, but the owner waits for a worker that was preempted with the mutex held. Offsets of 32 bits
+// gained nothing on one goroutine and less than a tenth between two, and exclude targets above 4 GiB. Between two
+// goroutines, batches of 64 took 9 % less than batches of 32, and batches of 8 took 13 % more.
 //
 // Some message-passing allocators collect the blocks of one slab at the sender, in a small cache with one place per
-// slab (BatchIt). A run of blocks is then sent, checked and adopted as one. It was slower here. A block in flight is
-// an offset in an array and is not touched. A slab.Heap keeps its free blocks on a stack per class, not on a list per
-// slab. So the owner saves only the lookup of the class, and collecting costs the sender more. FreeRun saves that
-// lookup for blocks that happen to follow each other, and saves the calls.
+// slab (BatchIt). A run of blocks is then sent, checked and adopted as one. Such a cache was slower in this package.
+// A block in flight is an offset in an array and is not touched. A slab.Heap keeps its free blocks on a stack per
+// class, not on a list per slab. The cache would therefore save only the owner's lookup of the class, and would cost
+// the sender more. FreeRun saves this lookup for blocks that happen to follow each other, and saves the calls.
 //
 // In ns a block, with Alloc (go test -bench Runs; AMD EPYC, Go 1.26.8, two cores busy with other work, too; the
-// lowest of 8 rounds). A cache is 16 sets of up to 16 blocks a way. W8 is blocks of 256 bytes in order. Pictures are
-// 1 to 64 KiB and effects 48 to 320 bytes, both from three senders in random order:
+// lowest of 8 rounds). A cache has 16 sets of 1, 2 or 4 ways, and up to 16 blocks in each way. W8 has blocks of 256
+// bytes in order. Pictures have 1 to 64 KiB and effects 48 to 320 bytes; three senders free both in random order:
 //
 //	                       FreeAny   FreeRun   FreeRun and a cache of
 //	                                           1 way    2 ways   4 ways
@@ -118,14 +117,14 @@
 //
 // The methods of the Inbox belong to the goroutine that owns the target, except NewFreer and Stats, which are safe
 // for concurrent use. A Freer belongs to one goroutine at a time. Pushing is lock-free, and draining does not wait.
-// NewFreer, Freer.Close, Stats, Check and Reset take a mutex, for at most a step per Freer. What a worker did with a
-// block before Free happens before what the owner does after the drain.
+// NewFreer, Freer.Close, Stats, Check and Reset take a mutex, for at most a step per Freer. A worker's accesses to a
+// block before Free happen before the owner's accesses after the drain.
 //
-// Either side may end first. Pushed blocks are freed also after their Freer was closed. After the inbox was closed,
-// pushed blocks are abandoned: Flush and Close report memory.ErrClosed, and the blocks stay live until the target's
-// memory is released. If a Freer is dropped without Close, the blocks in its batch stay live in the same way. If the
-// target is not [Based], that Freer keeps pointers in the Go heap: close all Freers before the target's memory is
-// released.
+// Either side may end first. Pushed blocks are freed even if their Freer was closed meanwhile. Blocks that are pushed
+// after the inbox was closed are abandoned: Flush and Close report memory.ErrClosed, and the blocks stay live until
+// the target's memory is released. If a Freer is dropped without Close, the blocks in its batch stay live until the
+// target's memory is released, too. If the target is not [Based], an open Freer keeps pointers to blocks in the Go
+// heap. Close all Freers of such a target before its memory is released.
 //
 // # Source
 //

@@ -2,24 +2,25 @@ package remote
 
 import "math"
 
-// Reset drops the blocks that were freed before the target is reset. Call it before or after the Reset of the target,
-// with no Alloc in between:
+// Reset drops the waiting blocks because the target is reset. Call Reset of the inbox before or after Reset of the
+// target, with no Alloc of the target in between:
 //
 //	heap.Reset()
 //	inbox.Reset()
 //
-// Every block that was given to a Freer before is then stale: the reset of the target has freed it, and its address
-// may be allocated again. Stale blocks are not freed, neither those in the inbox nor those in the current batch of a
-// Freer. Stats counts them as Stale when they arrive.
+// Every block that was passed to a Freer before Reset is then stale: the reset of the target has freed the block, and
+// its address may be allocated again. Stale blocks in the inbox or in the current batch of a Freer are not freed.
+// Stats counts a stale block when it arrives.
 //
-// Reset covers each Free that happens before it. A block that is given to a Freer after Reset is freed. So a worker
-// must not keep the address of a block from before the Reset: freeing it then frees the block that has the address
-// now. If there is none, the target reports the free. Debug builds also report it if the address was allocated
-// between Free and the drain. A Free that runs at the same time as Reset counts as before it or after it.
+// Reset covers each Free that happens before Reset. A block that is passed to a Freer after Reset is freed. So a
+// worker must not keep the address of a block from before the Reset: a later Free of this address frees the block
+// that has the address now. If no block has the address, the target reports the free. Debug builds also report the
+// free if the address was allocated between Free and the drain. A Free that runs at the same time as Reset may count
+// as earlier or as later than Reset.
 //
-// Reset uses neither the target nor the blocks. So it also serves if the target's memory is gone and the target
-// refuses every block: Close then has nothing to free. Only the owner may call Reset. On a closed inbox, and from
-// within the target's FreeAny, it panics with a *memory.Misuse. Cost: a mutex, a store for each Freer and a
+// Reset uses neither the target nor the blocks. If the target's memory is gone and the target refuses every block,
+// call Reset before Close: Close then has nothing to free. Only the owner may call Reset. On a closed inbox, and from
+// within the target's FreeAny, Reset panics with a *memory.Misuse. Cost: a mutex, a store for each Freer and a
 // compare-and-swap for each waiting batch.
 func (in *Inbox) Reset() {
 	in.enter("Reset")
@@ -54,12 +55,12 @@ func (in *Inbox) begin() {
 	}
 }
 
-// Close drains what has arrived and closes the inbox. Freers that push afterwards abandon their blocks, and report
-// memory.ErrClosed. Close the inbox before its target. Abandoned blocks, and those in the batches of Freers, are
-// released with the target's memory. A second Close does nothing. The error is always nil.
+// Close drains the blocks that have arrived and closes the inbox. Freers that push afterwards abandon their blocks,
+// and report memory.ErrClosed. Close the inbox before its target. Abandoned blocks, and blocks in the batches of
+// Freers, are released with the target's memory. A second Close does nothing. The error is always nil.
 //
-// If the target refuses a block, Close panics as Drain does. Call it again to continue after that block. From
-// within the target's FreeAny it panics with a *memory.Misuse. Only the owner may call Close.
+// If the target refuses a block, Close panics as Drain does. Call Close again to continue after the refused block.
+// From within the target's FreeAny, Close panics with a *memory.Misuse. Only the owner may call Close.
 func (in *Inbox) Close() error {
 	if in.target == nil {
 		return nil

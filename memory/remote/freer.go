@@ -11,16 +11,17 @@ import (
 )
 
 // A Freer frees blocks of an inbox's target from a goroutine that does not own the target. One goroutine at a time
-// may use it. Each worker makes its own and closes it at its end.
+// may use it. Each worker makes its own Freer and closes it when the worker ends.
 //
-// A Freer collects blocks in a batch. It pushes the batch to the inbox if it is full, if the sizes passed to Free
-// reach Config.Bytes, at Flush and at Close. Pushed blocks are freed by the owner's next drain, also after the Freer
-// was closed. Blocks that are never pushed stay live in the target.
+// A Freer collects blocks in a batch. It pushes the batch to the inbox if the batch is full, if the sizes passed to
+// Free reach Config.Bytes, at Flush and at Close. The owner's next drain frees pushed blocks, even if the Freer was
+// closed meanwhile. Blocks that are never pushed stay live in the target.
 //
 // Free and FreeAny only record the address. The target detects a bad address at the drain: a foreign pointer, or a
 // double free of a block that was not allocated again. If the owner has allocated the block again, the second free
-// frees the new block. Debug builds (-tags memdebug or -race) detect that if FreeAny was called before that
-// allocation and the target is [Generational]. The package comment has the table.
+// frees the new block. Debug builds (-tags memdebug or -race) detect such a second free if the target is
+// [Generational] and FreeAny was called before the owner allocated the block again. See the table in the package
+// comment.
 type Freer struct {
 	// Invariants, verified by Check, with Config.Batch == size:
 	//
@@ -45,8 +46,9 @@ type Freer struct {
 	_            [2*lineBytes - 12 - 10*ptrBytes]byte // n is written all the time: no neighbours
 }
 
-// NewFreer returns a Freer of the inbox. It is safe for concurrent use. On a closed inbox the Freer abandons every
-// block that it is given. Cost: a mutex, and six Go allocations unless a closed Freer left its batches for reuse.
+// NewFreer returns a Freer of the inbox. NewFreer is safe for concurrent use. If the inbox is closed, the Freer
+// abandons every block that is passed to it. Cost: a mutex. If no closed Freer has left its batches for reuse,
+// NewFreer makes six Go allocations.
 func (in *Inbox) NewFreer() *Freer {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -82,10 +84,10 @@ func (f *Freer) open() {
 	}
 }
 
-// FreeAny passes the block at p to the target's owner, which frees it when it drains the inbox. The caller must
-// not use the block any more. FreeAny of nil does nothing. If the inbox is closed, the block is abandoned, and
-// Flush and Close report it. If the inbox is reset before the drain, the block is stale and is not freed: the
-// reset of the target has freed it.
+// FreeAny passes the block at p to the target's owner. The owner frees the block when it drains the inbox. The caller
+// must not use the block after FreeAny. If p is nil, FreeAny does nothing. If the inbox is closed, the block is
+// abandoned, and Flush and Close report that. If the inbox is reset before the drain, the block is stale: the inbox
+// does not free it, because the reset of the target has freed it.
 //
 // On a closed Freer, and for a pointer outside the range of a [Based] target, FreeAny panics with a
 // *memory.Misuse. The target detects every other bad pointer at the drain. Cost: one store, and one
@@ -148,9 +150,9 @@ func (f *Freer) renew() uintptr {
 	return f.join()
 }
 
-// Free is [Freer.FreeAny] for a block of size bytes, with the same panics. It also pushes the batch if the sizes in
-// it add up to Config.Bytes. So a few large blocks do not wait for many others while the owner runs out of memory.
-// The size is not checked.
+// Free is [Freer.FreeAny] for a block of size bytes, and panics as FreeAny does. Free also pushes the batch if the
+// sizes of its blocks add up to Config.Bytes. Without this limit, a few large blocks would wait for many others while
+// the owner runs out of memory. The size is not checked.
 func (f *Freer) Free(p unsafe.Pointer, size uintptr) {
 	f.FreeAny(p)
 	switch {
@@ -176,9 +178,9 @@ func (f *Freer) publish() {
 	f.open()
 }
 
-// Flush pushes the current batch. The error wraps memory.ErrClosed if any block of this Freer was abandoned
-// because the inbox was closed. An abandoned block is never freed on its own; its memory is released with that of
-// the target. On a closed Freer Flush panics with a *memory.Misuse. Cost: one compare-and-swap if the batch is not
+// Flush pushes the current batch. If any block of this Freer was abandoned because the inbox was closed, the error
+// wraps memory.ErrClosed. An abandoned block is never freed on its own; its bytes are released with the target's
+// memory. On a closed Freer, Flush panics with a *memory.Misuse. Cost: one compare-and-swap if the batch is not
 // empty.
 func (f *Freer) Flush() error {
 	f.owner.Touch()
@@ -194,8 +196,8 @@ func (f *Freer) Flush() error {
 	return nil
 }
 
-// Close pushes the current batch, returns the error of Flush and ends the Freer. The owner still frees what was
-// pushed. A second Close returns nil and does nothing. Cost: as Flush, and a mutex.
+// Close pushes the current batch, returns the error of Flush and closes the Freer. The owner still frees the pushed
+// blocks. A second Close returns nil and does nothing. Cost: as Flush, and a mutex.
 func (f *Freer) Close() error {
 	if f.cur == nil {
 		return nil
@@ -211,5 +213,6 @@ func (f *Freer) Close() error {
 	return err
 }
 
-// Pending returns the number of blocks in the current batch, which are not pushed yet. It is 0 on a closed Freer.
+// Pending returns the number of blocks in the current batch, which is not pushed yet. On a closed Freer, Pending
+// returns 0.
 func (f *Freer) Pending() int { return f.n }

@@ -15,31 +15,32 @@ import (
 // Target is the allocator that owns the blocks: any allocator that can free a block without its size.
 type Target = memory.AnyFreer
 
-// Based is an optional interface of a target whose blocks all lie in one address range, which does not change until
-// the inbox is closed. Batches then contain offsets, which the garbage collector does not scan. Freer.FreeAny panics
-// for pointers outside the range. The Base of a memory.Baser has one result, so such an allocator needs a wrapper to
-// be Based.
+// Based is an optional interface of a target whose blocks all lie in one address range. The range must not change
+// until the inbox is closed. Batches of a Based target contain offsets, which the garbage collector does not scan.
+// Freer.FreeAny panics for pointers outside the range. The method Base of a memory.Baser has only one result, so a
+// Baser needs a wrapper to be Based.
 type Based interface {
-	// Base returns the first address of the range and its size in bytes. New calls it once.
+	// Base returns the first address of the range and the size of the range in bytes. [New] calls Base once.
 	Base() (base unsafe.Pointer, size uintptr)
 }
 
-// RunFreer is an optional interface of a target that frees many blocks in one call, with the checks of FreeAny on
-// each. slab.Heap implements it. Debug builds (-tags memdebug or -race) do not use it, and call FreeAny for each
-// block.
+// RunFreer is an optional interface of a target that frees many blocks in one call and makes the checks of FreeAny
+// for each block. slab.Heap implements RunFreer. Debug builds (-tags memdebug or -race) do not use FreeRun, and call
+// FreeAny for each block.
 type RunFreer interface {
-	// FreeRun frees the blocks that start offs bytes from base, in order, up to the first one that it does not
-	// free. It returns how many it has freed. The inbox passes the next one to FreeAny, and then continues. If the
-	// target is not [Based], base is nil and offs are addresses. If FreeRun panics, the panic passes through, and
-	// all of offs count as drained.
+	// FreeRun frees the blocks that start `offs` bytes from base, in order, and stops before a block that it does not
+	// free. It returns the number of freed blocks. The inbox passes the next block to FreeAny, and then continues. If
+	// the target is not [Based], base is nil and offs contains addresses. If FreeRun panics, the panic passes
+	// through, and all blocks of offs count as drained.
 	FreeRun(base unsafe.Pointer, offs []uintptr) int
 }
 
 // Generational is an optional interface of a target with which debug builds (-tags memdebug or -race) detect stale
-// frees. It is implemented by slab.Heap, its Central and Caches, tlsf.Heap, freelist.Heap, buddy.Heap, pool.Blocks
-// and compositions of them.
+// frees. These types implement Generational: slab.Heap, slab.Central, slab.Cache, tlsf.Heap, freelist.Heap,
+// buddy.Heap, pool.Blocks, and compositions of them.
 type Generational interface {
-	// Generation returns how many blocks have started at p, modulo 2^32. It must be safe for concurrent use.
+	// Generation returns the number of blocks that have started at p so far, modulo 2^32. Generation must be safe for
+	// concurrent use.
 	Generation(p unsafe.Pointer) uint32
 }
 
@@ -49,16 +50,17 @@ const (
 	defaultBytes = 64 << 10 // to write as much takes microseconds, to push a batch 20 ns
 )
 
-// An Inbox receives the blocks that other goroutines free, and frees them into their allocator, the target, on the
+// An Inbox receives blocks that other goroutines free. It passes them to their allocator, the target, on the
 // goroutine that owns the target.
 //
 // Drain, DrainSome, Pending, Reset, Close and Check may be called only by the goroutine that owns the target.
 // NewFreer and Stats are safe for concurrent use. NewFreer, Stats, Reset, Check and Freer.Close take a mutex for a
 // short time. Pushing and draining are lock-free.
 //
-// If the target is reset, reset the inbox, too: see Reset. A block may be freed twice, with its address allocated
-// again in between. The second free then frees the new block. Debug builds (-tags memdebug or -race) detect this if
-// FreeAny was called before that allocation and the target is [Generational]. The package comment has the table.
+// If the target is reset, reset the inbox, too: see [Inbox.Reset]. If a block is freed twice and its address is
+// allocated again in between, the second free frees the new block. Debug builds (-tags memdebug or -race) detect such
+// a second free if the target is [Generational] and FreeAny was called before the new allocation. See the table in
+// the package comment.
 type Inbox struct {
 	//	Freer --batch--> head -> batch -> batch        pushed by any Freer
 	//	                  | Swap
@@ -113,17 +115,17 @@ type Inbox struct {
 
 // Config configures [New].
 type Config struct {
-	// Batch is the number of blocks in a batch, which share one compare-and-swap: 1 to 64. A larger one costs less
-	// per block and keeps more blocks waiting. 0 means 32.
+	// Batch is the number of blocks in a batch, from 1 to 64. The blocks of a batch share one compare-and-swap: a
+	// larger batch costs less per block and keeps more blocks waiting. 0 means 32.
 	Batch int
-	// Bytes is the sum of the sizes passed to Freer.Free at which a batch is pushed although it is not full. Blocks
-	// passed to Freer.FreeAny do not count. 0 means 64 KiB.
+	// Bytes is a limit for the sum of the sizes passed to Freer.Free. A batch that reaches this sum is pushed
+	// although it is not full. Blocks passed to Freer.FreeAny do not count. 0 means 64 KiB.
 	Bytes uintptr
 }
 
 // New returns the inbox of target. The goroutine that owns target owns the inbox, too. The inbox does not close
-// target. The error wraps memory.ErrConfig if target is nil, if Batch is out of range, or if a [Based] target has
-// no memory.
+// target. If target is nil, Batch is out of range, or a [Based] target has no memory, the error wraps
+// memory.ErrConfig.
 func New(target Target, cfg Config) (*Inbox, error) {
 	if invariant.Nil(target) {
 		return nil, fmt.Errorf("remote: new Inbox: target nil: want the allocator that frees the blocks: %w", memory.ErrConfig)
@@ -150,20 +152,22 @@ func New(target Target, cfg Config) (*Inbox, error) {
 	return in, nil
 }
 
-// Pending reports whether blocks or stale batches wait for Drain. Only the owner may call it. Cost: one atomic
+// Pending reports whether blocks or stale batches wait for Drain. Only the owner may call Pending. Cost: one atomic
 // load, inlined.
 func (in *Inbox) Pending() bool {
 	top := in.head.Load()
 	return in.rest != nil || top != nil && top != sealed
 }
 
-// Drain frees the blocks that have arrived into the target. It returns their number, including refused ones and
-// without stale ones. Blocks that arrive during the call may wait for the next one. Only the owner may call it. On
-// a closed inbox, and from within the target's FreeAny, it panics with a *memory.Misuse.
+// Drain frees the blocks that have arrived by passing them to the target. It returns the number of these blocks,
+// including refused blocks and without stale blocks. Blocks that arrive during Drain may wait for the next call. Only
+// the owner may call Drain. On a closed inbox, and from within the target's FreeAny, Drain panics with a
+// *memory.Misuse.
 //
-// If the target refuses a block, for example after a double free, Drain panics with a *memory.Misuse. Its reason
-// contains the target's message. The block counts as drained; after a recover, the next Drain continues with the
-// others. Any other panic of the target passes through unchanged, and its block also counts as drained.
+// If the target refuses a block, for example after a double free, Drain panics with a *memory.Misuse whose reason
+// contains the target's message. The refused block counts as drained. After a recover, the next Drain continues with
+// the other blocks. Any other panic of the target passes through unchanged; the block that caused it counts as
+// drained, too.
 //
 // Cost: one atomic load if the inbox is empty. Otherwise one swap, one compare-and-swap per batch, and one FreeAny
 // per block or one FreeRun per batch.
@@ -174,9 +178,9 @@ func (in *Inbox) Drain() int {
 	return in.drain("Drain", math.MaxInt)
 }
 
-// DrainSome is Drain for at most limit blocks, to bound the work of a frame. The others wait for the next call, which
-// frees them before newer ones. A limit below 1 frees nothing. It panics as Drain does. Stale blocks do not count
-// towards the limit.
+// DrainSome is Drain for at most limit blocks, to bound the work of a frame. Further blocks wait for the next call,
+// which frees them before newer blocks. If limit is below 1, DrainSome frees nothing. DrainSome panics as Drain does.
+// Stale blocks do not count towards the limit.
 func (in *Inbox) DrainSome(limit int) int {
 	if in.rest == nil && in.head.Load() == nil {
 		return 0

@@ -5,8 +5,8 @@ import "unsafe"
 // Stats is a snapshot of the traffic of an inbox since New, in which Pushed == Drained + Stale + InFlight.
 type Stats struct {
 	Pushed    uint64 // blocks that Freers pushed
-	Drained   uint64 // blocks passed to the target, refused ones included
-	Stale     uint64 // blocks given to Freers before a Reset, which are not freed
+	Drained   uint64 // blocks passed to the target, including refused blocks
+	Stale     uint64 // blocks passed to Freers before a Reset, which are not freed
 	InFlight  uint64 // blocks pushed that are not yet counted as drained or stale
 	Batches   uint64 // batches emptied; (Drained + Stale) / Batches is their average fill
 	Abandoned uint64 // blocks pushed after Close, which are never freed on their own
@@ -15,7 +15,7 @@ type Stats struct {
 }
 
 // Stats returns the statistics of the inbox. It is safe for concurrent use with pushes and drains, also after Close.
-// During a drain InFlight may still include blocks that were drained since the call began; it is never too low. Stats
+// During a drain, InFlight may include blocks that this drain has already freed; InFlight is never too low. Stats
 // takes a mutex and does not allocate. Cost: proportional to the highest number of Freers open at once.
 func (in *Inbox) Stats() Stats {
 	in.mu.Lock()
