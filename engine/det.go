@@ -23,7 +23,7 @@ import (
 //	float -> int conversion out of     differ                 compare before converting
 //	range, NaN
 
-// Sqrt returns the square root of x, correctly rounded, and 0 if x is negative or NaN.
+// Sqrt returns the square root of x, correctly rounded. If x is negative or NaN, Sqrt returns 0.
 func Sqrt(x float32) float32 {
 	if !(x > 0) {
 		return 0
@@ -33,20 +33,20 @@ func Sqrt(x float32) float32 {
 	return float32(math.Sqrt(float64(x)))
 }
 
-// Sin returns the sine of x, in radians. The error is at most 1e-7 for |x| up to 1e5. It returns 0 if x
-// is not finite.
+// Sin returns the sine of x, in radians. The error is at most 1e-7 for |x| up to 1e5. If x is not finite, Sin returns
+// 0.
 func Sin(x float32) float32 {
 	s, _ := SinCos(x)
 	return s
 }
 
-// Cos returns the cosine of x, with the error of Sin. It returns 1 if x is not finite.
+// Cos returns the cosine of x, in radians. The error is as in Sin. If x is not finite, Cos returns 1.
 func Cos(x float32) float32 {
 	_, c := SinCos(x)
 	return c
 }
 
-// SinCos returns Sin(x) and Cos(x) at the cost of one of them.
+// SinCos returns Sin(x) and Cos(x). It costs as much as Sin alone.
 func SinCos(x float32) (sin, cos float32) {
 	if x-x != 0 { // infinite or no number
 		return 0, 1
@@ -89,8 +89,8 @@ func kernel(r float64) (s, c float64) {
 	return s, c
 }
 
-// Heading returns the direction at angle a, in radians from +x towards +y. It has length 1, and is +x if a is
-// not finite.
+// Heading returns the direction at angle a, in radians from +x towards +y. The direction has length 1. If a is not
+// finite, Heading returns +x.
 func Heading(a float32) mgl32.Vec2 {
 	s, c := SinCos(a)
 	return mgl32.Vec2{c, s}
@@ -99,8 +99,9 @@ func Heading(a float32) mgl32.Vec2 {
 // Dot returns the inner product of a and b.
 func Dot(a, b mgl32.Vec2) float32 { return float32(a[0]*b[0]) + float32(a[1]*b[1]) }
 
-// Cross returns the z component of the cross product of a and b. It is positive if b lies less than half a
-// turn from a in the direction from +x to +y, and negative in the other direction.
+// Cross returns the z component of the cross product of a and b. The result is positive if b lies less than half a
+// turn from a in the direction from +x to +y. It is negative if b lies less than half a turn from a in the other
+// direction.
 func Cross(a, b mgl32.Vec2) float32 { return float32(a[0]*b[1]) - float32(a[1]*b[0]) }
 
 // Scale returns v*s.
@@ -108,7 +109,7 @@ func Scale(v mgl32.Vec2, s float32) mgl32.Vec2 {
 	return mgl32.Vec2{float32(v[0] * s), float32(v[1] * s)}
 }
 
-// MulAdd returns p + v*s, the step of every integration: position + velocity*Delta.
+// MulAdd returns p + v*s. A step of integration is MulAdd(position, velocity, Delta).
 func MulAdd(p, v mgl32.Vec2, s float32) mgl32.Vec2 {
 	return mgl32.Vec2{p[0] + float32(v[0]*s), p[1] + float32(v[1]*s)}
 }
@@ -119,11 +120,10 @@ func Lerp(a, b, t float32) float32 { return a + float32((b-a)*t) }
 // Mix is Lerp of vectors.
 func Mix(a, b mgl32.Vec2, t float32) mgl32.Vec2 { return MulAdd(a, b.Sub(a), t) }
 
-// LengthSquared returns the squared length of v. It returns +Inf if the length exceeds 1.8e19.
+// LengthSquared returns the squared length of v. If the length exceeds 1.8e19, LengthSquared returns +Inf.
 func LengthSquared(v mgl32.Vec2) float32 { return Dot(v, v) }
 
-// Length returns the length of v. For a finite v it returns +Inf only if the length exceeds the largest
-// float32.
+// Length returns the length of v. For a finite v Length returns +Inf only if the length exceeds the largest float32.
 func Length(v mgl32.Vec2) float32 { return float32(length(v)) }
 
 // length squares in float64, where a product of two float32 is exact.
@@ -135,7 +135,7 @@ func length(v mgl32.Vec2) float64 {
 // Distance returns the length of b-a.
 func Distance(a, b mgl32.Vec2) float32 { return Length(b.Sub(a)) }
 
-// Normalize returns v with length 1. It returns zero if v is zero or not finite.
+// Normalize returns v with length 1. If v is zero or not finite, Normalize returns zero.
 func Normalize(v mgl32.Vec2) mgl32.Vec2 {
 	l := length(v)
 	if !(l > 0) || l > math.MaxFloat64 {
@@ -144,8 +144,8 @@ func Normalize(v mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{float32(float64(v[0]) / l), float32(float64(v[1]) / l)}
 }
 
-// Limit returns v, shortened to length most if it is longer. most must not be negative. An infinite v becomes
-// zero; a NaN stays.
+// Limit returns v with a length of at most `most`: a longer v is shortened. The limit must not be negative. For an
+// infinite v Limit returns zero; a NaN stays NaN.
 func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 	if length(v) > float64(most) {
 		return Scale(Normalize(v), most)
@@ -153,18 +153,19 @@ func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 	return v
 }
 
-// Perp returns v turned by a quarter, from +x to +y.
+// Perp returns v turned by a quarter turn, from +x to +y.
 func Perp(v mgl32.Vec2) mgl32.Vec2 { return mgl32.Vec2{-v[1], v[0]} }
 
-// Rotate returns v turned by the angle of the direction by, which has length 1 as the result of [Heading].
+// Rotate returns v turned by an angle. The angle is given as a direction of length 1, such as the result of
+// [Heading].
 func Rotate(v, by mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{Dot(v, mgl32.Vec2{by[0], -by[1]}), Dot(v, mgl32.Vec2{by[1], by[0]})}
 }
 
-// Turn returns the direction from, turned towards the direction to by at most the angle of the direction
-// step, which is from 0 to half a turn. It steers without an arc tangent. All three have length 1, as has the
-// result. If from and to are opposite it turns in the direction from +x to +y. If from is zero it returns to.
-// If to is zero it returns from.
+// Turn turns the direction `from` towards the direction `to`, by at most the angle of the direction step. Turn steers
+// without an arc tangent. All arguments and the result have length 1. The angle of step is from 0 to half a turn. If
+// `from` and `to` are opposite, Turn turns in the direction from +x to +y. If `from` is zero, the result is `to`. If
+// `to` is zero, the result is `from`.
 func Turn(from, to, step mgl32.Vec2) mgl32.Vec2 {
 	zero := mgl32.Vec2{}
 	switch {

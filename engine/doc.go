@@ -1,12 +1,12 @@
-// Package engine is a game loop without a window: a fixed step, ordered systems, input as data,
-// deterministic arithmetic and a hash of the state. It contains no rules of a game and imports no
-// graphics. Package engine/stream loads files during play.
+// Package engine is a game loop without a window: a fixed step, ordered systems, input as data, deterministic
+// arithmetic and a hash of the state. Package engine contains no rules of a game and imports no graphics. Package
+// engine/stream loads files during play.
 //
 // # The idea
 //
-// The simulation is a function of a seed and of one [Input] per tick. It does not use what depends
-// on the machine: the wall clock, devices, files, the order of goroutines. The same seed then gives
-// the same state hash headless, in a window, in a browser and on every processor.
+// The simulation is a function of a seed and of one [Input] per tick. The simulation does not use inputs that depend
+// on the machine: the wall clock, devices, files, the order of goroutines. So one seed gives one state hash,
+// headless, in a window, in a browser and on every processor.
 //
 // # Layout
 //

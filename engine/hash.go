@@ -13,10 +13,10 @@ const (
 	fnvPrime  = 1099511628211
 )
 
-// A Hasher computes a 64-bit hash of a simulation's state. It is FNV-1a on words of 64 bits with an
-// additional shift: without it the upper bits of a word would affect only the upper bits of the hash.
-// It detects differences and does not resist deliberate collisions. The zero Hasher is ready to use.
-// The hash depends on the order of the calls, so add the state in a fixed order.
+// A Hasher computes a 64-bit hash of a simulation's state. The hash is FNV-1a on words of 64 bits with an additional
+// shift. Without the shift the upper bits of a word would affect only the upper bits of the hash. A Hasher detects
+// differences; it does not resist deliberate collisions. The zero Hasher is ready to use. The hash depends on the
+// order of the calls, so add the state in a fixed order.
 type Hasher struct {
 	sum uint64 // XOR fnvOffset, so that the zero Hasher starts right
 }
@@ -39,12 +39,11 @@ func (h *Hasher) Bool(v bool) {
 	h.Uint64(n)
 }
 
-// Float32 adds the bits of v. Every NaN adds the same bits, because processors produce different
-// ones. 0 and -0 differ.
+// Float32 adds the bits of v. Processors produce NaNs with different bits, so every NaN adds the same fixed bits. 0
+// and -0 differ.
 func (h *Hasher) Float32(v float32) { h.Uint64(uint64(canonical(v))) }
 
-// Vec2 adds both components in one step, with NaNs as in Float32. The hash differs from that of two calls of
-// Float32.
+// Vec2 adds both components in one step, with NaNs as in Float32. Two calls of Float32 give a different hash.
 func (h *Hasher) Vec2(v mgl32.Vec2) {
 	h.Uint64(uint64(canonical(v[0]))<<32 | uint64(canonical(v[1])))
 }
@@ -56,7 +55,8 @@ func canonical(v float32) uint32 {
 	return math.Float32bits(v)
 }
 
-// Bytes adds b and its length. Do not pass the memory of a struct with padding: its bytes are unspecified.
+// Bytes adds b and its length. Do not pass the memory of a struct with padding: the bytes of the padding are
+// unspecified.
 func (h *Hasher) Bytes(b []byte) {
 	h.Uint64(uint64(len(b)))
 	for len(b) >= 8 {
@@ -70,7 +70,7 @@ func (h *Hasher) Bytes(b []byte) {
 	}
 }
 
-// String adds s and its length. The hash is that of Bytes with the same bytes.
+// String adds s and its length. Bytes([]byte(s)) gives the same hash.
 func (h *Hasher) String(s string) {
 	h.Uint64(uint64(len(s)))
 	for len(s) > 0 {

@@ -27,9 +27,8 @@ func (b *Buttons) Set(b2 Buttons, on bool) {
 	}
 }
 
-// Input is the player's input for one tick: plain data without pointers. A window fills it from
-// devices; an autopilot, a replay or a test computes it. The simulation depends only on the seed and
-// the Inputs.
+// Input is the player's input for one tick: plain data without pointers. A window fills the Input from devices; an
+// autopilot, a replay or a test computes it. The simulation depends only on the seed and the Inputs.
 type Input struct {
 	Move mgl32.Vec2 // length 0 to 1; +x right, +y down
 	Aim  mgl32.Vec2 // a direction of length 1, or zero if the player does not aim
@@ -38,7 +37,7 @@ type Input struct {
 	Pressed Buttons // buttons that were pressed since the previous tick
 }
 
-// Held returns the input of the next tick if the player changes nothing: Move, Aim and Down stay,
+// Held returns the input of the next tick if the player changes nothing: Move, Aim and Down are those of in, and
 // Pressed is empty.
 func (in Input) Held() Input { return Input{Move: in.Move, Aim: in.Aim, Down: in.Down} }
 
@@ -76,8 +75,8 @@ func (in *Input) AppendTo(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(in.Pressed))
 }
 
-// DecodeInput decodes the first InputBytes of src, as AppendTo writes them. It returns an error if src is
-// shorter, or if an axis is NaN or outside of -1.001 to 1.001. Buttons are not checked.
+// DecodeInput decodes the first InputBytes of src, as AppendTo writes them. If src is shorter, or if an axis is NaN
+// or outside of -1.001 to 1.001, DecodeInput returns an error. Buttons are not checked.
 func DecodeInput(src []byte) (Input, error) {
 	if len(src) < InputBytes {
 		return Input{}, fmt.Errorf("engine: input of %d bytes; it takes %d", len(src), InputBytes)

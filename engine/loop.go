@@ -10,19 +10,19 @@ type Loop struct {
 	tick     Tick
 }
 
-// NewLoop returns a loop that runs s, which must not be nil. rnd becomes Tick.Rand and may be nil. catchUp is
-// the largest number of ticks in one Frame, as in [NewClock].
+// NewLoop returns a loop that runs s. The Schedule s must not be nil. The systems get rnd as Tick.Rand; rnd may be
+// nil. A Frame simulates at most catchUp ticks, see [NewClock].
 func NewLoop(s *Schedule, rnd *Rand, catchUp int) *Loop {
 	return &Loop{clock: NewClock(catchUp), schedule: s, tick: Tick{Rand: rnd}}
 }
 
-// Frame simulates the ticks that fit into elapsed, see [Clock.Advance], and returns how many it has
-// completed. The first tick gets the input in, the others in.Held(). If no tick fits, in is not used: keep
-// its Pressed for the next Frame.
+// Frame simulates the ticks that fit into elapsed, see [Clock.Advance], and returns the number of completed ticks.
+// The first tick gets *in, the other ticks get in.Held(). If no tick fits, the input is not used: keep in.Pressed for
+// the next Frame.
 //
-// If a system fails, Frame returns its error as [Schedule.Run] does. That tick is incomplete: Tick counts it,
-// the result does not. The remaining ticks of the frame are lost. If a system panics, its tick does not
-// count. If the caller recovers, the next Frame runs that tick again from the first system.
+// If a system fails, Frame returns the error of [Schedule.Run]. The tick of the failed system is incomplete:
+// Loop.Tick counts it, the result of Frame does not. The remaining ticks of the frame are lost. If a system panics,
+// its tick does not count. If the caller recovers, the next Frame runs this tick again from the first system.
 func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {
 	n := l.clock.Advance(elapsed)
 	l.tick.Input = *in
@@ -34,8 +34,8 @@ func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {
 	return n, nil
 }
 
-// Run simulates n ticks without a clock, for headless runs. The first tick gets the input in, the others
-// in.Held(). If a system fails, Run returns its error, and the remaining ticks do not run.
+// Run simulates n ticks without a clock, for headless runs. The first tick gets *in, the other ticks get in.Held().
+// If a system fails, Run returns the error of [Schedule.Run], and the remaining ticks do not run.
 func (l *Loop) Run(n int, in *Input) error {
 	l.tick.Input = *in
 	for range n {

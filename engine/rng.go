@@ -6,11 +6,10 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 )
 
-// A Rand is a generator of random numbers for the simulation: PCG-XSH-RR with 64 bits of state and
-// 32 bits of output, period 2^64 and 2^63 streams. The same seed and stream give the same numbers on
-// every processor. A Rand has 16 bytes without pointers, may be stored off the Go heap, copied and
-// compared. A copy continues the same sequence. The zero Rand works; all zero Rands have the same
-// sequence.
+// A Rand is a generator of random numbers for the simulation: PCG-XSH-RR with 64 bits of state and 32 bits of output,
+// period 2^64 and 2^63 streams. The same seed and stream give the same numbers on every processor. A Rand has 16
+// bytes without pointers. It may be stored off the Go heap, copied and compared. A copy continues the sequence of the
+// original. The zero Rand works; all zero Rands have the same sequence.
 type Rand struct {
 	state uint64
 	inc   uint64 // odd where it came from NewRand: selects the stream
@@ -43,7 +42,8 @@ func (r *Rand) Uint64() uint64 {
 	return hi<<32 | uint64(r.Uint32())
 }
 
-// Intn returns a number from 0 to n-1, each equally likely, and 0 if n is below 1. An n above 2^31-1 counts as 2^31-1.
+// Intn returns a number from 0 to n-1, each equally likely. If n is below 1, Intn returns 0. An n above 2^31-1 counts
+// as 2^31-1.
 func (r *Rand) Intn(n int) int {
 	if n < 1 {
 		return 0
@@ -61,18 +61,18 @@ func (r *Rand) Intn(n int) int {
 // Float32 returns a number from 0 up to but not including 1: a multiple of 2^-24.
 func (r *Rand) Float32() float32 { return float32(float32(r.Uint32()>>8) * (1.0 / (1 << 24))) }
 
-// Range returns a number from lo to hi. It may return hi because of rounding.
+// Range returns a number from lo to hi. Because of rounding Range may return hi.
 func (r *Rand) Range(lo, hi float32) float32 { return Lerp(lo, hi, r.Float32()) }
 
-// Chance returns true with probability p: never if p is 0 or less, always if it is 1 or more. It draws one
-// number in any case.
+// Chance returns true with probability p: never if p is 0 or less, always if it is 1 or more. Chance draws one number
+// in any case.
 func (r *Rand) Chance(p float32) bool { return r.Float32() < p }
 
 // Sign returns -1 or 1, each equally likely.
 func (r *Rand) Sign() float32 { return float32(int32(r.Uint32()>>31)*2 - 1) }
 
-// Circle returns a random direction: a vector of length 1, each direction equally likely. It
-// normalizes a random point of the disc and needs no sine.
+// Circle returns a random direction: a vector of length 1, each direction equally likely. Circle normalizes a random
+// point of the disc and needs no sine.
 func (r *Rand) Circle() mgl32.Vec2 {
 	for {
 		// A point too near the centre has too few bits of direction.
@@ -82,7 +82,7 @@ func (r *Rand) Circle() mgl32.Vec2 {
 	}
 }
 
-// Disc returns a vector of length at most 1, each point of the disc equally likely. It takes 4/pi tries on average.
+// Disc returns a vector of length at most 1, each point of the disc equally likely. Disc takes 4/pi tries on average.
 func (r *Rand) Disc() mgl32.Vec2 {
 	for {
 		if v := r.square(); LengthSquared(v) <= 1 {
@@ -96,7 +96,7 @@ func (r *Rand) square() mgl32.Vec2 {
 	return mgl32.Vec2{x, r.Range(-1, 1)}
 }
 
-// Split returns a new generator whose seed and stream are drawn from r. It draws four times 32 bits.
+// Split returns a new generator. Its seed and stream are drawn from r, as four numbers of 32 bits.
 func (r *Rand) Split() Rand {
 	seed := r.Uint64()
 	return NewRand(seed, r.Uint64())

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Tick is the argument of a system. It belongs to the caller of Run and is valid during the call.
-// Systems must not change it, except that they draw numbers from Rand.
+// A Tick is the argument of a system. A Tick belongs to the caller of Run and is valid during the call. Systems may
+// draw numbers from Rand, and must not change the Tick otherwise.
 type Tick struct {
 	N     uint64 // number of the tick, from 0
 	Input Input
@@ -19,9 +19,9 @@ const samples = 2 * TickRate
 // slots is the length of a ring of times. The additional slot is for the tick in progress, which a panic may end.
 const slots = samples + 1
 
-// A Schedule runs systems in the order in which they were added, on the calling goroutine, and
-// measures the time of each. The times are for display. The zero Schedule is empty and ready to use.
-// Run and Timing do not allocate.
+// A Schedule runs systems in the order in which they were added, on the calling goroutine, and measures the time of
+// each system. The times are for display. The zero Schedule is empty and ready to use. Run and Timing do not
+// allocate.
 type Schedule struct {
 	systems []system
 	runs    uint64
@@ -33,7 +33,7 @@ type system struct {
 	ring [slots]time.Duration // ring[runs%slots] is the next to be written; those of the last ticks are before it
 }
 
-// Add appends a system. It returns an error if the name is empty or already used, or if f is nil.
+// Add appends a system. If the name is empty or already used, or if f is nil, Add returns an error.
 func (s *Schedule) Add(name string, f func(*Tick) error) error {
 	if name == "" {
 		return fmt.Errorf("engine: system %d has no name", len(s.systems))
@@ -50,16 +50,16 @@ func (s *Schedule) Add(name string, f func(*Tick) error) error {
 	return nil
 }
 
-// MustAdd is Add for schedules that are fixed in the program. It panics if Add fails.
+// MustAdd is Add for schedules that are fixed in the program. If Add fails, MustAdd panics.
 func (s *Schedule) MustAdd(name string, f func(*Tick) error) {
 	if err := s.Add(name, f); err != nil {
 		panic(err)
 	}
 }
 
-// Run runs every system once. If a system fails, later systems do not run in this tick and have a time of 0.
-// The error names the system and wraps its error. If a system panics, the tick does not count for Timing and
-// AppendTimes. The next Run begins with the first system.
+// Run runs every system once. If a system fails, later systems do not run in this tick and have a time of 0. The
+// error of Run names the failed system and wraps the system's error. If a system panics, the tick does not count for
+// Timing and AppendTimes. The next Run begins with the first system.
 func (s *Schedule) Run(t *Tick) error {
 	at := s.runs % slots
 	before := time.Now()
@@ -90,8 +90,8 @@ type Timing struct {
 	Last, Mean, Max time.Duration // of the last tick; mean and maximum of the last 120
 }
 
-// Timing returns the times of system i, from 0 in the order of Add. They are 0 before the first Run. It
-// panics if there is no such system.
+// Timing returns the times of system i, from 0 in the order of Add. Before the first Run the times are 0. If there is
+// no such system, Timing panics.
 func (s *Schedule) Timing(i int) Timing {
 	sys := &s.systems[i]
 	t := Timing{Name: sys.name}
@@ -110,9 +110,8 @@ func (s *Schedule) Timing(i int) Timing {
 	return t
 }
 
-// AppendTimes appends the times of system i to dst, oldest first: those of at most 120 ticks. It returns the
-// extended slice, and allocates only if the capacity of dst does not suffice. It panics if there is no such
-// system.
+// AppendTimes appends the times of system i in the last 120 ticks to dst, oldest first. It returns the extended
+// slice, and allocates only if the capacity of dst does not suffice. If there is no such system, AppendTimes panics.
 func (s *Schedule) AppendTimes(dst []time.Duration, i int) []time.Duration {
 	ring := &s.systems[i].ring
 	from, to := (s.runs-min(s.runs, samples))%slots, s.runs%slots

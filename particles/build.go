@@ -7,9 +7,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Vertex has the memory layout of ebiten.Vertex (Ebitengine 2.10), so that a renderer can
-// convert the slice by unsafe. This package does not import Ebitengine. A Vertex has 48 bytes and
-// no pointers. Build does not write the custom fields.
+// A Vertex has the memory layout of ebiten.Vertex (Ebitengine 2.10), so a renderer can convert the slice with package
+// unsafe. This package does not import Ebitengine. A Vertex has 48 bytes and no pointers. Build does not write the
+// custom fields.
 type Vertex struct {
 	DstX, DstY                         float32 // pixels
 	SrcX, SrcY                         float32 // texels
@@ -20,8 +20,8 @@ type Vertex struct {
 // A Region is a kind's rectangle in the texture, in texels.
 type Region struct{ X0, Y0, X1, Y1 float32 }
 
-// A View maps the world to pixels: pixel = p*Scale + (X, Y). It has W × H pixels. Build skips
-// quads outside of [0, W] × [0, H].
+// A View maps the world to pixels: pixel = p*Scale + (X, Y). A View is W × H pixels large. Build skips quads outside
+// of [0, W] × [0, H].
 type View struct{ X, Y, Scale, W, H float32 }
 
 // Build writes VertsPerQuad vertices and IndicesPerQuad indices for each visible particle.
@@ -30,14 +30,14 @@ const (
 	IndicesPerQuad = 6 // indices of a particle: two triangles
 )
 
-// Build writes a quad of four vertices and six indices for every visible particle. Indices count from base.
-// regions has one region for each kind, in the order of the IDs. nv and ni are the numbers of vertices and
-// indices that Build wrote. dropped is the number of visible quads that did not fit into verts or indices.
-// The slices belong to the caller: Build does not grow or keep them.
+// Build writes a quad of four vertices and six indices for every visible particle. Indices count from base. The slice
+// regions has one region for each kind, in the order of the IDs. The results nv and ni are the numbers of vertices
+// and indices that Build wrote. The result dropped is the number of visible quads that did not fit into verts or
+// indices. The slices belong to the caller: Build neither grows nor keeps them.
 //
-// Quads have the order of rows, which Update changes. Particles that must lie above others belong in a second
-// System. Build allocates nothing. It panics with a *memory.Misuse if there are fewer regions than kinds or
-// the System is closed. Cost: see the package documentation.
+// The quads have the order of the rows. Update changes the order of the rows, so particles that must lie above others
+// belong in a second System. Build allocates nothing. If there are fewer regions than kinds, or if the System is
+// closed, Build panics with a *memory.Misuse. Cost: see the package documentation.
 func (s *System) Build(v View, regions []Region, verts []Vertex, indices []uint32, base uint32) (nv, ni, dropped int) {
 	s.open("Build")
 	if len(regions) < len(s.kinds) {

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Check verifies the metadata and all rows, and returns an error that lists the faults, or nil. Of faults in
-// rows it lists the first of each kind. It returns nil for a closed System. Cost: one pass over three
-// columns.
+// Check verifies the metadata and all rows. If there are faults, Check returns an error that lists them. For each
+// sort of fault in rows the error has only the first row. For a closed System Check returns nil. Cost: one pass over
+// three columns.
 func (s *System) Check() error {
 	errs := []error{s.columns.check()}
 	if s.n < 0 || s.n > s.usable || s.usable > s.max {

@@ -3,10 +3,9 @@
 //
 // # The idea
 //
-// A particle is a row in a structure of arrays. Update iterates over the columns and replaces
-// each dead row by the last one. Build turns visible rows into quads. Colour, size and rotation
-// are functions of the age and are computed by Build, so that an update touches 41 bytes a
-// particle.
+// A particle is a row in a structure of arrays. Update iterates over the columns and replaces each dead row by the
+// last row. Build turns visible rows into quads. Build also computes colour, size and rotation, which are functions
+// of the age. So Update touches only 41 bytes a particle.
 //
 // # Layout
 //
@@ -20,15 +19,15 @@
 //	Emitter --Emit--> columns --Update--> columns --Build--> []Vertex, []uint32
 //	Kind -----Register--> ramp of 64 colours and sizes ---------^
 //
-// New reserves address space for Config.Capacity rows. Emit commits it in steps of 16,384 rows
-// of 38 bytes. Rows never move to another address when the columns grow. If the source refuses
-// memory, fewer particles are emitted, and Stats counts those that are missing.
+// New reserves address space for Config.Capacity rows. Emit commits the memory in steps of 16,384 rows of 38 bytes.
+// Rows never move to another address when the columns grow. If the source refuses memory, fewer particles are
+// emitted, and Stats counts the missing particles.
 //
 // # Use it when, and when not
 //
-// Use it for objects that live for seconds, are never looked up and do not collide. An object
-// that other code refers to is an entity. The order of rows changes: if smoke must lie under
-// sparks, use two Systems and build them one after the other. Additive kinds need no order.
+// Use it for objects that live for seconds, are never looked up and do not collide. If other code refers to an
+// object, make the object an entity instead. The order of rows changes: if smoke must lie under sparks, use two
+// Systems and build the System of the smoke first. Additive kinds need no order.
 //
 // # Cost
 //
@@ -45,11 +44,10 @@
 //	Emit                                                           21; 34 in a Disc or Ring
 //	Hash                                                           10
 //
-// AMD EPYC, Go 1.26.8, two shared cores under little other load, two runs of each. Measure it
-// with go test -bench . in this folder. The baseline copies each emitted particle once more.
-// Under load on the memory bus every row takes three to four times as long. A million
-// structures were then faster in some runs (5.3–6.2 compared with 8.0–9.0). Speed is not the
-// only reason for columns: they never move, and they have a budget.
+// AMD EPYC, Go 1.26.8, two shared cores under little other load, two runs of each. Measure the times with go test
+// -bench . in this folder. The baseline copies each emitted particle once more. Under load on the memory bus every
+// row takes three to four times as long. A million structures were then faster in some runs (5.3–6.2 compared with
+// 8.0–9.0). Speed is not the only reason for columns: columns never move, and they have a budget.
 //
 // # Concurrency and the collector
 //
@@ -57,10 +55,9 @@
 // pointers. Kinds and their ramps are metadata on the Go heap. Emit, Update, Build and Hash
 // allocate nothing on the Go heap.
 //
-// The same seed and calls give the same bits on every architecture. Each product is rounded
-// separately, sines are computed by this package, and no clock is read. If the source refuses
-// memory the result differs, because there are fewer particles. The last bits of vertices may
-// differ between architectures.
+// The same seed and calls give the same bits on every architecture. Each product is rounded separately, sines are
+// computed by this package, and no clock is read. If the source refuses memory, there are fewer particles, and the
+// bits differ. The last bits of vertices may differ between architectures.
 //
 // # Source
 //

@@ -25,7 +25,7 @@ type Emitter struct {
 
 	Angle  float32 // middle of the cone of directions; 0 is +x
 	Spread float32 // full width of the cone; 2π is every direction
-	Speed  Range   // units/s; a negative speed flies in the opposite direction
+	Speed  Range   // units/s; with a negative speed particles fly in the opposite direction
 	Life   Range   // seconds, limited to 1/1024 to 3600
 	Size   Range   // side of the quad, before Kind.Size
 
@@ -34,28 +34,29 @@ type Emitter struct {
 	Owed  float32 // fraction of a particle that EmitRate carries over to its next call
 }
 
-// Emit emits n particles and returns how many it emitted. It emits fewer if the capacity is reached or the
-// source refuses memory, and counts the missing ones in Stats.Dropped. A negative n emits none. Emit commits
-// memory if the columns are full. It allocates on the Go heap only for the error of a refused commit. It
-// panics with a *memory.Misuse if the kind is not registered or the System is closed. Cost: see the package
-// documentation.
+// Emit emits n particles and returns the number of emitted particles. If the capacity is reached or the source
+// refuses memory, Emit emits fewer particles and counts the missing ones in Stats.Dropped. With a negative n Emit
+// emits none. If the columns are full, Emit commits memory. It allocates on the Go heap only for the error of a
+// refused commit. If the kind is not registered, or the System is closed, Emit panics with a *memory.Misuse. Cost:
+// see the package documentation.
 func (s *System) Emit(e *Emitter, n int) int {
 	s.open("Emit")
 	return s.emit(e, n, 0)
 }
 
-// Burst emits e.Burst particles. Results and panics are those of [System.Emit].
+// Burst emits e.Burst particles. It returns and panics as [System.Emit].
 func (s *System) Burst(e *Emitter) int {
 	s.open("Burst")
 	return s.emit(e, e.Burst, 0)
 }
 
-// EmitRate emits e.Rate*dt particles, dt in seconds, and returns how many it emitted. It adds the fraction of
-// a particle to e.Owed and uses it in the next call. If the sum is negative or NaN, it emits none and sets
-// e.Owed to 0. Particles that could not be emitted are dropped as in [System.Emit], and not owed.
+// EmitRate emits e.Rate*dt + e.Owed particles, rounded down, and returns the number of emitted particles. Dt is in
+// seconds. EmitRate stores the fraction in e.Owed for the next call. If the sum is negative or NaN, EmitRate emits
+// none and sets e.Owed to 0. Particles that cannot be emitted are dropped as in [System.Emit], and do not count in
+// e.Owed.
 //
-// The particles are distributed along the path of the emitter during dt, from (X, Y) back by (VX, VY)*dt, so
-// that a fast emitter leaves an even trail. Panics are those of Emit.
+// The particles are distributed along the path of the emitter during dt, from (X, Y) back by (VX, VY)*dt, so that a
+// fast emitter leaves an even trail. EmitRate panics as [System.Emit].
 func (s *System) EmitRate(e *Emitter, dt float32) int {
 	s.open("EmitRate")
 	owed := e.Owed + float32(e.Rate*dt)

@@ -11,12 +11,11 @@ import (
 
 // Config sizes a System. A field of 0 selects its default.
 type Config struct {
-	// Capacity is the maximum number of live particles, from 1 to 1<<24. 0 means 131,072. It
-	// costs address space; memory is committed as particles are emitted. If the system refuses
-	// the address space, New tries half of it, and so on.
+	// Capacity is the maximum number of live particles, from 1 to 1<<24. 0 means 131,072. Capacity costs address
+	// space; memory is committed as particles are emitted. If the system refuses the address space, New halves
+	// Capacity until the system agrees.
 	Capacity int
-	// MaxKinds is the maximum number of kinds, from 1 to 256. 0 means 32. Each costs 1.3 KiB of
-	// the Go heap.
+	// MaxKinds is the maximum number of kinds, from 1 to 256. 0 means 32. Each kind costs 1.3 KiB of the Go heap.
 	MaxKinds int
 	// Seed is the seed of the random numbers. 0 means a fixed seed, the same in each program.
 	Seed uint64
@@ -29,12 +28,11 @@ const (
 	maxKinds        = 256
 )
 
-// A System contains particles in columns off the Go heap: row i of every column is particle i.
-// The last row replaces a dead one, so the order of rows changes.
+// A System contains particles in columns off the Go heap: row i of every column is particle i. The last row replaces
+// a dead row, so the order of rows changes.
 //
-// A System is for one goroutine at a time. After Close, or after its source has ended, only Close,
-// Check, Stats, Len, Capacity, Count, Kind and Hash may be called. All other methods panic with a
-// *memory.Misuse.
+// A System is for one goroutine at a time. After Close, or after the source of the System is closed, only Close,
+// Check, Stats, Len, Capacity, Count, Kind and Hash may be called. All other methods panic with a *memory.Misuse.
 type System struct {
 	// Invariants, verified by Check:
 	//
@@ -63,13 +61,13 @@ type System struct {
 	failures uint64
 }
 
-// Bounds is a rectangle, in units of the world. Particles whose Kind has a Bounce are reflected at
-// its sides.
+// Bounds is a rectangle, in units of the world. If a Kind has a Bounce, its particles are reflected at the sides of
+// the rectangle.
 type Bounds struct{ MinX, MinY, MaxX, MaxY float32 }
 
-// New reserves the columns from src; nil means page.Default(). It commits nothing. The error wraps
-// memory.ErrConfig and names the field if cfg is invalid, or wraps the error of src. Nothing stays reserved
-// then. The caller must Close the System before it closes src.
+// New reserves the columns from src, and commits nothing. A nil src means page.Default(). If cfg is invalid, the
+// error wraps memory.ErrConfig and names the field. Otherwise it wraps the error of src. After an error nothing stays
+// reserved. Close the System before you close src.
 func New(src page.Source, cfg Config) (_ *System, err error) {
 	cfg.Capacity = cmp.Or(cfg.Capacity, defaultCapacity)
 	cfg.MaxKinds = cmp.Or(cfg.MaxKinds, defaultKinds)
@@ -102,21 +100,20 @@ func New(src page.Source, cfg Config) (_ *System, err error) {
 // Len returns the number of live particles.
 func (s *System) Len() int { return s.n }
 
-// Capacity returns the maximum number of live particles: Config.Capacity, or less if the system
-// refused that much address space. It is 0 after Close.
+// Capacity returns the maximum number of live particles: Config.Capacity, or less if the system refused so much
+// address space. After Close Capacity returns 0.
 func (s *System) Capacity() int { return s.max }
 
-// Motion returns the columns of positions and velocities, for forces that a Kind does not have, such as a
-// vortex or a magnet. Each has one entry per live particle. The caller may change the entries. The slices are
-// valid until the next Emit, Burst, EmitRate, Update, Reset, Trim or Close.
+// Motion returns the columns of positions and velocities, for forces that a Kind does not have, such as a vortex or a
+// magnet. Each column has one entry per live particle. The caller may change the entries. The slices are valid until
+// the next Emit, Burst, EmitRate, Update, Reset, Trim or Close.
 func (s *System) Motion() (x, y, vx, vy []float32) {
 	s.open("Motion")
 	return s.x[:s.n:s.n], s.y[:s.n:s.n], s.vx[:s.n:s.n], s.vy[:s.n:s.n]
 }
 
-// SetBounds sets the rectangle at whose sides kinds with a Bounce are reflected. With the zero
-// Bounds no particle is reflected. It panics with a *memory.Misuse if the rectangle is empty or not
-// finite.
+// SetBounds sets the rectangle at whose sides kinds with a Bounce are reflected. With the zero Bounds no particle is
+// reflected. If the rectangle is empty or not finite, SetBounds panics with a *memory.Misuse.
 func (s *System) SetBounds(b Bounds) {
 	s.open("SetBounds")
 	if (b != Bounds{}) && (!(b.MinX < b.MaxX && b.MinY < b.MaxY) || !finite(b.MinX, b.MinY, b.MaxX, b.MaxY)) {
@@ -125,10 +122,10 @@ func (s *System) SetBounds(b Bounds) {
 	s.bounds = b
 }
 
-// Reserve commits memory for n particles, so that Emit commits nothing until more than n are alive. The error
-// wraps memory.ErrTooLarge if n exceeds Capacity, or wraps the error of the source; nothing is changed then.
-// After a refused commit Emit does not ask the source again. A call of Reserve with a valid n makes it ask
-// again.
+// Reserve commits memory for n particles, so that Emit commits nothing until more than n are alive. If n exceeds
+// Capacity, the error wraps memory.ErrTooLarge. Otherwise it wraps the error of the source. After an error nothing
+// has changed. After a refused commit Emit does not ask the source for memory again. A call of Reserve with a valid n
+// makes Emit ask again.
 func (s *System) Reserve(n int) error {
 	s.open("Reserve")
 	if n > s.max {
@@ -145,24 +142,24 @@ func (s *System) Reserve(n int) error {
 	return nil
 }
 
-// Reset removes all particles and restarts the random numbers from the seed. It keeps kinds, bounds,
-// statistics and committed memory. After a refused commit, Emit asks the source again. The cost does not
-// depend on the number of particles.
+// Reset removes all particles and restarts the random numbers from the seed. Reset keeps kinds, bounds, statistics
+// and committed memory. If the source has refused a commit, Emit asks the source again after Reset. The cost of Reset
+// does not depend on the number of particles.
 func (s *System) Reset() {
 	s.open("Reset")
 	s.n, s.rng, s.refused = 0, s.seed0, false
 	clear(s.alive[:])
 }
 
-// Trim decommits the memory of unused rows. If the source cannot decommit, Trim returns its error; the
-// particles are unchanged.
+// Trim decommits the memory of unused rows. If the source cannot decommit, Trim returns the error of the source. Trim
+// never changes particles.
 func (s *System) Trim() error {
 	s.open("Trim")
 	return s.shrink(s.n)
 }
 
-// Close releases the columns and ends all particles. If the source cannot release them, Close returns its
-// error and can be called again. After a Close without an error, further ones do nothing.
+// Close releases the columns and ends all particles. If the source cannot release the columns, Close returns the
+// error of the source and can be called again. After a Close without an error, further calls of Close do nothing.
 func (s *System) Close() error {
 	s.shut()
 	return s.release()
@@ -197,9 +194,9 @@ type Stats struct {
 	Capacity int          // see System.Capacity
 	Kinds    int          // registered kinds
 	Emitted  uint64       // particles emitted since New
-	Dropped  uint64       // particles not emitted since New: no capacity, or no memory
+	Dropped  uint64       // particles that Emit could not emit since New: no capacity, or no memory
 	Failures uint64       // since New: growths in Emit and Reserve that the source refused, also in part
-	Memory   memory.Stats // in bytes, a particle as one allocation
+	Memory   memory.Stats // in bytes; a particle counts as one allocation
 }
 
 // Stats returns the statistics. It allocates nothing.

@@ -17,12 +17,12 @@ type step struct {
 	bounce float32
 }
 
-// Update advances all particles by dt seconds. It applies drag and gravity to the velocity and the velocity
-// to the position. It reflects kinds with a Bounce at the bounds, and removes particles whose life has ended.
-// If dt is not positive it does nothing.
+// Update advances all particles by dt seconds. Update applies drag and gravity to the velocity, and the velocity to
+// the position. It reflects particles of kinds with a Bounce at the bounds, and removes particles whose life has
+// ended. If dt is not positive, Update does nothing.
 //
 // Drag divides the velocity by 1+Drag*dt, which is stable for any dt. The result has the same bits on every
-// architecture. Update allocates nothing. It panics with a *memory.Misuse if the System is closed.
+// architecture. Update allocates nothing. If the System is closed, Update panics with a *memory.Misuse.
 func (s *System) Update(dt float32) {
 	s.open("Update")
 	if !(dt > 0) || s.n == 0 {

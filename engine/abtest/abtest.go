@@ -1,6 +1,6 @@
-// Package abtest compares the time of implementations that do the same work. They run in turns in one
-// process, so that other load on the machine affects all of them. Results are medians with quartiles. It
-// is for tests and benchmarks.
+// Package abtest compares the time of implementations that do the same work. The implementations run in turns in one
+// process, so that other load on the machine affects all of them. Results are medians with quartiles. The package is
+// for tests and benchmarks.
 package abtest
 
 import (
@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A Side is one of the implementations. Name is for Report, and Run does the work of one round.
+// A Side is an implementation. Name is its name in Report, and Run does the work of one round.
 type Side struct {
 	Name string
 	Run  func()
@@ -23,9 +23,10 @@ type Figures struct {
 	took  [][]float64 // by side and round, in nanoseconds
 }
 
-// Measure runs every side once in each round and returns the wall-clock times. The order rotates from round
-// to round. Before each round it calls between, which must not be nil and whose time is not measured. rounds
-// must be at least 1 for the methods of Figures. During the call the goroutine is locked to its thread.
+// Measure runs every side once in each round and returns the wall-clock times. The order of the sides rotates from
+// round to round. Before each round Measure calls the function between, which must not be nil. The time of this call
+// is not measured. With rounds below 1 the methods of Figures panic. During the call of Measure the goroutine is
+// locked to its thread.
 func Measure(rounds int, between func(), sides ...Side) *Figures {
 	f := &Figures{took: make([][]float64, len(sides))}
 	for _, s := range sides {
@@ -45,12 +46,12 @@ func Measure(rounds int, between func(), sides ...Side) *Figures {
 	return f
 }
 
-// Took returns the lower quartile, the median and the upper quartile of side i's time for a round, in
-// nanoseconds. It panics if there is no such side, or if there were no rounds.
+// Took returns the lower quartile, the median and the upper quartile of side i's time for a round, in nanoseconds. If
+// there is no such side, or if there were no rounds, Took panics.
 func (f *Figures) Took(i int) (low, median, high float64) { return quartiles(f.took[i]) }
 
-// Ratio returns the lower quartile, the median and the upper quartile of side a's time divided by side b's
-// time of the same round. A ratio below 1 means that a is faster. It panics as Took.
+// Ratio returns the lower quartile, the median and the upper quartile of side a's time divided by side b's time of
+// the same round. A ratio below 1 means that a is faster. Ratio panics as Took does.
 func (f *Figures) Ratio(a, b int) (low, median, high float64) {
 	all := make([]float64, len(f.took[a]))
 	for r := range all {
@@ -65,10 +66,11 @@ func quartiles(v []float64) (low, median, high float64) {
 	return v[len(v)/4], v[len(v)/2], v[len(v)*3/4]
 }
 
-// Report reports the metrics of a benchmark with three sides: 0 the shipped implementation, 1 the same again,
-// and 2 the hand-written baseline. A round simulates the given number of ticks. The metrics are the median
-// time of a tick of sides 0 and 2, the median ratio of 0 to 2, and that of 0 to 1 as A/A. It also logs the
-// quartiles of both ratios. It panics if there are fewer sides.
+// Report reports the metrics of a benchmark with three sides: side 0 is the shipped implementation, side 1 is the
+// shipped implementation again, and side 2 is the hand-written baseline. A round simulates the given number of ticks.
+// The metrics are the median time of a tick of sides 0 and 2, and two median ratios. The first ratio is side 0 to
+// side 2. The second ratio is side 0 to side 1, under the name A/A. Report also logs the quartiles of both ratios.
+// With fewer than three sides Report panics.
 func (f *Figures) Report(b *testing.B, ticks int) {
 	b.Helper()
 	b.ReportMetric(0, "ns/op")

@@ -1,8 +1,8 @@
 // Package atomicfile writes files atomically: a reader finds the old version or the new one, complete.
 //
-// A new version is written to a temporary file in the same folder, synced, and renamed over the target.
-// Then the folder is synced. The target exists at every moment, so a process that is killed between any two
-// system calls loses nothing. One that cannot be read may be found under the name of its backup instead.
+// A new version is written to a temporary file in the same folder, synced, and renamed over the target. Then the
+// folder is synced. The target exists at every moment, so a process that is killed between any two system calls loses
+// nothing. There is one exception: a target that cannot be read may be found under the name of its backup instead.
 //
 //	create  write  chmod  sync  close                  the temporary file
 //	link  rename  remove  sync the folder              the backup, if one is wanted
@@ -26,35 +26,35 @@ import (
 	"path/filepath"
 )
 
-// ErrUnsynced is wrapped by the error of Write if the new version is in place, and its folder could not be
-// synced. A power cut may then restore the old version. A backup, if one was wanted, has been made.
+// ErrUnsynced reports that the new version is in place, but its folder could not be synced. The error of Write wraps
+// it. After this error a power cut may restore the old version. If a backup was wanted, the backup exists.
 var ErrUnsynced = errors.New("the new version is in place, but may not survive a power cut")
 
 const prefix = ".strata-"
 
-// Pattern returns a pattern for os.CreateTemp. The file names that it produces end in ext. Sweep removes
-// files with such names after this process has ended.
+// Pattern returns a pattern for os.CreateTemp. The file names that it produces end in ext. After this process has
+// ended, Sweep removes files with such names.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
-// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. It may be copied,
+// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied,
 // and is safe for concurrent use with different paths.
 type Writer struct {
 	System System      // nil: the operating system
-	Mode   fs.FileMode // of the new version, whatever the umask; 0: 0644
-	Backup string      // if not empty, the old version is kept under this path, which must be in the same folder
+	Mode   fs.FileMode // of the new version, regardless of the umask; 0: 0644
+	Backup string      // if not empty, the old version is kept under this path; the path must be in the folder of the file
 }
 
 // Write writes a file atomically with mode 0644; see [Writer.Write].
 func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
 
-// Write replaces the file at path by the bytes that write writes, or creates it. The argument of write is
-// valid during the call. After Write returned nil, the new version survives a power cut, except on Windows
-// and js.
+// Write replaces or creates the file at path. The function write writes the new contents to its argument, which is
+// valid during the call of write. If Write returns nil, the new version survives a power cut, except on Windows and
+// js.
 //
-// If Write fails, the file is unchanged, with two exceptions. If the error wraps ErrUnsynced, the new version
-// is in place. If Backup is set and the old version is a folder or not readable, it may be at Backup. The
-// error is that of write, or an *fs.PathError with the failed step, the path and the system's reason. If
-// write panics, the temporary file is removed and the panic continues.
+// If Write fails, the file is unchanged, with two exceptions. If the error wraps ErrUnsynced, the new version is in
+// place. If Backup is set, and the old version is a folder or not readable, the old version may be at Backup. Write
+// returns the error of the function write, or an *fs.PathError with the failed step, the path and the system's
+// reason. If the function write panics, Write removes the temporary file, and the panic continues.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())
 	w.Mode = cmp.Or(w.Mode, 0o644)

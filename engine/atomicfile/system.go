@@ -9,26 +9,27 @@ import (
 	"path/filepath"
 )
 
-// A System is the part of a file system that Writer uses. Each method is one system call. Tests implement it
-// to stop or fail between two calls. Errors must be those of package os: Writer looks for fs.ErrNotExist and
+// A System is the part of a file system that Writer uses. Each method is one system call. Tests implement System to
+// stop or fail between two calls. Errors must be like the errors of package os: Writer looks for fs.ErrNotExist and
 // fs.ErrPermission.
 type System interface {
 	// Create makes a new file with mode 0600 and opens it; see os.CreateTemp.
 	Create(dir, pattern string) (File, error)
 	// Open opens a file for reading.
 	Open(name string) (io.ReadCloser, error)
-	// Link makes a second name for a file. It fails if the new name exists.
+	// Link makes a second name for a file. If the second name exists, Link fails.
 	Link(name, second string) error
-	// Rename replaces to, if it exists, in one step.
+	// Rename gives a file a new name. If the new name exists, Rename replaces its file in one step.
 	Rename(from, to string) error
 	// Remove removes a file.
 	Remove(name string) error
-	// IsFolder reports whether name is a folder. It returns false for a link to one, and if name cannot be read.
+	// IsFolder reports whether name is a folder. For a link to a folder, and if name cannot be read, IsFolder returns
+	// false.
 	IsFolder(name string) bool
 	// SyncFolder makes the names in a folder survive a power cut, if the system can.
 	SyncFolder(dir string) error
-	// MakeFolder makes one folder. The error wraps fs.ErrExist if the name exists, and fs.ErrNotExist if its
-	// parent does not.
+	// MakeFolder makes one folder. If the name exists, the error wraps fs.ErrExist. If the parent folder does not
+	// exist, the error wraps fs.ErrNotExist.
 	MakeFolder(dir string, mode fs.FileMode) error
 }
 
@@ -67,9 +68,9 @@ func (operating) IsFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// MakeFolder makes a folder and its parents, like os.MkdirAll, and syncs the folder that contains each new
-// one. It returns nil if the name exists already, even as a file. Otherwise the error is an *fs.PathError
-// with the failed step. A nil System is the operating system.
+// MakeFolder makes a folder and its parents, like os.MkdirAll, and syncs the folder that contains each new folder. If
+// the name exists already, even as a file, MakeFolder returns nil. Every error is an *fs.PathError with the failed
+// step. A nil System is the operating system.
 func MakeFolder(sys System, dir string, mode fs.FileMode) error {
 	sys = cmp.Or(sys, OS())
 	if sys.IsFolder(dir) {

@@ -1,5 +1,5 @@
-// Package cmdline parses the flags of commands, and reports what is wrong in one line: the flag, its value and the
-// values that are allowed. The flag package prints the usage of every flag instead, with the error on top.
+// Package cmdline parses the flags of commands. It reports a wrong flag in one line: the flag, its value and the
+// allowed values. The flag package of the standard library prints the usage of all flags instead.
 package cmdline
 
 import (
@@ -13,12 +13,13 @@ import (
 	"unicode"
 )
 
-// ErrUsage is returned after one line said what is wrong with a command line. Commands then exit with 2.
+// ErrUsage reports that the command line is wrong, and that a line with the reason was printed. If a command gets
+// ErrUsage, it exits with code 2.
 var ErrUsage = errors.New("wrong usage")
 
-// Parse parses args with f, which must have flag.ContinueOnError. It returns nil if all flags are valid. For
-// -h and -help it prints the usage to out and returns flag.ErrHelp. If a flag is wrong it prints one line to
-// out and returns ErrUsage. The line has the name of f, the flag, its value and the allowed values.
+// Parse parses args with f, which must have flag.ContinueOnError. If all flags are valid, Parse returns nil. For -h
+// and -help Parse prints the usage to out and returns flag.ErrHelp. If a flag is wrong, Parse prints one line to out
+// and returns ErrUsage. The line has the name of f, the flag, the flag's value and the allowed values.
 func Parse(f *flag.FlagSet, args []string, out io.Writer) error {
 	failed, restore := record(f)
 	usage := f.Usage

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Settle makes every worker call Config.Drain soon, and passes blocks that Config.Free refused to it again.
-// Call it after a load. Otherwise the last freed blocks stay in the workers' inboxes until the next Cancel.
-// It does not wait, and cancels nothing. A panic of Config.Free continues to the caller.
+// Settle makes every worker call Config.Drain soon. It also passes the blocks that Config.Free refused to Config.Free
+// again. Call Settle after a load. Otherwise the last freed blocks stay in the workers' inboxes until the next
+// Cancel. Settle does not wait, and cancels nothing. A panic of Config.Free continues to the caller.
 func (s *Streamer) Settle() {
 	s.mu.Lock()
 	s.again()
@@ -16,10 +16,10 @@ func (s *Streamer) Settle() {
 	s.flush()
 }
 
-// Settled reports whether every worker has acknowledged the last Cancel and Settle. No worker then has
-// blocks of a cancelled asset, except abandoned ones. An acknowledgement takes at most one call of the
-// file system, which Config.Patience limits, one step of a decoder between two reads, or one Drain. A
-// worker that waits for space in its heap frees its blocks and acknowledges.
+// Settled reports whether every worker has acknowledged the last Cancel and Settle. If Settled returns true, only
+// abandoned workers can have blocks of a cancelled asset. A worker acknowledges after the running call of the file
+// system, step of a decoder between two reads, or Drain. Config.Patience limits a call of the file system. A worker
+// that waits for space in its heap frees its blocks and acknowledges at once.
 func (s *Streamer) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,16 +54,15 @@ func (s *Streamer) raiseEpoch() {
 	s.wake.Broadcast()
 }
 
-// Close closes every handle, releases the delivered assets, waits for the workers to end and frees all
-// blocks. The streamer does not use the heaps afterwards. A second Close passes the blocks that
-// Config.Free refused to it again, and otherwise does nothing.
+// Close closes every handle, releases the delivered assets, waits for the workers to end and frees all blocks. The
+// streamer does not use the heaps afterwards. A second Close only passes the blocks that Config.Free refused to
+// Config.Free again.
 //
-// Close waits at most 2 s for a call of the file system and then abandons the worker. The error names
-// the file of each abandoned worker. Such a worker does not touch its heap again, and its blocks are
-// not freed; Stats().Staging has their bytes. The error also names blocks that Config.Free refused, and
-// panics of Release.
+// Close waits at most 2 s for a call of the file system, and then abandons the worker. The error names the file of
+// each abandoned worker. An abandoned worker does not touch its heap again. Its blocks are not freed; Stats().Staging
+// counts their bytes. The error also names the blocks that Config.Free refused, and panics of Release.
 //
-// Inside Deliver, Close frees that asset's blocks after Deliver has returned.
+// If Deliver calls Close, the blocks of the asset that is being delivered are freed after Deliver has returned.
 func (s *Streamer) Close() error {
 	bad := s.begin()
 	s.mu.Lock()

@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Check verifies the metadata of all assets, handles and workers, and returns an error that lists up to 20
-// faults, or nil. It may be called at any time. The cost is proportional to Config.Assets and Config.Handles.
-// It also returns if the metadata is corrupted.
+// Check verifies the metadata of all assets, handles and workers. If there are faults, Check returns an error that
+// lists up to 20 faults. Check may be called at any time. The cost is proportional to Config.Assets and
+// Config.Handles. Check ends even if the metadata is corrupted.
 func (s *Streamer) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,51 +10,48 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Config configures New. FS, Heap and Free are required. New returns an error if a number is negative or
-// above its limit.
+// Config configures New. FS, Heap and Free are required. If a number is negative or above its limit, New returns an
+// error.
 type Config struct {
-	// FS has the files. All workers read it concurrently. Only regular files are read, and an empty
-	// file is an error. If FS is an fs.StatFS, Stat is called before Open. Open a folder with
-	// os.OpenRoot, so that no link leads out of it. Required.
+	// FS has the files. All workers read from FS concurrently. Only regular files are read, and an empty file is an
+	// error. If FS is an fs.StatFS, Stat is called before Open. Open a folder with os.OpenRoot, so that no link leads
+	// out of the folder. Required.
 	FS fs.FS
-	// Heap returns the allocator of a worker, from 0. New calls it once for each worker. A
-	// worker allocates only from its own heap, until the streamer is closed. The allocator must
-	// not call the streamer. Required.
+	// Heap returns the allocator of a worker, from 0. New calls Heap once for each worker. A worker allocates only
+	// from its own heap, until the streamer is closed. The allocator must not call the streamer. Required.
 	Heap func(worker int) memory.Allocator
-	// Free returns a block to its heap. It is called on the game goroutine while the worker may
-	// be using the heap, so it must push the block to an inbox. If it panics, for example with
-	// a *memory.Misuse, it must not have freed the block. The block is then passed to Free again
-	// by the next Settle, by Scope.Cancel, or by Close. Required.
+	// Free returns a block to its heap. Free is called on the game goroutine while the worker may be using the heap.
+	// So Free must push the block to an inbox. If Free panics, for example with a *memory.Misuse, it must not have
+	// freed the block. After a panic the block is passed to Free again by the next Settle, Scope.Cancel or Close.
+	// Required.
 	Free func(p unsafe.Pointer, size uintptr)
-	// Drain, if not nil, is called on the worker's goroutine after each Scope.Cancel, Settle and
-	// Close, when all blocks were passed to Free. One call may serve several of them. It should
-	// free the blocks in the worker's inbox. The worker may be between two reads of another asset.
-	// Drain must return, and must not call the streamer. A panic is logged as an error.
+	// Drain, if not nil, is called on the worker's goroutine after each Scope.Cancel, Settle and Close, when all
+	// blocks were passed to Free. One call of Drain may serve several calls of Scope.Cancel or Settle. Drain should
+	// free the blocks in the worker's inbox. The worker may be between two reads of another asset. Drain must return,
+	// and must not call the streamer. A panic is logged as an error.
 	Drain func(worker int)
-	// Workers is the number of goroutines that read and decode, at most 64. 0 means 2, and 1 in
-	// a browser.
+	// Workers is the number of goroutines that read and decode, at most 64. 0 means 2; in a browser 0 means 1.
 	Workers int
-	// Patience is the longest time that one call of FS may take, at most 24 h. After it the worker
-	// is abandoned with its heap, and the asset fails with ErrHangs. Close waits at most 2 s. 0
-	// means 10 s.
+	// Patience is the longest time that one call of FS may take, at most 24 h. After a longer call the worker and its
+	// heap are abandoned, and the asset fails with ErrHangs. Close waits at most 2 s. 0 means 10 s.
 	Patience time.Duration
-	// MaxBytes is the largest size of a file in bytes, and of its decoded blocks together, at most
-	// 1 GiB. 0 means 16 MiB.
+	// MaxBytes is the largest size of a file in bytes. It is also the largest sum of the asset's decoded blocks.
+	// MaxBytes is at most 1 GiB. 0 means 16 MiB.
 	MaxBytes int64
 	// Assets is the maximum number of assets, cached ones included, at most 1<<20. 0 means 512.
 	Assets int
 	// Handles is the maximum number of open handles, at most 1<<22. 0 means four times Assets.
 	Handles int
-	// Resident is the budget for decoded bytes: reserved by workers, in flight, and loaded. A loaded
-	// asset without a handle is cached until its space is needed. The least recently used one is
-	// evicted first. An asset that does not fit beside those with handles waits. An asset larger
-	// than the budget fails with ErrTooLarge. 0 means no budget, and nothing is cached.
+	// Resident is the budget for decoded bytes: reserved by workers, in flight, and loaded. A loaded asset without a
+	// handle is cached until its space is needed. The least recently used asset is evicted first. If an asset does
+	// not fit beside the assets with handles, it waits. An asset larger than the budget fails with ErrTooLarge. 0
+	// means no budget, and nothing is cached.
 	Resident int64
 	// Upload is the budget of one Poll. The zero Budget means 1 MiB and 2 ms.
 	Upload Budget
-	// Retries is how often a failed asset is retried automatically, at most 1000: after Backoff
-	// Polls, then after twice as many, and so on. 0 means that only Handle.Retry, a new request,
-	// Reload and a changed file load it again. A Backoff of 0 means 30, and 1<<20 is the limit.
+	// Retries is the number of automatic retries of a failed asset, at most 1000. The first retry comes after Backoff
+	// Polls, each further retry after twice as many Polls as the last one. If Retries is 0, only Handle.Retry, a new
+	// request, Reload and a changed file load the asset again. A Backoff of 0 means 30; the largest Backoff is 1<<20.
 	Retries, Backoff int
 	// Watch is the interval in which idle workers check the files of loaded and failed assets, at
 	// most 24 h. A changed file is loaded again. 0 means never.

@@ -4,10 +4,10 @@
 //
 // # The idea
 //
-// A [Kind] says what a file becomes. Its decode function runs on a worker and allocates from the
-// worker's own heap. Its deliver function runs on the game goroutine. [Request] returns a [Handle].
-// The handle has a priority, which may change. Closing the handle cancels or releases the asset. A
-// [Scope] closes its handles together.
+// A [Kind] describes how a file becomes a value. The Kind's decode function runs on a worker and allocates from the
+// worker's own heap. The Kind's deliver function runs on the game goroutine. [Request] returns a [Handle]. The handle
+// has a priority, which may change. Closing the handle cancels or releases the asset. A [Scope] closes its handles
+// together.
 //
 // # Layout
 //
@@ -38,23 +38,22 @@
 //	play level after level                 [Flow]
 //	simulate a slow disk                   [Slow]
 //
-// Open a folder with os.OpenRoot, so that no link leads out of it. Only regular files are read.
+// Open a folder with os.OpenRoot, so that no link leads out of the folder. Only regular files are read.
 //
 // # Failures
 //
-// A failure affects one asset. It is logged as one [LoadError] that names the asset. The asset is
-// loaded again after a new request, [Handle.Retry], [Streamer.Reload] or a change of its file. It is
-// retried without that only if Config.Retries allows it: after Config.Backoff Polls, then after twice
-// as many. After a failed reload the old value stays loaded, and the next reload waits for another
-// change of the file.
+// A failure affects one asset. It is logged as one [LoadError] that names the asset. The asset is loaded again after
+// a new request, [Handle.Retry], [Streamer.Reload] or a change of its file. Automatic retries need Config.Retries:
+// the first comes after Config.Backoff Polls, each further retry after twice as many Polls. After a failed reload the
+// old value stays loaded, and the next reload waits for another change of the file.
 //
 // # Order
 //
-// Lower ETAs come first, equal ones in the order of their requests. One in ten assets that workers
-// begin is the oldest request, whatever its ETA. So is a tenth of the bytes that Poll delivers while
-// more is ready than fits into its budget. No request waits forever. An asset over Config.Resident
-// waits without blocking smaller ones. A worker reserves space when its decode function allocates, so
-// any of the assets in progress may be the one that waits.
+// Lower ETAs come first. Equal ETAs come in the order of their requests. One in ten assets that workers begin is the
+// oldest request, regardless of its ETA. While more assets are ready than fit into the budget of Poll, a tenth of the
+// delivered bytes also belongs to the oldest requests. So no request waits forever. An asset over Config.Resident
+// waits without blocking smaller ones. A worker reserves space when its decode function allocates. So each of the
+// assets in progress may have to wait.
 //
 // # Cost
 //
@@ -69,15 +68,14 @@
 //	                                                  system and of the decoder
 //	a worker                                          32 KiB of the Go heap, for all its files
 //
-// Package png decodes pictures directly into their blocks. Its documentation says what it and
-// compress/zlib allocate.
+// Package png decodes pictures directly into their blocks. The documentation of package png lists the allocations of
+// both png and compress/zlib.
 //
 // # Concurrency and the collector
 //
-// A [Streamer], its scopes and handles are for the game goroutine. Workers share only what the
-// streamer's mutex guards. Each worker allocates from its own heap. The game goroutine returns blocks
-// through Config.Free and never calls a worker's heap. Values are Go objects; the bytes that they point
-// to are in blocks that the collector does not scan.
+// A [Streamer], its scopes and handles are for the game goroutine. Workers share only what the streamer's mutex
+// guards. Each worker allocates from its own heap. The game goroutine returns blocks through Config.Free and never
+// calls a worker's heap. Values are Go objects. They may point to bytes in blocks, which the collector does not scan.
 //
 // # Waiting
 //
@@ -101,21 +99,22 @@
 //	                                                            between two reads, or of Drain
 //	Wait, Finish      an event for the game goroutine           every such event wakes them
 //
-// There is no cycle. A worker waits for the game only when it is starved, and the game never waits for
-// a starved worker. A cancellation and Close wake it. Wait returns if there is something to deliver or
-// to evict, or if it is called inside Deliver, whose asset has the block. Workers never wait for each
-// other. A worker without space under Config.Resident frees its blocks instead of waiting with them.
+// There is no cycle. A worker waits for the game only when it is starved, and the game never waits for a starved
+// worker. A cancellation and Close wake a starved worker. Wait returns if there is an asset to deliver or to evict.
+// If a worker is starved, Wait also returns inside Deliver, because the asset that is being delivered may have the
+// block. Workers never wait for each other. If a worker finds no space under Config.Resident, it frees its blocks
+// before the asset waits.
 //
-// Calls of other code remain. Those of the file system have a watchdog. Decoders, a worker's allocator,
-// Drain, Free, Deliver and Release belong to the game. They must return, and must not wait for the
+// Workers also wait for calls of other code. A watchdog limits the calls of the file system. Decoders, a worker's
+// allocator, Drain, Free, Deliver and Release belong to the game. These calls must return, and must not wait for the
 // streamer from another goroutine.
 //
-// A callback that panics fails its asset, or its level, with an error that names it. On the game
-// goroutine the panic continues to the caller. On a worker it ends there.
+// If a callback panics, its asset or its level fails, with an error that names the callback. On the game goroutine
+// the panic continues to the caller. On a worker the streamer recovers from the panic.
 //
-// An abandoned worker and its heap are not used again while the streamer is open. Its blocks stay
-// counted in Stats.Staging, and Stats.Abandoned counts it. If its call returns, its goroutine ends and
-// touches neither the heap nor the metadata. When no worker is left, every request fails with
+// An abandoned worker and its heap are not used again while the streamer is open. Stats.Staging continues to count
+// the worker's blocks, and Stats.Abandoned counts the worker. If the call of the file system returns, the worker's
+// goroutine ends and touches neither the heap nor the metadata. When no worker is left, every request fails with
 // [ErrNoWorkers], and Close returns an error that names the files.
 //
 // # Source

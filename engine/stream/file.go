@@ -2,8 +2,8 @@ package stream
 
 import "io"
 
-// A File has the bytes of a file. Data is in a block of the streamer. It is valid until the handle is closed
-// or the file is reloaded.
+// A File has the bytes of a file. Data is in a block of the streamer. Data is valid until the handle is closed or the
+// file is reloaded.
 type File struct{ Data []byte }
 
 // Files returns the kind of files that are not decoded. Its values are Files.
@@ -14,9 +14,9 @@ func Files() Kind[File] {
 	}}
 }
 
-// Parsed returns a kind whose values are on the Go heap, such as levels and tables. name is Kind.Name. parse
-// runs on a worker, and data is valid during the call. If parse returns an error, the asset fails. The value
-// does not count against Config.Resident, so it should be small.
+// Parsed returns a kind whose values are on the Go heap, such as levels and tables. The name becomes Kind.Name. The
+// function parse runs on a worker; its argument data is valid during the call. If parse returns an error, the asset
+// fails. A value does not count against Config.Resident, so values should be small.
 func Parsed[T any](name string, parse func(file string, data []byte) (T, error)) Kind[T] {
 	return Kind[T]{Name: name, Stays: true, Decode: func(r *Reader, heap *Heap) (v T, err error) {
 		data, err := ReadAll(r, heap)
@@ -30,8 +30,8 @@ func Parsed[T any](name string, parse func(file string, data []byte) (T, error))
 	}}
 }
 
-// ReadAll reads the whole file into a block of heap, which the asset owns. It is for decode functions, which
-// must return its error. The error is that of heap or of r.
+// ReadAll reads the whole file into a block of heap, which the asset owns. ReadAll is for decode functions. A decode
+// function must return the error of ReadAll, which is the error of heap or of r.
 func ReadAll(r *Reader, heap *Heap) ([]byte, error) {
 	data, err := heap.Bytes(int(r.Size()))
 	if err != nil {

@@ -30,12 +30,12 @@ func (p Phase) String() string {
 	return fmt.Sprintf("Phase(%d)", uint8(p))
 }
 
-// A Flow changes levels while frames continue: only Finish waits. L is the type of a level and of a kind
-// of the streamer. Every level has a scope of its own, which is cancelled when the level is left.
+// A Flow changes levels while frames continue: only Finish waits. L is the type of a level and of a kind of the
+// streamer. Every level has its own scope. The Flow cancels the scope when it leaves the level.
 //
-// A panic of a callback continues to the caller of Go, Update or Finish. If the caller recovers, the
-// flow can be used further. A Deliver that panicked has failed its asset. After a panic of Path,
-// Request, Leave or Enter the phase is Broken, Err returns the reason, and Go loads another level.
+// A panic of a callback continues to the caller of Go, Update or Finish. If the caller recovers, the flow can be used
+// further. After a panic of Deliver the asset has failed. After a panic of Path, Request, Leave or Enter the phase is
+// Broken, Err returns the reason, and Go loads another level.
 type Flow[L any] struct {
 	cfg    FlowConfig[L]
 	scope  *Scope
@@ -49,24 +49,23 @@ type Flow[L any] struct {
 
 // FlowConfig configures NewFlow.
 type FlowConfig[L any] struct {
-	// Streamer loads the levels and what they need. A kind for L must be registered. Required.
+	// Streamer loads the levels and their assets. A kind for L must be registered. Required.
 	Streamer *Streamer
-	// Request requests the assets that must be loaded before the level is played, in the scope of
-	// the level. Other assets should be requested later or in another scope. An error breaks the
-	// level. nil requests none.
+	// Request requests the assets that must be loaded before the level is played, in the scope of the level. Other
+	// assets should be requested later or in another scope. An error breaks the level. With a nil Request nothing is
+	// requested.
 	Request func(*Scope, L) error
-	// Path returns the name of a level's file. nil means levels/NAME.json.
+	// Path returns the name of a level's file. With a nil Path the name is levels/NAME.json.
 	Path func(name string) string
-	// Leave, if not nil, is called when no worker has blocks of the old level. It should reset the
-	// level's memory. It is also called after a load that was not completed. An error breaks the
-	// level.
+	// Leave, if not nil, is called when no worker has blocks of the old level. Leave should reset the level's memory.
+	// Leave is also called after a load that was not completed. An error breaks the level.
 	Leave func() error
 	// Enter, if not nil, is called when everything is loaded, before the first tick. If it returns ErrMore, the phase
 	// stays Loading and Enter is called again in the next Update. Another error breaks the level.
 	Enter func(L) error
 }
 
-// NewFlow returns a flow in phase Idle. It returns an error if cfg.Streamer is nil.
+// NewFlow returns a flow in phase Idle. If cfg.Streamer is nil, NewFlow returns an error.
 func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
 	if cfg.Streamer == nil {
 		return nil, errors.New("stream: new Flow: Streamer is required")
@@ -77,8 +76,8 @@ func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
 	return &Flow[L]{cfg: cfg, scope: cfg.Streamer.NewScope("level")}, nil
 }
 
-// Go begins to load the level name, from any phase. A load in progress is cancelled. The old level ends at
-// once: Level returns the zero L until the new level file is parsed. Go does not wait: Update does the work.
+// Go begins to load the level with the given name, from any phase. A load in progress is cancelled. The old level
+// ends at once: Level returns the zero L until the new level file is parsed. Go does not wait: Update does the work.
 func (f *Flow[L]) Go(name string) {
 	f.forget()
 	f.target, f.err = name, nil
@@ -92,8 +91,8 @@ func (f *Flow[L]) Go(name string) {
 	}
 }
 
-// Update does one frame's share of the work, Streamer.Poll included, and returns the phase
-// after it. Call it once a frame, in every phase.
+// Update does one frame's share of the work, including Streamer.Poll, and returns the new phase. Call it once a
+// frame, in every phase.
 func (f *Flow[L]) Update() Phase {
 	f.cfg.Streamer.Poll()
 	switch {
@@ -107,7 +106,7 @@ func (f *Flow[L]) Update() Phase {
 	return f.phase
 }
 
-// Finish waits until the phase is Playing, Broken or Idle, and returns Err. It is for headless runs.
+// Finish waits until the phase is Playing, Broken or Idle, and returns Err. Finish is for headless runs.
 func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {
 		if f.Update(); f.phase == Leaving || f.phase == Loading {
@@ -206,7 +205,8 @@ func (f *Flow[L]) forget() {
 // Phase returns the phase.
 func (f *Flow[L]) Phase() Phase { return f.phase }
 
-// Level returns the level that is played, or that is being loaded if its file was parsed, or the zero L.
+// Level returns the current level. While a level is being loaded, Level returns it as soon as its file is parsed.
+// Otherwise Level returns the zero L.
 func (f *Flow[L]) Level() L { return f.level }
 
 // Target returns the name that was passed to the last call of Go.
@@ -215,10 +215,9 @@ func (f *Flow[L]) Target() string { return f.target }
 // Scope returns the scope of the level, for requests while it is played.
 func (f *Flow[L]) Scope() *Scope { return f.scope }
 
-// Err returns why the phase is Broken, or nil. A failed asset does not break the level:
-// Streamer.Errors returns its error, and Progress counts it.
+// If the phase is Broken, Err returns the reason, otherwise nil. A failed asset does not break the level:
+// Streamer.Errors returns the asset's error, and Progress counts the asset.
 func (f *Flow[L]) Err() error { return f.err }
 
-// Progress returns the progress of loading the level. It counts the handles of Scope, the level file
-// included.
+// Progress returns the progress of loading the level. Progress counts the handles of Scope, including the level file.
 func (f *Flow[L]) Progress() Progress { return f.scope.Progress() }

@@ -22,10 +22,9 @@ type request struct {
 	far, near  uint32 // in the list of the scope, +1
 }
 
-// A Handle is a request for an asset whose value is a T. While at least one handle for the asset is open, the
-// asset is loaded and stays loaded. A Handle may be copied, and all copies are the same handle. The zero
-// Handle is closed. Its methods are for the game goroutine. On a closed handle they do nothing and return
-// zero values.
+// A Handle is a request for an asset whose value is a T. While at least one handle for the asset is open, the asset
+// is loaded and stays loaded. A Handle may be copied; all copies are one handle. The zero Handle is closed. The
+// methods of a Handle are for the game goroutine. On a closed handle the methods do nothing and return zero values.
 type Handle[T any] struct {
 	s     *Streamer
 	index uint32
@@ -33,18 +32,18 @@ type Handle[T any] struct {
 	err   error // the request was refused
 }
 
-// In is the owner of a request: a [*Scope], or a [*Streamer] for requests that no scope cancels.
+// In is the owner of a request: a [*Scope] or a [*Streamer]. No scope cancels the requests of a [*Streamer].
 type In interface{ scope() *Scope }
 
 func (s *Streamer) scope() *Scope { return &s.root }
 
-// Request requests the file name as an asset of the kind whose values are Ts. Two requests for one
-// file and T load it once, and the lowest Priority of its handles counts. A cached asset is Loaded at
-// once. A failed one is loaded again.
+// Request requests the file with the given name as an asset of the kind for T. If several handles request the same
+// file as a T, the file is loaded once, and the lowest Priority of these handles counts. A cached asset is Loaded at
+// once. A failed asset is loaded again.
 //
-// If the request is refused, the State of the handle is Failed. Err then wraps ErrKind, ErrFull,
-// ErrClosed or ErrNoWorkers, or says that name is not a valid path of an fs.FS. A missing file is found
-// later, by a worker. Request costs O(log n) in the number of queued assets and allocates only for an error.
+// If the request is refused, the handle's State is Failed. The handle's Err wraps ErrKind, ErrFull, ErrClosed or
+// ErrNoWorkers, or reports that name is not a valid path of an fs.FS. Request does not detect a missing file; a
+// worker detects it later. Request costs O(log n) in the number of queued assets and allocates only for an error.
 func Request[T any](in In, name string, p Priority) Handle[T] {
 	sc := in.scope()
 	s := sc.s
@@ -259,10 +258,10 @@ func (s *Streamer) leave(i uint32, delivered bool) {
 	s.vacate(i)
 }
 
-// Close closes the handle. If it was the last one of an asset, the asset is cancelled if it is not loaded. A
-// loaded one is cached if Config.Resident is not 0, and released otherwise. An asset that is being decoded
-// counts against Config.Assets until its worker has stopped. A second Close does nothing. A panic of Release
-// or Config.Free continues to the caller after everything else is done.
+// Close closes the handle. Closing the last handle of an asset ends its use. An asset that is not loaded is
+// cancelled. A loaded asset is cached if Config.Resident is not 0, and released otherwise. An asset that is being
+// decoded counts against Config.Assets until its worker has stopped. A second Close does nothing. If Release or
+// Config.Free panics, Close completes its work, and then the panic continues to the caller.
 func (t Handle[T]) Close() {
 	s := t.s
 	if s == nil {
@@ -276,7 +275,7 @@ func (t Handle[T]) Close() {
 	s.flush()
 }
 
-// Priority changes the priority of this handle. NaN means Last. It costs O(log n) while the asset is queued.
+// Priority changes the priority of this handle. NaN means Last. If the asset is queued, Priority costs O(log n).
 func (t Handle[T]) Priority(p Priority) {
 	if t.s == nil || t.err != nil {
 		return
@@ -289,8 +288,8 @@ func (t Handle[T]) Priority(p Priority) {
 	}
 }
 
-// Get returns the value. ok is false if the asset is not Loaded or the handle is closed. Blocks that the
-// value points to are valid until the handle is closed, or until a later Poll reloads the asset.
+// Get returns the value. If the asset is not Loaded, or the handle is closed, ok is false. The value may point to
+// blocks. These blocks are valid until the handle is closed, or until a later Poll reloads the asset.
 func (t Handle[T]) Get() (v T, ok bool) {
 	if t.s == nil || t.err != nil {
 		return v, false
@@ -303,8 +302,8 @@ func (t Handle[T]) Get() (v T, ok bool) {
 	return v, false
 }
 
-// State returns the state of the asset. It returns Vacant if the handle is closed, and Failed if the request
-// was refused.
+// State returns the state of the asset. If the handle is closed, State returns Vacant. If the request was refused,
+// State returns Failed.
 func (t Handle[T]) State() State {
 	switch {
 	case t.err != nil:
@@ -324,9 +323,9 @@ func (t Handle[T]) State() State {
 	return e.state
 }
 
-// Err returns the error of a refused request. Otherwise it returns a *LoadError if the asset is Failed, if it
-// is Waiting after a failed attempt, or if it is Loaded and its last reload failed. In all other cases it
-// returns nil.
+// Err returns the error of the handle. If the request was refused, Err returns the reason. If the asset is Failed, if
+// it is Waiting after a failed attempt, or if it is Loaded and its last reload failed, Err returns a *LoadError. In
+// all other cases Err returns nil.
 func (t Handle[T]) Err() error {
 	if t.s == nil || t.err != nil {
 		return t.err
@@ -339,8 +338,8 @@ func (t Handle[T]) Err() error {
 	return nil
 }
 
-// Retry queues the asset again if it is Failed, or Waiting for another attempt. Otherwise it does nothing. It
-// also does nothing after a refused request, and after all workers were abandoned.
+// If the asset is Failed, or Waiting for another attempt, Retry queues the asset again. Otherwise, after a refused
+// request, and after all workers were abandoned, Retry does nothing.
 func (t Handle[T]) Retry() {
 	if t.s == nil || t.err != nil {
 		return

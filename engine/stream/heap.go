@@ -11,19 +11,19 @@ import (
 // blockAlign keeps blocks on cache lines of their own, and vector stores aligned.
 const blockAlign = 64
 
-// A Heap is a worker's heap for one call of a decode function. It records the blocks, so that they
-// are freed if decoding fails, panics or is cancelled. It is a [memory.Allocator], valid on the
-// goroutine of the decode function until that returns.
+// A Heap is a worker's heap for one call of a decode function. The Heap records its blocks. If decoding fails, panics
+// or is cancelled, the streamer frees these blocks. A Heap is a [memory.Allocator]. It is valid on the goroutine of
+// the decode function until the decode function returns.
 //
-// If the heap is full of assets that wait for delivery, Alloc waits. So a small heap makes loading slower
-// and not impossible. The decode function must return every error of Alloc. An error may also mean that
-// the asset was cancelled, or that it will be decoded again when there is space.
+// If the heap is full of assets that wait for delivery, Alloc waits. So a small heap makes loading slower, but not
+// impossible. The decode function must return every error of Alloc. An error may also mean that the asset was
+// cancelled, or that the asset will be decoded again when there is space.
 type Heap struct{ w *worker }
 
-// Alloc returns a block of size bytes, aligned to align and to at least 64 bytes. It is zeroed only if the
-// worker's allocator zeroes. The error wraps memory.ErrTooLarge for a fifth block. It wraps ErrTooLarge if
-// the blocks of the asset exceed Config.MaxBytes or Config.Resident. Other errors are those of the allocator
-// and of [Heap].
+// Alloc returns a block of size bytes, aligned to align and to at least 64 bytes. The block is zeroed only if the
+// worker's allocator zeroes its blocks. For a fifth block the error wraps memory.ErrTooLarge. If the blocks of the
+// asset exceed Config.MaxBytes or Config.Resident, the error wraps ErrTooLarge. Other errors are errors of the
+// worker's allocator, or are described at [Heap].
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w := h.w
 	if w.stop != nil {
@@ -51,7 +51,7 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // Worker returns the number of the worker, from 0, for data that a kind keeps per worker.
 func (h *Heap) Worker() int { return h.w.index }
 
-// Bytes returns a block of n bytes of Alloc as a slice. Errors are those of Alloc. A negative n is
+// Bytes returns a block of Alloc as a slice of n bytes. It returns the errors of Alloc. For a negative n the error is
 // memory.ErrTooLarge.
 func (h *Heap) Bytes(n int) ([]byte, error) {
 	if n < 0 {
@@ -67,8 +67,8 @@ func (h *Heap) Bytes(n int) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), n), nil
 }
 
-// Free frees a block of Alloc before the decode function returns. size is that of Alloc. It panics with a
-// [*memory.Misuse] if p is no block of this asset. nil is a no-op.
+// Free frees a block of Alloc before the decode function returns. The size is the size that was passed to Alloc. If p
+// is no block of this asset, Free panics with a [*memory.Misuse]. Free of nil does nothing.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	held := &h.w.held
 	for i, b := range held.blocks[:held.n] {

@@ -6,30 +6,28 @@ import (
 	"reflect"
 )
 
-// A Kind describes one kind of assets, such as pictures or sounds. It decodes a file into a T.
-// [Request] finds the kind by T, so every kind needs a type of its own.
+// A Kind describes one kind of assets, such as pictures or sounds. A Kind decodes a file into a T. [Request] finds
+// the kind by T, so every kind needs its own type.
 type Kind[T any] struct {
 	// Name names the kind in errors: "picture". Required.
 	Name string
-	// Decode decodes a file, on a worker's goroutine. Memory whose size depends on the file should
-	// come from heap; the value may point to it. The asset owns the blocks that Decode does not
-	// free, at most 4. If Decode fails or the asset is cancelled, the streamer frees them. If an
-	// Alloc or a Read fails, Decode must return that error. It must not use data of the game
-	// goroutine. Required.
+	// Decode decodes a file, on a worker's goroutine. Memory whose size depends on the file should be allocated from
+	// heap; the value may point to such memory. The asset owns the blocks that Decode does not free, at most 4. If
+	// Decode fails or the asset is cancelled, the streamer frees these blocks. If an Alloc or a Read fails, Decode
+	// must return the error of the Alloc or Read. Decode must not use data of the game goroutine. Required.
 	Decode func(r *Reader, heap *Heap) (T, error)
-	// Deliver, if not nil, is called by Poll on the game goroutine before handles return the
-	// value, for example to upload it. It may change v, which Handle.Get then returns. If it
-	// returns ErrMore, it is called again in the next Poll, so that a long delivery can be split.
-	// If it returns another error, the asset fails. On a reload, old is the value that v replaces,
-	// and Release is not called for it. Otherwise old is nil.
+	// Deliver, if not nil, is called by Poll on the game goroutine before handles return the value, for example to
+	// upload it. Deliver may change v; Handle.Get returns the changed value. If Deliver returns ErrMore, it is called
+	// again in the next Poll. So a long delivery can be split. If Deliver returns another error, the asset fails. On
+	// a reload, old is the value that v replaces, and Release is not called for old. Otherwise old is nil.
 	Deliver func(name string, v, old *T) error
-	// Release, if not nil, is called on the game goroutine when a delivered asset ends. This is so if
-	// its last handle is closed and it is not cached, if it is evicted, and in Streamer.Close. It is
-	// also called for an asset that ends or fails after Deliver returned ErrMore.
+	// Release, if not nil, is called on the game goroutine when a delivered asset ends. A delivered asset ends if its
+	// last handle is closed and it is not cached, if it is evicted, and in Streamer.Close. Release is also called for
+	// an asset that ends or fails after Deliver returned ErrMore.
 	Release func(name string, v *T)
-	// Stays keeps the blocks until the asset is released. If it is false, the blocks are freed
-	// after the delivery, for example because the GPU has a copy. Deliver must then remove all
-	// pointers to them from the value. Their bytes count against Config.Resident in both cases.
+	// Stays keeps the blocks until the asset is released. If it is false, the blocks are freed after the delivery,
+	// for example because the GPU has a copy. In this case Deliver must remove all pointers to the blocks from the
+	// value. The bytes of the blocks count against Config.Resident whether or not Stays is set.
 	Stays bool
 }
 
@@ -52,9 +50,9 @@ func (s *Streamer) charge(k *kind, bytes int64) {
 	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
 }
 
-// ResidentOf returns the bytes of Stats.Resident that belong to assets whose values are Ts. coming is the
-// share of assets that are being decoded or wait for Poll, and delivered is the share of loaded assets. Both
-// are 0 if no kind for T is registered. Safe for concurrent use.
+// ResidentOf returns the bytes of Stats.Resident that belong to assets of the kind for T. The result coming counts
+// assets that are being decoded or wait for Poll. The result delivered counts loaded assets. If no kind for T is
+// registered, both are 0. Safe for concurrent use.
 func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,8 +62,8 @@ func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	return 0, 0
 }
 
-// Register adds a kind. Call it on the game goroutine, before the first request for a T. Name, Decode and at
-// least one of Deliver and Stays must be set. Otherwise, and for a second kind of T, it returns an error.
+// Register adds a kind. Call it on the game goroutine, before the first request for a T. Name, Decode and at least
+// one of Deliver and Stays must be set. If one is missing, and for a second kind of T, Register returns an error.
 func Register[T any](s *Streamer, k Kind[T]) error {
 	if k.Name == "" || k.Decode == nil {
 		return errors.New("stream: register: Name and Decode are required")

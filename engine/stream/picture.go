@@ -7,17 +7,17 @@ import (
 	"github.com/strata-go/strata/engine/stream/png"
 )
 
-// A Picture is a decoded PNG. upload of [Pictures] gets its pixels. In the value of Handle.Get, Pixels is
-// nil.
+// A Picture is a decoded PNG. The function upload of [Pictures] gets a Picture with its Pixels. In the value of
+// Handle.Get, Pixels is nil.
 type Picture struct {
 	Width, Height int    // in pixels, both at least 1
 	Pixels        []byte // premultiplied RGBA, 4*Width*Height bytes, row by row from the top
 }
 
-// Pictures returns a kind of PNG files. upload is Kind.Deliver: it passes the pixels to the GPU, on the game
-// goroutine. The pixels are valid during the call. drop, if not nil, is Kind.Release. Pictures are decoded
-// directly into the worker's block. A picture with more than Config.MaxBytes of pixels fails with
-// ErrTooLarge.
+// Pictures returns a kind of PNG files. The function upload is called as Kind.Deliver: it passes the pixels to the
+// GPU, on the game goroutine. The pixels are valid during the call. The function drop, if not nil, is called as
+// Kind.Release. Pictures are decoded directly into the worker's block. A picture with more than Config.MaxBytes of
+// pixels fails with ErrTooLarge.
 func Pictures(upload func(name string, p Picture) error, drop func(name string)) Kind[Picture] {
 	var decoders [maxWorkers]*png.Decoder // each made and used by one worker
 	k := Kind[Picture]{

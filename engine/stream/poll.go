@@ -12,15 +12,15 @@ const share = 10
 // errDeliverPanicked is the error of an asset whose deliver function panicked. The panic continues.
 var errDeliverPanicked = errors.New("the deliver function panicked")
 
-// Poll does one frame's share of the work and returns how many assets it tried to deliver, including
-// failed and partly delivered ones. It delivers ready assets within Config.Upload, evicts cached ones,
-// begins retries and frees blocks. Call it once a frame. It never waits for a worker, and does not
-// allocate while nothing changes. It delivers the first asset regardless of its size, so that every Poll
-// makes progress. A further one is delivered if its bytes fit and time is left.
+// Poll does one frame's share of the work. It returns the number of assets that it tried to deliver, including assets
+// that failed or were delivered in part. Poll delivers ready assets within Config.Upload, evicts cached assets,
+// begins retries and frees blocks. Call Poll once a frame. Poll never waits for a worker, and does not allocate while
+// nothing changes. Poll delivers the first asset regardless of its size, so every Poll makes progress. A further
+// asset is delivered if its bytes fit into Config.Upload and time is left.
 //
-// If Deliver returns an error or panics, the asset fails and its blocks are freed. A panic continues to
-// the caller; other assets stay ready. Deliver and Release may call every method of the streamer, but
-// Poll returns 0 there at once, as after Close.
+// If Deliver returns an error or panics, the asset fails and its blocks are freed. A panic continues to the caller;
+// other assets stay ready. Deliver and Release may call every method of the streamer. Inside Deliver and Release, and
+// after Close, Poll returns 0 at once.
 func (s *Streamer) Poll() (n int) {
 	s.mu.Lock()
 	if s.polling || s.closing {
@@ -260,9 +260,9 @@ func caught(f func()) (v any) {
 	return nil
 }
 
-// Wait blocks until there is work for Poll or nothing is in flight. Work means that an asset is ready or
-// waits for space or for its next attempt, or that a worker has acknowledged or needs space. After Close it
-// returns at once. Wait is for headless runs and tests. A game with frames calls Poll in each of them
+// Wait blocks until there is work for Poll, or until nothing is in flight. There is work if an asset is ready, or
+// waits for space or for its next attempt. There is also work if a worker has acknowledged or needs space. After
+// Close Wait returns at once. Wait is for headless runs and tests. A game with frames calls Poll in each frame
 // instead.
 func (s *Streamer) Wait() {
 	s.mu.Lock()

@@ -11,13 +11,13 @@ import (
 // io allows.
 const emptyReads = 100
 
-// A Reader reads the file of an asset for its decode function. It is an io.Reader and an io.ByteReader.
-// Every 32 KiB (8 KiB in a browser) it checks whether the asset was cancelled. After an error it
-// returns the same error again, and the asset fails with it whatever the decode function returns. A
-// Reader is valid on the goroutine of the decode function until that returns.
+// A Reader reads the file of an asset for its decode function. A Reader is an io.Reader and an io.ByteReader. Every
+// 32 KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled. After an error all further reads
+// return the same error. The asset fails with this error, regardless of the result of the decode function. A Reader
+// is valid on the goroutine of the decode function until the decode function returns.
 //
-// The file system reads into a buffer on the Go heap. A call that returns after its worker was abandoned
-// therefore cannot write into a closed heap.
+// The file system reads into a buffer on the Go heap. So if a call returns after its worker was abandoned, the call
+// cannot write into a closed heap.
 type Reader struct {
 	w     *worker
 	f     fs.File
@@ -35,8 +35,8 @@ func (r *Reader) Name() string { return r.name }
 // Size returns the bytes of the whole file, at least 1.
 func (r *Reader) Size() int64 { return r.stamp.size }
 
-// Read reads up to len(p) bytes. At the end of the file it returns io.EOF. It returns another error if the
-// file is shorter or longer than Size.
+// Read reads up to len(p) bytes. At the end of the file it returns io.EOF. If the file is shorter or longer than
+// Size, Read returns another error.
 func (r *Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -49,7 +49,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// ReadByte reads one byte. Its errors are those of Read.
+// ReadByte reads one byte. It returns the errors of Read.
 func (r *Reader) ReadByte() (byte, error) {
 	if len(r.buf) == 0 {
 		if err := r.fill(1); err != nil {
@@ -61,9 +61,9 @@ func (r *Reader) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096. The bytes are
-// valid until the next call of a method. If the file has fewer, Peek returns those and io.EOF. Other errors
-// are those of Read.
+// Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096. The bytes are valid
+// until the next call of a method. If the file has fewer bytes, Peek returns the remaining bytes and io.EOF. Other
+// errors are errors of Read.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	n = min(n, 4096)
 	if err := r.fill(n); err != nil {
@@ -72,8 +72,8 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 	return r.buf[:n], nil
 }
 
-// Wanted returns nil as long as the asset is wanted, and an error if it was cancelled. Decoders that compute
-// for long between two reads should call it, and must return its error.
+// Wanted returns an error if the asset was cancelled, otherwise nil. Decoders that compute for long between two reads
+// should call Wanted, and must return its error.
 func (r *Reader) Wanted() error {
 	breathe()
 	s := r.w.s

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Reload makes the next Poll load the file name again for every kind that has it Loaded or Failed. It returns
-// false if no kind has, or if all of them wait for a reload already. The old value stays loaded until the new
-// one is delivered; Kind.Deliver gets both. If the new file is invalid or missing, the old value stays, and
-// the error is logged and returned by Handle.Err. A cached asset without handles is released. An asset in
-// flight is not restarted.
+// Reload makes the next Poll load the file with the given name again, for every kind whose asset of this file is
+// Loaded or Failed. If there is no such asset, or if all such assets wait for a reload already, Reload returns false.
+// The old value stays loaded until the new value is delivered; Kind.Deliver gets both values. If the new file is
+// invalid or missing, the old value stays, and the error is logged and returned by Handle.Err. A cached asset without
+// handles is released. An asset in flight is not restarted.
 func (s *Streamer) Reload(name string) (any bool) {
 	s.mu.Lock()
 	for i := range s.entries {

@@ -1,7 +1,7 @@
 package stream
 
-// A Scope is a set of handles that are closed together, for example those of a level or of a menu's
-// screen. It is for the game goroutine. The number of scopes is not limited.
+// A Scope is a set of handles that are closed together, for example the handles of a level or of a menu's screen. A
+// Scope is for the game goroutine. The number of scopes is not limited.
 type Scope struct {
 	s     *Streamer
 	name  string
@@ -11,7 +11,7 @@ type Scope struct {
 
 func (sc *Scope) scope() *Scope { return sc }
 
-// NewScope returns a scope without handles. name is for display. A scope that is no longer used need not be
+// NewScope returns a scope without handles. The name is for display. A scope that is no longer used need not be
 // closed.
 func (s *Streamer) NewScope(name string) *Scope { return &Scope{s: s, name: name} }
 
@@ -22,8 +22,8 @@ func (sc *Scope) Name() string { return sc.name }
 func (sc *Scope) Len() int { return sc.open }
 
 // Cancel closes every handle of the scope. The scope may be used again at once. Cancel does not wait:
-// Streamer.Settled reports whether every worker has freed the blocks of cancelled assets. A panic of
-// Release or Config.Free continues to the caller after everything else is done.
+// Streamer.Settled reports whether every worker has freed the blocks of cancelled assets. If Release or Config.Free
+// panics, Cancel completes its work, and then the panic continues to the caller.
 func (sc *Scope) Cancel() {
 	s := sc.s
 	s.mu.Lock()
@@ -40,11 +40,11 @@ func (sc *Scope) Cancel() {
 type Progress struct {
 	Done    int // loaded, failed, or waiting for space
 	Failed  int // of Done, failed
-	Waiting int // of Done, waiting for space under Config.Resident, which a Poll could not free
+	Waiting int // of Done, waiting for space under Config.Resident that no Poll could free
 	Total   int // open handles
 }
 
-// Fraction returns Done divided by Total, from 0 to 1, and 1 if Total is 0.
+// Fraction returns Done divided by Total, from 0 to 1. If Total is 0, Fraction returns 1.
 func (p Progress) Fraction() float32 {
 	if p.Total == 0 {
 		return 1
@@ -75,8 +75,8 @@ func (sc *Scope) Progress() (p Progress) {
 }
 
 // AppendLoading appends the names of the assets that workers decode or that wait for delivery, for a progress
-// display. Queued assets are not included. It returns the extended slice, and allocates only if the capacity
-// of dst does not suffice.
+// display. Queued assets are not included. AppendLoading returns the extended slice, and allocates only if the
+// capacity of dst does not suffice.
 func (s *Streamer) AppendLoading(dst []string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

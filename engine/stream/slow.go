@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Slow returns a file system with the files of fsys that simulates a slow disk or network. Every Open takes
-// latency longer. All reads together get bytesPerSecond; 0 or less means no limit. One Read returns at most
-// 32 KiB, so that a cancellation does not wait longer. Stat is not slowed.
+// Slow returns a file system with the files of fsys that simulates a slow disk or network. Every Open takes longer,
+// by latency. All reads together get bytesPerSecond; 0 or less means no limit. A Read returns at most 32 KiB, so that
+// a cancellation waits for at most 32 KiB. Stat is not slowed.
 func Slow(fsys fs.FS, latency time.Duration, bytesPerSecond int64) fs.FS {
 	return &slow{fsys: fsys, latency: latency, rate: bytesPerSecond}
 }

@@ -21,9 +21,9 @@ const (
 	Vacant   State = iota // the handle is closed or zero
 	Queued                // no worker has begun
 	Waiting               // for space under Config.Resident, or for the next attempt
-	Decoding              // a worker reads and decodes it
+	Decoding              // a worker reads and decodes the file
 	Ready                 // decoded: waits for Poll, or is partly delivered
-	Loaded                // delivered: Handle.Get returns it
+	Loaded                // delivered: Handle.Get returns the value
 	Failed                // see Handle.Err
 
 	delivering // its deliver function runs
@@ -49,14 +49,14 @@ var (
 	// ErrFull refuses a request if Config.Handles are open, or if Config.Assets are in use.
 	ErrFull = errors.New("stream: the streamer holds as many as it was configured for")
 
-	// ErrTooLarge is the error of a file or of decoded blocks above Config.MaxBytes, and of an asset
-	// above Config.Resident.
+	// ErrTooLarge is the error of an asset whose file or whose decoded blocks exceed Config.MaxBytes. It is also the
+	// error of an asset that exceeds Config.Resident.
 	ErrTooLarge = errors.New("stream: larger than allowed")
 
 	// ErrKind refuses a request for a type that Register was not called for.
 	ErrKind = errors.New("stream: no kind of that type is registered")
 
-	// ErrMore is returned by a deliver function that has not finished. It is then called again in the
+	// ErrMore is returned by a deliver function that has not finished. The deliver function is called again in the
 	// next Poll.
 	ErrMore = errors.New("stream: delivered in part")
 
@@ -66,7 +66,7 @@ var (
 	errAbandoned = errors.New("stream: the worker was abandoned")
 )
 
-// A LoadError says which asset could not be loaded and why.
+// A LoadError reports which asset could not be loaded, and why.
 type LoadError struct {
 	Kind, Name string // Kind.Name, and the name of the file
 	During     string // the step that failed, such as "reading" or "decoding"
@@ -84,8 +84,8 @@ func (e *LoadError) Unwrap() error { return e.Err }
 // A Priority is the time in seconds until an asset is needed; lower comes first. See [ETA].
 type Priority float32
 
-// ETA returns the priority of an asset that will be needed in so many seconds. 0 and less mean now; among
-// those the lower value comes first. NaN means Last.
+// ETA returns the priority of an asset that will be needed after the given number of seconds. 0 and less mean now; a
+// lower value still comes first. NaN means Last.
 func ETA(seconds float32) Priority {
 	if seconds != seconds {
 		return Last
@@ -93,5 +93,5 @@ func ETA(seconds float32) Priority {
 	return Priority(seconds)
 }
 
-// Last is the lowest priority: it is not known when the asset is needed.
+// Last is the lowest priority. Use it if the time at which the asset is needed is unknown.
 const Last Priority = 1e30

@@ -28,7 +28,7 @@ type Stats struct {
 	StagingPeak int64 // high-water mark of Staging
 
 	Requests   uint64 // accepted requests
-	Hits       uint64 // of those, for cached assets
+	Hits       uint64 // accepted requests for cached assets
 	Deliveries uint64 // assets that were delivered
 	Failures   uint64 // errors that were logged, see Streamer.Errors
 	Retries    uint64 // attempts after the first
@@ -43,15 +43,16 @@ type Stats struct {
 
 	BytesRead      uint64 // of files
 	BytesDecoded   uint64 // of blocks of completely decoded assets
-	BytesDelivered uint64 // of those, of delivered assets
+	BytesDelivered uint64 // of blocks of delivered assets
 	FrameBytesMax  int64  // the most decoded bytes that one Poll delivered
 
 	Latency  histogram.Spread // time from request to delivery
 	HandOver histogram.Spread // time of Polls
 	Lead     Lead
 
-	// External fragmentation of the workers' heaps, from 0 to 1, if these have a method Stats() memory.Stats. It is
-	// measured after each asset: the newest value of the worst heap, and the mean of all measurements.
+	// External fragmentation of the workers' heaps, from 0 to 1, if the heaps have a method Stats() memory.Stats. It
+	// is measured after each asset. Fragmentation is the newest value of the worst heap, FragmentationMean is the
+	// mean of all measurements.
 	Fragmentation, FragmentationMean float64
 
 	Workers   int // Config.Workers
@@ -61,12 +62,12 @@ type Stats struct {
 	counts [stateCount]int // of assets
 }
 
-// Lead describes the times between the delivery of an asset and the moment at which it was needed according
-// to its last priority, see ETA. A time is negative if the asset came too late. Assets with priority Last do
-// not count.
+// Lead describes how early assets were delivered. The lead of an asset is the time from its delivery to the moment at
+// which it was needed. The last priority of the asset sets this moment, see ETA. If the asset was delivered too late,
+// the lead is negative. Assets with priority Last do not count.
 type Lead struct {
-	Median, Worst time.Duration // Worst is the smallest
-	Count, Late   uint64        // assets that were measured; of these, those that came too late
+	Median, Worst time.Duration // Worst is the smallest lead
+	Count, Late   uint64        // number of measured assets; number of measured assets that were delivered too late
 }
 
 // Stats returns the statistics. It does not allocate. Safe for concurrent use.

@@ -20,9 +20,9 @@ import (
 //	                                                                       |
 //	          heap <-- (inbox) <-- Config.Free <-- leaving <-- delivered, closed, evicted
 //
-// All methods, also those of handles and scopes, are for the game goroutine, unless they say
-// otherwise. A file that cannot be loaded is a failed asset with a logged error; other assets are not
-// affected. The order of completion must not influence the simulation.
+// All methods, also the methods of handles and scopes, are for the game goroutine, unless their comment states
+// otherwise. A file that cannot be loaded is a failed asset with a logged error; other assets are not affected. The
+// order of completion must not influence the simulation.
 type Streamer struct {
 	cfg   Config
 	now   func() time.Time
@@ -147,8 +147,8 @@ type key struct {
 	name string
 }
 
-// New returns a streamer and starts its workers. It returns an error that names the field if cfg is invalid,
-// or if Heap returned nil; no goroutine is started then. The caller must Close the streamer.
+// New returns a streamer and starts its workers. If cfg is invalid, or if Heap returns nil, New returns an error that
+// names the field, and starts no goroutine. The caller must Close the streamer.
 func New(cfg Config) (*Streamer, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("stream: new: %w", err)
@@ -225,8 +225,8 @@ func (s *Streamer) announce() {
 	s.news.Broadcast()
 }
 
-// Errors returns the newest 64 errors since New, oldest first. Each is a *LoadError, or says that a worker's
-// Drain panicked or that a worker without an asset was abandoned. Stats().Failures counts all errors. It
+// Errors returns the newest 64 errors since New, oldest first. Each error is a *LoadError, or reports that a worker's
+// Drain panicked, or that a worker without an asset was abandoned. Stats().Failures counts all errors. Errors
 // allocates.
 func (s *Streamer) Errors() []error {
 	s.mu.Lock()

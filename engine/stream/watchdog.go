@@ -18,8 +18,8 @@ import (
 // ErrHangs is the error of an asset if a call of the file system took longer than Config.Patience.
 var ErrHangs = errors.New("stream: the file system does not answer")
 
-// ErrNoWorkers is the error of requests and of waiting assets after every worker was abandoned. Nothing can
-// be loaded then.
+// ErrNoWorkers is the error of requests and of waiting assets after every worker was abandoned. Without workers
+// nothing can be loaded.
 var ErrNoWorkers = errors.New("stream: no worker is left: each was abandoned, see Streamer.Errors")
 
 var errGoexit = errors.New("the goroutine was ended by runtime.Goexit")

@@ -14,19 +14,19 @@ import (
 
 // Config configures New. The zero Config means the defaults.
 type Config struct {
-	// Keys are the keys of the functions, in the order in which Help lists them. No two may be the same; -1 means
-	// no key. All zero means F1, F2 and so on. A zero among others is the key A.
+	// Keys are the keys of the functions, in the order of the panel Help. No key may occur twice; -1 means no key. If
+	// all Keys are zero, the keys are F1, F2 and so on. If only some Keys are zero, a zero is the key A.
 	Keys [render.FunctionKeys]ebiten.Key
 
-	// Corner is the corner of the screen in which the overlay begins. Free, the default, is the one in which the
-	// game draws least: it is chosen each time that the overlay is opened, and stays while something is shown. A tap
-	// or click in the corner cycles through strip, tiers and off, unless NoTap is set. With Free, that is the
-	// upper left corner until the overlay was opened.
+	// Corner is the corner of the screen in which the overlay begins. Free, the default, is the corner in which the
+	// game draws least. The overlay chooses the corner when it is opened, and keeps the corner until nothing is
+	// shown. Unless NoTap is set, a tap or click in the corner cycles through strip, tiers and off. With Free, a tap
+	// counts in the upper left corner until the overlay is opened for the first time.
 	Corner Corner
 	NoTap  bool
 
-	// Scale is the size of the overlay's pixels in pixels of the screen, 0.5 to 8. 0 means one half for each 360
-	// pixels of the screen's height, and at least 1.
+	// Scale is the size of the overlay's pixels in pixels of the screen, from 0.5 to 8. 0 means the screen's height
+	// divided by 720, rounded down to a multiple of one half, and at least 1.
 	Scale float32
 
 	// Top and Bottom are the shares of the screen's height that the overlay leaves to the game, below 0.4 each.
@@ -35,8 +35,8 @@ type Config struct {
 	// Preset selects how many figures are shown.
 	Preset Preset
 
-	// Watch makes the overlay measure while nothing is shown, so that a panel has the last ten seconds when it
-	// is opened. It costs some microseconds a frame. Without it a hidden overlay costs less than one.
+	// Watch makes the overlay measure while nothing is shown. So a panel shows the last ten seconds as soon as it is
+	// opened. With Watch a hidden overlay costs some microseconds a frame, without Watch less than one.
 	Watch bool
 
 	// Dir is the folder of dumps. "" means the working directory.
@@ -64,8 +64,8 @@ func (c Corner) bottom() bool { return c >= BottomLeft }
 type Preset uint8
 
 const (
-	Auto    Preset = iota // Full if the screen is at least 960 of the overlay's pixels wide, else Minimal
-	Minimal               // half as wide: bars, bytes in use and curves
+	Auto    Preset = iota // Full if the screen is at least 960 overlay pixels wide, else Minimal
+	Minimal               // half as wide as Full: bars, bytes in use and curves
 	Full                  // every figure
 )
 

@@ -1,20 +1,20 @@
-// Package overlay is a memory instrument panel for any Ebitengine game. It shows what is large, what grows, which
-// subsystem owns it, whether the frame fits its budget, and what the worst frame did.
+// Package overlay is a memory instrument panel for any Ebitengine game. It shows which tiers are large, which grow,
+// which subsystem owns the growth, whether the frame fits its budget, and what happened in the worst frame.
 //
 // # The idea
 //
-// A game with a [tiers.Manager] adds three lines: New, Update and Draw. A fourth, Frozen, lets F5 freeze the game.
-// A game without a manager passes nil to New. The overlay has its own pictures, vertices and figures, draws on any
-// picture in one draw call and allocates nothing in a frame. F1 shows one line, F2 the keys and colours, F3 what is
-// large and what grows. [Part] lists the other keys.
+// A game with a [tiers.Manager] adds three lines: New, Update and Draw. A fourth, Frozen, lets F5 freeze the game. A
+// game without a manager passes nil to New. The overlay has its own pictures, vertices and figures, draws on any
+// picture in one draw call and allocates nothing in a frame. F1 shows one line, F2 the keys and colours, F3 the
+// largest and the growing tiers. [Part] lists the other keys.
 //
 // A tap or click in the corner shows the strip, then strip and tiers, then nothing.
 //
 // # A whole program
 //
-// A memory frame is a tick, not a picture. Ebitengine calls Draw once, several times or not at all between two
-// ticks, and Update several times before a Draw. So Update ends the frame of the tick before and begins its own,
-// which stays open while it is drawn. Draw rewinds the frame arena to where the tick left it:
+// A memory frame is a tick, not a picture. Between two ticks Ebitengine calls Draw once, several times or not at all.
+// Before a Draw it may call Update several times. So Update ends the memory frame of the previous tick and begins a
+// new frame. The new frame stays open during Draw. Draw rewinds the frame arena to its state at the end of Update:
 //
 //	type Game struct {
 //		m *tiers.Manager
@@ -66,8 +66,9 @@
 //		}
 //	}
 //
-// BeginFrame in Update with EndFrame in Draw fails as soon as the two do not alternate. NextFrame in Draw would
-// make the ticks between two pictures share one frame. A level begins and ends outside frames: call EndFrame first.
+// BeginFrame in Update with EndFrame in Draw fails as soon as Update and Draw do not alternate. With NextFrame in
+// Draw, all ticks between two pictures would share one frame. A level begins and ends outside frames: call EndFrame
+// first.
 //
 // # More of the game's own
 //
@@ -77,9 +78,9 @@
 //
 // # Cost
 //
-// Processor time of Update and Draw with the meter, in µs a frame. It was measured at 1280 × 720 in the demo at
-// full heat, with 5,000 to 17,000 enemies, on a busy AMD EPYC with Go 1.26.8. It excludes Ebitengine's one draw
-// call, the only one that allocates on the Go heap. The figures are updated four times a second:
+// This table has the processor time of Update and Draw with the meter, in µs a frame. It was measured at 1280 × 720
+// in the demo at full heat, with 5,000 to 17,000 enemies, on a busy AMD EPYC with Go 1.26.8. The times exclude
+// Ebitengine's draw call, which allocates on the Go heap. The figures are updated four times a second:
 //
 //	         median   longest frame between two updates
 //	hidden     0.21   with Ebitengine's keys
@@ -92,12 +93,12 @@
 //	memory       89   129   and some objects on another goroutine when it is opened
 //	all         218   213
 //
-// go test -v -run 'FullHeat|Hidden' ./render/overlay prints them. go test -bench . prints them with warm caches. An
-// overlay has about 2 MiB on the Go heap and 1 MiB of the GPU's memory, and New takes about 15 ms. A hidden
-// overlay without [Config.Watch] measures nothing, so its curves begin when it is opened.
+// go test -v -run 'FullHeat|Hidden' ./render/overlay prints this table. go test -bench . prints the times with warm
+// caches. An overlay has about 2 MiB on the Go heap and 1 MiB of the GPU's memory, and New takes about 15 ms. A
+// hidden overlay without [Config.Watch] measures nothing, so its curves begin when it is opened.
 //
 // # Goroutines and the collector
 //
-// An Overlay belongs to the goroutine that calls Update and Draw. A dump is written on another goroutine, from
-// copies.
+// An Overlay belongs to the goroutine that calls Update and Draw. Another goroutine writes a dump, from copies of the
+// figures.
 package overlay

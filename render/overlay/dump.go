@@ -62,9 +62,9 @@ func (d *dump) init() {
 // busy reports whether files are being written.
 func (d *dump) busy() bool { return d.done != nil }
 
-// Dump makes the next Draw write a dump to Config.Dir, as its key does: the figures as JSON, a [Record], and as CSV,
-// and the picture as PNG. The strip shows the path or the error for three seconds. While a dump is being written
-// Dump does nothing. It is not available in a browser.
+// Dump makes the next Draw write a dump to Config.Dir, as the key of the dump does. A dump has the figures as JSON,
+// see [Record], the figures as CSV, and the picture as PNG. The strip shows the path or the error for three seconds.
+// While a dump is being written, Dump does nothing. Dumps are not available in a browser.
 func (o *Overlay) Dump() { o.dump.wanted = !o.dump.busy() }
 
 // poll shows the result of the writing.

@@ -16,11 +16,11 @@ type faults struct {
 	held [tiers.Count]uint64 // the budget it was changed to
 }
 
-// Starve(true) limits the budget of each tier to the pages that it has, to test the game without more memory. The
-// tier of the workers is not limited, because goroutines share its budget. Starve(false) restores the budgets,
-// except those raised in between. A repeated call does nothing.
+// Starve(true) limits the budget of each tier to the tier's committed pages, to test the game without more memory.
+// The tier Inbox is not limited, because the workers share its budget. Starve(false) restores the budgets. A budget
+// that was raised after Starve(true) is not changed. A repeated call does nothing.
 //
-// Starve(true) fails if the manager is closed. Other errors come from the manager's SetBudget.
+// If the manager is closed, Starve(true) fails. Other errors are errors of [tiers.Manager.SetBudget].
 func (o *Overlay) Starve(on bool) error {
 	f := &o.faults
 	if on == f.on {

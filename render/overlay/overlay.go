@@ -16,11 +16,11 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// An Overlay is the instrument panel of one manager. It belongs to the goroutine that calls Ebitengine's Update and
-// Draw. A hidden overlay measures nothing unless Config.Watch is set.
+// An Overlay is the instrument panel of one manager. An Overlay belongs to the goroutine that calls Ebitengine's
+// Update and Draw. Without Config.Watch a hidden overlay measures nothing.
 //
-// Update and Draw may be called after the manager's Close. The overlay then shows that it is closed and measures
-// nothing.
+// Update and Draw may be called after the manager's Close. After the manager's Close the overlay shows that the
+// manager is closed, and measures nothing.
 type Overlay struct {
 	// Invariants, verified in this order by check:
 	//
@@ -80,12 +80,12 @@ const (
 	indexCount  = 6 * 11000
 )
 
-// New returns an overlay of m. Nothing is shown until a key is pressed or Show is called. It allocates about 2 MiB
-// of the Go heap and, in the first frame, 1 MiB of the GPU's memory. It fails if cfg or cfg.Meter is invalid, or if
-// its manager or pictures cannot be made.
+// New returns an overlay of m. Nothing is shown until a key is pressed or Show is called. New allocates about 2 MiB
+// of the Go heap. The first frame allocates 1 MiB of the GPU's memory. If cfg or cfg.Meter is invalid, or if the
+// overlay's own manager or pictures cannot be made, New fails.
 //
-// If m is nil the overlay makes an empty manager, which does not control the garbage collector; Close closes it.
-// The panels then show frame times, the Go heap and the process, without tiers and budgets.
+// If m is nil, New makes an empty manager, which does not control the garbage collector. Close closes this manager.
+// The panels of such an overlay show frame times, the Go heap and the process, without tiers and budgets.
 func New(m *tiers.Manager, cfg Config) (*Overlay, error) { return newOverlay(m, cfg, readDevices) }
 
 func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *Overlay, err error) {
@@ -129,12 +129,13 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 	return o, nil
 }
 
-// Meter returns the meter, for the game's monitors and timers and for the figures themselves. Its clock stands
-// while nothing is measured.
+// Meter returns the meter. Use it to register the game's monitors and timers, and to read the figures. While the
+// overlay does not measure, the meter's clock stands still.
 func (o *Overlay) Meter() *meter.Meter { return o.meter }
 
 // Close ends [Overlay.Starve], waits for a dump and a query of the system in flight, and closes the manager if New
-// made it. It returns the errors of these steps, including the dump's. The overlay must not be used afterwards.
+// made it. Close returns the errors of these steps, including an error of the dump. The overlay must not be used
+// afterwards.
 func (o *Overlay) Close() error {
 	if o == nil {
 		return nil
@@ -147,7 +148,8 @@ func (o *Overlay) Close() error {
 	return err
 }
 
-// Show opens or closes a part, as its key does. It panics with a [*memory.Misuse] if there is no such part.
+// Show opens or closes a part, as the key of the part does. If there is no such part, Show panics with a
+// [*memory.Misuse].
 func (o *Overlay) Show(p Part, on bool) {
 	if uint(p) >= uint(len(o.parts)) {
 		panic(misuse("Show", fmt.Sprintf("there is no part %d; allowed are 0 to %d", p, len(o.parts)-1)))
@@ -174,13 +176,14 @@ func (o *Overlay) show(k int, on bool) {
 	}
 }
 
-// Frozen reports whether the game must stand still in this tick. If so its Update returns after Overlay.Update and
-// before it ends the memory frame, so that Draw can draw the same frame again. The key F5 freezes; Shift+F5 lets one
-// tick run.
+// Frozen reports whether the game must stand still in this tick. If Frozen returns true, the game's Update returns
+// after Overlay.Update, before it ends the memory frame. So Draw can draw the open frame again. The key F5 freezes
+// the game; Shift+F5 lets one tick run.
 func (o *Overlay) Frozen() bool { return o != nil && o.halted }
 
-// Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. It returns 0
-// if nothing was shown or if the overlay begins in a lower corner. A game can place its own text below.
+// Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. A game can
+// place its own text below this edge. If nothing was shown, or if the overlay begins in a lower corner, Bottom
+// returns 0.
 func (o *Overlay) Bottom() float32 {
 	if o.corner.bottom() {
 		return 0
@@ -192,7 +195,8 @@ func (o *Overlay) Bottom() float32 {
 	return most
 }
 
-// Covers reports whether the last Draw put a panel over some part of a rectangle, in pixels of the picture.
+// Covers reports whether the last Draw put a panel over any part of the rectangle. The rectangle is in pixels of the
+// picture.
 func (o *Overlay) Covers(x, y, w, h float32) bool {
 	for _, p := range o.placed {
 		k := o.scr.scale
@@ -204,10 +208,10 @@ func (o *Overlay) Covers(x, y, w, h float32) bool {
 	return false
 }
 
-// Update reads the keys. Call it once a tick, first in Ebitengine's Update and before the memory frame of the tick
-// before ends: it records what that frame used.
+// Update reads the keys, and records how much of the frame arena the previous tick has used. Call Update once a tick,
+// first in Ebitengine's Update, before the memory frame of the previous tick ends.
 //
-// On a nil Overlay, Update, Draw and Close do nothing and Frozen returns false, so a game can run if New failed.
+// On a nil Overlay, Update, Draw and Close do nothing, and Frozen returns false. So a game can run if New failed.
 func (o *Overlay) Update() {
 	if o == nil {
 		return
@@ -227,11 +231,12 @@ func (o *Overlay) Update() {
 	o.step = false
 }
 
-// Draw measures the frame and draws the open parts on a picture, in one draw call. Call it at the end of each of
-// Ebitengine's Draws, before a memory frame ends there. It panics with a [*memory.Misuse] if on is nil.
+// Draw measures the frame and draws the open parts on a picture, in one draw call. Call it at the end of each Draw of
+// Ebitengine. If that Draw ends a memory frame, call Overlay.Draw before the end. If on is nil, Draw panics with a
+// [*memory.Misuse].
 //
-// It allocates nothing, except for new tags, pools and monitors and for dumps. With Corner Free, opening the overlay
-// reads the picture from the GPU, which allocates and takes some milliseconds.
+// Draw allocates only for new tags, pools and monitors, and for dumps. With Corner Free, opening the overlay reads
+// the picture from the GPU. Reading the picture allocates and takes some milliseconds.
 func (o *Overlay) Draw(on *ebiten.Image) {
 	if o == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A Part is one of the overlay's panels, or a panel that Add returned. The keys are the defaults of Config.Keys.
+// A Part is a panel of the overlay, or a panel that Add registered. The keys are the defaults of Config.Keys.
 //
 //	key      shows or does                                          with Shift
 //	F1       rates, frame times, Go objects, monitors of the game
@@ -27,7 +27,7 @@ type Part int
 const (
 	Strip  Part = iota // one line of vital signs
 	Help               // keys and colours
-	Tiers              // what is large, what grows and which subsystem owns it
+	Tiers              // tiers, tags and pools: largest, growing, near a limit
 	Maps               // addresses of blocks
 	Leaks              // blocks left by the last level, and growth since a snapshot
 	Memory             // the whole process
@@ -61,8 +61,8 @@ var keyHelps = [render.FunctionKeys]string{
 	keyMemory: "the whole process",
 }
 
-// ParsePart returns the part of a name, such as strip or tiers, or of a default key, such as f1. The error lists the
-// valid names.
+// ParsePart returns the part with the given name, such as strip or tiers. A default key, such as f1, is also a name.
+// The error lists the valid names.
 func ParsePart(name string) (Part, error) {
 	for k := range ownParts {
 		if p := &ownParts[k]; name == p.name || name == fmt.Sprint("f", p.key+1) {
@@ -103,18 +103,18 @@ var ownParts = [partCount]part{
 // A Panel describes a panel of the game.
 type Panel struct {
 	Title string
-	Key   ebiten.Key // opens and closes it; the zero Key, which is A, means no key
+	Key   ebiten.Key // opens and closes the panel; the zero Key, which is A, means no key
 
-	Cols, Rows int // its size in steps of 8 pixels of the overlay, without the title: up to 38 × 40; a line of text has 2
+	Cols, Rows int // size in steps of 8 overlay pixels, without the title: up to 38 × 40; a line of text has 2
 
-	// Draw draws it in each frame in which it is open. The origin of p is at the left edge, below the title. Own panels
-	// leave render.Grid free at each side. Shapes beyond the size
-	// are not clipped. Draw must not keep p.
+	// Draw draws the panel. It is called in each frame in which the panel is open. The origin of p is at the left
+	// edge, below the title. Leave render.Grid free at each side, as the overlay's own panels do. Shapes outside the
+	// panel are not clipped. Draw must not keep p.
 	Draw func(p *render.Panel)
 }
 
-// Add registers a panel of the game, closed, and returns its part for Show. It fails if p has no Draw, an invalid
-// size or a key that is taken, or if 16 panels were added.
+// Add registers a panel of the game, closed, and returns its part for Show. If p has no Draw, an invalid size or a
+// key that is in use, Add fails. If 16 panels were added already, Add fails as well.
 func (o *Overlay) Add(p Panel) (Part, error) {
 	switch {
 	case p.Draw == nil:

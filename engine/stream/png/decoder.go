@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// A Decoder decodes one picture after the other. Its zero value is ready for use. It belongs to one goroutine and
-// must not be copied after its first use.
+// A Decoder decodes one picture after the other. The zero Decoder is ready for use. A Decoder belongs to one
+// goroutine and must not be copied after its first use.
 //
-// Between pictures it keeps less than 64 KiB on the Go heap, with the zlib reader, and two rows of the widest picture
-// so far. A row is rounded up to a power of two bytes and never above [MaxRowBytes].
+// Between pictures a Decoder keeps less than 64 KiB on the Go heap, including the zlib reader. In addition it keeps
+// two rows of the widest picture so far. A row is rounded up to a power of two bytes and never above [MaxRowBytes].
 type Decoder struct {
 	_    [0]sync.Mutex // go vet reports copies; the zlib reader points into the Decoder
 	s    stream
@@ -28,18 +28,19 @@ type Decoder struct {
 	useColorKey bool        // there is one, and the color type is RGB or Gray with 16 bits
 }
 
-// Decode reads one PNG from r up to its last chunk, IEND, and not a byte more. It checks the header and maxPixels as
-// [ReadHeader] does. After everything before the pixels was read it calls dst once.
+// Decode reads one PNG from r up to its last chunk, IEND, and not a byte more. Decode checks the header and maxPixels
+// as [ReadHeader] does. It reads all chunks before the pixels, and then calls dst once.
 //
-// dst returns a block of at least Header.Bytes bytes, which may lie off the heap. Decode writes these bytes: rows
-// from the top without padding, premultiplied RGBA with 8 bits. It leaves further bytes as they are. It does not read
-// the block or keep it; the caller owns it in any case. After an error its content is unspecified.
+// The function dst returns a block of at least Header.Bytes bytes. The block may lie off the heap. Decode writes the
+// first Header.Bytes bytes of the block: rows from the top without padding, premultiplied RGBA with 8 bits. Decode
+// does not change further bytes of the block. Decode neither reads nor keeps the block; the caller owns the block in
+// any case. After an error the content of the block is unspecified.
 //
-// An accepted Header is returned even with an error. A block that is too short is [io.ErrShortBuffer]. errors.Is
-// finds the errors of r and dst. Errors of the file are an [*Error], which wraps [io.ErrUnexpectedEOF] if it ends
-// early.
+// If the header is accepted, Decode returns it even with an error. If the block is too short, the error is
+// [io.ErrShortBuffer]. Errors of r and dst are wrapped. For an error of the file Decode returns an [*Error]. If the
+// file ends early, the [*Error] wraps [io.ErrUnexpectedEOF].
 //
-// Decode allocates on the Go heap only what the package comment lists under Cost.
+// The package comment lists all allocations of Decode on the Go heap, under Cost.
 func (d *Decoder) Decode(r io.Reader, dst func(Header) ([]byte, error), maxPixels int) (Header, error) {
 	d.s.reset(r)
 	defer d.letGo()

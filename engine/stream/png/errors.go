@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// An [Error] wraps one of these, [io.ErrUnexpectedEOF] for a file that ends early, or an error of the caller's
-// reader.
+// The errors that an [Error] wraps, besides errors of the caller's reader. If the file ends early, the Error wraps
+// [io.ErrUnexpectedEOF].
 var (
 	// ErrFormat is wrapped if the file is not a PNG, is damaged, or violates the standard.
 	ErrFormat = errors.New("not a valid PNG")
@@ -14,13 +14,13 @@ var (
 	ErrTooLarge = errors.New("picture too large")
 )
 
-// An Error describes what is wrong with a picture, and where. It does not contain the name of the file.
+// An Error describes a fault of a picture, and its place in the file. An Error does not contain the name of the file.
 type Error struct {
-	Problem string // what is wrong, and what is allowed
-	Chunk   string // the type of the current chunk; "" before the first
+	Problem string // the fault, and the allowed values
+	Chunk   string // the type of the current chunk; "" before the first chunk
 	Offset  int64  // bytes read from the reader so far
 	Row     int    // number of the row in its pass, from 0; -1 outside the rows
-	Err     error  // ErrFormat, ErrTooLarge, io.ErrUnexpectedEOF or what the reader returned
+	Err     error  // ErrFormat, ErrTooLarge, io.ErrUnexpectedEOF or the error of the reader
 }
 
 // Error returns one line with all fields.

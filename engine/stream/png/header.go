@@ -7,11 +7,11 @@ import (
 	"math"
 )
 
-// MaxRowBytes is the longest row that is decoded, in bytes of the file after inflating. That is 8,192 pixels of RGBA
-// with 16 bits, 16,384 of RGBA with 8, or 65,536 of a palette with 8.
+// MaxRowBytes is the longest row that is decoded, in bytes of the file after inflating. A row of this length has
+// 8,192 pixels of RGBA with 16 bits, 16,384 pixels of RGBA with 8 bits, or 65,536 pixels of a palette with 8 bits.
 const MaxRowBytes = 64 << 10
 
-// A ColorType is the standard's number for the samples that a pixel of the file has.
+// A ColorType is the standard's number for the samples of a pixel in the file.
 type ColorType uint8
 
 const (
@@ -54,10 +54,10 @@ func (h Header) rowBytes(n int) int64 {
 	return (int64(n)*int64(h.bitsPerPixel()) + 7) / 8
 }
 
-// ReadHeader reads the header of a PNG, 33 bytes, and nothing else from r. Its errors are an [*Error]. It wraps
-// ErrTooLarge for more than maxPixels pixels, for pictures that an int cannot address, and for rows above
-// [MaxRowBytes], and ErrFormat for an invalid header. A maxPixels below 1 refuses every picture. ReadHeader makes one
-// small Go allocation, and more for an error.
+// ReadHeader reads the header of a PNG, 33 bytes, and nothing else from r. Every error is an [*Error]. For more than
+// maxPixels pixels, for pictures that an int cannot address, and for rows above [MaxRowBytes], the error wraps
+// ErrTooLarge. For an invalid header the error wraps ErrFormat. If maxPixels is below 1, ReadHeader refuses every
+// picture. ReadHeader makes one small Go allocation, and more for an error.
 func ReadHeader(r io.Reader, maxPixels int) (Header, error) {
 	var s stream
 	s.reset(r)
