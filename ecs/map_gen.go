@@ -132,18 +132,12 @@ func (m *Map1[A]) setAll(op string, s Selection, swap bool, a A) (int, error) {
 	})
 }
 
-// A Map2 creates and changes entities by 2 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map2 is a [Map1] for 2 components.
 type Map2[A, B any] struct {
 	setting[Map2[A, B]]
 }
 
-// NewMap2 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap2 is [NewMap1] for 2 types. It also panics if a type is named twice.
 func NewMap2[A, B any](w *World) *Map2[A, B] {
 	m := new(Map2[A, B])
 	m.init(w, mustRegister[A](w, "NewMap2"), mustRegister[B](w, "NewMap2"))
@@ -248,18 +242,12 @@ func (m *Map2[A, B]) setAll(op string, s Selection, swap bool, a A, b B) (int, e
 	})
 }
 
-// A Map3 creates and changes entities by 3 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map3 is a [Map1] for 3 components.
 type Map3[A, B, C any] struct {
 	setting[Map3[A, B, C]]
 }
 
-// NewMap3 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap3 is [NewMap1] for 3 types. It also panics if a type is named twice.
 func NewMap3[A, B, C any](w *World) *Map3[A, B, C] {
 	m := new(Map3[A, B, C])
 	m.init(w, mustRegister[A](w, "NewMap3"), mustRegister[B](w, "NewMap3"), mustRegister[C](w, "NewMap3"))
@@ -369,18 +357,12 @@ func (m *Map3[A, B, C]) setAll(op string, s Selection, swap bool, a A, b B, c C)
 	})
 }
 
-// A Map4 creates and changes entities by 4 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map4 is a [Map1] for 4 components.
 type Map4[A, B, C, D any] struct {
 	setting[Map4[A, B, C, D]]
 }
 
-// NewMap4 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap4 is [NewMap1] for 4 types. It also panics if a type is named twice.
 func NewMap4[A, B, C, D any](w *World) *Map4[A, B, C, D] {
 	m := new(Map4[A, B, C, D])
 	m.init(w, mustRegister[A](w, "NewMap4"), mustRegister[B](w, "NewMap4"), mustRegister[C](w, "NewMap4"), mustRegister[D](w, "NewMap4"))
@@ -495,18 +477,12 @@ func (m *Map4[A, B, C, D]) setAll(op string, s Selection, swap bool, a A, b B, c
 	})
 }
 
-// A Map5 creates and changes entities by 5 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map5 is a [Map1] for 5 components.
 type Map5[A, B, C, D, E any] struct {
 	setting[Map5[A, B, C, D, E]]
 }
 
-// NewMap5 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap5 is [NewMap1] for 5 types. It also panics if a type is named twice.
 func NewMap5[A, B, C, D, E any](w *World) *Map5[A, B, C, D, E] {
 	m := new(Map5[A, B, C, D, E])
 	m.init(w, mustRegister[A](w, "NewMap5"), mustRegister[B](w, "NewMap5"), mustRegister[C](w, "NewMap5"), mustRegister[D](w, "NewMap5"), mustRegister[E](w, "NewMap5"))
@@ -626,18 +602,12 @@ func (m *Map5[A, B, C, D, E]) setAll(op string, s Selection, swap bool, a A, b B
 	})
 }
 
-// A Map6 creates and changes entities by 6 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map6 is a [Map1] for 6 components.
 type Map6[A, B, C, D, E, F any] struct {
 	setting[Map6[A, B, C, D, E, F]]
 }
 
-// NewMap6 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap6 is [NewMap1] for 6 types. It also panics if a type is named twice.
 func NewMap6[A, B, C, D, E, F any](w *World) *Map6[A, B, C, D, E, F] {
 	m := new(Map6[A, B, C, D, E, F])
 	m.init(w, mustRegister[A](w, "NewMap6"), mustRegister[B](w, "NewMap6"), mustRegister[C](w, "NewMap6"), mustRegister[D](w, "NewMap6"), mustRegister[E](w, "NewMap6"), mustRegister[F](w, "NewMap6"))
@@ -762,18 +732,12 @@ func (m *Map6[A, B, C, D, E, F]) setAll(op string, s Selection, swap bool, a A, 
 	})
 }
 
-// A Map7 creates and changes entities by 7 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map7 is a [Map1] for 7 components.
 type Map7[A, B, C, D, E, F, G any] struct {
 	setting[Map7[A, B, C, D, E, F, G]]
 }
 
-// NewMap7 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap7 is [NewMap1] for 7 types. It also panics if a type is named twice.
 func NewMap7[A, B, C, D, E, F, G any](w *World) *Map7[A, B, C, D, E, F, G] {
 	m := new(Map7[A, B, C, D, E, F, G])
 	m.init(w, mustRegister[A](w, "NewMap7"), mustRegister[B](w, "NewMap7"), mustRegister[C](w, "NewMap7"), mustRegister[D](w, "NewMap7"), mustRegister[E](w, "NewMap7"), mustRegister[F](w, "NewMap7"), mustRegister[G](w, "NewMap7"))
@@ -903,18 +867,12 @@ func (m *Map7[A, B, C, D, E, F, G]) setAll(op string, s Selection, swap bool, a 
 	})
 }
 
-// A Map8 creates and changes entities by 8 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map8 is a [Map1] for 8 components.
 type Map8[A, B, C, D, E, F, G, H any] struct {
 	setting[Map8[A, B, C, D, E, F, G, H]]
 }
 
-// NewMap8 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap8 is [NewMap1] for 8 types. It also panics if a type is named twice.
 func NewMap8[A, B, C, D, E, F, G, H any](w *World) *Map8[A, B, C, D, E, F, G, H] {
 	m := new(Map8[A, B, C, D, E, F, G, H])
 	m.init(w, mustRegister[A](w, "NewMap8"), mustRegister[B](w, "NewMap8"), mustRegister[C](w, "NewMap8"), mustRegister[D](w, "NewMap8"), mustRegister[E](w, "NewMap8"), mustRegister[F](w, "NewMap8"), mustRegister[G](w, "NewMap8"), mustRegister[H](w, "NewMap8"))
@@ -1049,18 +1007,12 @@ func (m *Map8[A, B, C, D, E, F, G, H]) setAll(op string, s Selection, swap bool,
 	})
 }
 
-// A Map9 creates and changes entities by 9 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map9 is a [Map1] for 9 components.
 type Map9[A, B, C, D, E, F, G, H, I any] struct {
 	setting[Map9[A, B, C, D, E, F, G, H, I]]
 }
 
-// NewMap9 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap9 is [NewMap1] for 9 types. It also panics if a type is named twice.
 func NewMap9[A, B, C, D, E, F, G, H, I any](w *World) *Map9[A, B, C, D, E, F, G, H, I] {
 	m := new(Map9[A, B, C, D, E, F, G, H, I])
 	m.init(w, mustRegister[A](w, "NewMap9"), mustRegister[B](w, "NewMap9"), mustRegister[C](w, "NewMap9"), mustRegister[D](w, "NewMap9"), mustRegister[E](w, "NewMap9"), mustRegister[F](w, "NewMap9"), mustRegister[G](w, "NewMap9"), mustRegister[H](w, "NewMap9"), mustRegister[I](w, "NewMap9"))
@@ -1200,18 +1152,12 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) setAll(op string, s Selection, swap bo
 	})
 }
 
-// A Map10 creates and changes entities by 10 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map10 is a [Map1] for 10 components.
 type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
 	setting[Map10[A, B, C, D, E, F, G, H, I, J]]
 }
 
-// NewMap10 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap10 is [NewMap1] for 10 types. It also panics if a type is named twice.
 func NewMap10[A, B, C, D, E, F, G, H, I, J any](w *World) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m := new(Map10[A, B, C, D, E, F, G, H, I, J])
 	m.init(w, mustRegister[A](w, "NewMap10"), mustRegister[B](w, "NewMap10"), mustRegister[C](w, "NewMap10"), mustRegister[D](w, "NewMap10"), mustRegister[E](w, "NewMap10"), mustRegister[F](w, "NewMap10"), mustRegister[G](w, "NewMap10"), mustRegister[H](w, "NewMap10"), mustRegister[I](w, "NewMap10"), mustRegister[J](w, "NewMap10"))
@@ -1356,18 +1302,12 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) setAll(op string, s Selection, swa
 	})
 }
 
-// A Map11 creates and changes entities by 11 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map11 is a [Map1] for 11 components.
 type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
 	setting[Map11[A, B, C, D, E, F, G, H, I, J, K]]
 }
 
-// NewMap11 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap11 is [NewMap1] for 11 types. It also panics if a type is named twice.
 func NewMap11[A, B, C, D, E, F, G, H, I, J, K any](w *World) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m := new(Map11[A, B, C, D, E, F, G, H, I, J, K])
 	m.init(w, mustRegister[A](w, "NewMap11"), mustRegister[B](w, "NewMap11"), mustRegister[C](w, "NewMap11"), mustRegister[D](w, "NewMap11"), mustRegister[E](w, "NewMap11"), mustRegister[F](w, "NewMap11"), mustRegister[G](w, "NewMap11"), mustRegister[H](w, "NewMap11"), mustRegister[I](w, "NewMap11"), mustRegister[J](w, "NewMap11"), mustRegister[K](w, "NewMap11"))
@@ -1517,18 +1457,12 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) setAll(op string, s Selection, 
 	})
 }
 
-// A Map12 creates and changes entities by 12 components.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// A Map12 is a [Map1] for 12 components.
 type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
 	setting[Map12[A, B, C, D, E, F, G, H, I, J, K, L]]
 }
 
-// NewMap12 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewMap12 is [NewMap1] for 12 types. It also panics if a type is named twice.
 func NewMap12[A, B, C, D, E, F, G, H, I, J, K, L any](w *World) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m := new(Map12[A, B, C, D, E, F, G, H, I, J, K, L])
 	m.init(w, mustRegister[A](w, "NewMap12"), mustRegister[B](w, "NewMap12"), mustRegister[C](w, "NewMap12"), mustRegister[D](w, "NewMap12"), mustRegister[E](w, "NewMap12"), mustRegister[F](w, "NewMap12"), mustRegister[G](w, "NewMap12"), mustRegister[H](w, "NewMap12"), mustRegister[I](w, "NewMap12"), mustRegister[J](w, "NewMap12"), mustRegister[K](w, "NewMap12"), mustRegister[L](w, "NewMap12"))

@@ -86,16 +86,12 @@ func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	}
 }
 
-// A Filter2 matches the entities that have 2 components,
-// with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse].
+// A Filter2 is a [Filter1] for 2 components.
 type Filter2[A, B any] struct {
 	narrowing[Filter2[A, B]]
 }
 
-// NewFilter2 returns a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewFilter2 is [NewFilter1] for 2 types. It also panics if a type is named twice.
 func NewFilter2[A, B any](w *World) *Filter2[A, B] {
 	f := new(Filter2[A, B])
 	f.init(w, mustRegister[A](w, "NewFilter2"), mustRegister[B](w, "NewFilter2"))
@@ -107,8 +103,7 @@ func (f *Filter2[A, B]) Query() Query2[A, B] {
 	return Query2[A, B]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query2 is one iteration over a Filter2. Do not copy it: after one copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
+// A Query2 is a [Query1] for 2 components.
 type Query2[A, B any] struct {
 	of [0]*func(A, B)
 	cursor
@@ -175,16 +170,12 @@ func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 	}
 }
 
-// A Filter3 matches the entities that have 3 components,
-// with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse].
+// A Filter3 is a [Filter1] for 3 components.
 type Filter3[A, B, C any] struct {
 	narrowing[Filter3[A, B, C]]
 }
 
-// NewFilter3 returns a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewFilter3 is [NewFilter1] for 3 types. It also panics if a type is named twice.
 func NewFilter3[A, B, C any](w *World) *Filter3[A, B, C] {
 	f := new(Filter3[A, B, C])
 	f.init(w, mustRegister[A](w, "NewFilter3"), mustRegister[B](w, "NewFilter3"), mustRegister[C](w, "NewFilter3"))
@@ -196,8 +187,7 @@ func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
 	return Query3[A, B, C]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query3 is one iteration over a Filter3. Do not copy it: after one copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
+// A Query3 is a [Query1] for 3 components.
 type Query3[A, B, C any] struct {
 	of [0]*func(A, B, C)
 	cursor
@@ -268,16 +258,12 @@ func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 	}
 }
 
-// A Filter4 matches the entities that have 4 components,
-// with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse].
+// A Filter4 is a [Filter1] for 4 components.
 type Filter4[A, B, C, D any] struct {
 	narrowing[Filter4[A, B, C, D]]
 }
 
-// NewFilter4 returns a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewFilter4 is [NewFilter1] for 4 types. It also panics if a type is named twice.
 func NewFilter4[A, B, C, D any](w *World) *Filter4[A, B, C, D] {
 	f := new(Filter4[A, B, C, D])
 	f.init(w, mustRegister[A](w, "NewFilter4"), mustRegister[B](w, "NewFilter4"), mustRegister[C](w, "NewFilter4"), mustRegister[D](w, "NewFilter4"))
@@ -289,8 +275,7 @@ func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
 	return Query4[A, B, C, D]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query4 is one iteration over a Filter4. Do not copy it: after one copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
+// A Query4 is a [Query1] for 4 components.
 type Query4[A, B, C, D any] struct {
 	of [0]*func(A, B, C, D)
 	cursor
@@ -365,16 +350,12 @@ func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]]
 	}
 }
 
-// A Filter5 matches the entities that have 5 components,
-// with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse].
+// A Filter5 is a [Filter1] for 5 components.
 type Filter5[A, B, C, D, E any] struct {
 	narrowing[Filter5[A, B, C, D, E]]
 }
 
-// NewFilter5 returns a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewFilter5 is [NewFilter1] for 5 types. It also panics if a type is named twice.
 func NewFilter5[A, B, C, D, E any](w *World) *Filter5[A, B, C, D, E] {
 	f := new(Filter5[A, B, C, D, E])
 	f.init(w, mustRegister[A](w, "NewFilter5"), mustRegister[B](w, "NewFilter5"), mustRegister[C](w, "NewFilter5"), mustRegister[D](w, "NewFilter5"), mustRegister[E](w, "NewFilter5"))
@@ -386,8 +367,7 @@ func (f *Filter5[A, B, C, D, E]) Query() Query5[A, B, C, D, E] {
 	return Query5[A, B, C, D, E]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query5 is one iteration over a Filter5. Do not copy it: after one copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
+// A Query5 is a [Query1] for 5 components.
 type Query5[A, B, C, D, E any] struct {
 	of [0]*func(A, B, C, D, E)
 	cursor
@@ -459,16 +439,12 @@ func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, 
 	}
 }
 
-// A Filter6 matches the entities that have 6 components,
-// with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse].
+// A Filter6 is a [Filter1] for 6 components.
 type Filter6[A, B, C, D, E, F any] struct {
 	narrowing[Filter6[A, B, C, D, E, F]]
 }
 
-// NewFilter6 returns a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewFilter6 is [NewFilter1] for 6 types. It also panics if a type is named twice.
 func NewFilter6[A, B, C, D, E, F any](w *World) *Filter6[A, B, C, D, E, F] {
 	f := new(Filter6[A, B, C, D, E, F])
 	f.init(w, mustRegister[A](w, "NewFilter6"), mustRegister[B](w, "NewFilter6"), mustRegister[C](w, "NewFilter6"), mustRegister[D](w, "NewFilter6"), mustRegister[E](w, "NewFilter6"), mustRegister[F](w, "NewFilter6"))
@@ -480,8 +456,7 @@ func (f *Filter6[A, B, C, D, E, F]) Query() Query6[A, B, C, D, E, F] {
 	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query6 is one iteration over a Filter6. Do not copy it: after one copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
+// A Query6 is a [Query1] for 6 components.
 type Query6[A, B, C, D, E, F any] struct {
 	of [0]*func(A, B, C, D, E, F)
 	cursor
@@ -556,16 +531,12 @@ func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, 
 	}
 }
 
-// A Filter7 matches the entities that have 7 components,
-// with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse].
+// A Filter7 is a [Filter1] for 7 components.
 type Filter7[A, B, C, D, E, F, G any] struct {
 	narrowing[Filter7[A, B, C, D, E, F, G]]
 }
 
-// NewFilter7 returns a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewFilter7 is [NewFilter1] for 7 types. It also panics if a type is named twice.
 func NewFilter7[A, B, C, D, E, F, G any](w *World) *Filter7[A, B, C, D, E, F, G] {
 	f := new(Filter7[A, B, C, D, E, F, G])
 	f.init(w, mustRegister[A](w, "NewFilter7"), mustRegister[B](w, "NewFilter7"), mustRegister[C](w, "NewFilter7"), mustRegister[D](w, "NewFilter7"), mustRegister[E](w, "NewFilter7"), mustRegister[F](w, "NewFilter7"), mustRegister[G](w, "NewFilter7"))
@@ -577,8 +548,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) Query() Query7[A, B, C, D, E, F, G] {
 	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query7 is one iteration over a Filter7. Do not copy it: after one copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
+// A Query7 is a [Query1] for 7 components.
 type Query7[A, B, C, D, E, F, G any] struct {
 	of [0]*func(A, B, C, D, E, F, G)
 	cursor
@@ -656,16 +626,12 @@ func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, 
 	}
 }
 
-// A Filter8 matches the entities that have 8 components,
-// with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse].
+// A Filter8 is a [Filter1] for 8 components.
 type Filter8[A, B, C, D, E, F, G, H any] struct {
 	narrowing[Filter8[A, B, C, D, E, F, G, H]]
 }
 
-// NewFilter8 returns a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail or a type is named twice.
+// NewFilter8 is [NewFilter1] for 8 types. It also panics if a type is named twice.
 func NewFilter8[A, B, C, D, E, F, G, H any](w *World) *Filter8[A, B, C, D, E, F, G, H] {
 	f := new(Filter8[A, B, C, D, E, F, G, H])
 	f.init(w, mustRegister[A](w, "NewFilter8"), mustRegister[B](w, "NewFilter8"), mustRegister[C](w, "NewFilter8"), mustRegister[D](w, "NewFilter8"), mustRegister[E](w, "NewFilter8"), mustRegister[F](w, "NewFilter8"), mustRegister[G](w, "NewFilter8"), mustRegister[H](w, "NewFilter8"))
@@ -677,8 +643,7 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) Query() Query8[A, B, C, D, E, F, G, H]
 	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query8 is one iteration over a Filter8. Do not copy it: after one copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
+// A Query8 is a [Query1] for 8 components.
 type Query8[A, B, C, D, E, F, G, H any] struct {
 	of [0]*func(A, B, C, D, E, F, G, H)
 	cursor

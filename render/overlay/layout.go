@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/render"
 )
 
@@ -220,7 +221,7 @@ func (l *line) bytes(c render.Color, b []byte) { l.text(c, unsafe.String(unsafe.
 func (l *line) gap() { l.x += 2 * render.GlyphW }
 
 // size writes a number of bytes.
-func (l *line) size(c render.Color, v uint64) { l.bytes(c, appendSize(l.o.buf[:0], v)) }
+func (l *line) size(c render.Color, v uint64) { l.bytes(c, memory.AppendBytes(l.o.buf[:0], v)) }
 
 // count writes a count.
 func (l *line) count(c render.Color, v uint64) {
@@ -239,19 +240,6 @@ func appendMillis(dst []byte, seconds float64) []byte {
 		return render.AppendFixed(dst, ms, 0, 0)
 	}
 	return render.AppendFixed(dst, ms, 1, 0)
-}
-
-// appendSize appends bytes with their unit, without padding.
-func appendSize(dst []byte, v uint64) []byte {
-	var b [render.BytesWidth + 2]byte
-	s := render.AppendBytes(b[:0], v)
-	for len(s) > 0 && s[0] == ' ' {
-		s = s[1:]
-	}
-	for len(s) > 0 && s[len(s)-1] == ' ' {
-		s = s[:len(s)-1]
-	}
-	return append(dst, s...)
 }
 
 // appendRate appends growth, of at most ten characters: two figures or more are enough.

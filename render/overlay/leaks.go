@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -164,7 +165,7 @@ func (o *Overlay) leakRow(i int, c render.Color, sign, name string, bytes, block
 		p.Label(8, y, render.PanelQuiet, sign)
 	}
 	o.name(18, y, 16, c, name)
-	b := appendSize(o.buf[:0], uint64(bytes))
+	b := memory.AppendBytes(o.buf[:0], uint64(bytes))
 	if signed {
 		b = appendSigned(o.buf[:0], bytes)
 	}

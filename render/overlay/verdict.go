@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -59,7 +60,7 @@ func (o *Overlay) drawHeap(l *line) {
 		return // there is no space for it
 	}
 	l.word(render.PanelQuiet, "allocates")
-	l.bytes(render.PanelText, append(appendSize(o.buf[:0], uint64(h.Allocated)), "/s"...))
+	l.bytes(render.PanelText, append(memory.AppendBytes(o.buf[:0], uint64(h.Allocated)), "/s"...))
 }
 
 // largestTier adds the largest of the tiers if another row is larger.

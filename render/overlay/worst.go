@@ -4,6 +4,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/render"
 )
@@ -134,7 +135,7 @@ func (o *Overlay) worstRows(l *line, f *meter.Frame) {
 // appendSigned appends bytes more or less.
 func appendSigned(dst []byte, v int64) []byte {
 	if v < 0 {
-		return appendSize(append(dst, '-'), uint64(-v))
+		return memory.AppendBytes(append(dst, '-'), uint64(-v))
 	}
-	return appendSize(append(dst, '+'), uint64(v))
+	return memory.AppendBytes(append(dst, '+'), uint64(v))
 }
