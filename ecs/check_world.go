@@ -8,9 +8,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Check verifies the world and returns an error that lists all broken invariants, or nil. It also returns if
-// the metadata is corrupted: parts that cannot be read safely are reported and skipped. Cost: proportional to
-// slots, rows and chunks; it allocates in the Go heap.
+// Check verifies the world and returns an error that lists all broken invariants, or nil. If the metadata
+// is corrupted, Check returns as well: parts that cannot be read safely are reported and skipped. Cost:
+// proportional to slots, rows and chunks. Check allocates in the Go heap.
 func (w *World) Check() error {
 	var c checker
 	c.guard(w)

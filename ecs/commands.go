@@ -6,13 +6,17 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Commands collects structural changes, also while the world is locked. Apply executes them in the order
-// in which they were given. Commands reuses its buffers: after warming up, neither commands nor Apply
+// Commands collects structural changes, also while the world is locked. Apply executes the commands in the
+// order in which they were given. Commands reuses its buffers: after warming up, neither commands nor Apply
 // allocate in the Go heap, except for columns of types with pointers.
 //
-// A command for an entity that is stale at Apply is skipped. So two bullets may destroy one target. In a
-// closed world all methods except Len and Skipped panic with a [*memory.Misuse]. In a parallel run the
-// same holds, except for the commands of a [Task].
+// If the entity of a command is stale at Apply, the command is skipped. So two bullets may destroy one
+// target.
+//
+// In a closed world and in a parallel run, all methods of [World.Commands] except Len and Skipped panic
+// with a [*memory.Misuse]. Functions such as [AddTo] panic with it, too. In a parallel run use
+// [Task.Commands]: there Apply and Discard always panic with a [*memory.Misuse]. Outside of a body all
+// other methods and functions except Skipped panic as well.
 type Commands struct {
 	// Invariants, verified in this order by check:
 	//
@@ -77,8 +81,8 @@ func (q *typedQueue[T]) clear() {
 	q.values = q.values[:0]
 }
 
-// Commands returns the world's command buffer, always the same one. It panics with a [*memory.Misuse] in a
-// parallel run: use [Task.Commands] there.
+// Commands returns the command buffer of the world. All calls return the same buffer. In a parallel run
+// Commands panics with a [*memory.Misuse]: use [Task.Commands] there.
 func (w *World) Commands() *Commands {
 	w.guard.notInParallel("Commands")
 	if w.commands == nil {
@@ -87,8 +91,8 @@ func (w *World) Commands() *Commands {
 	return w.commands
 }
 
-// Len returns the number of commands that wait for Apply. Of the commands of a [Task] it returns the number
-// given in the current batch.
+// Len returns the number of commands that wait for Apply. For the commands of a [Task], Len returns the
+// number given in the current batch.
 func (cmd *Commands) Len() int {
 	if cmd.task != nil {
 		cmd.mustAccept("Len")
@@ -97,14 +101,15 @@ func (cmd *Commands) Len() int {
 	return len(cmd.ops)
 }
 
-// Skipped returns how many commands the last Apply skipped because their entity or target was stale.
+// Skipped returns the number of commands that the last Apply skipped because their entity or target was
+// stale.
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
-// Spawn creates an entity without components at once, so that other commands can name it. It is allowed while
-// queries are open and in observers. Filters do not match the entity until Apply adds a component. The error
-// wraps [memory.ErrOutOfMemory] or [ErrLimit]; no entity was created then. Spawn panics with a
-// [*memory.Misuse] during WriteJSON and ReadJSON, and if a callback of the allocator calls it. In a parallel
-// run see [Task.Commands].
+// Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is
+// allowed while queries are open and in observers. Filters do not match the entity until Apply adds a
+// component. The error wraps [memory.ErrOutOfMemory] or [ErrLimit]; on error no entity was created. Spawn
+// panics with a [*memory.Misuse] in a closed world, in a parallel run, during WriteJSON and ReadJSON, and
+// in a callback of the allocator. Spawn for the commands of a [Task] differs: see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")
@@ -125,14 +130,17 @@ func (cmd *Commands) Spawn() (Entity, error) {
 	return e, nil
 }
 
-// Destroy removes e with all its components at the next Apply.
+// Destroy removes e with all its components at the next Apply. If e is stale at Apply, the command is
+// skipped. Destroy panics with a [*memory.Misuse] when cmd accepts no commands, as [Commands] describes.
 func (cmd *Commands) Destroy(e Entity) {
 	cmd.mustAccept("Destroy")
 	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandDestroy})
 }
 
-// AddTo adds the component with value v to e at the next Apply, or writes v if e has it then. It panics with
-// a [*memory.Misuse] if c belongs to another world or is a relation: see [AddRelation].
+// AddTo adds the component with value v to e at the next Apply. If e has the component at Apply, the
+// command overwrites it with v. If e is stale at Apply, the command is skipped. AddTo panics with a
+// [*memory.Misuse] if c is a relation, see [AddRelation], if c belongs to another world, or when cmd
+// accepts no commands, as [Commands] describes.
 func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	checkComponent(cmd, c, "AddTo")
 	if cmd.w.store.relating.has(c.ID()) {
@@ -141,17 +149,19 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	add(cmd, c, command{e: cmd.toPlaceholder(e), kind: commandAdd, id: c.ID()}, v)
 }
 
-// AddRelation adds the relation with value v and a target to e at the next Apply, or changes both if e has it
-// then. If e or the target is stale at Apply, the command is skipped. It panics with a [*memory.Misuse] if r
-// belongs to another world.
+// AddRelation adds the relation with value v and a target to e at the next Apply. If e has the relation at
+// Apply, the command changes its value and its target. If e or the target is stale at Apply, the command is
+// skipped. AddRelation panics with a [*memory.Misuse] if r belongs to another world, or when cmd accepts no
+// commands, as [Commands] describes.
 func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
 	checkComponent(cmd, r.Component, "AddRelation")
 	add(cmd, r.Component, command{e: cmd.toPlaceholder(e), kind: commandRelate, id: r.ID(), target: cmd.toPlaceholder(target)}, v)
 }
 
-// SetTargetOf changes the target of e at the next Apply. It does nothing if e does not have the relation
-// then. If e or the target is stale at Apply, the command is skipped. It panics with a [*memory.Misuse] if r
-// belongs to another world.
+// SetTargetOf changes the target of e for the relation at the next Apply. If e does not have the relation
+// at Apply, the command does nothing. If e or the target is stale at Apply, the command is skipped.
+// SetTargetOf panics with a [*memory.Misuse] if r belongs to another world, or when cmd accepts no
+// commands, as [Commands] describes.
 func SetTargetOf[T any](cmd *Commands, r Relation[T], e, target Entity) {
 	checkComponent(cmd, r.Component, "SetTargetOf")
 	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandTurn, id: r.ID(), target: cmd.toPlaceholder(target)})
@@ -187,8 +197,10 @@ func (cmd *Commands) extendWords(n int) int {
 	return at
 }
 
-// RemoveFrom removes the component from e at the next Apply. It does nothing if e does not have it then. For
-// a Relation r pass r.Component. It panics with a [*memory.Misuse] if c belongs to another world.
+// RemoveFrom removes the component from e at the next Apply. If e does not have the component at Apply, the
+// command does nothing. If e is stale at Apply, the command is skipped. For a Relation r pass r.Component.
+// RemoveFrom panics with a [*memory.Misuse] if c belongs to another world, or when cmd accepts no commands,
+// as [Commands] describes.
 func RemoveFrom[T any](cmd *Commands, c Component[T], e Entity) {
 	checkComponent(cmd, c, "RemoveFrom")
 	cmd.ops = append(cmd.ops, command{e: cmd.toPlaceholder(e), kind: commandRemove, id: c.ID()})
@@ -201,17 +213,17 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 	cmd.mustAccept(op)
 }
 
-// Apply executes all commands in order. Consecutive additions and removals for one entity move its row
-// once.
+// Apply executes all commands in order. Consecutive additions, removals and changes of targets for one
+// entity are one step, which moves its row once.
 //
-// The error wraps [memory.ErrOutOfMemory] or [ErrLimit]. The commands before the failed one have been
-// applied. The failed one and those after it still wait: free memory and call Apply again, or call
-// Discard. If a row of all components would not fit a chunk, the error wraps [memory.ErrTooLarge]; then
+// On error the steps before the failed one have been applied. The failed step and all later ones still wait
+// for Apply. If the error wraps [memory.ErrOutOfMemory] or [ErrLimit], free memory and call Apply again, or
+// call Discard. If the error wraps [memory.ErrTooLarge], a row of all components would not fit a chunk:
 // only Discard helps.
 //
-// If the allocator or an observer panics, the commands that were not applied still wait. If an entity
-// would get a fifth relation, Apply panics with a [*memory.Misuse]; then only Discard helps. Apply also
-// panics with a [*memory.Misuse] if the world is locked.
+// If the allocator or an observer panics, the commands that were not applied still wait. If an entity would
+// get a fifth relation, Apply panics with a [*memory.Misuse], and only Discard helps. Apply also panics
+// with a [*memory.Misuse] if the world is locked or if these are the commands of a [Task].
 func (cmd *Commands) Apply() error {
 	cmd.mustApply("Apply")
 	cmd.w.guard.mutable("Apply")
@@ -330,8 +342,9 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	}
 }
 
-// Discard drops all waiting commands and destroys the entities that they spawned. Commands that observers
-// give during this wait for Apply. Discard panics with a [*memory.Misuse] if the world is locked.
+// Discard drops all waiting commands and destroys the entities that they spawned. Commands given by
+// observers meanwhile are kept for the next Apply. Discard panics with a [*memory.Misuse] if the world is
+// locked or if these are the commands of a [Task].
 func (cmd *Commands) Discard() {
 	cmd.mustApply("Discard")
 	cmd.w.guard.mutable("Discard")

@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// An ID is the number of a component type in its world. IDs start at 0 and rise in order of registration. The
-// ticks of a tracked type have a number, too.
+// An ID is the number of a component type in its world. IDs start at 0 and rise in order of registration.
+// If a type is tracked, its ticks have a number of their own.
 type ID uint8
 
 // A component is what a world knows of one type.
@@ -56,8 +56,8 @@ type registry struct {
 	companions mask
 }
 
-// A Component gives access to one component type of one world. Create it once with [Register] and copy it
-// freely; it is two words. The zero Component is not usable.
+// A Component gives access to one component type of one world. It is two words: create it once with
+// [Register] and copy it freely. The zero Component is not usable.
 type Component[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of   [0]*T // no Component of another type converts to this one
@@ -65,16 +65,16 @@ type Component[T any] struct {
 	comp *component
 }
 
-// Register makes T a component type of w and returns it. If T is one already it returns the existing
-// one.
+// Register makes T a component type of w and returns it. If T is a component type of w already, Register
+// returns the existing one.
 //
-// Columns of types without Go pointers are in chunks of the allocator. Columns of types with pointers
-// of any kind are in the Go heap, where the collector sees them. Strings, slices, maps, functions and
-// interfaces are pointers, too. [World.Column] reports this as Pointerful.
+// Columns of types without Go pointers are in chunks of the allocator. Columns of types with pointers of
+// any kind are in the Go heap, where the collector sees them. Strings, slices, maps, functions and
+// interfaces count as pointers. [World.Column] reports in Pointerful whether a type has pointers.
 //
-// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if the type does not fit a chunk of
-// Config.ChunkBytes. Types with pointers have the same bound. If T is new, Register panics with a
-// [*memory.Misuse] in a parallel run.
+// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if a value of T does not fit a chunk of
+// Config.ChunkBytes. This bound also applies to types with pointers. If T is new to w, Register panics with
+// a [*memory.Misuse] in a parallel run.
 func Register[T any](w *World) (Component[T], error) {
 	typ := reflect.TypeFor[T]()
 	if c := w.store.byType[typ]; c != nil {
@@ -143,9 +143,9 @@ func (c *component) columnAt(record uint64) unsafe.Pointer {
 // ID returns the number of the type in its world, for filters and for methods of World.
 func (c Component[T]) ID() ID { return c.comp.id }
 
-// Get returns a pointer to the component of e, or false if e is stale or does not have it. The pointer is
-// valid until e gains or loses a component or changes a target, or until any entity leaves its archetype.
-// Creating entities never moves it.
+// Get returns a pointer to the component of e. It returns nil and false if e is stale or does not have the
+// component. The pointer is valid until e gains or loses a component or changes a target, or until any
+// entity leaves the archetype of e. Creating entities never moves the component.
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	if n, x := uint(e.index), &c.w.store.index; n < uint(len(x.recs)) {
 		if r := x.recs[n].word(); uint32(r>>genShift) == e.gen {
@@ -158,9 +158,9 @@ func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 }
 
 // Column returns the components of es, for a column that not all archetypes have. es must be a chunk of any
-// filter, or consecutive rows of one. Column returns nil if es is empty or their archetype does not have the
-// component. The slice is valid as long as es. Column panics with a [*memory.Misuse] if es is not part of a
-// chunk of this world.
+// filter, or consecutive rows of a chunk. Column returns nil if es is empty, or if the archetype of es does
+// not have the component. The slice is valid as long as es. Column panics with a [*memory.Misuse] if es is
+// not part of a chunk of this world.
 func (c Component[T]) Column(es []Entity) []T {
 	if len(es) == 0 {
 		return nil
@@ -188,9 +188,9 @@ func (c Component[T]) Has(e Entity) bool {
 	return ok
 }
 
-// Set writes v to the component of e and calls observers of OnSet. It returns false if e is stale or does not
-// have the component. It is not a structural change. Set panics with a [*memory.Misuse] in a parallel run if
-// an observer of OnSet watches the component.
+// Set writes v to the component of e, calls observers of OnSet, and returns true. It returns false if e is
+// stale or does not have the component. Set is not a structural change. If an observer of OnSet watches the
+// component, Set panics with a [*memory.Misuse] in a parallel run.
 func (c Component[T]) Set(e Entity, v T) bool {
 	p, ok := c.Get(e)
 	if !ok {
@@ -208,10 +208,13 @@ func (c Component[T]) Set(e Entity, v T) bool {
 	return true
 }
 
-// Add adds the component with value v to e, or writes v if e has it already. The error is [ErrStale] if e is
-// stale. It wraps [memory.ErrOutOfMemory] or [ErrLimit], or [memory.ErrTooLarge] if a row with all components
-// of e does not fit a chunk. Nothing has changed then. Add panics with a [*memory.Misuse] for a relation that
-// e does not have: use [Relation.Add].
+// Add adds the component with value v to e. If e has the component already, Add overwrites it with v. The
+// error is [ErrStale] if e is stale. Otherwise the error wraps [memory.ErrOutOfMemory] or [ErrLimit], or
+// [memory.ErrTooLarge] if a row with all components of e does not fit a chunk. On error nothing has
+// changed.
+//
+// Add is a structural change: it panics with a [*memory.Misuse] if the world is locked. Add also panics
+// with a [*memory.Misuse] for a relation that e does not have: use [Relation.Add].
 func (c Component[T]) Add(e Entity, v T) error {
 	c.w.guard.mutable("Add")
 	had := c.w.observers.observed != 0 && c.Has(e)
@@ -227,9 +230,10 @@ func (c Component[T]) Add(e Entity, v T) error {
 	return nil
 }
 
-// Remove removes the component from e. It returns false without an error if e is stale or does not have it.
-// If the archetype without the component needs a chunk that is not available, the error wraps
-// [memory.ErrOutOfMemory] or [ErrLimit], and e keeps the component.
+// Remove removes the component from e and returns true. It returns false without an error if e is stale or
+// does not have the component. If the archetype without the component needs a chunk that is not available,
+// the error wraps [memory.ErrOutOfMemory] or [ErrLimit], and e keeps the component. Remove is a structural
+// change: it panics with a [*memory.Misuse] if the world is locked.
 func (c Component[T]) Remove(e Entity) (bool, error) {
 	w := c.w
 	w.guard.mutable("Remove")

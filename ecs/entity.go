@@ -8,15 +8,15 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// An Entity names one entity of one world. It is 8 bytes without pointers. It may be stored in
-// components, compared, copied and sent anywhere. When its entity is removed it becomes stale: look-ups
-// in its world return false, never a panic and never another entity.
+// An Entity names one entity of one world. It is 8 bytes without pointers. It may be stored in components,
+// compared, copied and sent anywhere. When the entity is removed, the Entity becomes stale: look-ups in its
+// world return false. They never panic and never find another entity.
 //
-// An Entity does not identify its world. Worlds number entities alike, so the first Entity of every
-// world is the same value. Another world takes it for its own entity with the same slot and generation,
-// if there is one. No build detects this. It also allows a saved world to be loaded into another one,
-// with every Entity in components valid. Programs with several worlds must store the world with the
-// Entity.
+// An Entity does not identify its world. Worlds number entities alike, so the first Entity of every world
+// is the same value. If an Entity is passed to another world, that world takes it for its own entity with
+// the same slot and generation. No build detects this mistake. Programs with several worlds must store the
+// world with the Entity. Because worlds number entities alike, a saved world can be loaded into another
+// one, with every Entity in components valid.
 //
 // The zero Entity is never valid.
 type Entity struct {
@@ -24,8 +24,8 @@ type Entity struct {
 	gen   uint32
 }
 
-// MakeEntity returns the Entity with an index and a generation, for saved games and replays. If generation is
-// even it returns the zero Entity. It does not check whether the Entity is alive in any world.
+// MakeEntity returns the Entity with an index and a generation, for saved games and replays. If generation
+// is even, MakeEntity returns the zero Entity. It does not check whether the Entity is alive in any world.
 func MakeEntity(index, generation uint32) Entity {
 	if generation&1 == 0 {
 		return Entity{}
@@ -33,12 +33,12 @@ func MakeEntity(index, generation uint32) Entity {
 	return Entity{index: index, gen: generation}
 }
 
-// Index returns the slot number: from 1 to Config.MaxEntities in an Entity that was ever valid, 0 in the zero
-// Entity. An Entity from Spawn of a [Task]'s commands has 1<<31 or more.
+// Index returns the slot number. It is from 1 to Config.MaxEntities in an Entity that was ever valid, and 0
+// in the zero Entity. In an Entity from Spawn of a [Task]'s commands it is at least 1<<31.
 func (e Entity) Index() uint32 { return e.index }
 
-// Generation returns the generation of the slot. It is odd in every Entity that was ever valid, and rises by
-// 2 with each reuse of the slot.
+// Generation returns the generation of the slot. The generation is odd in every Entity that was ever valid.
+// It rises by 2 with each reuse of the slot.
 func (e Entity) Generation() uint32 { return e.gen }
 
 // IsZero reports whether e is the zero Entity.

@@ -8,14 +8,16 @@ import (
 	"github.com/strata-go/strata/ecs/internal/jsonio"
 )
 
-// MarshalText returns slot and generation in the form "12:7". encoding/json uses it for an Entity in
-// any value, and for one that is the key of a map. The zero Entity is "0:0". It does not check whether
-// the entity is alive.
+// MarshalText returns slot and generation in the form "12:7". encoding/json uses this form for each Entity
+// in a value and for each Entity that is the key of a map. The zero Entity is "0:0". MarshalText does not
+// check whether the entity is alive.
 //
-// The error is nil for every Entity that a function of this package returned, except for one from Spawn of a [Task]'s
-// commands: that names no entity, even after Apply.
+// MarshalText returns an error if the index is 1<<31 or more, as in an Entity from Spawn of a [Task]'s
+// commands: such an Entity names no entity, even after Apply. For every other Entity that a function of
+// this package returned, the error is nil.
 //
-// A struct that embeds an Entity promotes this method, so only the Entity is written. Name the field instead.
+// A struct that embeds an Entity promotes this method, so only the Entity is written. Name the field
+// instead.
 func (e Entity) MarshalText() ([]byte, error) {
 	if (e.gen&1 == 0 || e.index >= placeholderBit) && !e.IsZero() {
 		return nil, fmt.Errorf("ecs: entity %v is not created before Apply", e)
@@ -29,9 +31,9 @@ func (e Entity) appendText(b []byte) []byte {
 	return strconv.AppendUint(b, uint64(e.gen), 10)
 }
 
-// UnmarshalText sets e from a text in the form of MarshalText. It does not check whether the entity is alive
-// in any world. It returns an error for any other form. It also returns one for slot 0, for slots
-// that no world has, and for an even generation, except for "0:0". On error e is unchanged.
+// UnmarshalText sets e from a text in the form of MarshalText. It does not check whether the entity is
+// alive in any world. It returns an error for a text of any other form. It also returns an error for slot
+// 0, for slots that no world has, and for an even generation, but not for "0:0". On error e is unchanged.
 func (e *Entity) UnmarshalText(text []byte) error {
 	slot, generation, ok := bytes.Cut(text, []byte(":"))
 	index, err := strconv.ParseUint(string(slot), 10, 32)

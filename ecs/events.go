@@ -6,12 +6,12 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Events is a double-buffered queue of pointer-free values. Send appends to one buffer, and Read returns the
-// other one, with the events that were sent before the last Swap. With one Swap per tick, each event is
+// Events is a double-buffered queue of pointer-free values. Send appends to one buffer. Read returns the
+// other buffer, with the events that were sent before the last Swap. With one Swap per tick, each event is
 // readable for exactly one tick, by all systems in any order.
 //
-// The capacity is fixed. An event that does not fit is rejected and counted. A queue belongs to one goroutine
-// at a time and must not be copied.
+// The capacity is fixed. An event that does not fit is rejected and counted. A queue belongs to one
+// goroutine at a time and must not be copied.
 type Events[T any] struct {
 	// Invariants, verified by Check:
 	//
@@ -29,13 +29,13 @@ type Events[T any] struct {
 // maxEvents keeps the number of events in both buffers below the limit of a 32-bit int.
 const maxEvents = 1<<30 - 1
 
-// NewEvents creates a queue for capacity events of T between two calls of Swap. It allocates both buffers from mem in
-// one block, which Close frees. If mem has a Watch method, as described at page.Watched, the queue
-// closes itself when mem is closed first.
+// NewEvents creates a queue. Its capacity is the number of events of T that fit between two calls of Swap.
+// NewEvents allocates both buffers from mem in one block, which Close frees. If mem has a Watch method, as
+// described at page.Watched, and is closed before the queue, the queue closes itself.
 //
-// The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1. It wraps a
-// [*memory.PointerError] that names the field if T contains a pointer, or the error of mem. Nothing was
-// allocated then.
+// The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1. If T contains a pointer, the
+// error wraps a [*memory.PointerError] that names the field. If mem fails, the error wraps the error of
+// mem. On error nothing is allocated.
 func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	if capacity < 1 || capacity > maxEvents {
 		return nil, fmt.Errorf("ecs: the capacity of NewEvents is %d; it must be from 1 to %d: %w", capacity, maxEvents, memory.ErrConfig)
@@ -49,8 +49,8 @@ func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	return q, nil
 }
 
-// Send appends v to the events that Read returns after the next Swap. It returns false if Cap events were
-// sent since the last Swap, or if the queue is closed. Dropped counts both.
+// Send appends v to the events that Read returns after the next Swap, and returns true. If Cap events are
+// pending, or if the queue is closed, Send rejects v and returns false. Dropped counts rejected events.
 func (q *Events[T]) Send(v T) bool {
 	b, n := q.buf[q.write&1], q.n[q.write&1]
 	if n >= len(b) {
@@ -69,8 +69,8 @@ func (q *Events[T]) Read() []T {
 	return q.buf[r][:q.n[r]]
 }
 
-// Swap makes the events that were sent since the last Swap readable. It discards those that were readable
-// before.
+// Swap makes the events that were sent since the last Swap readable. It discards the events that were
+// readable before.
 func (q *Events[T]) Swap() {
 	q.write ^= 1
 	q.n[q.write&1] = 0
@@ -82,11 +82,11 @@ func (q *Events[T]) Clear() { q.n = [2]int{} }
 // Pending returns the number of events sent since the last Swap.
 func (q *Events[T]) Pending() int { return q.n[q.write&1] }
 
-// Cap returns how many events fit between two calls of Swap; 0 after Close.
+// Cap returns the number of events that fit between two calls of Swap. After Close it is 0.
 func (q *Events[T]) Cap() int { return len(q.buf[0]) }
 
-// Dropped returns the number of events that Send rejected since NewEvents, including those sent to a closed
-// queue.
+// Dropped returns the number of events that Send rejected since NewEvents, including events sent to a
+// closed queue.
 func (q *Events[T]) Dropped() uint64 { return q.dropped }
 
 // Check verifies the queue and returns an error that lists all broken invariants, or nil.

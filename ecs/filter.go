@@ -47,9 +47,9 @@ type filter struct {
 	iteratorCache
 }
 
-// A Selection is any filter: [Filter1] to Filter8 or [FilterOf]. Batch operations change the entities that it
-// matches at the time of the call. They panic with a [*memory.Misuse] if the filter belongs to another world
-// or has a ChangedSince.
+// A Selection is any filter: [Filter1] to Filter8 or [FilterOf]. Batch operations change the entities that
+// the filter matches at the time of the call. Batch operations panic with a [*memory.Misuse] if the filter
+// belongs to another world or has a ChangedSince.
 type Selection interface{ selection() *filter }
 
 func (f *filter) selection() *filter { return f }
@@ -182,8 +182,8 @@ func (f *filter) accepts(t *table) bool {
 	return t.mask.all(&f.need) && !t.mask.any(&f.deny) && (!f.exact || t.mask == f.need)
 }
 
-// Len returns the number of entities that match now. Cost: a visit to each matching archetype; with
-// ChangedSince also to the ticks of its entities.
+// Len returns the number of entities that match now. It panics with a [*memory.Misuse] in a parallel run.
+// Cost: a visit to each matching archetype. With ChangedSince, Len also reads the ticks of the entities.
 func (f *filter) Len() (n int) {
 	f.w.guard.notInParallel("Len")
 	f.update(len(f.w.store.tables))
@@ -197,9 +197,10 @@ func (f *filter) Len() (n int) {
 	return n
 }
 
-// EntityAt returns entity i in the order of All, for example a random one. It panics with a [*memory.Misuse]
-// if i is not from 0 to Len() - 1. Cost: a visit to each matching archetype and a binary search among the
-// chunks of one. With ChangedSince it costs as much as Len.
+// EntityAt returns entity i in the order of All, for example a random one. It panics with a
+// [*memory.Misuse] if i is not from 0 to Len() - 1, and in a parallel run. Cost: a visit to each matching
+// archetype and a binary search among the chunks of one archetype. With ChangedSince, EntityAt costs as
+// much as Len.
 func (f *filter) EntityAt(i int) Entity {
 	f.w.guard.notInParallel("EntityAt")
 	f.update(len(f.w.store.tables))
@@ -298,10 +299,11 @@ type cursor struct {
 	number uint64 // of the query, see guard
 }
 
-// Next advances to the next entity and returns true. At the end it unlocks the world and returns false, as do
-// all later calls. The first call after NextChunk advances to the second entity of the chunk. At the end of a
-// chunk it panics with a [*memory.Misuse] if the query was closed by a copy of it, by [World.EndQueries], or
-// because the allocator was closed.
+// Next advances to the next entity and returns true. After the last entity Next ends the query and returns
+// false, as do all later calls. The end of the query unlocks the world if no other query is open. The first
+// call after NextChunk advances to the second entity of the chunk. At the end of a chunk Next panics with a
+// [*memory.Misuse] if the query was closed by a copy of the query, by [World.EndQueries], or because the
+// allocator was closed.
 func (q *cursor) Next() bool {
 	q.row++
 	if q.row < q.n {
@@ -310,19 +312,21 @@ func (q *cursor) Next() bool {
 	return q.advance()
 }
 
-// NextChunk skips the rest of the current chunk, advances to the first entity of the next one and returns
-// true. At the end it unlocks the world and returns false, as do all later calls. It panics as Next does at
-// the end of a chunk.
+// NextChunk skips the rest of the current chunk, advances to the first entity of the next chunk and returns
+// true. After the last chunk NextChunk ends the query and returns false, as do all later calls. The end of
+// the query unlocks the world if no other query is open. NextChunk panics with a [*memory.Misuse] if the
+// query was closed by a copy of the query, by [World.EndQueries], or because the allocator was closed.
 func (q *cursor) NextChunk() bool { return q.advance() }
 
-// Entity returns the current entity. Call it only after Next or NextChunk returned true: otherwise there is
-// no entity, and it panics.
+// Entity returns the current entity. Call Entity only after Next or NextChunk returned true: otherwise
+// there is no current entity, and Entity panics.
 func (q *cursor) Entity() Entity {
 	return *(*Entity)(unsafe.Add(q.es, uintptr(q.row)*entityBytes))
 }
 
-// Close ends the query, and unlocks the world if no other query is open. At the end of a query Next or
-// NextChunk has already done so. Closing a query again does nothing, also through a copy.
+// Close ends the query, and unlocks the world if no other query is open. When Next or NextChunk has
+// returned false, the query has ended already. Closing an ended query does nothing, also through a copy. In
+// a parallel run Close of an open query panics with a [*memory.Misuse].
 func (q *cursor) Close() {
 	if q.f != nil {
 		q.f.closeQuery(q.number)
@@ -373,9 +377,9 @@ func (q *cursor) shift(row uintptr) {
 	}
 }
 
-// RemoveAll destroys each entity that s matches and returns their number. It costs far less per entity than
-// World.Remove, because whole chunks are freed. It panics with a [*memory.Misuse] if the world is locked, if
-// s belongs to another world, or if s has a ChangedSince.
+// RemoveAll destroys each entity that s matches and returns their number. RemoveAll costs far less per
+// entity than World.Remove, because whole chunks are freed. It panics with a [*memory.Misuse] if the world
+// is locked, if s belongs to another world, or if s has a ChangedSince.
 func (w *World) RemoveAll(s Selection) int {
 	w.guard.mutable("RemoveAll")
 	f := s.selection()

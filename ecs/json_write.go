@@ -21,7 +21,7 @@ const jsonVersion = 1
 const flushBytes = 32 << 10
 
 // WriteJSON writes all entities to out as text that people can read and [World.ReadJSON] can load.
-// Each entity takes one line. Components have their names, and values the form of encoding/json.
+// Each entity takes one line. A component is written as its name and its value in the form of encoding/json.
 //
 //	{"strata/ecs":1,"archetypes":[
 //	{"components":[],"entities":[
@@ -40,7 +40,7 @@ const flushBytes = 32 << 10
 //	  components  names, as returned by World.Name
 //	  targets     the target of each relation
 //	  gone        the relations whose target is stale
-//	  since       the order in which archetypes got their targets; omitted if it is one more than before
+//	  since       the order in which archetypes got their targets; omitted if one above the last since
 //	  idle        an archetype without targets, to be reused; the highest number is reused first
 //	  sweep       how many targets may be added before archetypes with stale targets are searched
 //	  entities    slot and generation of each entity, and its components
@@ -49,22 +49,22 @@ const flushBytes = 32 << 10
 //	  free        slots to be reused, in order
 //	  vacant      other slots with a generation: used before a Reset, or retired
 //
-// A component of [World.RegisterSize] is written as hexadecimal digits. All others are encoded by
+// A component of [World.RegisterSize] is written as hexadecimal digits. Other components are encoded by
 // encoding/json, which respects MarshalJSON, MarshalText and tags.
 //
 // WriteJSON returns an error if something would be lost:
 //   - A value that encoding/json cannot encode, such as NaN, an infinity or a complex number. Give
 //     the type MarshalJSON and UnmarshalJSON.
 //   - An unexported field. Export it, or tag it json:"-" to omit it.
-//   - Two fields of a value with the same name in the text, such as one of an embedded struct.
+//   - Two fields of a value with the same name in the text, such as a field of an embedded struct.
 //   - Two component types with the same name, or a name that is not UTF-8.
 //
-// Other losses of encoding/json are not detected. Strings become valid UTF-8. Interface values are
+// Further losses of encoding/json are not detected. Strings become valid UTF-8. Interface values are
 // read back as maps, slices, strings and float64. The option omitempty drops the sign of a zero and
 // the difference between nil and an empty slice. Shared pointers are written as separate values.
 //
 // The error names the entity and the component, or wraps the error of out or [memory.ErrClosed].
-// A part of the text may have been written by then.
+// When WriteJSON fails, a part of the text may have been written.
 //
 // Resources, events, pending commands, observers and ticks are not written. After ReadJSON,
 // ChangedSince reports all components as new.
@@ -73,7 +73,7 @@ const flushBytes = 32 << 10
 // [*memory.Misuse] if out is nil, w is closed, a parallel run is in progress, or a callback of the
 // allocator calls it.
 //
-// Cost: some 350 ns per entity and component. It buffers 32 KiB and the longest line, and allocates
+// Cost: some 350 ns per entity and component. WriteJSON buffers 32 KiB and the longest line, and allocates
 // nothing per entity except in the methods of component types.
 func (w *World) WriteJSON(out io.Writer) error {
 	const op = "WriteJSON"

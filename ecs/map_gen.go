@@ -7,9 +7,9 @@ import "unsafe"
 // A Map1 creates and changes entities by one component.
 // Create it once per system. It belongs to its world and to the goroutine of the world.
 //
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Those that
-// add components also do so if To has not set the target of a relation of the mapper, or if an entity
-// would get a fifth relation.
+// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Methods
+// that add components also panic with it if To has not set the target of a relation of the mapper, or if
+// an entity would get a fifth relation.
 type Map1[A any] struct {
 	setting[Map1[A]]
 }
@@ -23,8 +23,9 @@ func NewMap1[A any](w *World) *Map1[A] {
 }
 
 // NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. It wraps [memory.ErrTooLarge] if a row of the components does not fit a chunk, or
-// [ErrStale] if a target is stale. Nothing has changed then.
+// [ErrLimit]. If a row of the components does not fit a chunk, the error wraps [memory.ErrTooLarge]. If a
+// target is stale, the error wraps [ErrStale]. On error nothing has changed. NewEntity panics with a
+// [*memory.Misuse] if the world is locked, or if a relation of the mapper has no target.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -38,9 +39,10 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 }
 
 // NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// it is then called for each with the number of the entity, from 0 to n - 1, and pointers to its
-// components. The world is locked during these calls. Errors are those of NewEntity; no entity was
-// created then. If fill panics, all n entities exist.
+// NewBatch then calls fill for each entity, with its number from 0 to n - 1 and pointers to its components.
+// The world is locked during these calls. If fill panics, all n entities exist. Errors are those of
+// NewEntity; on error no entity was created. NewBatch panics with a [*memory.Misuse] if the world is
+// locked, or if a relation of the mapper has no target.
 func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	if fill == nil {
 		return m.newColumns(n, nil)
@@ -54,10 +56,12 @@ func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not
-// nil, it is then called once per chunk with the new entities and their columns, all of the same length.
-// The world is locked during these calls. Errors are those of NewEntity; no entity was created then. If
-// fill panics, all n entities exist, and those it did not reach are zero.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
+// NewColumns then calls fill once per chunk, with the new entities and their columns, all of the same
+// length. The world is locked during these calls. If fill panics, all n entities exist, and the components
+// that fill did not write are zero. Errors are those of NewEntity; on error no entity was created.
+// NewColumns panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has no
+// target.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	if fill == nil {
 		return m.newColumns(n, nil)
@@ -69,8 +73,9 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity
-// is stale or does not have all of them. The pointers are valid as long as that of Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity is
+// stale or does not have all of the components. The pointers are valid as long as the result of
+// Component.Get.
 func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -85,30 +90,34 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites those that it has. The error is
-// [ErrStale] if the entity is stale, and wraps it if a target is. It wraps [memory.ErrOutOfMemory] or
-// [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity does not fit a chunk.
-// Nothing has changed then.
+// Add adds the components to an entity in one move, and overwrites the components that the entity has. The
+// error is [ErrStale] if the entity is stale, and wraps [ErrStale] if a target is stale. The error wraps
+// [memory.ErrOutOfMemory] or [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity
+// does not fit a chunk. On error nothing has changed. Add panics with a [*memory.Misuse] if the world is
+// locked, if a relation of the mapper has no target, or if the entity would get a fifth relation.
 func (m *Map1[A]) Add(entity Entity, a A) error {
 	return m.set("Add", entity, false, a)
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites those that
-// it has. It works archetype by archetype and returns the number of entities. Errors are those of Add.
-// On error it returns the number changed before; the archetype that failed and those after it are
-// unchanged. It panics with a [*memory.Misuse] if s belongs to another world or has a ChangedSince.
+// AddAll adds the components with these values to each entity that s matches, and overwrites the components
+// that an entity has. AddAll first overwrites in the archetypes whose entities do not move. It then moves
+// the entities of the others, archetype by archetype. It returns the number of entities.
+//
+// Errors are those of Add. On error AddAll returns the number of entities changed before; the archetype
+// that failed and those that had still to move are unchanged. AddAll panics with a [*memory.Misuse] if the
+// world is locked, if s belongs to another world, if s has a ChangedSince, and for relations as Add does.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return m.setAll("AddAll", s, false, a)
 }
 
-// Exchange adds the components to an entity as Add, and removes those of Removes that it has, in one
-// move. Errors are those of Add.
+// Exchange adds the components to an entity as Add does, and removes the components set by Removes, in one
+// move. It ignores components of Removes that the entity does not have. Errors and panics are those of Add.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	return m.set("Exchange", entity, true, a)
 }
 
-// ExchangeAll is Exchange for each entity that s matches, archetype by archetype. Results, errors and
-// panics are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, in the order of AddAll: first for archetypes
+// whose entities do not move, then for the others. Results, errors and panics are those of AddAll.
 func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
 	return m.setAll("ExchangeAll", s, true, a)
 }

@@ -45,17 +45,17 @@ func (m *mapper) init(w *World, ids ...ID) {
 // A setting has the methods that configure a mapper and return it, as a [narrowing] those of a filter. Map begins with it.
 type setting[Map any] struct{ mapper }
 
-// To sets the target of the relation with this ID for all later operations of the mapper, in place of an
-// earlier one. It returns m. It panics with a [*memory.Misuse] if the ID is not a relation that m adds,
-// for a fifth relation, in a parallel run, and in a closed world.
+// To sets the target of the relation with this ID for all later operations of the mapper. The target
+// replaces an earlier target of the relation. To returns m. It panics with a [*memory.Misuse] if the ID is
+// not a relation that m adds, for a fifth relation, in a parallel run, and in a closed world.
 func (m *setting[Map]) To(id ID, target Entity) *Map {
 	m.setTarget(id, target)
 	return (*Map)(unsafe.Pointer(m))
 }
 
-// Removes sets the components that Exchange and ExchangeAll remove from now on, in place of those of an
-// earlier call. It returns m. It panics with a [*memory.Misuse] if m adds one of them, if one is passed
-// twice, or if the world does not have an ID.
+// Removes sets the components that all later calls of Exchange and ExchangeAll remove. They replace the
+// components of an earlier Removes. Removes returns m. It panics with a [*memory.Misuse] if m adds one of
+// the components, if an ID is passed twice, or if the world does not have an ID.
 func (m *setting[Map]) Removes(ids ...ID) *Map {
 	m.removes(ids)
 	return (*Map)(unsafe.Pointer(m))
@@ -234,9 +234,10 @@ func (m *mapper) Has(e Entity) bool {
 	return r != nil && m.w.store.tableAt(r.loc).mask.all(&m.bits)
 }
 
-// Remove removes those of the mapper's components that e has. It returns false without an error if e is stale
-// or has none of them. If the archetype without them needs a chunk that is not available, the error wraps
-// [memory.ErrOutOfMemory] or [ErrLimit], and nothing has changed.
+// Remove removes the components of the mapper from e and returns true. It ignores components that e does
+// not have. It returns false without an error if e is stale or has none of the components. If the archetype
+// without them needs a chunk that is not available, the error wraps [memory.ErrOutOfMemory] or [ErrLimit],
+// and nothing has changed. Remove panics with a [*memory.Misuse] if the world is locked.
 func (m *mapper) Remove(e Entity) (bool, error) {
 	w := m.w
 	w.guard.mutable("Remove")
@@ -258,10 +259,11 @@ func (m *mapper) Remove(e Entity) (bool, error) {
 	return true, nil
 }
 
-// RemoveAll removes the mapper's components from every entity that s matches, archetype by archetype. It
-// returns the number of entities that had any of them. On error it returns the number changed before. The
-// archetype that failed and those after it are unchanged. Errors are those of Remove. It panics with a
-// [*memory.Misuse] if the world is locked, if s belongs to another world, or if s has a ChangedSince.
+// RemoveAll removes the components of the mapper from every entity that s matches, archetype by archetype.
+// It returns the number of entities that had any of the components. Errors are those of Remove. On error
+// RemoveAll returns the number of entities changed before; the archetype that failed and all later ones are
+// unchanged. It panics with a [*memory.Misuse] if the world is locked, if s belongs to another world, or if
+// s has a ChangedSince.
 func (m *mapper) RemoveAll(s Selection) (int, error) {
 	m.w.guard.mutable("RemoveAll")
 	f := s.selection()

@@ -27,38 +27,38 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // An Observer calls a function for each event of one kind, until Stop.
 //
 // Creation and addition are reported after the change, when all values are written. Removal is reported
-// before the change, when all values still exist. Creating an entity with a component adds it, and
-// removing the entity removes it. Adding a component that exists is reported as a write.
+// before the change, when all values still exist. Creating an entity with a component adds the component,
+// and removing the entity removes the component. Adding a component that exists is reported as a write.
 //
-// Batches report archetype by archetype and chunk by chunk. They report one kind of event after the
-// other: creation before addition, removal of components before that of the entity. Observers of the
-// same event are called in order of registration.
+// Batches report archetype by archetype and chunk by chunk. They report one kind of event after the other:
+// creation before addition, removal of components before removal of the entity. Observers of the same event
+// are called in order of registration.
 //
 // # What an observer may do
 //
-// The world is locked during the call. An observer may read and write components, including the
-// reported one, open queries and use [World.Commands], including Spawn. An Apply in progress also
-// executes commands that an observer adds. Other structural changes panic with a [*memory.Misuse].
-// Set notifies observers even within an observer. So an OnSet observer that sets the component it
-// observes recurses without end. If an observer leaves a query open, the reported change panics with a
-// [*memory.Misuse].
+// The world is locked during the call. An observer may read and write components, including the reported
+// one, open queries and use [World.Commands], including Spawn. An Apply in progress also executes commands
+// that an observer adds. Other structural changes panic with a [*memory.Misuse]. Set notifies observers
+// even within an observer. So an OnSet observer recurses without end if it sets the component that it
+// observes. If an observer leaves a query open, the reported change panics with a [*memory.Misuse].
 //
 // # Failures
 //
 // If there is no memory for a change, no observer is called. There is one exception: if an observer of
 // removal itself spawns entities into the last memory, the removal fails after it was reported.
 //
-// A panic of an observer is passed to the caller of the change. A creation, addition or write has
-// happened then. A removal does not happen; in a batch this holds from that archetype on. Later
-// observers are not called. The world is not locked, and Check returns nil.
+// If an observer panics, the caller of the change gets the panic. A reported creation, addition or write
+// has happened. A reported removal does not happen. In a batch the removal of later archetypes does not
+// happen either; Reset removes nothing. Later observers are not called. After the panic the world is not
+// locked, and Check returns nil.
 //
 // # What is not reported
 //
-// Writes through pointers and columns are not reported, nor is Close or a closed allocator. To report
-// all entities call Reset before Close.
+// Writes through pointers and columns are not reported. Close and a closed allocator are not reported
+// either. To report all entities call Reset before Close.
 //
-// Cost: without observers a change tests one byte more. With observers an operation on one entity
-// visits the observers of its events, and a batch calls them for each entity. Calls allocate nothing.
+// Cost: without observers a change tests one byte more. With observers an operation on one entity visits
+// the observers of its events, and a batch calls them for each entity. Calls allocate nothing.
 type Observer struct {
 	noCopy noCopy
 	w      *World // nil after Stop
@@ -83,34 +83,35 @@ type observers struct {
 	store    *store
 }
 
-// OnCreate calls f for each created entity, after its components are written, until Stop of the result. It
-// panics with a [*memory.Misuse] if f is nil, the world is closed, a parallel run is in progress, or a
-// callback of the allocator calls it. So do the other methods that make observers.
+// OnCreate calls f for each created entity, after the components of the entity are written, until Stop of
+// the result. OnCreate panics with a [*memory.Misuse] if f is nil, in a closed world, in a parallel run,
+// and in a callback of the allocator.
 func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }
 
 // OnRemove calls f for each entity that is about to be removed, also by Reset, until Stop of the result. It
-// panics as OnCreate.
+// panics as [World.OnCreate] does.
 func (w *World) OnRemove(f func(e Entity)) *Observer {
 	return w.observeEntities("OnRemove", destroyEvent, f)
 }
 
 // OnAdd calls f for each entity that gained the component by any operation, until Stop of the result. v
-// points to the value and is valid during the call. It panics as [World.OnCreate].
+// points to the value and is valid during the call of f. OnAdd panics as [World.OnCreate] does.
 func (c Component[T]) OnAdd(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnAdd", addEvent, f)
 }
 
 // OnRemove calls f for each entity that is about to lose the component by any operation, until Stop of the
-// result. v points to the value and is valid during the call. It panics as [World.OnCreate].
+// result. v points to the value and is valid during the call of f. OnRemove panics as [World.OnCreate]
+// does.
 func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet calls f after Set wrote the component of an entity, after an addition overwrote it, and after the
-// target of the relation was changed, until Stop of the result. v points to the new value and is valid during
-// the call. It panics as [World.OnCreate].
+// OnSet calls f after Set wrote the component of an entity, after an addition overwrote the component, and
+// after the target of the relation was changed, until Stop of the result. v points to the new value and is
+// valid during the call of f. OnSet panics as [World.OnCreate] does.
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }
@@ -140,8 +141,8 @@ func (w *World) observe(op string, none bool, o *Observer) *Observer {
 	return o
 }
 
-// Stop ends the observer. Its function is not called again, not even for the rest of an event in progress.
-// Stopping again does nothing. Stop panics with a [*memory.Misuse] in a parallel run.
+// Stop ends the observer. The function of the observer is not called again, not even for the rest of an
+// event in progress. Stopping again does nothing. In a parallel run Stop panics with a [*memory.Misuse].
 func (o *Observer) Stop() {
 	if w := o.w; w != nil {
 		w.guard.notInParallel("Stop")

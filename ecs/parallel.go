@@ -16,9 +16,9 @@ import (
 // entities. It is a constant because results, one per batch, must not depend on who computes them.
 const batchRows = 1024
 
-// A Task describes one call of the body of a parallel run. It belongs to a worker and is valid until
-// the body returns. After that all methods except Worker panic with a [*memory.Misuse], unless the
-// worker runs another body at the time.
+// A Task describes one call of the body of a parallel run. It belongs to a worker and is valid until the
+// body returns. After the body has returned, all methods except Worker panic with a [*memory.Misuse],
+// unless the worker is running another body.
 type Task struct {
 	ws       *Workers
 	worker   int
@@ -36,27 +36,30 @@ type Task struct {
 	cols  [maxFilter]address
 }
 
-// Worker returns the number of the worker, from 0 to Workers.Len() - 1; 0 is the goroutine that called
-// Parallel. Use it to index data per worker. Which worker runs which batch is not deterministic.
+// Worker returns the number of the worker, from 0 to Workers.Len() - 1. Worker 0 is the goroutine that
+// called Parallel. Use the number to index data per worker. Which worker runs which batch is not
+// deterministic.
 func (t *Task) Worker() int { return t.worker }
 
-// Batch returns the number of the batch that the body runs, from 0 to Batches() - 1 of the filter.
+// Batch returns the number of the batch that the body runs. The number is from 0 to Batches() - 1 of the
+// filter.
 func (t *Task) Batch() int {
 	t.mustBeInBody("Batch")
 	return t.batch
 }
 
-// Index returns the position of the call's first entity in the order of All. Use it to index a slice with one
-// result per entity. With ChangedSince, Index also counts unchanged entities, so it depends on rows only, as
-// batches do.
+// Index returns the position of the call's first entity in the order of All. Use the position to index a
+// slice with one result per entity. With ChangedSince, Index also counts unchanged entities, so the
+// position depends on rows only, as batches do.
 func (t *Task) Index() int {
 	t.mustBeInBody("Index")
 	return t.index
 }
 
-// Scratch returns the worker's arena. It is reset when the next run of the workers begins, so the caller of
-// Parallel may read it until then. All batches that a worker runs share it, and their number is not known in
-// advance. Make it large enough for all of them, or let each batch rewind it to a Mark.
+// Scratch returns the worker's arena. The arena is reset when the next run of the workers begins: until
+// that run the caller of Parallel may read the data in it. All batches that a worker runs share the arena,
+// and their number is not known in advance. Make the arena large enough for all of them, or let each batch
+// rewind the arena to a Mark.
 func (t *Task) Scratch() *arena.Linear {
 	t.mustBeInBody("Scratch")
 	return t.scratch
@@ -114,7 +117,8 @@ type outcome struct {
 }
 
 // Batches returns the number of batches into which Parallel would divide the matching entities now. Each
-// archetype has one per 1024 entities and one for the rest. Unchanged entities count, also with ChangedSince.
+// archetype has one batch per 1024 entities and one for the rest. Unchanged entities count, also with
+// ChangedSince. In a parallel run Batches panics with a [*memory.Misuse].
 func (f *filter) Batches() (n int) {
 	f.w.guard.notInParallel("Batches")
 	f.update(len(f.w.store.tables))
@@ -329,21 +333,22 @@ func (p *parallelRun) rethrow() {
 	panic(value)
 }
 
-// Stack returns the stack of the body that ended the last run by a panic or runtime.Goexit, in the format of
-// [debug.Stack]. It returns nil if all bodies returned. The stack that the panic itself prints is the
-// caller's.
+// Stack returns the stack of the body that ended the last run by a panic or runtime.Goexit, in the format
+// of [debug.Stack]. It returns nil if all bodies returned. The panic itself prints another stack, that of
+// the caller of Parallel.
 func (ws *Workers) Stack() []byte { return ws.run.ended.stack }
 
-// Results has one value per batch of a parallel run, in batch order. So a sum or a list does not depend on
-// the number of workers. The zero Results is empty and ready for Prepare. It must not be copied.
+// Results has one value per batch of a parallel run, in batch order. So a sum or a list of the values does
+// not depend on the number of workers. The zero Results is empty and ready for Prepare. A Results must not
+// be copied.
 type Results[R any] struct {
 	noCopy noCopy
 	values []R
 }
 
-// Prepare sets the results to one zero value for each batch of s. Call it before the run. It reuses the
-// memory of earlier calls, and allocates in the Go heap only if s has more batches than any earlier one. It
-// panics with a [*memory.Misuse] in a parallel run.
+// Prepare sets the results to one zero value for each batch of s. Call Prepare before the run. It reuses
+// the memory of earlier calls, and allocates in the Go heap only if s has more batches than the filter of
+// any earlier call. In a parallel run Prepare panics with a [*memory.Misuse].
 func (r *Results[R]) Prepare(s Selection) {
 	n := s.selection().Batches()
 	r.values = slices.Grow(r.values[:0], n)[:n]
@@ -351,8 +356,8 @@ func (r *Results[R]) Prepare(s Selection) {
 }
 
 // At returns a pointer to the value of the batch that t runs. All calls of the body for one batch get the
-// same pointer. At panics with a [*memory.Misuse] if Prepare made no value for the batch, or if no body runs
-// with t.
+// same pointer. At panics with a [*memory.Misuse] if Prepare made no value for the batch, or if t runs no
+// body.
 func (r *Results[R]) At(t *Task) *R {
 	i := t.Batch()
 	if i >= len(r.values) {

@@ -10,7 +10,7 @@ import (
 // A Filter1 matches the entities that have a component,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse].
+// a [*memory.Misuse], All and Chunks when a loop begins.
 type Filter1[A any] struct {
 	narrowing[Filter1[A]]
 }
@@ -23,37 +23,39 @@ func NewFilter1[A any](w *World) *Filter1[A] {
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query
-// unlocks the world when Next or NextChunk returns false, or by Close.
+// Query locks the world and returns a query over all matching entities in storage order. The query unlocks
+// the world, if no other query is open, when Next or NextChunk returns false, or by Close. In a parallel
+// run Query panics with a [*memory.Misuse].
 func (f *Filter1[A]) Query() Query1[A] {
 	return Query1[A]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query1 is one iteration over a Filter1. Do not copy it: after one copy has ended the query,
-// Next and NextChunk of the others panic with a [*memory.Misuse] at the end of their chunk.
+// A Query1 is one iteration over a Filter1. Do not copy a query: after one copy has ended it, Next and
+// NextChunk of the other copies panic with a [*memory.Misuse] at the end of their chunk.
 type Query1[A any] struct {
 	of [0]*func(A)
 	cursor
 }
 
-// Get returns pointers to the components of the current entity. They are valid until the next structural
-// change. Call it only after Next or NextChunk returned true: otherwise there is no entity, and the first
-// access through a pointer panics.
+// Get returns pointers to the components of the current entity. The pointers are valid until the next
+// structural change. Call Get only after Next or NextChunk returned true: otherwise there is no current
+// entity, and the first access through a pointer panics.
 func (q *Query1[A]) Get() *A {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A))))
 }
 
 // Columns returns the entities and components of the current chunk, as slices of the same length. With
-// ChangedSince these are the current run of changed entities. They are valid until the next structural
-// change. Before the first Next or NextChunk and after the end they are empty.
+// ChangedSince, Columns returns the current run of changed entities. The slices are valid until the next
+// structural change. They are empty before the first Next or NextChunk, and after the end of the query.
 func (q *Query1[A]) Columns() ([]Entity, []A) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n)
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines it with the loop
-// body. It does not lock the world, and the loop may be left in any way, also by a panic. If the body
-// makes a structural change or narrows the filter, the next step panics with a [*memory.Misuse].
+// All ranges over all matching entities in storage order. The compiler inlines All with the loop body. The
+// loop does not lock the world, and may be left in any way, also by a panic. If the body makes a structural
+// change or narrows the filter, the next step of the loop panics with a [*memory.Misuse]. In a parallel run
+// the loop panics when it begins.
 func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -71,9 +73,9 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as All does over entities, with the same
-// panics. It yields the entities of a chunk and their components, in slices of the same length. A large
-// chunk that is followed by another one is two steps, so that the next one can be prefetched.
+// Chunks ranges over the chunks of all matching entities. It yields the entities of a chunk and their
+// components, in slices of the same length. If a large chunk is followed by another chunk, Chunks yields
+// the large one in two steps, so that the next chunk can be prefetched. Panics are those of All.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -120,14 +122,15 @@ func (q *Query2[A, B]) Columns() ([]Entity, []A, []B) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n)
 }
 
-// A Row2 has pointers to the components of one entity. They are valid until the next structural change.
+// A Row2 has pointers to the components of one entity. The pointers are valid until the next structural
+// change.
 type Row2[A, B any] struct {
 	A *A
 	B *B
 }
 
-// Columns2 has the components of one chunk, in slices of the same length. They are valid until the
-// next structural change.
+// Columns2 has the components of one chunk, in slices of the same length. The slices are valid until
+// the next structural change.
 type Columns2[A, B any] struct {
 	A []A
 	B []B
@@ -204,15 +207,16 @@ func (q *Query3[A, B, C]) Columns() ([]Entity, []A, []B, []C) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n)
 }
 
-// A Row3 has pointers to the components of one entity. They are valid until the next structural change.
+// A Row3 has pointers to the components of one entity. The pointers are valid until the next structural
+// change.
 type Row3[A, B, C any] struct {
 	A *A
 	B *B
 	C *C
 }
 
-// Columns3 has the components of one chunk, in slices of the same length. They are valid until the
-// next structural change.
+// Columns3 has the components of one chunk, in slices of the same length. The slices are valid until
+// the next structural change.
 type Columns3[A, B, C any] struct {
 	A []A
 	B []B
@@ -292,7 +296,8 @@ func (q *Query4[A, B, C, D]) Columns() ([]Entity, []A, []B, []C, []D) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n)
 }
 
-// A Row4 has pointers to the components of one entity. They are valid until the next structural change.
+// A Row4 has pointers to the components of one entity. The pointers are valid until the next structural
+// change.
 type Row4[A, B, C, D any] struct {
 	A *A
 	B *B
@@ -300,8 +305,8 @@ type Row4[A, B, C, D any] struct {
 	D *D
 }
 
-// Columns4 has the components of one chunk, in slices of the same length. They are valid until the
-// next structural change.
+// Columns4 has the components of one chunk, in slices of the same length. The slices are valid until
+// the next structural change.
 type Columns4[A, B, C, D any] struct {
 	A []A
 	B []B
@@ -384,7 +389,8 @@ func (q *Query5[A, B, C, D, E]) Columns() ([]Entity, []A, []B, []C, []D, []E) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n)
 }
 
-// A Row5 has pointers to the components of one entity. They are valid until the next structural change.
+// A Row5 has pointers to the components of one entity. The pointers are valid until the next structural
+// change.
 type Row5[A, B, C, D, E any] struct {
 	A *A
 	B *B
@@ -393,8 +399,8 @@ type Row5[A, B, C, D, E any] struct {
 	E *E
 }
 
-// Columns5 has the components of one chunk, in slices of the same length. They are valid until the
-// next structural change.
+// Columns5 has the components of one chunk, in slices of the same length. The slices are valid until
+// the next structural change.
 type Columns5[A, B, C, D, E any] struct {
 	A []A
 	B []B
@@ -473,7 +479,8 @@ func (q *Query6[A, B, C, D, E, F]) Columns() ([]Entity, []A, []B, []C, []D, []E,
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n)
 }
 
-// A Row6 has pointers to the components of one entity. They are valid until the next structural change.
+// A Row6 has pointers to the components of one entity. The pointers are valid until the next structural
+// change.
 type Row6[A, B, C, D, E, F any] struct {
 	A *A
 	B *B
@@ -483,8 +490,8 @@ type Row6[A, B, C, D, E, F any] struct {
 	F *F
 }
 
-// Columns6 has the components of one chunk, in slices of the same length. They are valid until the
-// next structural change.
+// Columns6 has the components of one chunk, in slices of the same length. The slices are valid until
+// the next structural change.
 type Columns6[A, B, C, D, E, F any] struct {
 	A []A
 	B []B
@@ -565,7 +572,8 @@ func (q *Query7[A, B, C, D, E, F, G]) Columns() ([]Entity, []A, []B, []C, []D, [
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n)
 }
 
-// A Row7 has pointers to the components of one entity. They are valid until the next structural change.
+// A Row7 has pointers to the components of one entity. The pointers are valid until the next structural
+// change.
 type Row7[A, B, C, D, E, F, G any] struct {
 	A *A
 	B *B
@@ -576,8 +584,8 @@ type Row7[A, B, C, D, E, F, G any] struct {
 	G *G
 }
 
-// Columns7 has the components of one chunk, in slices of the same length. They are valid until the
-// next structural change.
+// Columns7 has the components of one chunk, in slices of the same length. The slices are valid until
+// the next structural change.
 type Columns7[A, B, C, D, E, F, G any] struct {
 	A []A
 	B []B
@@ -660,7 +668,8 @@ func (q *Query8[A, B, C, D, E, F, G, H]) Columns() ([]Entity, []A, []B, []C, []D
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n), unsafe.Slice((*B)(q.cols[1]), q.n), unsafe.Slice((*C)(q.cols[2]), q.n), unsafe.Slice((*D)(q.cols[3]), q.n), unsafe.Slice((*E)(q.cols[4]), q.n), unsafe.Slice((*F)(q.cols[5]), q.n), unsafe.Slice((*G)(q.cols[6]), q.n), unsafe.Slice((*H)(q.cols[7]), q.n)
 }
 
-// A Row8 has pointers to the components of one entity. They are valid until the next structural change.
+// A Row8 has pointers to the components of one entity. The pointers are valid until the next structural
+// change.
 type Row8[A, B, C, D, E, F, G, H any] struct {
 	A *A
 	B *B
@@ -672,8 +681,8 @@ type Row8[A, B, C, D, E, F, G, H any] struct {
 	H *H
 }
 
-// Columns8 has the components of one chunk, in slices of the same length. They are valid until the
-// next structural change.
+// Columns8 has the components of one chunk, in slices of the same length. The slices are valid until
+// the next structural change.
 type Columns8[A, B, C, D, E, F, G, H any] struct {
 	A []A
 	B []B

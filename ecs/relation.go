@@ -8,41 +8,46 @@ import (
 // errTarget is what operations say of a target that is not alive.
 var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 
-// A Relation is a component with a target, another entity: ChildOf, Likes, DockedAt. It has all methods
-// of [Component], and T may be empty. An entity has each relation at most once, with one target, and up
-// to [MaxRelations] different relations.
+// A Relation is a component with a target, which is another entity: ChildOf, Likes, DockedAt. A Relation
+// has all methods of [Component], and T may be empty. An entity has each relation at most once, with one
+// target. It has up to [MaxRelations] different relations.
 //
-// Entities with the same components and targets are stored together. A filter that is narrowed to a
-// target by To iterates over exactly those entities. A filter without a target iterates over the
-// entities of all targets. Each target has tables of its own, whose chunks start at
-// Config.FirstChunkBytes. This costs some 500 bytes in addition to a chunk of 1 KiB. A world has at
-// most 2,097,152 chunks, which bounds the number of targets that are in use at once.
+// Entities with the same components and targets are stored together. A filter that is narrowed to a target
+// by To iterates over exactly the entities with this target. A filter without a target iterates over the
+// entities of all targets. Each target has tables of its own, whose chunks start at Config.FirstChunkBytes.
+// A target costs some 500 bytes in addition to a chunk of 1 KiB. A world has at most 2,097,152 chunks,
+// which bounds the number of targets that are in use at once.
 //
-// Changes to an entity keep the targets of the relations that stay, and [World.CopyEntity] copies them.
-// Changing the target moves the row, as adding a component does. OnSet reports it as a write.
+// Changes to an entity keep the targets of the relations that stay, and [World.CopyEntity] copies the
+// targets. Changing the target moves the row, as adding a component does. OnSet reports a change of the
+// target as a write.
 //
 // # When a target is removed
 //
-// This does not affect the entities that relate to it, and costs nothing. They keep the relation and
-// its value, but the target is stale: Target returns false, and a filter narrowed to the stale entity
-// matches nothing. A filter that only requires the relation still matches them. An entity that is
-// created later is never taken for the target.
+// Removing a target does not change the entities that relate to it, and costs nothing for them. They keep
+// the relation and its value, but the target is stale: Target returns false, and a filter narrowed to the
+// stale entity matches nothing. A filter that only requires the relation still matches the entities. An
+// entity that is created later is never taken for the target.
 //
-// SetTarget gives such entities another target, Remove removes the relation, and [Relation.RemoveTree]
-// removes the entities, before or after the target itself.
+// For entities with a stale target, SetTarget sets another target, and Remove removes the relation.
+// [Relation.RemoveTree] removes the entities, before or after the target itself.
 //
-// Tables without rows whose target is stale are reused for other targets, so changing targets do not
-// grow a world. If entities have several relations, there can be more tables than targets. All tables
-// without rows are then reused.
+// Tables without rows whose target is stale are reused for other targets, so changing targets do not grow a
+// world. If entities have several relations, there can be more tables than targets. In this case all tables
+// without rows are reused.
 //
-// To of a mapper must set the target of each of its relations before the mapper adds them. Add of a
-// Component and [AddTo] panic with a [*memory.Misuse] for a relation that the entity does not have. If a
-// target is not alive, operations return an error that wraps [ErrStale]; nothing has changed then.
+// # Errors
+//
+// Before a mapper adds its relations, its To must have set a target for each of them. Add of a Component
+// panics with a [*memory.Misuse] for a relation that the entity does not have, and [AddTo] for every
+// relation. If a target is not alive, operations return an error that wraps [ErrStale], and nothing has
+// changed.
 type Relation[T any] struct{ Component[T] }
 
-// RegisterRelation makes T a relation of w and returns it. If T is a relation already, it returns that one.
-// If T is already a component without a target it returns an error, so register relations before mappers and
-// filters name their types. Other errors and panics are those of [Register].
+// RegisterRelation makes T a relation of w and returns it. If T is a relation of w already,
+// RegisterRelation returns the existing one. If T is a component without a target already, it returns an
+// error: register relations before mappers and filters name their types. Other errors and panics are those
+// of [Register].
 func RegisterRelation[T any](w *World) (Relation[T], error) {
 	n := len(w.store.comps)
 	c, err := Register[T](w)
@@ -60,10 +65,11 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 	return Relation[T]{c}, nil
 }
 
-// Add adds the relation with value v and a target to e, or changes both if e has the relation. The error is
-// [ErrStale] if e is stale and wraps it if the target is. It wraps [memory.ErrOutOfMemory], [ErrLimit] or
-// [memory.ErrTooLarge] as that of Component.Add. Nothing has changed then. It panics with a [*memory.Misuse]
-// if e has MaxRelations other relations.
+// Add adds the relation with value v and a target to e. If e has the relation already, Add changes its
+// value and its target. The error is [ErrStale] if e is stale, and wraps [ErrStale] if the target is stale.
+// Otherwise the error wraps [memory.ErrOutOfMemory] or [ErrLimit], or [memory.ErrTooLarge] if a row with
+// all components of e does not fit a chunk. On error nothing has changed. Add panics with a
+// [*memory.Misuse] if the world is locked, or if e has MaxRelations other relations.
 func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	w := r.w
 	w.guard.mutable("Add")
@@ -83,8 +89,9 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	return nil
 }
 
-// SetTarget changes the target of e and returns true. It returns false without an error if e is stale or does
-// not have the relation. Errors are those of Add. They come with true; nothing has changed then.
+// SetTarget changes the target of e and returns true. It returns false without an error if e is stale or
+// does not have the relation. Errors are those of Relation.Add. On error SetTarget returns true as well,
+// and nothing has changed. SetTarget panics with a [*memory.Misuse] if the world is locked.
 func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	w := r.w
 	w.guard.mutable("SetTarget")
@@ -120,8 +127,8 @@ func (w *World) retarget(op string, e Entity, rec *record, id ID, target Entity)
 	return err
 }
 
-// Target returns the target of e. It returns false if e is stale, does not have the relation, or its target
-// is stale.
+// Target returns the target of e. It returns false if e is stale, if e does not have the relation, or if
+// the target is stale.
 func (r Relation[T]) Target(e Entity) (Entity, bool) { return r.w.store.targetOf(e, r.ID()) }
 
 func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
@@ -136,10 +143,11 @@ func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
 	return target, true
 }
 
-// SetTargetAll changes the target of every entity that s matches and that has the relation. It returns their
-// number, including entities that had the target already. Errors are those of Add. On error it returns the
-// number changed before; all others are unchanged. It panics with a [*memory.Misuse] if the world is locked,
-// if s belongs to another world, or if s has a ChangedSince.
+// SetTargetAll changes the target of every entity that s matches and that has the relation. It returns the
+// number of these entities, including entities that had the target already. Errors are those of
+// Relation.Add. On error SetTargetAll returns the number of entities that have the target by then; the
+// others are unchanged. It panics with a [*memory.Misuse] if the world is locked, if s belongs to another
+// world, or if s has a ChangedSince.
 func (r Relation[T]) SetTargetAll(s Selection, target Entity) (int, error) {
 	return r.w.retargetAll(s, r.ID(), target)
 }
@@ -181,9 +189,11 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 	return total, nil
 }
 
-// RemoveTree removes e, all entities that relate to it, all that relate to those, and so on. It returns their
-// number. If e is stale it removes the entities that relate to it, and does not count e. Entities are removed
-// before their targets. Cost: that of World.Remove for each, and a visit to the tables of each.
+// RemoveTree removes e, all entities that relate to e, all entities that relate to those, and so on. It
+// returns the number of removed entities. If e is stale, RemoveTree removes the entities that relate to e,
+// and does not count e. Entities are removed before their targets. RemoveTree panics with a
+// [*memory.Misuse] if the world is locked. Cost: for each removed entity a World.Remove, and a visit to the
+// tables of entities that relate to it.
 func (r Relation[T]) RemoveTree(e Entity) int {
 	w := r.w
 	w.guard.mutable("RemoveTree")

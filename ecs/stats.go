@@ -50,8 +50,8 @@ func (w *World) Stats() Stats {
 	return s
 }
 
-// ColumnStats are the statistics of one component type over all archetypes, or of its ticks if
-// [World.Track] was called for it.
+// ColumnStats are the statistics of one component type over all archetypes. If [World.Track] was called for
+// the type, its ticks have ColumnStats of their own.
 type ColumnStats struct {
 	Name       string // "ticks of X" for the ticks of type X
 	ID         ID     // methods do not accept the ID of ticks
@@ -65,8 +65,8 @@ type ColumnStats struct {
 }
 
 // Column returns the statistics of component type i, from 0 to Stats().Components - 1, in order of
-// registration. The ticks of a type are numbered when Track is called for it. Column panics if i is out of
-// range. It visits all archetypes and allocates nothing.
+// registration. If a type is tracked, its ticks are numbered as a component type when Track is called.
+// Column panics if i is out of range. It visits all archetypes and allocates nothing.
 func (w *World) Column(i int) ColumnStats {
 	c := w.store.comps[i]
 	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}
@@ -100,8 +100,9 @@ type ArchetypeStats struct {
 // Has reports whether the archetype has the component.
 func (s ArchetypeStats) Has(id ID) bool { return s.mask.has(id) }
 
-// Target returns the target of the archetype's entities for a relation; the target may be stale. It returns
-// false if the archetype does not have the relation, or if it has no target until it is reused.
+// Target returns the target that the archetype's entities have for a relation. The target may be stale.
+// Target returns false if the archetype does not have the relation, or if the archetype waits without a
+// target to be reused.
 func (s ArchetypeStats) Target(id ID) (Entity, bool) {
 	i := slices.Index(s.relations, id)
 	return s.targets[max(i, 0)], i >= 0 && s.targets[i] != Entity{}

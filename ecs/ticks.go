@@ -7,12 +7,11 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Tick is a point in time of a world, as returned by [World.Tick]. The zero Tick is before all
-// others.
+// A Tick is a point in time of a world, as returned by [World.Tick]. The zero Tick is before all others.
 //
-// ChangedSince of a filter compares it with the ticks of writes. Ticks wrap around after 1<<32. A Tick
+// ChangedSince of a filter compares a Tick with the ticks of writes. Ticks wrap around after 1<<32. A Tick
 // that is more than 1<<31 ticks old, or in the future, counts as 1<<31 ticks old. At a thousand ticks a
-// second that is 24 days.
+// second 1<<31 ticks are 24 days.
 type Tick uint32
 
 const (
@@ -43,9 +42,9 @@ type clock struct {
 	clamped uint64 // the tick at which no stamp was older than maxAge
 }
 
-// Tick returns the current tick and starts the next one, so all later writes are newer than the result.
-// A system stores the result after it has processed changes, and passes it to ChangedSince the next
-// time. Tick panics with a [*memory.Misuse] in a parallel run and in a closed world.
+// Tick returns the current tick and starts the next one, so all later writes are newer than the result. A
+// system stores the result after it has processed changes, and later passes it to ChangedSince. Tick panics
+// with a [*memory.Misuse] in a parallel run and in a closed world.
 //
 // Cost: an addition, and a scan of all stamps once in 1<<30 ticks.
 func (w *World) Tick() Tick {
@@ -89,8 +88,9 @@ func (k *clock) ageSince(t Tick) uint32 {
 }
 
 // Track makes the world record, for each entity, the tick of the last write of these components.
-// ChangedSince of filters reads it. Call Track after Register, before any entity has one of the
-// components. Tracking again does nothing. Types of all kinds can be tracked, also empty ones and relations.
+// ChangedSince of filters reads the ticks. Call Track after Register, before any entity has one of the
+// components. Tracking a component again does nothing. Types of all kinds can be tracked, also empty types
+// and relations.
 //
 // These operations count as writes:
 //   - creating or copying an entity with the component,
@@ -100,14 +100,14 @@ func (k *clock) ageSince(t Tick) uint32 {
 // Writes through pointers and columns from Get, Ptr, All, Chunks, queries and parallel runs are not
 // detected. Declare them with Writes of the filter, or call Touch.
 //
-// Cost: 4 bytes per entity and component, which [World.Column] reports separately, and a store per
-// write. Components that are not tracked cost nothing.
+// Cost: 4 bytes per entity and component, which [World.Column] reports separately, and a store per write.
+// Components that are not tracked cost nothing.
 //
-// If an archetype has one of the components already, even without entities, the error names the
-// component. The error wraps [ErrTooManyComponents] if the world has no number left for the ticks. It
-// wraps [memory.ErrTooLarge] if a component and its ticks do not fit a chunk. Nothing has changed then.
-// Track panics with a [*memory.Misuse] for an unknown ID or one that is passed twice, in
-// a parallel run, during WriteJSON or ReadJSON, and in a closed world.
+// If an archetype has one of the components already, even without entities, the error names the component.
+// If the world has no number left for the ticks, the error wraps [ErrTooManyComponents]. If a component and
+// its ticks do not fit a chunk, the error wraps [memory.ErrTooLarge]. On error nothing has changed. Track
+// panics with a [*memory.Misuse] if the world does not have an ID, if an ID is passed twice, in a parallel
+// run, during WriteJSON or ReadJSON, and in a closed world.
 func (w *World) Track(ids ...ID) error {
 	w.guard.mustBeOpen("Track")
 	if w.guard.texts > 0 { // rows read so far have no stamps
@@ -173,9 +173,9 @@ func (s *store) stampTable(t *table, m mask) {
 	}
 }
 
-// Touch records that the component of e is written now. Call it after a write through a pointer. It returns
-// false if e is stale or does not have the component. If the component is not tracked, nothing is recorded.
-// Observers are not called.
+// Touch records that the component of e is written now, and returns true. Call Touch after a write through
+// a pointer. It returns false if e is stale or does not have the component. If the component is not
+// tracked, nothing is recorded. Observers are not called.
 func (c Component[T]) Touch(e Entity) bool { return c.w.TouchID(e, c.ID()) }
 
 // TouchID is Component.Touch for the component with this ID. It returns false if w does not have the ID.

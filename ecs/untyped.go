@@ -11,14 +11,14 @@ import (
 // These functions access components by ID, for scripts, editors and saved states that do not know the Go
 // types. They cost one look-up more per call than a Component.
 
-// RegisterSize makes a component type of size bytes without a Go type, and returns its ID. If it was
-// called before with the same arguments, it returns the same ID. Values must not contain Go pointers.
-// World.Hash reads all bytes.
+// RegisterSize makes a component type of size bytes without a Go type, and returns its ID. If RegisterSize
+// was called before with the same arguments, it returns the same ID. Values must not contain Go pointers.
+// World.Hash reads all bytes of a value.
 //
-// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if the type does not fit a chunk of
-// Config.ChunkBytes. An empty name is an error, and so is a name that exists with another size or
-// alignment. align must be 1, 2, 4, 8 or 16, and size a multiple of it, which may be 0. In a closed
-// world and in a parallel run it panics with a [*memory.Misuse].
+// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if a value does not fit a chunk of
+// Config.ChunkBytes. An empty name is an error. A name that exists with another size or alignment is an
+// error, too. align must be 1, 2, 4, 8 or 16. size may be 0 and must be a multiple of align. In a closed
+// world and in a parallel run RegisterSize panics with a [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 	w.guard.mustBeOpen("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
@@ -53,12 +53,12 @@ func (w *World) IDs() iter.Seq[ID] {
 	}
 }
 
-// Name returns the name of a component type: the name passed to RegisterSize, or that of the Go type
-// with its package. It panics with a [*memory.Misuse] if w does not have the ID.
+// Name returns the name of a component type. It is the name passed to RegisterSize, or the name of the Go
+// type with its package. Name panics with a [*memory.Misuse] if w does not have the ID.
 func (w *World) Name(id ID) string { return w.store.known("Name", id).name }
 
-// ID returns the component type with this name, or false if there is none. If several Go types have the name,
-// it returns the one that was registered first.
+// ID returns the component type with this name, or false if there is none. If several Go types have the
+// name, ID returns the type that was registered first.
 func (w *World) ID(name string) (ID, bool) {
 	for _, c := range w.store.comps {
 		if c.name == name && c.owner == nil {
@@ -81,8 +81,8 @@ func (r *registry) known(op string, id ID) *component {
 
 // Ptr returns the address of a component of e. It returns nil if e is stale or does not have the component,
 // or if w does not have the ID. The address is valid as long as the result of Component.Get, for
-// ColumnStats.Size bytes. If the type has Go pointers, write the component only through a pointer to that
-// type. Observers are not called for writes through the address.
+// ColumnStats.Size bytes. If the type has Go pointers, write the component only through a pointer to a
+// value of this type. Observers are not called for writes through the address.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	r := w.store.index.find(e)
 	if r == nil || !w.store.knows(id) {
@@ -98,11 +98,13 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 // HasID reports whether e is alive and has the component. It returns false if w does not have the ID.
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
-// AddID adds the component with a zero value to e and returns its address, which is valid as long as that of
-// Ptr. If e has it already the value stays. Observers see the zero value. The error is [ErrStale] if e is
-// stale. It wraps [memory.ErrOutOfMemory], [ErrLimit] or [memory.ErrTooLarge] as that of Component.Add;
-// nothing has changed then. AddID panics with a [*memory.Misuse] if w does not have the ID, or for a relation
-// that e does not have: see RelateID.
+// AddID adds the component with a zero value to e and returns its address, which is valid as long as the
+// result of Ptr. If e has the component already, its value stays. Observers see the zero value. The error
+// is [ErrStale] if e is stale. Otherwise the error wraps [memory.ErrOutOfMemory], [ErrLimit] or
+// [memory.ErrTooLarge], as an error of Component.Add does. On error nothing has changed.
+//
+// AddID is a structural change: it panics with a [*memory.Misuse] if the world is locked. AddID also panics
+// with a [*memory.Misuse] if w does not have the ID, and for a relation that e does not have: use RelateID.
 func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	w.guard.mutable("AddID")
 	comp := w.store.known("AddID", id)
@@ -116,10 +118,10 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	return w.finishAdd(e, comp, p), nil
 }
 
-// RelateID adds the relation with a target and a zero value to e, or changes the target and keeps the value.
-// It returns the address of the value, which is valid as long as that of Ptr. Errors are those of
-// Relation.Add. It panics with a [*memory.Misuse] if the ID is not a relation of w, or if e has MaxRelations
-// other relations.
+// RelateID adds the relation with a target and a zero value to e. If e has the relation already, RelateID
+// changes the target and keeps the value. It returns the address of the value, which is valid as long as
+// the result of Ptr. Errors are those of Relation.Add. RelateID panics with a [*memory.Misuse] if the world
+// is locked, if the ID is not a relation of w, or if e has MaxRelations other relations.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
 	w.guard.mutable("RelateID")
 	w.mustRelate("RelateID", id)
@@ -154,26 +156,28 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Po
 	return p
 }
 
-// TargetID returns the target of e for the relation with this ID. It returns false as Relation.Target, and if
-// the ID is not a relation of w.
+// TargetID returns the target of e for the relation with this ID. It returns false if e is stale or does
+// not have the relation, if the target is stale, or if the ID is not a relation of w.
 func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.store.targetOf(e, id) }
 
-// RemoveID removes the component with this ID from e. Results and errors are those of Component.Remove. It
-// panics with a [*memory.Misuse] if w does not have the ID.
+// RemoveID removes the component with this ID from e. Results and errors are those of Component.Remove.
+// RemoveID is a structural change: it panics with a [*memory.Misuse] if the world is locked. It also panics
+// with a [*memory.Misuse] if w does not have the ID.
 func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 	w.store.known("RemoveID", id)
 	return Component[struct{}]{w: w, comp: w.store.comps[id]}.Remove(e)
 }
 
-// A FilterOf is a filter over component types given by ID. It has all methods of [Filter1] except
-// Query.
+// A FilterOf is a filter over component types given by ID. It has all methods of [Filter1] except Query. In
+// a parallel run all methods except Check panic with a [*memory.Misuse], All and Chunks when a loop begins.
 type FilterOf struct {
 	narrowing[FilterOf]
 	sizes [maxFilter]uintptr
 }
 
-// NewFilterOf returns a filter that reads one to eight columns, those of ids. It panics with a
-// [*memory.Misuse] if the number of ids is another one, if w does not have an ID, or if one is passed twice.
+// NewFilterOf returns a filter that reads one to eight columns, one for each of ids. It panics with a
+// [*memory.Misuse] if ids are none or more than eight, if w does not have an ID, or if an ID is passed
+// twice.
 func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	if len(ids) < 1 || len(ids) > maxFilter {
 		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads 1 to %d columns, not %d; name others with With", maxFilter, len(ids))})
@@ -186,11 +190,12 @@ func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	return f
 }
 
-// Addresses has the addresses of one entity's components, or of a chunk's columns, in the order in which the
-// filter names them. Elements beyond those are nil. The addresses are valid until the next structural change.
+// Addresses has the addresses of one entity's components, or of a chunk's columns, in the order in which
+// the filter names the components. All further elements are nil. The addresses are valid until the next
+// structural change.
 type Addresses [maxFilter]unsafe.Pointer
 
-// All ranges over all matching entities and the addresses of their components, as Filter1.All.
+// All ranges over all matching entities and the addresses of their components, as Filter1.All does.
 func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 	return func(yield func(Entity, Addresses) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -209,9 +214,9 @@ func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as Filter1.Chunks. It yields the entities and the
-// addresses of the columns, which have ColumnStats.Size bytes per entity. A large chunk that is followed by
-// another one is two steps.
+// Chunks ranges over the chunks of all matching entities, as Filter1.Chunks does. It yields the entities
+// and the addresses of the columns, which have ColumnStats.Size bytes per entity. If a large chunk is
+// followed by another chunk, Chunks yields the large one in two steps.
 func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	return func(yield func([]Entity, Addresses) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -223,7 +228,7 @@ func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	}
 }
 
-// Parallel calls body for all matching entities on several goroutines, as Filter1.Parallel. It passes
+// Parallel calls body for all matching entities on several goroutines, as Filter1.Parallel does. It passes
 // the addresses of the columns, which have ColumnStats.Size bytes per entity.
 func (f *FilterOf) Parallel(ws *Workers, body func(t *Task, es []Entity, columns Addresses)) {
 	f.parallel(ws, f, body, body == nil)

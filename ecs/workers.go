@@ -31,13 +31,13 @@ const (
 	defaultScratch = 64 << 10
 )
 
-// Workers are goroutines for parallel runs of filters, see Parallel of [Filter1]. Create them once:
-// they sleep between runs and end with Close. A parallel run starts no goroutine and, in steady state,
-// allocates nothing in the Go heap.
+// Workers are goroutines for parallel runs of filters, see Parallel of [Filter1]. Create Workers once: the
+// goroutines sleep between runs and end with Close. A parallel run starts no goroutine and, in steady
+// state, allocates nothing in the Go heap.
 //
-// They serve the filters of all worlds, one run at a time, and belong to one goroutine at a time.
-// Starting a run within a run or after Close panics with a [*memory.Misuse]. Without Close, goroutines
-// and arenas are leaked.
+// Workers serve the filters of all worlds, one run at a time, and belong to one goroutine at a time.
+// Starting a run within a run or after Close panics with a [*memory.Misuse]. Without Close, goroutines and
+// arenas are leaked.
 type Workers struct {
 	// Invariants, verified in this order by Check:
 	//
@@ -61,8 +61,8 @@ type Workers struct {
 	run    parallelRun
 }
 
-// NewWorkers creates the arenas and starts the goroutines. The error wraps [memory.ErrConfig] if cfg is
-// invalid, or the error of cfg.Pages. Nothing is kept then.
+// NewWorkers creates the arenas and starts the goroutines. If cfg is invalid, the error wraps
+// [memory.ErrConfig]. If cfg.Pages fails, the error wraps the error of cfg.Pages. On error nothing is kept.
 func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 	if cfg.Count == 0 {
 		cfg.Count = min(runtime.GOMAXPROCS(0), maxWorkers)
@@ -94,12 +94,13 @@ func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 	return ws, nil
 }
 
-// Len returns the number of goroutines of a run, including the caller: WorkersConfig.Count or its default.
+// Len returns the number of goroutines of a run, including the caller. It is WorkersConfig.Count or its
+// default.
 func (ws *Workers) Len() int { return len(ws.tasks) }
 
 // Close ends the goroutines, waits for them, and releases the arenas with all data in them. If
-// WorkersConfig.Pages cannot release an arena, Close returns its error and can be retried. Closing again does
-// nothing. It panics with a [*memory.Misuse] during a run.
+// WorkersConfig.Pages cannot release an arena, Close returns the error of WorkersConfig.Pages and can be
+// retried. Closing again does nothing. Close panics with a [*memory.Misuse] during a run.
 func (ws *Workers) Close() error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

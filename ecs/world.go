@@ -120,38 +120,40 @@ func (c Config) sizes() (s []uintptr, first int) {
 // # Structural changes
 //
 // Structural changes create or remove entities, add or remove components, or change targets. Reset and
-// Shrink are structural changes, too. [World.Locked] lists when the world is locked, for example while
-// a query is open. A structural change then panics with a [*memory.Misuse], because it would move rows.
-// Use [World.Commands] instead. Reading and writing components is always allowed.
+// Shrink are structural changes, too. [World.Locked] lists when the world is locked, for example while a
+// query is open. A structural change of a locked world panics with a [*memory.Misuse], because the change
+// would move rows. Use [World.Commands] instead. Components of a locked world can be read and written; in a
+// parallel run the rules of Parallel of [Filter1] apply.
 //
-// A loop over All or Chunks of a filter does not lock the world. A structural change in its body takes
-// effect, and the loop then panics with a [*memory.Misuse] at its next step, unless it was left before.
+// A loop over All or Chunks of a filter does not lock the world. A structural change in the body of the
+// loop takes effect. If the loop goes on after the change, it panics with a [*memory.Misuse] at its next
+// step.
 //
 // The allocator must not change the world during Alloc or Free, as a callback at a soft mark might: the
-// change panics. Set a flag there and check it between systems.
+// change panics. Set a flag in the callback and check the flag between systems.
 //
 // # When the allocator is closed first
 //
-// The world closes itself and does not access any block again. If the allocator has a Watch method, as
-// described at page.Watched, this happens at once. Otherwise it happens when Alloc returns
-// [memory.ErrClosed], which the call in progress wraps. Until then the world still accesses its blocks.
-// So close the world first.
+// If the allocator is closed before the world, the world closes itself and does not access any block again.
+// If the allocator has a Watch method, as described at page.Watched, this happens at once. Otherwise the
+// world closes itself when Alloc returns [memory.ErrClosed], which the call in progress wraps. Until Alloc
+// does so, the world still accesses its blocks. So close the world first.
 //
-// In a closed World each structural change and each command panics with a [*memory.Misuse]. Each Entity
-// is stale, queries are empty, and statistics count no entities and no chunks.
+// In a closed World each structural change and each command panics with a [*memory.Misuse]. Each Entity is
+// stale, queries are empty, and statistics count no entities and no chunks.
 //
 // # Several worlds
 //
-// An [Entity], an [ID] and a [Component] belong to the world that created them. A filter or a Component
-// that is passed to a method or to the commands of another world panics with a [*memory.Misuse]. An ID
-// is only a number. Worlds number entities alike, so an Entity of another world usually names a
-// different entity here. IDs and entities of another world are not detected.
+// An [Entity], an [ID] and a [Component] belong to the world that created them. If a filter or a Component
+// is passed to a method or to the commands of another world, the call panics with a [*memory.Misuse]. An ID
+// is only a number. Worlds number entities alike, so an Entity of another world usually names a different
+// entity here. IDs and entities of another world are not detected.
 //
 // # Panics
 //
 // If the allocator, an observer, the callback of a batch or the body of a loop panics, the world stays
-// valid: Check returns nil and no block is lost. Blocks that still had to be freed are freed by the
-// next structural change, Shrink or Close. After a panic a loop over a query leaves the query open:
+// valid: Check returns nil and no block is lost. Blocks that still had to be freed are freed by the next
+// structural change, Shrink or Close. If the body of a loop over a query panics, the query stays open:
 // defer its Close, or call [World.EndQueries].
 type World struct {
 	noCopy    noCopy
@@ -175,11 +177,10 @@ type store struct {
 	cfg   Config
 }
 
-// New creates an empty world. Pointer-free columns are in chunks from mem, which Close frees at the
-// latest.
+// New creates an empty world. Pointer-free columns are in chunks from mem, which Close frees at the latest.
 //
-// The error wraps [memory.ErrConfig] if mem is nil, or if a field of cfg is out of range, which it
-// names. New does not allocate from mem or cfg.Pages.
+// The error wraps [memory.ErrConfig] if mem is nil. If a field of cfg is out of range, the error wraps
+// [memory.ErrConfig] and names the field. New does not allocate from mem or cfg.Pages.
 func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if mem == nil {
 		return nil, fmt.Errorf("ecs: New without an allocator: %w", memory.ErrConfig)
@@ -207,8 +208,8 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 
 // Close frees all chunks. Pointers into columns become invalid, every entity becomes stale, and later
 // structural changes panic with a [*memory.Misuse]. If Config.Pages cannot release the entity index, Close
-// returns its error and can be retried. Closing again frees the blocks that a panic of the allocator left.
-// Close panics with a [*memory.Misuse] if the world is locked and not closed.
+// returns the error of Config.Pages and can be retried. Closing again frees the blocks that a panic of the
+// allocator left. Close panics with a [*memory.Misuse] if the world is locked and not yet closed.
 func (w *World) Close() error {
 	if !w.guard.closed() {
 		w.guard.mutable("Close")
@@ -250,8 +251,9 @@ func (w *World) Alive(e Entity) bool { return w.store.index.find(e) != nil }
 // Len returns the number of entities alive.
 func (w *World) Len() int { return int(w.store.index.live) }
 
-// Remove destroys e with all its components. It returns false if e is stale. The last row of the archetype
-// moves to the row of e, so pointers to both rows become invalid.
+// Remove destroys e with all its components and returns true. It returns false if e is stale. The last row
+// of the archetype moves to the row of e, so pointers to both rows become invalid. Remove is a structural
+// change: it panics with a [*memory.Misuse] if the world is locked.
 func (w *World) Remove(e Entity) bool {
 	w.guard.mutable("Remove")
 	alive := w.destroy(e)
@@ -274,8 +276,8 @@ func (w *World) destroy(e Entity) bool {
 	return true
 }
 
-// NewEntity creates an entity without components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]; nothing has changed then.
+// NewEntity creates an entity without components. The error wraps [memory.ErrOutOfMemory] or [ErrLimit]; on
+// error nothing has changed. NewEntity panics with a [*memory.Misuse] if the world is locked.
 func (w *World) NewEntity() (Entity, error) {
 	w.guard.mutable("NewEntity")
 	e, loc, err := w.store.spawn(w.store.tables[0])
@@ -285,9 +287,10 @@ func (w *World) NewEntity() (Entity, error) {
 	return e, err
 }
 
-// CopyEntity creates an entity with the components of e and copies of their values, which share what
-// they point to. The error is [ErrStale], or wraps [memory.ErrOutOfMemory] or [ErrLimit]; nothing has
-// changed then.
+// CopyEntity creates an entity with the components of e and copies of their values. If a value has
+// pointers, the copy shares what they point to. If e is stale, the error is [ErrStale]. Otherwise the error
+// wraps [memory.ErrOutOfMemory] or [ErrLimit]. On error nothing has changed. CopyEntity panics with a
+// [*memory.Misuse] if the world is locked.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.guard.mutable("CopyEntity")
 	r := w.store.index.find(e)
