@@ -14,9 +14,11 @@ import (
 // target.
 //
 // In a closed world and in a parallel run, all methods of [World.Commands] except Len and Skipped panic
-// with a [*memory.Misuse]. Functions such as [AddTo] panic with it, too. In a parallel run use
-// [Task.Commands]: there Apply and Discard always panic with a [*memory.Misuse]. Outside of a body all
-// other methods and functions except Skipped panic as well.
+// with a [*memory.Misuse]. Functions such as [AddTo] panic in the same cases.
+//
+// In a parallel run use [Task.Commands]. Apply and Discard of a Task's commands always panic with a
+// [*memory.Misuse]. Outside of a body all other methods except Skipped panic as well, and so do functions
+// such as AddTo.
 type Commands struct {
 	// Invariants, verified in this order by check:
 	//

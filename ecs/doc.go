@@ -176,11 +176,12 @@
 // a *memory.Misuse. Use [World.Commands], in a parallel run [Task.Commands]. A loop over All or Chunks
 // does not lock: a structural change in it takes effect, and the loop panics at its next step.
 //
-// A limit that more memory does not raise is an error that wraps [ErrLimit]. If memory runs out the
-// error wraps memory.ErrOutOfMemory. In both cases no entity has changed, but new archetypes stay. Such
-// an error allocates in the Go heap only if the allocator's own error does. [World] describes panics, a
-// closed allocator, and entities of another world. In steady state no operation allocates in the Go heap,
-// except for a new chunk with columns in the Go heap.
+// If a limit is reached that more memory does not raise, the error wraps [ErrLimit]. If memory runs out,
+// the error wraps memory.ErrOutOfMemory. In both cases operations on one entity, NewBatch and NewColumns
+// have changed no entity. Operations on all entities of a filter, and Apply, keep completed steps, as their
+// comments describe. New archetypes stay. Such an error allocates in the Go heap only if the allocator's
+// own error does. [World] describes panics, a closed allocator, and entities of another world. In steady
+// state no operation allocates in the Go heap, except for a new chunk with columns in the Go heap.
 //
 // Iteration follows the order in which archetypes and rows were created, and nothing iterates over a
 // Go map. So the same operations give the same order and the same [World.Hash].

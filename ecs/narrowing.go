@@ -9,16 +9,16 @@ type narrowing[Filter any] struct{ filter }
 func (f *narrowing[Filter]) whole() *Filter { return (*Filter)(unsafe.Pointer(f)) }
 
 // With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if an ID is passed twice,
-// while a query over f is open, and in a parallel run.
+// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
+// twice. It also panics while a query over f is open, and in a parallel run.
 func (f *narrowing[Filter]) With(ids ...ID) *Filter {
 	f.restrict("With", ids, false)
 	return f.whole()
 }
 
 // Without narrows the filter to entities that have none of these components, in addition to earlier calls.
-// It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, if an ID is passed
-// twice, while a query over f is open, and in a parallel run.
+// It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
+// twice. It also panics while a query over f is open, and in a parallel run.
 func (f *narrowing[Filter]) Without(ids ...ID) *Filter {
 	f.restrict("Without", ids, true)
 	return f.whole()
@@ -28,8 +28,8 @@ func (f *narrowing[Filter]) Without(ids ...ID) *Filter {
 // earlier target of the relation. To is cheap enough to call for each of many targets. If the target is
 // stale, the filter matches nothing. To returns f.
 //
-// To panics with a [*memory.Misuse] if the ID is not a relation, for a fifth relation, while a query over f
-// is open, in a parallel run, and in a closed world.
+// To panics with a [*memory.Misuse] if the ID is not a relation, and for a fifth relation. It also panics
+// while a query over f is open, in a parallel run, and in a closed world.
 func (f *narrowing[Filter]) To(id ID, target Entity) *Filter {
 	f.narrowTo(id, target)
 	return f.whole()
@@ -48,8 +48,8 @@ func (f *narrowing[Filter]) ToAny() *Filter {
 // the loop writes nothing. Only components that are tracked with [World.Track] are recorded. Others cost
 // one check per chunk. Writes returns f.
 //
-// Writes panics with a [*memory.Misuse] if the world does not have an ID, if an ID is passed twice, while a
-// query over f is open, in a parallel run, and in a closed world.
+// Writes panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It
+// also panics while a query over f is open, in a parallel run, and in a closed world.
 func (f *narrowing[Filter]) Writes(ids ...ID) *Filter {
 	f.addWrites(ids)
 	return f.whole()

@@ -110,8 +110,8 @@ func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 }
 
 // OnSet calls f after Set wrote the component of an entity, after an addition overwrote the component, and
-// after the target of the relation was changed, until Stop of the result. v points to the new value and is
-// valid during the call of f. OnSet panics as [World.OnCreate] does.
+// after the target of the relation was changed. It does so until Stop of the result. v points to the new
+// value and is valid during the call of f. OnSet panics as [World.OnCreate] does.
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }

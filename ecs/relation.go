@@ -41,7 +41,7 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // Before a mapper adds its relations, its To must have set a target for each of them. Add of a Component
 // panics with a [*memory.Misuse] for a relation that the entity does not have, and [AddTo] for every
 // relation. If a target is not alive, operations return an error that wraps [ErrStale], and nothing has
-// changed.
+// changed. Apply skips commands with such a target.
 type Relation[T any] struct{ Component[T] }
 
 // RegisterRelation makes T a relation of w and returns it. If T is a relation of w already,

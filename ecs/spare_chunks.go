@@ -103,9 +103,9 @@ func (s *store) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer,
 	return nil, 0
 }
 
-// Shrink frees memory that the world keeps for later entities: all chunks without rows, the buffers of
-// commands if no commands wait, and the chunk numbers above the last one in use. It returns the bytes of
-// chunks that were freed. The allocator itself may still have to be trimmed.
+// Shrink frees memory that the world keeps for later entities: all chunks without rows, and the chunk
+// numbers above the last one in use. If no commands wait, it also frees the buffers of commands. It returns
+// the bytes of chunks that were freed. The allocator itself may still have to be trimmed.
 //
 // Archetypes stay, some 700 bytes each, because filters and mappers refer to them. The entity index stays,
 // 8 bytes per slot ever used, because it has the generations. Addresses, [World.Hash] and entities do not

@@ -105,9 +105,10 @@ func (k *clock) ageSince(t Tick) uint32 {
 //
 // If an archetype has one of the components already, even without entities, the error names the component.
 // If the world has no number left for the ticks, the error wraps [ErrTooManyComponents]. If a component and
-// its ticks do not fit a chunk, the error wraps [memory.ErrTooLarge]. On error nothing has changed. Track
-// panics with a [*memory.Misuse] if the world does not have an ID, if an ID is passed twice, in a parallel
-// run, during WriteJSON or ReadJSON, and in a closed world.
+// its ticks do not fit a chunk, the error wraps [memory.ErrTooLarge]. On error nothing has changed.
+//
+// Track panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It
+// also panics in a parallel run, during WriteJSON or ReadJSON, and in a closed world.
 func (w *World) Track(ids ...ID) error {
 	w.guard.mustBeOpen("Track")
 	if w.guard.texts > 0 { // rows read so far have no stamps
