@@ -37,8 +37,8 @@ type Input struct {
 	Pressed Buttons // buttons that were pressed since the previous tick
 }
 
-// Held returns the input of the next tick if the player changes nothing: Move, Aim and Down are those of in, and
-// Pressed is empty.
+// Held returns the input of the next tick if the player changes nothing: it has Move, Aim and Down of in, and an
+// empty Pressed.
 func (in Input) Held() Input { return Input{Move: in.Move, Aim: in.Aim, Down: in.Down} }
 
 // Clamped returns the input with valid values. Move is limited to length 1, and Aim has length 1 or 0. A

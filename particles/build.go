@@ -31,8 +31,8 @@ const (
 )
 
 // Build writes a quad of four vertices and six indices for every visible particle. Indices count from base. The slice
-// regions has one region for each kind, in the order of the IDs. The results nv and ni are the numbers of vertices
-// and indices that Build wrote. The result dropped is the number of visible quads that did not fit into verts or
+// `regions` has one region for each kind, in the order of the IDs. The results nv and ni are the numbers of vertices
+// and indices that Build wrote. The result `dropped` is the number of visible quads that did not fit into verts or
 // indices. The slices belong to the caller: Build neither grows nor keeps them.
 //
 // The quads have the order of the rows. Update changes the order of the rows, so particles that must lie above others

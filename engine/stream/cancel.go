@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Settle makes every worker call Config.Drain soon. It also passes the blocks that Config.Free refused to Config.Free
-// again. Call Settle after a load. Otherwise the last freed blocks stay in the workers' inboxes until the next
-// Cancel. Settle does not wait, and cancels nothing. A panic of Config.Free continues to the caller.
+// Settle makes every worker call Config.Drain soon. If Config.Free refused blocks before, Settle calls Config.Free
+// for these blocks again. Call Settle after a load. Otherwise the last freed blocks stay in the workers' inboxes
+// until the next Cancel. Settle does not wait, and cancels nothing. A panic of Config.Free continues to the caller.
 func (s *Streamer) Settle() {
 	s.mu.Lock()
 	s.again()
@@ -55,8 +55,8 @@ func (s *Streamer) raiseEpoch() {
 }
 
 // Close closes every handle, releases the delivered assets, waits for the workers to end and frees all blocks. The
-// streamer does not use the heaps afterwards. A second Close only passes the blocks that Config.Free refused to
-// Config.Free again.
+// streamer does not use the heaps afterwards. If Config.Free refused blocks, a second Close calls Config.Free for
+// these blocks again. Otherwise a second Close does nothing.
 //
 // Close waits at most 2 s for a call of the file system, and then abandons the worker. The error names the file of
 // each abandoned worker. An abandoned worker does not touch its heap again. Its blocks are not freed; Stats().Staging

@@ -73,7 +73,7 @@
 //
 // # Concurrency and the collector
 //
-// A [Streamer], its scopes and handles are for the game goroutine. Workers share only what the streamer's mutex
+// A [Streamer], its scopes and handles are for the game goroutine. Workers share only data that the streamer's mutex
 // guards. Each worker allocates from its own heap. The game goroutine returns blocks through Config.Free and never
 // calls a worker's heap. Values are Go objects. They may point to bytes in blocks, which the collector does not scan.
 //

@@ -50,8 +50,8 @@ func (s *Streamer) charge(k *kind, bytes int64) {
 	s.stats.ResidentPeak = max(s.stats.ResidentPeak, s.resident)
 }
 
-// ResidentOf returns the bytes of Stats.Resident that belong to assets of the kind for T. The result coming counts
-// assets that are being decoded or wait for Poll. The result delivered counts loaded assets. If no kind for T is
+// ResidentOf returns the bytes of Stats.Resident that belong to assets of T's kind. The result `coming` counts assets
+// that are being decoded or wait for Poll. The result `delivered` counts loaded assets. If no kind for T is
 // registered, both are 0. Safe for concurrent use.
 func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	s.mu.Lock()

@@ -15,7 +15,8 @@ type Heap struct {
 	Allocated float64       // bytes allocated a second, recently; if the live size does not grow, all of them become garbage
 }
 
-// Heap returns the figures of the Go heap. They change four times a second, and when a collection begins or ends.
+// Heap returns the figures of the Go heap. The figures change four times a second, and when a collection begins or
+// ends.
 func (r *Meter) Heap() Heap { return r.live.heap }
 
 // collections is the number of collections from which growth is judged.

@@ -2,7 +2,7 @@
 //
 // # The idea
 //
-// The manager knows what it has committed, and the Go runtime what it has mapped. The system knows how much of this
+// The manager records its committed memory, and the Go runtime its mapped memory. The system knows how much of this
 // memory is resident, and which memory is mapped besides. Read combines these sources. Every mapping of the process
 // gets one owner. If several owners share a mapping, every page of the mapping gets one owner. Memory without an
 // owner is reported as unexplained.
@@ -28,9 +28,9 @@
 //
 // # What is proved, and what is not
 //
-// If the kernel names the mappings of Go 1.25 and later, Report.Named is true. Then the kernel decides what is Go's,
-// and an anonymous mapping without a name is unexplained. This needs CONFIG_ANON_VMA_NAME, and not GODEBUG
-// decoratemappings=0.
+// If the kernel names the mappings of Go 1.25 and later, Report.Named is true. In this case the names decide which
+// memory is Go's, and an anonymous mapping without a name is unexplained. The names need CONFIG_ANON_VMA_NAME, and
+// are missing with GODEBUG decoratemappings=0.
 //
 // Otherwise Go's memory is found by elimination. The heap is the run of anonymous mappings without a gap around any
 // object on it, because the runtime extends it upwards from its base. The base is random since Go 1.26, so no address

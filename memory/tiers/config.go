@@ -20,8 +20,8 @@ type Config struct {
 	Source page.Source
 
 	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set. Both
-	// are off by default, because they make more memory resident than is used. [Inspector.Pages] returns what the
-	// system granted.
+	// are off by default, because they make more memory resident than is used. [Inspector.Pages] returns the bytes
+	// that the system has granted.
 	HugePages, Prefault bool
 
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; for Inbox, the address space of each

@@ -138,8 +138,8 @@ func (m *Manager) BeginLevel() error {
 // that work for the level must have stopped: a worker's block that is still in a Freer counts as a leak.
 //
 // EndLevel then runs a collection of the Go heap if one is due, see [gcpace.Pacer.EndLevel]. Cost: the hooks, the
-// pools' resets and the collection. It is also proportional to the blocks of large and of the workers, and for slab
-// it is the cost of BeginLevel.
+// pools' resets and the collection. The cost is also proportional to the live blocks of large and of the workers. For
+// slab, EndLevel costs as much as BeginLevel.
 //
 // Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. Any other error
 // reports that the static memory could not be released. After an error, and after a panic of a hook or a reset, the
