@@ -1,12 +1,12 @@
-// Package container has the containers that programs need first: a growing array, a queue, a hash table and a table of
-// strings. They are values without pointers and lie in any allocator with a base.
+// Package container has the containers that programs need first: a growing array, a queue, a hash table and a table
+// of strings. Containers are values without pointers, and their blocks lie in any allocator with a base.
 //
 // # The idea
 //
-// A container is a few numbers: a length, a capacity, and the offset of its block from the base of its allocator. So it may
-// lie in a component, a block or another container, and the collector does not scan it. Its bytes stay valid if the memory is
-// copied to another address, written to a file, or read by another process. The [Space], which is passed to every call, has
-// the address.
+// A container is a few numbers: a length, a capacity, and the offset of its block from the base of its allocator. A
+// container may therefore lie in a component, a block or another container, and the collector does not scan it. Its
+// bytes stay valid if the memory is copied to another address, written to a file, or read by another process. The
+// [Space], which is passed to every call, has the address of the base.
 //
 // # Layout
 //
@@ -27,8 +27,8 @@
 //	Map       look-up by id, handle, cell of a grid       a dense range of small ids: a Vec
 //	Strings   names, paths, dialogue, keys of Maps        strings that are built and dropped at once
 //
-// Sort and search with package slices on Vec.Slice. Types with Go pointers stay in Go's slices and maps: here they are an
-// error.
+// Sort and search with package slices on Vec.Slice. Types with Go pointers stay in Go's slices and maps: a container
+// of such a type returns an error.
 //
 // # Cost
 //
@@ -50,10 +50,11 @@
 //	Strings.Text                   three loads                            none
 //	a collection                   nothing: there is no pointer           none
 //
-// Get of a Map is as fast as Go's own map for hits in a table of a million entries and misses in one of a thousand. It is 20
-// to 40 per cent slower for hits in a small table and misses in a large one. Set and Delete take up to twice as long as there,
-// because the order does not depend on history. The table has ns for a Get, the lowest of six short rounds of go test -bench
-// MapGet. It was an Intel Xeon with Go 1.26.8 and two cores that other processes use as well.
+// Get of a Map is as fast as Go's own map for hits among a million entries and for misses among a thousand. Get is 20
+// to 40 per cent slower for hits among a thousand entries and for misses among a million. Set and Delete take up to
+// twice as long as in Go's map, because the order does not depend on history. The table has ns for a Get, the lowest
+// of six short rounds of go test -bench MapGet. They ran on an Intel Xeon with Go 1.26.8 and two cores that other
+// processes use as well.
 //
 //	                          Map   Go's map
 //	hit among 1,000           7.4        6.1
@@ -62,12 +63,14 @@
 //	miss among 1,000,000     52.5       41.3
 //	an entry of All, 100,000  7.8        7.3
 //
-// No operation allocates on the Go heap. The benchmarks of this package print the figures and those of Go's slices and maps.
+// No operation allocates on the Go heap. The benchmarks of this package compare the containers with Go's slices and
+// maps.
 //
 // # What strings waste
 //
-// The table shows the share of the memory in blocks that is not text, if each word and each sentence of the documents of this
-// repository has a block. `go test -v -run Waste ./memory/container` prints it, and checks the table to a per cent.
+// The table shows the share of the memory in blocks that is not text, if each word or each sentence of the documents
+// of this repository has a block. `go test -v -run Waste ./memory/container` prints these shares, and checks the
+// table to a per cent.
 //
 //	                          words   sentences
 //	Strings                  13.0 %       5.4 %
@@ -80,27 +83,29 @@
 //
 // # Concurrency and the collector
 //
-// Writers follow the goroutine rule of the allocator. Any number of goroutines may read a container while none writes. Elements,
-// keys and values must contain no Go pointer: the first call that needs memory for a type checks it.
+// Writers follow the goroutine rule of the allocator. Any number of goroutines may read a container while none
+// writes. Elements, keys and values must contain no Go pointer: the first call that needs memory for a type checks
+// the type.
 //
 // # Misuse
 //
-// An index out of range panics as that of a slice does. The bytes of a container do not show whether its block is still there. It
-// may have been freed by the Reset or Close of its allocator, or by the growth of a copy of the container. Reading it then reads
-// what is there now.
+// An index out of range panics as an index of a slice does. The bytes of a container do not show whether its block is
+// still live. The block may have been freed by the Reset or Close of its allocator, or by the growth of a copy of the
+// container. Reading the container then reads the present contents of this memory.
 //
-// Free and growth pass the block to the allocator's Free. It panics with a *memory.Misuse as far as its own metadata shows the
-// misuse, and nothing has changed then. Check asks the allocator too, if it is a memory.Sizer. In debug builds every access after
-// Close panics. After a Reset, Forget makes a container empty again.
+// Free and growth pass the block to the allocator's Free. The allocator panics with a *memory.Misuse as far as its
+// own metadata shows the misuse; the container has not changed in this case. If the allocator is a memory.Sizer,
+// Check compares the block with the allocator's metadata, too. In debug builds every access after Close panics. After
+// a Reset, Forget makes a container empty again.
 //
-// Bytes from elsewhere must not be used before Check returned nil. Check names the errors, reads only memory that is there, and
-// ends.
+// Bytes from a file or another process must not be used before Check returned nil. Check names the errors, reads only
+// memory of the Space, and ends even if the bytes are wrong.
 //
 // # Source
 //
-// Control bytes, eight at a time: Abseil's Swiss tables (Kulukundis, CppCon 2017), as in Go's own maps since 1.24. The order
-// within a cluster: Amble and Knuth, "Ordered hash tables", The Computer Journal 17(2), 1974, and Celis, "Robin Hood hashing",
-// 1986. Its independence of history: Blelloch and Golovin, "Strongly history-independent hashing with applications", FOCS 2007.
-// The hash: Wang Yi's wyhash, 2019, and Peters' foldhash, 2024. The ladder: Hirschberg, "A class of dynamic memory allocation
-// algorithms", CACM 16(10), 1973.
+// Control bytes, eight at a time: Abseil's Swiss tables (Kulukundis, CppCon 2017), as in Go's own maps since 1.24.
+// The order within a cluster: Amble and Knuth, "Ordered hash tables", The Computer Journal 17(2), 1974, and Celis,
+// "Robin Hood hashing", 1986. An order that is independent of history: Blelloch and Golovin, "Strongly
+// history-independent hashing with applications", FOCS 2007. The hash: Wang Yi's wyhash, 2019, and Peters' foldhash,
+// 2024. The ladder: Hirschberg, "A class of dynamic memory allocation algorithms", CACM 16(10), 1973.
 package container

@@ -8,7 +8,8 @@ import (
 	"unsafe"
 )
 
-// ErrNaN means that a key contains a NaN, which is equal to nothing, not even itself: no call could find, change or delete its entry.
+// ErrNaN means that a key contains a NaN. A NaN is not equal to any value, not even to itself, so no call could find,
+// change or delete its entry.
 var ErrNaN = errors.New("container: the key holds a NaN, which equals nothing and would never be found")
 
 // A shape says what of a key's bytes does not follow from its value: padding between fields and

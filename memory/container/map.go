@@ -13,24 +13,27 @@ import (
 //	| 8 control bytes | 8 slots | 8 control bytes | 8 slots | ...       groups
 //	  0x93 0xF0 0 ...   k v k v 0 ...     0, or 0x80 and 7 bits of the key's hash
 //
-// A search loads the eight control bytes of the group that the hash selects, and compares only entries whose seven bits agree. If none
-// of the eight slots is vacant, it continues in the next group. At most three quarters of the slots are taken. Entries of a cluster lie
-// in the order of their hashes, and Delete closes the gap. So there are no tombstones, and a Map does not get slower with age.
+// A search loads the eight control bytes of the group that the hash selects, and compares only entries whose seven
+// bits agree. If none of the eight slots is vacant, it continues in the next group. At most three quarters of the
+// slots are taken. Entries of a cluster lie in the order of their hashes, and Delete closes the gap. A Map therefore
+// has no tombstones, and does not get slower with age.
 //
-// The order of the entries does not depend on history. Two Maps with the same entries, seed and number of slots iterate in the same
-// order. They are equal to the byte, except for padding and signs of zeros in V, which are stored as they were set.
+// The order of the entries does not depend on history. Two Maps with equal entries, seeds and numbers of slots
+// iterate in one order. The bytes of their tables are equal, except for padding and signs of zeros in V, which are
+// stored as they were set.
 //
-// It has 32 bytes and no pointer. Lifetimes, errors, goroutines and copies are as for [Vec], with at most 3·2^28 entries. Growth
-// allocates a new block and then frees the old one, because every entry changes its slot. In an allocator that frees newest first
-// that is a *memory.Misuse: call Reserve before the first Set.
+// A Map has 32 bytes and no pointer. Lifetimes, errors, goroutines and copies are as for [Vec], with at most 3·2^28
+// entries. Growth allocates a new block and frees the old block afterwards, because every entry changes its slot. An
+// allocator that frees newest first panics with a *memory.Misuse at such a growth: call Reserve before the first Set.
 //
-// Keys are equal as by ==. 0 and -0 are one key, which is stored as 0. Padding and blank fields do not count, and are stored as zeros. A
-// NaN equals nothing: Get does not find it, and Set fails with [ErrNaN]. Each call with a key that has floats, padding or blank fields
-// needs a lookup in a table of types. Neither keys nor values may contain a Go pointer. For strings as keys, intern them in a
-// [Strings].
+// Two keys are one key if == reports that they are equal. 0 and -0 are one key, which is stored as 0. Padding and
+// blank fields do not count, and are stored as zeros. A NaN is not equal to any key: Get does not find it, and Set
+// fails with [ErrNaN]. Each call with a key that has floats, padding or blank fields needs a lookup in a table of
+// types. Neither keys nor values may contain a Go pointer. To use strings as keys, intern them in a [Strings] and use
+// their ids.
 //
-// The hash depends on the seed and the bytes only, and does not change between versions. A person who chooses keys and knows the seed
-// can make them all collide: for keys from strangers use a secret seed.
+// The hash depends only on the seed and the bytes of the key, and does not change between versions. A person who
+// chooses the keys and knows the seed can make all keys collide. For keys from strangers use a secret seed.
 type Map[K comparable, V any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -101,7 +104,7 @@ func bitsFor(n int) uint8 {
 	return b
 }
 
-// Get returns the value of k and true, or false if there is no entry for k.
+// Get returns the value of k and true. If there is no entry for k, it returns the zero value and false.
 func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
 	if m.n == 0 {
 		return v, false
@@ -116,11 +119,11 @@ func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
 	return v, false
 }
 
-// Has reports whether there is an entry for k. Has returns false for a NaN.
+// Has reports whether there is an entry for k. For a NaN, Has returns false.
 func (m *Map[K, V]) Has(sp *Space, k K) bool { return m.Ptr(sp, k) != nil }
 
-// Ptr returns the address of the value of k, or nil if there is none. It is valid until the next Set or GetOrSet of a new key, Delete,
-// DeleteFunc, Clear, Reserve, Shrink or Free.
+// Ptr returns the address of the value of k, or nil if there is no entry for k. The address is valid until the next
+// Set or GetOrSet of a new key, Delete, DeleteFunc, Clear, Reserve, Shrink or Free.
 func (m *Map[K, V]) Ptr(sp *Space, k K) *V {
 	if m.n == 0 {
 		return nil
@@ -135,8 +138,8 @@ func (m *Map[K, V]) Ptr(sp *Space, k K) *V {
 	return nil
 }
 
-// Set makes v the value of k, which has an entry already or gets one. It returns an error, and changes nothing, if k
-// contains a NaN ([ErrNaN]) or the Map must grow and cannot.
+// Set makes v the value of k. If there is no entry for k, Set adds one. If k contains a NaN, the error is [ErrNaN].
+// If the Map must grow and cannot, Set returns an error as [Vec.Append] does. If Set fails, nothing has changed.
 func (m *Map[K, V]) Set(sp *Space, k K, v V) error {
 	p, _, err := m.put(sp, k)
 	if err == nil {
@@ -145,9 +148,9 @@ func (m *Map[K, V]) Set(sp *Space, k K, v V) error {
 	return err
 }
 
-// GetOrSet returns the address of the value of k, and whether k had an entry. If not, k gets one with the value v.
-// The address is valid as long as a result of Ptr. With an error, as of Set, the address is nil and nothing has
-// changed.
+// GetOrSet returns the address of the value of k, and whether k had an entry before the call. If k had none, GetOrSet
+// adds an entry with the value v. The address is valid as long as a result of [Map.Ptr]. The errors are those of
+// [Map.Set]. If GetOrSet fails, the address is nil and nothing has changed.
 func (m *Map[K, V]) GetOrSet(sp *Space, k K, v V) (p *V, was bool, err error) {
 	if p, was, err = m.put(sp, k); err == nil && !was {
 		*p = v
@@ -181,7 +184,7 @@ func (m *Map[K, V]) put(sp *Space, k K) (p *V, was bool, err error) {
 	return &e.val, false, nil
 }
 
-// Delete removes the entry of k and returns true. If there is none, it returns false.
+// Delete removes the entry of k and returns true. If there is no entry for k, it returns false.
 func (m *Map[K, V]) Delete(sp *Space, k K) bool {
 	if m.n == 0 {
 		return false
@@ -207,8 +210,8 @@ func (m *Map[K, V]) Clear(sp *Space) {
 	}
 }
 
-// Free frees the memory and leaves the Map empty and ready, with its seed, as [Vec.Free]. If the allocator panics,
-// nothing has changed.
+// Free frees the memory and leaves the Map empty and ready. The Map keeps its seed. Free panics as [Vec.Free] does.
+// If the allocator panics, nothing has changed.
 func (m *Map[K, V]) Free(sp *Space) {
 	m.mustBeSound()
 	was := *m
@@ -221,11 +224,11 @@ func (m *Map[K, V]) mustBeSound() {
 	noBlock(m.bits == 0 && (m.off != 0 || m.n != 0) || m.bits != 0 && (m.bits < minBits || m.bits > maxBits) || int(m.n) > capOf(m.bits&31), "Map")
 }
 
-// Forget leaves the Map empty and ready, with its seed, without freeing the memory. It is for use after the allocator
-// was reset.
+// Forget leaves the Map empty and ready without freeing the memory. The Map keeps its seed. Call Forget after the
+// allocator was reset.
 func (m *Map[K, V]) Forget() { *m = Map[K, V]{seed: m.seed} }
 
-// Reserve makes the Map large enough for n more entries. With an error, nothing has changed. A negative n panics.
+// Reserve makes the Map large enough for n more entries. If Reserve fails, nothing has changed. A negative n panics.
 func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -240,8 +243,9 @@ func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink makes the table as small as its entries allow. It needs the new memory in addition to the old. If it cannot
-// get that, it returns the error, and nothing has changed. An empty Map frees its memory.
+// Shrink makes the table as small as its entries allow. Shrink needs the memory of the new table in addition to the
+// old one. If the allocator refuses this memory, Shrink returns the error, and nothing has changed. Shrink of an
+// empty Map frees its memory.
 func (m *Map[K, V]) Shrink(sp *Space) error {
 	if b := bitsFor(int(m.n)); b < m.bits {
 		return m.rebuild(sp, b)
@@ -333,8 +337,9 @@ func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
 	return bytesOf(1<<b/8, groupBytes[K, V]())
 }
 
-// Clone returns a Map with the same entries and seed in memory of to, which may be another space. The caller owns it.
-// It is equal to the byte but for its offset. If it fails, it returns an empty Map with the seed and the error.
+// Clone returns a copy of the Map with its entries and its seed. The memory of the copy is from the Space `to`, which
+// may be sp or another Space. The caller owns the copy. Except for the offset, the copy is equal to the byte. If
+// Clone fails, it returns the error and an empty Map with the seed.
 func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
 	m.mustBeSound()
 	size := m.bytes()

@@ -2,8 +2,8 @@ package container
 
 import "unsafe"
 
-// Check returns the errors in the metadata and the table, joined, or nil, as [Vec.Check]. Cost: proportional to the
-// slots; each entry is hashed once.
+// Check returns the errors in the metadata and the table, joined, or nil. The rules are those of [Vec.Check]. Cost:
+// proportional to the slots; each entry is hashed once.
 func (m *Map[K, V]) Check(sp *Space) error {
 	r := report{what: "Map"}
 	if m.bits == 0 {

@@ -8,10 +8,11 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// All returns an iterator over keys and values. The order depends on the entries, the seed and the number of slots only, so peers with the
-// same entries see the same order. The loop may delete the current entry and set values. After other deletions, or a Set of a new key,
-// some entries may be missed or visited twice, but each visited entry is in the Map. If the table moves, the iteration panics with a
-// *memory.Misuse. To delete many entries, DeleteFunc is cheaper.
+// All returns an iterator over keys and values. The order depends only on the entries, the seed and the number of
+// slots, so two peers with equal Maps see one order. The loop may delete the current entry and set values. After
+// other deletions, or a Set of a new key, some entries may be missed or visited twice, but each visited entry is in
+// the Map. If the table moves, the iteration panics with a *memory.Misuse. To delete many entries, [Map.DeleteFunc]
+// is cheaper.
 func (m *Map[K, V]) All(sp *Space) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, e.val) })
@@ -19,7 +20,7 @@ func (m *Map[K, V]) All(sp *Space) iter.Seq2[K, V] {
 }
 
 // Ptrs returns an iterator over keys and the addresses of their values, in the order and with the rules of [Map.All].
-// The addresses are valid as long as a result of Ptr.
+// The addresses are valid as long as a result of [Map.Ptr].
 func (m *Map[K, V]) Ptrs(sp *Space) iter.Seq2[K, *V] {
 	return func(yield func(K, *V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, &e.val) })
@@ -84,8 +85,9 @@ func (t table[K, V]) lastVacant() uint64 {
 	return i
 }
 
-// DeleteFunc removes the entries for which del returns true. del must not add to the Map or remove from it: unless it undoes that, DeleteFunc
-// panics with a *memory.Misuse. If del panics, the entries that it has decided on are removed or kept, and the others are unchanged.
+// DeleteFunc removes the entries for which del returns true. The function del must not add entries to the Map or
+// remove entries. If it does and does not undo the change, DeleteFunc panics with a *memory.Misuse. If del panics,
+// the entries for which it has returned true are removed, and all others are unchanged.
 func (m *Map[K, V]) DeleteFunc(sp *Space, del func(K, V) bool) {
 	t := m.table(sp)
 	m.each(sp, func(e *entry[K, V]) bool {

@@ -8,14 +8,14 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Ring is a queue with two ends in one block. Its elements wrap round the end of the block. When it is full, it grows. The zero Ring
-// is empty and ready.
+// A Ring is a queue with two ends in one block. Its elements wrap round the end of the block. When the Ring is full,
+// it grows. The zero Ring is empty and ready.
 //
 //	start          first element            end of the block
 //	  | x2 | x3 | ··· free ··· | x0 | x1 |
 //
-// It has 24 bytes and no pointer. Elements, lifetimes, errors, panics, goroutines and stacks are as for [Vec]. The capacity is a power
-// of two, up to 2^30.
+// A Ring has 24 bytes and no pointer. Elements, lifetimes, errors, panics, goroutines and the use in a stack are as
+// for [Vec]. The capacity is a power of two, up to 2^30.
 type Ring[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -76,7 +76,8 @@ func (r *Ring[T]) PushFront(sp *Space, x T) error {
 	return nil
 }
 
-// PopFront removes the first element and returns it and true. If there is none, it returns the zero value and false.
+// PopFront removes the first element and returns it and true. If the Ring is empty, PopFront returns the zero value
+// and false.
 func (r *Ring[T]) PopFront(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -87,7 +88,8 @@ func (r *Ring[T]) PopFront(sp *Space) (x T, ok bool) {
 	return x, true
 }
 
-// PopBack removes the last element and returns it and true. If there is none, it returns the zero value and false.
+// PopBack removes the last element and returns it and true. If the Ring is empty, PopBack returns the zero value and
+// false.
 func (r *Ring[T]) PopBack(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -96,7 +98,8 @@ func (r *Ring[T]) PopBack(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, int(r.n)), true
 }
 
-// Front returns the first element and true, or false if there is none. It removes nothing.
+// Front returns the first element and true, without removing it. If the Ring is empty, Front returns the zero value
+// and false.
 func (r *Ring[T]) Front(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -104,7 +107,8 @@ func (r *Ring[T]) Front(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, 0), true
 }
 
-// Back returns the last element and true, or false if there is none. It removes nothing.
+// Back returns the last element and true, without removing it. If the Ring is empty, Back returns the zero value and
+// false.
 func (r *Ring[T]) Back(sp *Space) (x T, ok bool) {
 	if r.n == 0 {
 		return x, false
@@ -112,22 +116,21 @@ func (r *Ring[T]) Back(sp *Space) (x T, ok bool) {
 	return *r.slot(sp, int(r.n)-1), true
 }
 
-// At returns a copy of element i, counted from the first, which is 0. If i is out of range, it panics as a slice
-// does.
+// At returns a copy of element i. The first element is element 0. If i is out of range, At panics as a slice does.
 func (r *Ring[T]) At(sp *Space, i int) T { return *r.Ptr(sp, i) }
 
-// Set makes x element i, counted from the first, which is 0. If i is out of range, it panics as a slice does.
+// Set makes x element i. The first element is element 0. If i is out of range, Set panics as a slice does.
 func (r *Ring[T]) Set(sp *Space, i int, x T) { *r.Ptr(sp, i) = x }
 
-// Ptr returns the address of element i, counted from the first, which is 0. It is valid until the Ring grows, shrinks
-// or is freed, or the element is removed. If i is out of range, Ptr panics as a slice does.
+// Ptr returns the address of element i. The first element is element 0. The address is valid until the Ring grows,
+// shrinks or is freed, or the element is removed. If i is out of range, Ptr panics as a slice does.
 func (r *Ring[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, r.n)
 	return r.slot(sp, i)
 }
 
-// Slices returns the elements in order as two slices, for reading and writing. The second one is empty unless the
-// elements wrap round the end of the block. Both are valid as long as a result of Ptr.
+// Slices returns the elements in order as two slices, for reading and writing. If the elements do not wrap round the
+// end of the block, the second slice is empty. Both slices are valid as long as a result of [Ring.Ptr].
 func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	first := min(r.n, r.cap-r.head)
 	p := (*T)(unsafe.Pointer(sp)) // see slot
@@ -138,8 +141,8 @@ func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	return all[r.head : r.head+first : r.head+first], all[: r.n-first : r.n-first]
 }
 
-// All returns an iterator over indices and elements, first to last. The loop may change the Ring: each step visits the element that is
-// then at the next index, up to the length at that time.
+// All returns an iterator over indices and elements, first to last. The loop may change the Ring: each step visits
+// the element that has the next index at the time of the step, and the iteration ends when there is none.
 func (r *Ring[T]) All(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := 0; i < int(r.n); i++ {
@@ -164,7 +167,7 @@ func (r *Ring[T]) Values(sp *Space) iter.Seq[T] {
 // Clear removes every element and keeps the memory.
 func (r *Ring[T]) Clear() { r.head, r.n = 0, 0 }
 
-// Free frees the memory and leaves the Ring empty and ready, as [Vec.Free], with the same panics.
+// Free frees the memory and leaves the Ring empty and ready. Free panics as [Vec.Free] does.
 func (r *Ring[T]) Free(sp *Space) {
 	r.mustBeSound()
 	was := *r
@@ -178,8 +181,8 @@ func (r *Ring[T]) mustBeSound() {
 		r.off != 0 && (r.cap == 0 || unsafe.Sizeof(*new(T)) == 0), "Ring")
 }
 
-// Clone returns a Ring with the same elements in memory of to, which may be another space. The caller owns it. If it
-// fails, it returns an empty Ring and the error.
+// Clone returns a copy of the Ring with its elements. The memory of the copy is from the Space `to`, which may be sp
+// or another Space. The caller owns the copy. If Clone fails, it returns an empty Ring and the error.
 func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
 	sp.at(r.off) // panics in debug builds if the space is closed, before there is a block
 	done := false
@@ -202,10 +205,10 @@ func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
 	return c, nil
 }
 
-// Forget leaves the Ring empty and ready without freeing the memory. It is for use after the allocator was reset.
+// Forget leaves the Ring empty and ready without freeing the memory. Call Forget after the allocator was reset.
 func (r *Ring[T]) Forget() { *r = Ring[T]{} }
 
-// Reserve makes the Ring large enough for n more elements. The capacity is then a power of two. With an error,
+// Reserve makes the Ring large enough for n more elements. The new capacity is a power of two. If Reserve fails,
 // nothing has changed. A negative n panics.
 func (r *Ring[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
@@ -220,8 +223,9 @@ func (r *Ring[T]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink halves the capacity as long as the elements fit. It needs the new memory in addition to the old. If it
-// cannot get that, it returns the error, and nothing has changed. An empty Ring frees its memory.
+// Shrink halves the capacity as long as the elements fit. Shrink needs the memory of the new block in addition to the
+// old one. If the allocator refuses this memory, Shrink returns the error, and nothing has changed. Shrink of an
+// empty Ring frees its memory.
 func (r *Ring[T]) Shrink(sp *Space) error {
 	r.mustBeSound()
 	size, al := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))
@@ -303,7 +307,7 @@ func (r *Ring[T]) grow(sp *Space, slots int) error {
 	return nil
 }
 
-// Check returns the errors in the metadata, or nil, as [Vec.Check].
+// Check returns the errors in the metadata, or nil. The rules are those of [Vec.Check].
 func (r *Ring[T]) Check(sp *Space) error {
 	rep := report{what: "Ring"}
 	size := unsafe.Sizeof(*new(T))

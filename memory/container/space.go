@@ -13,29 +13,33 @@ import (
 // maxCount is the most elements of a container, in every build: a count has 32 bits and must be an int where an int has 32.
 const maxCount = 1<<31 - 1
 
-// ErrNoBase means that an allocator has no offsets. It is no [memory.Baser] or is closed, its blocks lie in several ranges of
-// addresses, or it does not report how far they reach.
+// ErrNoBase means that an allocator has no offsets. The allocator is no [memory.Baser] or is closed, its blocks lie
+// in several ranges of addresses, or it does not report the size of the range.
 var ErrNoBase = errors.New("the allocator has no Base from which offsets count, up to a known Extent")
 
-// A Space is an allocator for containers, with the address from which offsets count. Containers store offsets only, so the same
-// container can be read through another Space whose memory is a copy.
+// A Space is an allocator for containers, with the address from which offsets count. Containers store only offsets,
+// so a container can also be read through a second Space whose memory is a copy of the first.
 //
-// A Space lies in the Go heap, is made once, and is passed to every method. Methods that write to a container follow the goroutine
-// rule of its allocator. While none writes, any number of goroutines may read. If the allocator is safe for concurrent use, as a
-// slab.Central and the allocator of compose.NewLocked, each goroutine that writes needs its own Space.
+// A Space lies in the Go heap, is made once, and is passed to every method. Methods that write to a container follow
+// the goroutine rule of its allocator. Any number of goroutines may read while no goroutine writes. If the allocator
+// is safe for concurrent use, as a slab.Central and the allocator of compose.NewLocked, each goroutine that writes
+// needs its own Space.
 //
-// After the allocator is closed, its containers must not be read, also not by Set and Intern, which search first. Debug builds panic
-// with a *memory.Misuse then. Calls that need memory and read none fail with memory.ErrClosed in every build: the growth of a Vec or
-// Ring, a first element, and Reserve. Free panics with a *memory.Misuse.
+// After the allocator is closed, its containers must not be read. Set and Intern read, too, because they search
+// first. Debug builds panic with a *memory.Misuse at such a read. Calls that need memory and read none fail with
+// memory.ErrClosed in every build: the growth of a Vec or Ring, a first element, and Reserve. Free panics with a
+// *memory.Misuse.
 //
-// An allocator may call a function within Alloc or Free, as page.Limit.OnSoft. That function may read containers, change elements and
-// remove some. An element that was to be inserted behind a removed one is then appended. The function must not make a container of
-// this Space grow, shrink or free its block, nor Clear a Strings or Intern a new string. It must not add more elements to a
-// container that is moving than will fit. All of this panics with a *memory.Misuse, because that container may be half moved. While
-// the old block of a container is freed, the container has the new one; while its only block is freed, it is empty.
+// An allocator may call a function within Alloc or Free, as page.Limit.OnSoft. That function may read containers,
+// change elements and remove some. If the function makes a container so short that the position of a running Insert
+// no longer exists, Insert appends. The function must not make a container of this Space grow, shrink or free its
+// block, nor Clear a Strings or Intern a new string. It must not add more elements to a moving container than fit in
+// the new block. Each of these calls panics with a *memory.Misuse, because the container may be half moved. While the
+// old block of a container is freed, the container already uses the new block. While its only block is freed, the
+// container is empty.
 //
-// If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable, and calls that need
-// memory fail with ErrNoBase.
+// If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls
+// that need memory then fail with [ErrNoBase].
 type Space struct {
 	base  unsafe.Pointer
 	a     memory.Allocator
@@ -45,9 +49,9 @@ type Space struct {
 	busy  bool   // a call of the allocator is running
 }
 
-// In returns the Space of a, which must be an open [memory.Baser] and report how far its blocks reach: as a
-// memory.StatsReporter, or by a method Extent() uintptr. Otherwise the error wraps ErrNoBase. The Space is valid
-// until a is closed, also across its resets, which end the containers.
+// In returns a Space of the allocator a. The allocator must be an open [memory.Baser] and report the size of its
+// range, as a memory.StatsReporter or by a method Extent() uintptr. For other allocators the error wraps [ErrNoBase].
+// The Space is valid until a is closed. It stays valid after a Reset of a, which frees the blocks of all containers.
 func In(a memory.Allocator) (*Space, error) {
 	sp := new(Space)
 	if err := sp.Use(a); err != nil {
@@ -56,9 +60,9 @@ func In(a memory.Allocator) (*Space, error) {
 	return sp, nil
 }
 
-// Use makes sp the Space of a, as [In] does, without an allocation, for an allocator that changes each frame. If it
-// fails, sp has not changed. Use panics with a *memory.Misuse if it is called within a call of the allocator for a
-// container.
+// Use makes sp the Space of a. It has the rules of [In], but does not allocate: it is for an allocator that changes
+// each frame. If Use fails, sp has not changed. Use panics with a *memory.Misuse if the allocator calls it within
+// Alloc, Resize or Free for a container.
 func (sp *Space) Use(a memory.Allocator) error {
 	sp.idle()
 	b, ok := a.(memory.Baser)
@@ -74,7 +78,7 @@ func (sp *Space) Use(a memory.Allocator) error {
 	return nil
 }
 
-// Allocator returns the allocator that In or Use was given.
+// Allocator returns the allocator that was passed to In or to the last Use.
 func (sp *Space) Allocator() memory.Allocator { return sp.a }
 
 // at returns the address of an offset.

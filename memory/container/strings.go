@@ -8,26 +8,27 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Strings keeps each string once and gives it a number, its id: names, paths, lines of dialogue. Ids are compared,
-// stored in components and used as keys instead of strings; the string of an id is read without a copy. The zero
-// Strings is empty and ready; [NewStrings] sets a seed.
+// Strings keeps each string once and gives each string a number, its id. Examples are names, paths and lines of
+// dialogue. A program compares ids, stores them in components and uses them as keys instead of strings. The string of
+// an id is read without a copy. The zero Strings is empty and ready; [NewStrings] sets a seed.
 //
 //	index   | hash, id | 0 | hash, id | ...         open addressing, by the hash of the text
 //	texts   | at, n, refs | at, n, refs | ...       by id, from 1
 //	pages   | hero·· | orc····· | elf····· | ...    slots of one size, from 1 byte up
 //
-// Id 0 is the empty string in every Strings. New ids are given in order, from 1. An id counts its Interns. The
-// Release of the last one frees the string, and its id is reused for a later string of about the same length. A
-// program need not call Release. Strings does not detect the use of a released id that was reused.
+// Id 0 is the empty string in every Strings. New ids are given in order, from 1. Each id has a count of calls of
+// Intern. Each Release takes one from the count. When the count is 0, the string is freed, and its id is reused for a
+// later string of similar length. A program need not call Release. Strings does not detect the use of a released id
+// that was reused.
 //
-// A string does not move. It lies in a slot of a Fibonacci ladder from 1 byte, with quarter steps above 21 bytes, and
-// above 987 bytes in its own block. In addition an id takes 12 bytes, and 11 to 22 of index. Slots of released
-// strings are reused for strings of their size; Free frees everything. The package comment shows the waste for words
-// and sentences.
+// A string does not move. It lies in a slot whose size is from a Fibonacci ladder from 1 byte, with quarter steps
+// above 21 bytes. A string above 987 bytes has its own block. In addition, an id takes 12 bytes, and 11 to 22 bytes
+// in the index. Slots of released strings are reused for strings of similar size; Free frees all memory. The package
+// comment shows the waste for words and sentences.
 //
 // A Strings has no pointer. Lifetimes, errors, goroutines and copies are as for [Vec], with at most 2^31-1 ids and a
-// million pages. Its blocks grow in turn, so an allocator that frees newest first panics with its *memory.Misuse
-// after a few strings.
+// million pages. A Strings has several blocks that grow one after another, so an allocator that frees newest first
+// panics with a *memory.Misuse after a few strings.
 type Strings struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -86,14 +87,15 @@ const (
 	forever  = math.MaxUint32
 )
 
-// NewStrings returns an empty Strings with a seed for its hashes. Use a secret one if strangers choose the strings, as for a [Map].
+// NewStrings returns an empty Strings with a seed for its hashes. If strangers choose the strings, use a secret seed,
+// as for a [Map].
 func NewStrings(seed uint64) Strings { return Strings{seed: seed} }
 
-// Len returns the number of strings without the empty one.
+// Len returns the number of strings, without the empty string.
 func (s *Strings) Len() int { return int(s.live) }
 
-// Lookup returns the id of t and true, or 0 and false if t is not interned. The empty string always has id 0 and
-// true.
+// Lookup returns the id of t and true. If t is not interned, Lookup returns 0 and false. For the empty string it
+// always returns 0 and true.
 func (s *Strings) Lookup(sp *Space, t string) (id uint32, ok bool) {
 	if len(t) == 0 {
 		return 0, true
@@ -105,9 +107,9 @@ func (s *Strings) Lookup(sp *Space, t string) (id uint32, ok bool) {
 	return id, id != 0
 }
 
-// Intern returns the id of t, which it copies if t is new, and counts one more Intern of it. The empty string has id
-// 0 and no count. An id that was interned 2^32-1 times is never freed. If t is new and memory or ids are exhausted,
-// Intern returns 0 and an error, and nothing has changed.
+// Intern returns the id of t and adds one to the count of the id. If t is new, Intern copies it and gives it an id.
+// The empty string has id 0 and no count. A string whose count reaches 2^32-1 is never freed. If t is new and memory
+// or ids are exhausted, Intern returns 0 and an error, and nothing has changed.
 func (s *Strings) Intern(sp *Space, t string) (id uint32, err error) {
 	if len(t) == 0 {
 		return 0, nil
@@ -124,14 +126,15 @@ func (s *Strings) Intern(sp *Space, t string) (id uint32, err error) {
 	return s.add(sp, t, h)
 }
 
-// InternBytes is [Strings.Intern] for the string in t, with the same error. t may change afterwards.
+// InternBytes is [Strings.Intern] for a string with the bytes of t. The errors are those of Intern. The slice t may
+// change afterwards.
 func (s *Strings) InternBytes(sp *Space, t []byte) (id uint32, err error) {
 	return s.Intern(sp, unsafe.String(unsafe.SliceData(t), len(t)))
 }
 
 // Text returns the string of an id, or "" if the id is 0 or has no string. The string is no copy. It is valid until
-// the last Release of the id, Clear or Free, or until the allocator frees its blocks. To keep it longer, use
-// strings.Clone.
+// the last Release of the id, until Clear or Free, or until the allocator frees its blocks. To keep the string
+// longer, copy it with strings.Clone.
 func (s *Strings) Text(sp *Space, id uint32) string {
 	if uint(id-1) >= uint(s.texts.n) {
 		return ""
@@ -143,7 +146,8 @@ func (s *Strings) Text(sp *Space, id uint32) string {
 	return unsafe.String((*byte)(s.where(sp, x.at)), int(x.n))
 }
 
-// Refs returns the number of Interns of an id that were not released, or 0 if it has no string. The empty string always has 1.
+// Refs returns the count of an id: the number of calls of Intern without a Release. If the id has no string, Refs
+// returns 0. For id 0, the empty string, Refs always returns 1.
 func (s *Strings) Refs(sp *Space, id uint32) uint32 {
 	if id == 0 {
 		return 1
@@ -154,9 +158,9 @@ func (s *Strings) Refs(sp *Space, id uint32) uint32 {
 	return s.text(sp, id).refs
 }
 
-// Release takes one Intern of id back. The last one frees the string, and the id can be reused. Release of id 0 does
-// nothing. Release panics with a *memory.Misuse if id has no string. If the id was reused, it takes an Intern of the
-// new string back.
+// Release takes one from the count of id. If the count is then 0, Release frees the string, and the id can be reused.
+// Release of id 0 does nothing. Release panics with a *memory.Misuse if id has no string. If the id was reused,
+// Release takes one from the count of the new string.
 func (s *Strings) Release(sp *Space, id uint32) {
 	if id == 0 {
 		return
@@ -173,8 +177,8 @@ func (s *Strings) Release(sp *Space, id uint32) {
 	}
 }
 
-// All returns an iterator over ids and strings, in the order of the ids, without the empty one. The loop may intern
-// and release strings: new ones may be visited, released ones are not.
+// All returns an iterator over ids and strings, in the order of the ids, without the empty string. The loop may
+// intern and release strings. New strings may be visited; released strings are not.
 func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 	return func(yield func(uint32, string) bool) {
 		for id := uint32(1); id <= s.texts.n; id++ {
@@ -186,8 +190,8 @@ func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 }
 
 // Clear removes every string and keeps the memory, except the blocks of strings above 987 bytes. Ids begin at 1
-// again. If the allocator panics, some strings are removed, the others are unchanged, and another Clear continues. If
-// the Strings has memory and its allocator is closed, Clear panics with a *memory.Misuse.
+// again. If the allocator panics, some strings are removed and the other strings are unchanged; another Clear
+// continues. If the Strings has memory and its allocator is closed, Clear panics with a *memory.Misuse.
 func (s *Strings) Clear(sp *Space) {
 	sp.idle()
 	s.mustBeSound()
@@ -231,8 +235,8 @@ func (s *Strings) mustBeSound() {
 	noBlock(n&(n-1) != 0 || s.live > n-n/4 || s.live > s.texts.n || s.pages.n > maxPages, "Strings")
 }
 
-// Free frees all memory and leaves the Strings empty and ready, with its seed. If the allocator panics, nothing is lost, and another Free
-// continues.
+// Free frees all memory and leaves the Strings empty and ready. The Strings keeps its seed. If the allocator panics,
+// no block is lost, and another Free continues.
 func (s *Strings) Free(sp *Space) {
 	s.Clear(sp)
 	s.rungs = [rungs]rung{} // from here on it is empty, also when some pages are left
@@ -250,12 +254,12 @@ func (s *Strings) Free(sp *Space) {
 	s.Forget()
 }
 
-// Forget leaves the Strings empty and ready, with its seed, without freeing the memory. It is for use after the
-// allocator was reset.
+// Forget leaves the Strings empty and ready without freeing the memory. The Strings keeps its seed. Call Forget after
+// the allocator was reset.
 func (s *Strings) Forget() { *s = Strings{seed: s.seed} }
 
-// Bytes returns the bytes that the Strings takes in its space. texts are those of the strings, with the waste of
-// slots and pages. metadata are those of the ids, the index and the list of pages.
+// Bytes returns the number of bytes that the Strings takes in its Space. The result texts counts the strings and the
+// waste of slots and pages. The result metadata counts the ids, the index and the list of pages.
 func (s *Strings) Bytes(sp *Space) (texts, metadata uint64) {
 	for _, p := range s.pages.Slice(sp) {
 		texts += uint64(p.bytes())

@@ -6,8 +6,9 @@ import (
 	"unsafe"
 )
 
-// Check returns the errors in the metadata and the strings, joined, or nil, as [Vec.Check]. Cost: proportional to the
-// ids and the index, with a few bytes for each of them on the Go heap.
+// Check returns the errors in the metadata and the strings, joined, or nil. The rules are those of [Vec.Check]. Cost:
+// proportional to the ids and the index. Check allocates a few bytes on the Go heap for each id and each entry of the
+// index.
 func (s *Strings) Check(sp *Space) error {
 	r := report{what: "Strings"}
 	s.pages.check(sp, &r, "pages")

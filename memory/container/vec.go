@@ -5,26 +5,28 @@ import (
 	"unsafe"
 )
 
-// A Vec is a growing array: what a Go slice and append are, off the Go heap. The zero Vec is empty and ready.
+// A Vec is a growing array off the Go heap, like a Go slice with append. The zero Vec is empty and ready.
 //
 //	start of the block                    its end
 //	  | x0 | x1 | x2 | ··· free ··· |
 //
-// It has 16 bytes and no pointer, and T must contain none either: the first call that needs memory returns a
-// *memory.PointerError. A Vec may lie anywhere, also in a block of its own space or in an element of another
-// container. A copy of a Vec has the same elements, as with slices. Once one of the two has grown, was shrunk or
-// freed, the other must not be used.
+// A Vec has 16 bytes and no pointer. If T contains a Go pointer, the first call that needs memory returns a
+// *memory.PointerError. A Vec may lie anywhere, also in a block of its own Space or in an element of another
+// container. A copy of a Vec shares its elements, as a copy of a slice does. After a Vec has grown, was shrunk or
+// freed, its copies must not be used.
 //
-// Elements are aligned for T, and zeroed only if a method documents it. They are valid until Free, or until the
-// allocator frees the block. After a Reset of the allocator the Vec must not be used before Forget makes it empty
-// again. An index out of range, a negative length or a negative count panics as that of a slice. Errors are those of
-// the allocator's Alloc, memory.ErrTooLarge beyond 2^31-1 elements, and those of [Space]: memory.ErrClosed and
-// [ErrNoBase]. A call that fails, or in which the allocator panics, has changed nothing. No method allocates on the
-// Go heap. The goroutine rule is that of [Space].
+// Elements are aligned for T. They are zeroed only if a method documents it. Elements are valid until Free, or until
+// the allocator frees the block. After a Reset of the allocator the Vec must not be used before Forget makes it empty
+// again. An index out of range, a negative length or a negative count panics as with a slice.
+//
+// If the allocator refuses memory, a method returns the error of the allocator's Alloc. Beyond 2^31-1 elements the
+// error is memory.ErrTooLarge. The errors memory.ErrClosed and [ErrNoBase] are explained at [Space]. A call that
+// fails, or in which the allocator panics, has changed nothing. No method allocates on the Go heap. The goroutine
+// rule is explained at [Space].
 //
 // In an allocator that frees newest first (stack, arena.StepBack) a Vec can grow while its block is the newest one.
-// At the upper end of a stack.Double it cannot, because blocks do not grow in place there. Otherwise growth panics
-// with the allocator's *memory.Misuse: call Reserve before.
+// If its block is not the newest one, growth panics with the allocator's *memory.Misuse. At the upper end of a
+// stack.Double growth always panics, because blocks do not grow in place there. Call Reserve before.
 type Vec[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -45,8 +47,8 @@ func (v *Vec[T]) Len() int { return int(v.n) }
 // Cap returns the number of elements that fit without growth.
 func (v *Vec[T]) Cap() int { return int(v.cap) }
 
-// At returns a copy of element i. If i is out of range, it panics as a slice does. Cost: three loads and that of the
-// element. In a loop use Slice.
+// At returns a copy of element i. If i is out of range, At panics as a slice does. Cost: three loads and the load of
+// the element. In a loop use [Vec.Slice].
 func (v *Vec[T]) At(sp *Space, i int) (x T) {
 	sp.bound(i, v.n)
 	if unsafe.Sizeof(x) == 0 {
@@ -55,11 +57,11 @@ func (v *Vec[T]) At(sp *Space, i int) (x T) {
 	return *(*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(x)))
 }
 
-// Set makes x element i. If i is out of range, it panics as a slice does.
+// Set makes x element i. If i is out of range, Set panics as a slice does.
 func (v *Vec[T]) Set(sp *Space, i int, x T) { *v.Ptr(sp, i) = x }
 
-// Ptr returns the address of element i. It is valid until the Vec grows, shrinks or is freed. If i is out of range,
-// Ptr panics as a slice does.
+// Ptr returns the address of element i. The address is valid until the Vec grows, shrinks or is freed. If i is out of
+// range, Ptr panics as a slice does.
 func (v *Vec[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, v.n)
 	return v.slot(sp, i)
@@ -74,11 +76,12 @@ func (v *Vec[T]) slot(sp *Space, i int) *T {
 	return (*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// Slice returns the elements, for reading and writing and for package slices. It is valid until the Vec grows, shrinks or is freed.
-// Appending to it allocates a copy on the Go heap.
+// Slice returns the elements as a slice, for reading and writing and for package slices. The slice is valid until the
+// Vec grows, shrinks or is freed. Appending to the slice allocates a copy on the Go heap.
 func (v *Vec[T]) Slice(sp *Space) []T { return unsafe.Slice(v.slot(sp, 0), int(v.n)) }
 
-// TryAppend is Append without growth. It inlines. If the Vec is full, it returns false and adds nothing.
+// TryAppend is [Vec.Append] without growth. TryAppend inlines. If the Vec is full, TryAppend returns false and adds
+// nothing.
 func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 	if v.n >= v.cap {
 		return false
@@ -90,8 +93,8 @@ func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 	return true
 }
 
-// Append adds x at the end. If it must grow and cannot, it returns an error and adds nothing. Cost: a comparison and
-// a store if x fits; with growth, by at least half, constant on average.
+// Append adds x at the end. If the Vec must grow and cannot, Append returns an error and adds nothing. Cost: a
+// comparison and a store if x fits. The Vec grows by at least half, so the cost with growth is constant on average.
 func (v *Vec[T]) Append(sp *Space, x T) error {
 	if n := v.n; n < v.cap {
 		if unsafe.Sizeof(x) > 0 {
@@ -113,14 +116,14 @@ func (v *Vec[T]) appendSlow(sp *Space, x T) error {
 	return nil
 }
 
-// AppendSlice adds the elements of xs at the end, all or, with an error, none. xs may be a part of v, also of
-// elements that were removed at its end since.
+// AppendSlice adds the elements of xs at the end. If AppendSlice fails, it adds none. The slice xs may be a part of
+// v, and may include elements that were removed at the end of v meanwhile.
 func (v *Vec[T]) AppendSlice(sp *Space, xs []T) error {
 	return v.insert(sp, int(v.n), xs)
 }
 
-// Insert inserts xs before element i, or at the end if i is Len; with an error, it inserts none. It panics unless 0
-// <= i <= Len. The elements from i on move up. xs may be a part of v, as in AppendSlice.
+// Insert inserts xs before element i, or at the end if i is Len. The elements from i on move up. If Insert fails, it
+// inserts none. Insert panics unless 0 <= i <= Len. The slice xs may be a part of v, as in [Vec.AppendSlice].
 func (v *Vec[T]) Insert(sp *Space, i int, xs ...T) error {
 	if uint(i) > uint(v.n) {
 		_ = make([]struct{}, v.n)[i:]
@@ -156,7 +159,7 @@ func (v *Vec[T]) insert(sp *Space, i int, xs []T) error {
 	return nil
 }
 
-// Pop removes the last element and returns it and true. If there is none, it returns the zero value and false.
+// Pop removes the last element and returns it and true. If the Vec is empty, Pop returns the zero value and false.
 func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	if v.n == 0 {
 		return x, false
@@ -165,8 +168,8 @@ func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	return *v.slot(sp, int(v.n)), true
 }
 
-// Delete removes the elements from i up to j, without element j, as slices.Delete. The elements behind move down. It
-// panics unless 0 <= i <= j <= Len.
+// Delete removes the elements from i up to j, without element j, as slices.Delete does. The elements behind them move
+// down. Delete panics unless 0 <= i <= j <= Len.
 func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	s := v.Slice(sp)
 	_ = s[i:j]
@@ -174,8 +177,8 @@ func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	v.n -= uint32(j - i)
 }
 
-// SwapRemove removes element i and returns it. The last element moves to its place. If i is out of range, it panics
-// as a slice does. Cost: constant.
+// SwapRemove removes element i and returns it. The last element moves to index i. If i is out of range, SwapRemove
+// panics as a slice does. Cost: constant.
 func (v *Vec[T]) SwapRemove(sp *Space, i int) T {
 	p := v.Ptr(sp, i)
 	x := *p
@@ -184,8 +187,8 @@ func (v *Vec[T]) SwapRemove(sp *Space, i int) T {
 	return x
 }
 
-// SetLen changes the length to n: it removes elements at the end, or adds zeroed ones. It returns an error, and
-// changes nothing, only if it must grow and cannot. A negative n panics.
+// SetLen changes the length to n. It removes elements at the end, or adds zeroed elements. If the Vec must grow and
+// cannot, SetLen returns an error and changes nothing. A negative n panics.
 func (v *Vec[T]) SetLen(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -204,8 +207,9 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 func (v *Vec[T]) Clear() { v.n = 0 }
 
 // Free frees the memory and leaves the Vec empty and ready. If the allocator panics, as it does if a Reset has freed
-// the block, nothing has changed. If the allocator is closed and the Vec has memory, that is a *memory.Misuse. So it
-// is if the header of the Vec was overwritten, as far as the header or the allocator's records show it.
+// the block, nothing has changed. If the allocator is closed and the Vec has memory, Free panics with a
+// *memory.Misuse. Free also panics if the header of the Vec was overwritten, as far as the header or the allocator's
+// metadata show it.
 func (v *Vec[T]) Free(sp *Space) {
 	v.mustBeSound()
 	was := *v
@@ -219,11 +223,11 @@ func (v *Vec[T]) mustBeSound() {
 	noBlock(v.n > v.cap || v.cap > maxCount || v.off != 0 && (v.cap == 0 || unsafe.Sizeof(*new(T)) == 0), "Vec")
 }
 
-// Forget leaves the Vec empty and ready without freeing the memory. It is for use after the allocator was reset.
+// Forget leaves the Vec empty and ready without freeing the memory. Call Forget after the allocator was reset.
 func (v *Vec[T]) Forget() { *v = Vec[T]{} }
 
-// Clone returns a Vec with the same elements in memory of to, which may be another space. The caller owns it. If it
-// fails, it returns an empty Vec and the error.
+// Clone returns a copy of the Vec with its elements. The memory of the copy is from the Space `to`, which may be sp
+// or another Space. The caller owns the copy. If Clone fails, it returns an empty Vec and the error.
 func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	sp.at(v.off) // panics in debug builds if the space is closed, before there is a block
 	done := false
@@ -241,9 +245,9 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	return c, c.AppendSlice(to, v.Slice(sp))
 }
 
-// Check returns the errors in the metadata, or nil. It is for bytes of another process, and for memory that may have been overwritten.
-// It allocates on the Go heap only if there is an error. In an allocator that rounds sizes up it calls Resize to verify the size, which
-// is a write for the goroutine rule.
+// Check returns the errors in the metadata, or nil. It is for bytes of another process, and for memory that may have
+// been overwritten. Check allocates on the Go heap only if there is an error. If the allocator rounds sizes up, Check
+// calls its Resize to verify the size. This call counts as a write for the goroutine rule.
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{what: "Vec"}
 	v.check(sp, &r, "elements")

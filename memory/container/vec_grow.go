@@ -15,9 +15,9 @@ const (
 	doubleBytes = 1 << 20
 )
 
-// Reserve makes the Vec large enough for n more elements, and no larger; with an error, nothing has changed. A
-// negative n panics. A Reserve of 1 before each Append copies the Vec each time if the allocator cannot grow it in
-// place.
+// Reserve makes the Vec large enough for n more elements, and no larger. If Reserve fails, nothing has changed. A
+// negative n panics. If the allocator cannot grow the block in place, a Reserve of 1 before each Append copies the
+// Vec each time.
 func (v *Vec[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -32,7 +32,8 @@ func (v *Vec[T]) Reserve(sp *Space, n int) error {
 }
 
 // Shrink reduces the capacity to the length. If the allocator cannot shrink the block in place, Shrink copies the
-// elements to a new block and frees the old one. If that fails, it returns the error, and nothing has changed.
+// elements to a new block and frees the old block. If the new block cannot be allocated, Shrink returns the error,
+// and nothing has changed.
 func (v *Vec[T]) Shrink(sp *Space) error {
 	switch {
 	case v.n == v.cap || unsafe.Sizeof(*new(T)) == 0:
@@ -110,7 +111,7 @@ func (v *Vec[T]) move(sp *Space, n int) error {
 }
 
 // All returns an iterator over indices and elements, first to last. The loop may change the Vec: each step visits the
-// element that is then at the next index, up to the length at that time.
+// element that has the next index at the time of the step, and the iteration ends when there is none.
 func (v *Vec[T]) All(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := 0; i < int(v.n); i++ {
@@ -133,7 +134,7 @@ func (v *Vec[T]) Values(sp *Space) iter.Seq[T] {
 }
 
 // Backward returns an iterator over indices and elements, last to first. The loop may remove the current element,
-// also by SwapRemove. It does not visit elements that are added behind the current one.
+// also by SwapRemove. Elements that are added behind the current element are not visited.
 func (v *Vec[T]) Backward(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := int(v.n) - 1; i >= 0; i-- {
