@@ -51,8 +51,8 @@ func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	return g, nil
 }
 
-// TryAlloc is Alloc without growth and without an error. TryAlloc inlines. It returns nil if the committed memory is
-// full, the alignment is invalid or the arena is closed.
+// TryAlloc is Alloc without growth and without an error. TryAlloc inlines. TryAlloc returns nil if the committed
+// memory is full, the alignment is invalid or the arena is closed.
 func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	l := &g.lin
 	mask := align - 1
@@ -168,7 +168,7 @@ func (g *Growing) growNewest(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return l.total() == total && l.dropped == dropped && l.Resize(p, oldSize, newSize)
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
 // returns nil.
 func (g *Growing) Base() unsafe.Pointer { return g.lin.base }
 

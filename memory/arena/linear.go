@@ -183,7 +183,7 @@ func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	return unsafe.Slice((*T)(p), n), nil
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
 // returns nil.
 func (l *Linear) Base() unsafe.Pointer { return l.base }
 

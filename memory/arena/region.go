@@ -316,7 +316,7 @@ func (r *Region) drain(k int) {
 	}
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
 // returns nil.
 func (r *Region) Base() unsafe.Pointer { return r.base }
 

@@ -196,7 +196,7 @@ func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // Len returns the number of live blocks.
 func (s *StepBack) Len() int { return len(s.steps) }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
 // returns nil.
 func (s *StepBack) Base() unsafe.Pointer { return s.base }
 

@@ -3,8 +3,9 @@
 //
 // # The idea
 //
-// The reservation is one large block. A request splits a block into two buddies, and one of them again, until a part would be too
-// small. Offset and size of a block determine its buddy, so Free merges up the ladder without a search.
+// The reservation is one large block. A request splits a block into two buddies, and splits one buddy again, until
+// the parts would be too small. Offset and size of a block determine its buddy, so Free merges blocks up the ladder
+// without a search.
 //
 // # Layout
 //
@@ -18,9 +19,10 @@
 //	           lists   free blocks by size; a bitmap finds the first that is large enough
 //	memory     | live | free | live |  free  | - - not committed - - | guard
 //
-// The metadata lies apart from the memory: splitting and merging touch no block, and an overflow cannot reach it. It tells every
-// address that Alloc returned from all others. So a double free, an interior or foreign pointer and a size that is wrong by one byte
-// are detected before anything changes, in every build.
+// The metadata lies apart from the memory: splitting and merging touch no block, and an overflow cannot reach the
+// metadata. The metadata records every address that Alloc returned, and the requested size. A double free, an
+// interior or foreign pointer and a size that is wrong by one byte are therefore detected before anything changes, in
+// every build.
 //
 // # Use it when, and when not
 //
@@ -49,10 +51,10 @@
 //	                               Fibonacci pads it and splits it no further
 //	metadata                       12 for each reserved unit of MinBlock
 //
-// n is the size of the reservation in units. The benchmarks of this package print the times and those of the Go heap.
+// n is the size of the reservation in units. The benchmarks of this package compare the times with the Go heap.
 //
-// This command prints what each ladder wastes, in per cent of the memory in use, for the 1581 words and 71 sentences of this
-// repository's LICENSE:
+// This command prints the waste of each ladder, in per cent of the memory in use, for the 1581 words and 71 sentences
+// of this repository's LICENSE:
 //
 //	go test ./memory/buddy -run TestWaste -v
 //
@@ -66,9 +68,10 @@
 //	Fibonacci from 1 byte       14.7       19.2
 //	powers of two from 1 byte   24.0       31.4
 //
-// So Fibonacci sizes waste a quarter to two fifths less than powers of two. They waste much more than the finer classes of a slab,
-// which need not merge. Words are shorter than the 16 bytes that every ladder here starts with. The last two rows are ladders that
-// no allocator of this module has, because the metadata would outweigh the blocks. Store words in one buffer.
+// Fibonacci sizes thus waste a quarter to two fifths less than powers of two. Fibonacci sizes waste much more than
+// the finer classes of a slab, whose blocks need not merge. Words are shorter than the 16 bytes with which the other
+// ladders start. The ladders of the last two rows exist in no allocator of this module, because the metadata would
+// outweigh the blocks. Store words in one buffer.
 //
 // # Concurrency and the collector
 //
@@ -77,8 +80,8 @@
 //
 // # Source
 //
-// Knowlton, "A Fast Storage Allocator", CACM 8(10), 1965, for binary buddies. Hirschberg, "A Class of Dynamic Memory Allocation
-// Algorithms", CACM 16(10), 1973, for Fibonacci ones. Cranston and Thomas, "A Simplified Recombination Scheme for the Fibonacci
-// Buddy System", CACM 18(6), 1975, for the two bits that find a buddy. Peterson and Norman, "Buddy Systems", CACM 20(6), 1977, for
-// one recurrence that gives both.
+// Knowlton, "A Fast Storage Allocator", CACM 8(10), 1965, for binary buddies. Hirschberg, "A Class of Dynamic Memory
+// Allocation Algorithms", CACM 16(10), 1973, for Fibonacci buddies. Cranston and Thomas, "A Simplified Recombination
+// Scheme for the Fibonacci Buddy System", CACM 18(6), 1975, for the two bits that find a buddy. Peterson and Norman,
+// "Buddy Systems", CACM 20(6), 1977, for one recurrence for both ladders.
 package buddy

@@ -14,8 +14,8 @@ import (
 )
 
 // A Heap allocates blocks whose sizes are the rungs of a ladder. The whole reservation is one block of the top rung.
-// A request splits a block down to the lowest rung that fits, and Free merges a block with its buddy as long as that
-// is free.
+// A request splits a block down to the lowest rung that fits, and Free merges a block with its buddy as long as the
+// buddy is free.
 //
 //	units    |0   1   2   3   4   5   6   7 | 8 …    of MinBlock bytes
 //	entries  |live    |free|live|free       |        a unit's entry describes what starts there
@@ -24,11 +24,11 @@ import (
 //
 // Blocks are not zeroed. They belong to the caller until Free, Reset or Close. A Heap belongs to one goroutine at a
 // time. After Close, and after its source has ended, Alloc and Trim fail with memory.ErrClosed. SizeOf, Resize,
-// Reset, and a Free or FreeAny of a block panic with a *memory.Misuse then.
+// Reset, and a Free or FreeAny of a block then panic with a *memory.Misuse.
 //
-// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of every block. If a byte of it
-// was written, the Alloc or Resize that would use it panics with a *memory.Misuse and changes nothing; the next call
-// succeeds.
+// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of every block. If a byte of free
+// memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse and changes
+// nothing. The next call succeeds.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -80,11 +80,12 @@ const none = ^uint32(0) // ends a list
 
 // Config configures [New].
 type Config struct {
-	// Reserve is the address space in bytes, and so the largest block. It is at most 2^25 times MinBlock, which is
-	// 8 GiB for one of 256, and on 32 bits less than 1 GiB. 0 means 64 MiB. It is rounded up to a size of the ladder. If the
-	// system refuses it, or the metadata for it, it is halved, down to a page.Granule.
+	// Reserve is the address space in bytes, and so the largest block. The maximum is 2^25 times MinBlock: 8 GiB with
+	// a MinBlock of 256. On 32-bit systems it is less than 1 GiB. 0 means 64 MiB. Reserve is rounded up to a size of
+	// the ladder. If the system refuses the reservation or its metadata, New halves the reservation, down to a
+	// page.Granule.
 	Reserve uintptr
-	// MinBlock is the size of the smallest block in bytes, and the unit of all others: a power of two from 8 to
+	// MinBlock is the size of the smallest block in bytes, and the unit of all block sizes: a power of two from 8 to
 	// 16 KiB. 0 means 256. The metadata takes 12 bytes for each unit of the reservation.
 	MinBlock uintptr
 	// System is the ladder of block sizes. The zero value is Binary.
@@ -103,9 +104,9 @@ const (
 	maxUnits = 1 << 25
 )
 
-// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error
-// wraps memory.ErrConfig if a field is out of range, the error of src, or a *memory.Exhausted if the Go heap has no
-// space for the metadata.
+// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
+// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If the Go heap
+// has no space for the metadata, the error wraps a *memory.Exhausted.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.MinBlock = cmp.Or(cfg.MinBlock, 256)
@@ -144,14 +145,14 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, it returns a block of MinBlock.
-// The error is memory.ErrAlign, memory.ErrClosed, or memory.ErrTooLarge if size exceeds the largest block of the
-// ladder or 4 GiB less one byte. If the reservation, the budget or the system is exhausted, it is a
-// *memory.Exhausted.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block of
+// MinBlock bytes. If size exceeds the largest block of the ladder or 4 GiB less one byte, the error is
+// memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, the error is a *memory.Exhausted. If
+// align is invalid, the error is memory.ErrAlign. If the heap is closed, the error is memory.ErrClosed.
 //
-// Cost: a bitmap search and a split for each rung between the block that is found and the one that is needed, and a
-// system call if the heap grows. An alignment above MinBlock may also search the smaller free blocks, if none fits
-// wherever it lies.
+// Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
+// cost includes a system call. For an alignment above MinBlock, Alloc looks for a block that fits at any address. If
+// there is none, Alloc searches the smaller free blocks.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
@@ -214,9 +215,9 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	return h.handOut(h.split(off, n, step), step, size), nil
 }
 
-// Free frees a block and merges it up the ladder. size is the size that was requested. If p is nil, Free does
-// nothing. Free panics with a *memory.Misuse before anything changes if p is not a live block of this heap, or has
-// another size. Cost: at most a merge for each rung.
+// Free frees a block and merges it up the ladder. The parameter size is the size that was requested. If p is nil,
+// Free does nothing. Free panics with a *memory.Misuse before anything changes if p is not a live block of this heap,
+// or has another size. Cost: at most a merge for each rung.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -228,8 +229,8 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	h.release(uint32(at))
 }
 
-// FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. It panics as
-// Free does, except for a wrong size.
+// FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny panics
+// as Free does, except for a wrong size.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -256,19 +257,20 @@ func (h *Heap) release(at uint32) {
 	h.give(part{start, b.rung, b.side})
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
 // returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
-// Generation returns in debug builds (-tags memdebug or -race) how many blocks have started at p, modulo 2^32. In
-// other builds it returns 0. Package remote detects stale frees with it. Safe for concurrent use, also after Close.
+// In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
+// modulo 2^32. In other builds Generation returns 0. Package remote uses it to detect stale frees. Generation is safe
+// for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
+// Owns reports whether p lies in the reservation. p need not be in a live block. After Close, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the requested size in bytes of the live block at p. The bytes to which it was rounded up are not the
-// caller's. SizeOf panics with a *memory.Misuse if Alloc did not return p, or the block is freed.
+// SizeOf returns the requested size in bytes of the live block at p. The caller must not use bytes that rounding up
+// added. SizeOf panics with a *memory.Misuse if Alloc did not return p, or the block is freed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	at := h.grain.Index(h.base, p)
 	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 {
@@ -277,8 +279,8 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	return uintptr(h.entries[at].next)
 }
 
-// Reset frees every block and keeps the committed memory. Cost: 12 bytes cleared for each committed unit, whatever
-// the number of blocks. Reset panics with a *memory.Misuse if the heap is closed.
+// Reset frees every block and keeps the committed memory. Cost: 12 bytes cleared for each committed unit, independent
+// of the number of blocks. Reset panics with a *memory.Misuse if the heap is closed.
 func (h *Heap) Reset() {
 	if h.base == nil {
 		panic(h.misuse("Reset", nil, 0))
@@ -292,8 +294,9 @@ func (h *Heap) Reset() {
 	h.adopt(h.ladder.whole(), 0, end)
 }
 
-// Trim returns the free memory behind the last live block to its source, in whole pages, and keeps the addresses. The
-// error is memory.ErrClosed, or wraps that of the source; nothing has changed then.
+// Trim returns the free memory behind the last live block to its source, in whole pages, and keeps the addresses. If
+// the heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If
+// Trim fails, nothing has changed.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -308,7 +311,8 @@ func (h *Heap) Trim() error {
 }
 
 // Close releases the memory: the caller must not use pointers into the heap. A second Close does nothing. If the
-// memory cannot be released, Close returns an error: the heap is closed all the same, and another Close retries.
+// memory cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries
+// again to release the memory.
 func (h *Heap) Close() error {
 	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()
@@ -322,8 +326,9 @@ func (h *Heap) Close() error {
 	return nil
 }
 
-// Stats returns the statistics, exactly, also Peak. InUse counts whole blocks, so InUse - Requested is the waste of the ladder. Free is the
-// bytes in free blocks: committed memory behind the root, which is in no block, does not count. Cost: constant.
+// Stats returns the statistics. Peak is exact. InUse counts whole blocks, so InUse - Requested is the waste of the
+// ladder. The field Free counts the bytes in free blocks; committed memory behind the root block does not count.
+// Cost: constant.
 func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)
 	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())

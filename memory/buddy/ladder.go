@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// A System selects the sizes of blocks, and so how they split.
+// A System selects the ladder of block sizes, and so the parts into which a block splits.
 type System uint8
 
 const (
@@ -15,13 +15,13 @@ const (
 	// Less than half of a block is wasted.
 	Binary System = iota
 
-	// Fibonacci splits a block into the two Fibonacci numbers before it: 1, 1, 2, 3, 5, 8 … smallest blocks. Sizes
-	// lie closer together, so less than two fifths of a block of at least two smallest blocks is wasted. Blocks are
-	// aligned to MinBlock only.
+	// Fibonacci splits a block into two blocks whose sizes are the two Fibonacci numbers below its own: 1, 1, 2, 3,
+	// 5, 8 … smallest blocks. Sizes lie closer together than with Binary. Less than two fifths of a block that has at
+	// least twice the smallest size is wasted. Blocks are aligned to MinBlock only.
 	Fibonacci
 )
 
-// String returns the name of the system, or "System(n)" for an unknown one.
+// String returns the name of the system, or "System(n)" for an unknown system.
 func (s System) String() string {
 	switch s {
 	case Binary:

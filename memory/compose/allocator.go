@@ -7,16 +7,16 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// An Allocator is a composition. It has the methods of this interface, and an optional interface of package memory if
-// and only if that interface works on every block:
+// An Allocator is a composition. It has the methods of this interface. It has an optional interface of package memory
+// if and only if the interface works on every block:
 //
 //	memory.Resetter, memory.Resizer, memory.Trimmer   if all parts have it
 //	memory.Sizer and memory.AnyFreer, both or none    if all parts have both; and then Generation, which
 //	                                                  in debug builds serves remote.Generational
 //	memory.Baser, with a method Extent() uintptr      if there is one part, which has it: Locked and Counted
 //
-// A type assertion finds them, as with any memory.Allocator. Close closes the parts. After it, Alloc fails with
-// memory.ErrClosed; the package comment has the other rules.
+// A type assertion finds an optional interface, as with any memory.Allocator. Close closes the parts. After Close,
+// Alloc fails with memory.ErrClosed; the package comment has the other rules.
 type Allocator interface {
 	memory.Allocator
 	memory.Owner
@@ -25,8 +25,8 @@ type Allocator interface {
 	io.Closer
 }
 
-// A Counter is the composition that [NewCounted] returns. It is an Allocator that always has
-// memory.Sizer and memory.AnyFreer, because it records the sizes of its blocks.
+// A Counter is the composition that [NewCounted] returns. A Counter always has memory.Sizer and memory.AnyFreer,
+// because it records the sizes of its blocks.
 type Counter interface {
 	Allocator
 	memory.Sizer

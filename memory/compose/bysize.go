@@ -8,19 +8,20 @@ import (
 )
 
 // NewBySize returns an allocator that serves requests of up to limit bytes from small and all others from large. If
-// limit is 0, small serves requests of size 0 only. The parts must have the methods of [Allocator]; otherwise the
-// error wraps memory.ErrConfig and names the missing ones. So it does if a part is nil, or both are the same.
+// limit is 0, small serves requests of size 0 only. The parts must have the methods of [Allocator]. If a method is
+// missing, the error wraps memory.ErrConfig and names the method. If a part is nil, or one allocator is passed as
+// both parts, the error wraps memory.ErrConfig, too.
 //
-// The size that is passed to Free and Resize selects the part. With a size on the wrong side of limit the wrong part
-// gets the pointer, and panics with a *memory.Misuse because it is foreign. FreeAny and SizeOf ask small whether it
-// owns the block. Resize returns false if the old and the new size are on different sides of limit. If a part is
-// full, the other one does not help: use [NewFallback] for that.
+// The size that is passed to Free and Resize selects the part. If the size is on the wrong side of limit, the wrong
+// part gets the pointer, and panics with a *memory.Misuse because the pointer is foreign. FreeAny and SizeOf select
+// the part with Owns of small. If the old and the new size are on different sides of limit, Resize returns false. If
+// a part is full, the other part does not serve its requests: use [NewFallback] for that.
 //
 // Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak is
-// the sum of two peaks that may lie apart, an upper bound. LargestFree is the largest request that would be served:
-// small counts up to limit, large above it.
+// the sum of two peaks. They may be reached at different times, so the sum is an upper bound. LargestFree is the
+// largest request that would be served: LargestFree of small counts up to limit, LargestFree of large above limit.
 //
-// Alignment, zeroing, lifetimes and the detection of misuse are those of the parts. The allocator belongs to one
+// Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one
 // goroutine at a time. Cost: a comparison and an Owns for each FreeAny and SizeOf.
 func NewBySize(limit uintptr, small, large memory.Allocator) (Allocator, error) {
 	b := &bySize{limit: limit}

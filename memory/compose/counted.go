@@ -10,13 +10,13 @@ import (
 
 // CountedConfig configures [NewCounted].
 type CountedConfig struct {
-	// OnEvent, if not nil, is called once for each event, before the statistics change. An Alloc or a
-	// Resize is reported after inner has served it, a Free or a Reset before inner does. OnEvent may call
-	// Stats, Check, Owns and Base of the allocator; any other call panics with a *memory.Misuse.
+	// OnEvent, if not nil, is called once for each event, before the statistics change. For an Alloc or a Resize,
+	// OnEvent is called after the call of inner. For a Free or a Reset, OnEvent is called before the call of inner.
+	// OnEvent may call Stats, Check, Owns and Base of the allocator; any other call panics with a *memory.Misuse.
 	//
-	// If OnEvent panics, the call is undone. The block of an Alloc is freed; that of a Resize gets its
-	// old size back, though bytes that were cut off may have changed. If OnEvent used the memory behind the
-	// block, inner may be unable to undo a Resize, which then keeps its effect.
+	// If OnEvent panics, the call is undone. The new block of an Alloc is freed. The block of a Resize gets its old
+	// size back, but bytes that Resize cut off may have changed. If OnEvent used the memory behind the block, inner
+	// may be unable to undo the Resize; the block then keeps its new size.
 	OnEvent func(Event)
 }
 
@@ -24,8 +24,8 @@ type CountedConfig struct {
 type Event struct {
 	Op   Op
 	Addr uintptr // the address of the block; 0 for Refused and Emptied
-	Size uintptr // the requested bytes, for Resized the new ones; for Emptied the bytes that were live
-	Old  uintptr // for Resized: the bytes before; else 0
+	Size uintptr // the requested bytes; for Resized the new size, for Emptied the bytes that were live
+	Old  uintptr // for Resized: the old size; else 0
 	Err  error   // for Refused: the error of Alloc; else nil
 }
 
@@ -48,35 +48,37 @@ func (o Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
 
-// NewCounted returns an allocator that passes requests on to inner and keeps statistics of its own. Several of them
-// around one heap attribute its memory to its users:
+// NewCounted returns an allocator that passes requests on to inner and keeps its own statistics. Several Counters
+// around one heap attribute the memory of the heap to its users:
 //
 //	ai, err := compose.NewCounted(heap, compose.CountedConfig{})
 //	...
 //	ai.Stats().InUse
 //
-// It records the address and the requested size of each live block, in the Go heap. So inner needs nothing but Alloc
-// and Free: FreeAny and SizeOf always work, SizeOf to the byte. If inner is nil, the error wraps memory.ErrConfig. A
-// double free, a foreign or interior pointer and a wrong size panic with a *memory.Misuse before inner is called.
-// Requests of size 0 take one byte of inner, so that each block has its own address.
+// A Counter records the address and the requested size of each live block, in the Go heap. Therefore inner needs only
+// Alloc and Free. FreeAny and SizeOf of the Counter always work, and SizeOf is exact to the byte. If inner is nil,
+// the error wraps memory.ErrConfig. A double free, a foreign or interior pointer and a wrong size panic with a
+// *memory.Misuse before inner is called. Requests of size 0 take one byte of inner, so that each block has its own
+// address.
 //
-// InUse, Requested and Measured are the requested bytes of the live blocks. Reserved, Committed, LargestFree and Free
-// are those of inner if it reports statistics; otherwise Reserved and Committed are InUse. Failures counts requests
-// for which inner had no memory. Owns reports the memory of inner if inner is an Owner, and otherwise the live
-// blocks.
+// InUse, Requested and Measured are the requested bytes of the live blocks. If inner reports statistics, Reserved,
+// Committed, LargestFree and Free are copied from inner. If inner reports none, Reserved and Committed are InUse.
+// Failures counts requests for which inner had no memory. If inner is a memory.Owner, Owns reports the result of
+// inner. If inner is none, Owns reports whether the address lies in a live block.
 //
-// Blocks that are freed without this allocator, by a Reset of inner, stay live in its statistics until its own Reset.
-// If inner returns the address of such a block again, that Alloc panics with a *memory.Misuse; the old block then
-// counts as freed, and the next call works. Check reports more live blocks than inner has. If the memory of inner has
-// ended, the allocator is closed, as far as the Stats and Owns of inner show it.
+// A Reset of inner frees blocks without this Counter. These blocks stay live in the statistics of the Counter until
+// Reset of the Counter. If Alloc of inner returns the address of such a block again, Alloc panics with a
+// *memory.Misuse; the old block then counts as freed, and the next call works. If inner has fewer live blocks than
+// the Counter, Check returns an error. If the memory of inner has ended, the Counter is closed, as far as Stats and
+// Owns of inner show the end.
 //
-// Close closes inner if it is an io.Closer, and forgets all blocks. If the Close of inner fails, the allocator is
-// closed all the same, and another Close retries. If inner panics, nothing has changed. Do not close one allocator of
-// several around one heap: close the heap.
+// Close closes inner if inner is an io.Closer, and forgets all blocks. If Close of inner fails, the Counter is closed
+// nevertheless, and another Close tries again to close inner. If inner panics, nothing has changed. If several
+// Counters share one heap, close the heap and not a Counter.
 //
-// Alignment, zeroing, lifetimes and the goroutine rule are those of inner. Cost: a probe of a hash table for Alloc,
-// two for Free, and 16 bytes for each slot of the table, which is at most 3/4 full. Only the table is allocated on
-// the Go heap; it grows when more blocks are live than ever before.
+// Alignment, zeroing, lifetimes and the goroutine rule are as in inner. Cost: one probe of a hash table for Alloc,
+// two probes for Free, and 16 bytes for each slot of the table, which is at most 3/4 full. Only the table is
+// allocated on the Go heap. The table grows when more blocks are live than ever before.
 func NewCounted(inner memory.Allocator, cfg CountedConfig) (Counter, error) {
 	c, err := newCounted(inner, cfg)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package compose builds allocators from allocators: a second one for when the first is full, one for small
-// and one for large blocks, a mutex around one, statistics around one.
+// Package compose builds allocators from allocators: a second allocator for the case that the first is full, one for
+// small and one for large blocks, a mutex or statistics around an allocator.
 //
 // # The idea
 //
-// A policy between a program and its memory is written once, against the contract of package memory, instead
-// of once in each allocator. Each composition is an [Allocator] itself, so compositions nest.
+// A policy, such as a fallback or a lock, is written once against the contract of package memory, not once in each
+// allocator. Each composition is an [Allocator] itself, so compositions nest.
 //
 // # Layout
 //
@@ -28,20 +28,21 @@
 //
 // # Capabilities
 //
-// A composition implements an optional interface of package memory exactly if it works on every block, so a
-// type assertion can be relied on. [Allocator] has the rules. Four interfaces are not optional: the parts of
-// NewFallback, NewBySize and NewLocked must have Owns, Stats, Check and Close. NewCounted accepts any allocator
-// and adds what is missing.
+// A composition implements an optional interface of package memory if and only if the interface works on every block,
+// so a type assertion can be relied on. See [Allocator] for the rules. Four interfaces are not optional: the parts of
+// NewFallback, NewBySize and NewLocked must have Owns, Stats, Check and Close. NewCounted accepts any allocator and
+// adds what is missing.
 //
 // # Close
 //
-// Close closes the parts, the first one first. Do not close a composition if others use its parts. If the Close
-// of a part fails, the other part is closed too and the composition is closed; the error names the part, and
-// another Close retries. If the Close of the first part panics, nothing is closed.
+// Close closes the parts, beginning with the first part. Do not close a composition if others use its parts. If Close
+// of one part fails, the other part is closed nevertheless, and the composition is closed. The error names the part
+// that failed, and another Close tries again to close this part. If Close of the first part panics, nothing is
+// closed.
 //
 // After Close, Alloc fails with memory.ErrClosed, Owns returns false, and the other methods panic with a
-// *memory.Misuse or do what the closed parts do. If the memory of a part ends before, its Alloc fails with
-// memory.ErrClosed, and so does that of the composition.
+// *memory.Misuse or do what the closed parts do. If the memory of a part ends before Close, Alloc of the part fails
+// with memory.ErrClosed, and Alloc of the composition fails with memory.ErrClosed, too.
 //
 // # Cost
 //
@@ -54,10 +55,10 @@
 //	Counted            one probe of a hash table for Alloc, two for Free               16 bytes for a slot,
 //	                                                                                   at most 3/4 are taken
 //
-// Nothing is allocated on the Go heap but the table of NewCounted, which grows when more blocks are live than
-// ever before. Times are in ns for a pair of Alloc and Free of 64 bytes: go test -bench Pair on an AMD EPYC, Go
-// 1.26.8. Each is the lowest of sixty rounds of 20,000 pairs (the Go heap: 25 of 400,000), on two cores that
-// other processes use as well.
+// Only the table of NewCounted is allocated on the Go heap. It grows when more blocks are live than ever before.
+// Times are in ns for a pair of Alloc and Free of 64 bytes: go test -bench Pair on an AMD EPYC, Go 1.26.8. Each is
+// the lowest of sixty rounds of 20,000 pairs (the Go heap: 25 of 400,000), on two cores that other processes use as
+// well.
 //
 //	slab.Heap through memory.Allocator       6.9
 //	BySize over slab and TLSF               12.1

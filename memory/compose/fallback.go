@@ -11,22 +11,27 @@ import (
 //
 //	f, err := compose.NewFallback(scratch, heap)
 //
-// The parts must have the methods of [Allocator]; otherwise the error wraps memory.ErrConfig and names the missing
-// ones. So it does if a part is nil, or both are the same. The range that first owns must contain no block of second.
-// A block is freed and resized in the part that allocated it: first, if it owns the address, and else second. So
-// second reports a foreign pointer. Blocks may also be freed through their part. Resize does not move a block to the
-// other part.
+// The parts must have the methods of [Allocator]. If a method is missing, the error wraps memory.ErrConfig and names
+// the method. If a part is nil, or one allocator is passed as both parts, the error wraps memory.ErrConfig, too. The
+// range that first owns must contain no block of second.
 //
-// Only memory.ErrOutOfMemory and memory.ErrTooLarge of first lead to second; any other error of first is returned,
-// memory.ErrClosed included. If second fails as well, its error is returned. A full part may put a block of size 0 at
-// the end of its memory, which it does not own. If first does so, second serves the request. If second does so and
-// first owns that address, the error is memory.ErrOutOfMemory.
+// A block is freed and resized in the part that allocated it: if first owns the address, in first, and otherwise in
+// second. A foreign pointer is therefore reported by second. A block may also be freed directly in its part. Resize
+// does not move a block to the other part.
+//
+// Only after memory.ErrOutOfMemory or memory.ErrTooLarge of first is the request passed to second. Any other error of
+// first is returned, also memory.ErrClosed. If second fails as well, its error is returned.
+//
+// A full part may return the end address of its memory, which it does not own, for a block of size 0. If first
+// returns such an address, second serves the request. If second returns such an address and first owns it, the error
+// is memory.ErrOutOfMemory.
 //
 // Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak is
-// the sum of two peaks that may lie apart, an upper bound. Failures counts the requests that both parts refused.
+// the sum of two peaks. They may be reached at different times, so the sum is an upper bound. Failures counts the
+// requests that both parts refused.
 //
-// Alignment, zeroing, lifetimes and the detection of misuse are those of the parts. The allocator belongs to one
-// goroutine at a time. Cost: an Owns for each Free; the failed request if first is full.
+// Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one
+// goroutine at a time. Cost: a call of Owns for each Free. If first is full, the cost includes its failed Alloc.
 func NewFallback(first, second memory.Allocator) (Allocator, error) {
 	f := new(fallback)
 	if err := f.init("new Fallback", [2]string{"first", "second"}, first, second); err != nil {

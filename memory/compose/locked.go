@@ -7,20 +7,22 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// NewLocked returns an allocator that is safe for concurrent use: each of its methods locks mu and calls inner. A
-// block may be freed by another goroutine than the one that allocated it. Everything else is that of inner:
-// alignment, zeroing, lifetimes, errors, statistics, the detection of misuse.
+// NewLocked returns an allocator that is safe for concurrent use: each of its methods locks mu and calls inner. Any
+// goroutine may free a block, no matter which goroutine allocated it. Alignment, zeroing, lifetimes, errors,
+// statistics and the detection of misuse are as in inner.
 //
-// inner must have the methods of [Allocator]; otherwise the error wraps memory.ErrConfig and names the missing ones.
-// So it does if inner is nil. If mu is nil, the allocator has a mutex of its own. A caller that passes one can lock
-// it and use inner directly, for several calls under one lock. Nothing else may use inner.
+// inner must have the methods of [Allocator]. If a method is missing, the error wraps memory.ErrConfig and names the
+// method. If inner is nil, the error wraps memory.ErrConfig, too. If mu is nil, the allocator has its own mutex. A
+// caller that passes a mutex can lock it and use inner directly, for several calls under one lock. No other code may
+// use inner.
 //
-// If a method of inner panics, the mutex is unlocked. If inner calls a function, as a hook at Reset or a soft limit,
-// the mutex is locked meanwhile. Such a function must use inner: a call of the locked allocator would wait forever.
+// If a method of inner panics, the mutex is unlocked. If inner calls a function, as a hook at Reset or the function
+// of a soft limit, the mutex stays locked during the call. Such a function must use inner directly: a call of the
+// locked allocator would wait forever.
 //
-// Close closes inner. The caller must not end the memory that inner allocates from, as the Close of a manager does,
-// while other goroutines use the allocator: they would fault on their blocks. A container.Space belongs to one
-// goroutine, so each goroutine needs its own.
+// Close closes inner. While other goroutines use the allocator, the caller must not end the memory that inner
+// allocates from, as Close of a manager does: the goroutines would fault on their blocks. A container.Space belongs
+// to one goroutine, so each goroutine needs its own.
 //
 // Cost: an uncontended mutex; goroutines that call at the same time wait for each other.
 func NewLocked(inner memory.Allocator, mu *sync.Mutex) (Allocator, error) {

@@ -3,9 +3,9 @@
 //
 // # The idea
 //
-// Free memory is a list of runs in the order of addresses. A request takes the first run that is large enough, the next
-// one after the last, the smallest, or the largest ([Policy]), and leaves the rest. A freed block finds its neighbours by
-// binary search and merges with them.
+// Free memory is a list of runs in the order of addresses. Depending on the [Policy], a request takes the first run
+// that is large enough, the next one behind the newest block, the smallest, or the largest. The rest of the run stays
+// free. A freed block finds its neighbours by binary search and merges with them.
 //
 // # Layout
 //
@@ -13,9 +13,10 @@
 //	           live   | n+1 0 0 | 0 0 | n+1 …         by granule: bytes requested, at starts
 //	memory            | live    | free | live | live |  free  | - - not committed - - | guard
 //
-// The metadata lies apart from the memory: a block has no header and no links. A search reads consecutive words and touches
-// no block. The live map records where live blocks start and their requested sizes. So a double free, an interior or foreign
-// pointer and a size that is wrong by one byte are detected before anything changes, in every build.
+// The metadata lies apart from the memory: a block has no header and no links. A search reads consecutive words and
+// touches no block. The live map records where live blocks start and their requested sizes. A double free, an
+// interior or foreign pointer and a size that is wrong by one byte are therefore detected before anything changes, in
+// every build.
 //
 // # Use it when, and when not
 //
@@ -39,11 +40,11 @@
 //	a block                       rounded up to a granule, by default of 64 bytes
 //	metadata                      4 for each reserved granule, 8 for each free run
 //
-// n is the number of free runs. It is at most one more than the number of live blocks. In a heap that has been used for a
-// long time it is about half of that number (Knuth's fifty-per-cent rule). The benchmarks of this package print the times and the memory
-// for each policy, and those of the Go heap. In the table a random block is replaced by one of another size. The times are the
-// lowest of eight short rounds of go test -bench Replace, and the memory is their range. It was an AMD EPYC with Go 1.26.8 and
-// two cores that other processes use as well.
+// n is the number of free runs. It is at most the number of live blocks plus one. In a heap that has been used for a
+// long time, n is about half the number of live blocks (Knuth's fifty-per-cent rule). The benchmarks of this package
+// print the times and the memory for each policy and for the Go heap. In the table a random block is replaced by a
+// block of another size. A time is the lowest of eight short rounds of go test -bench Replace; the memory is the
+// range of these rounds. They ran on an AMD EPYC with Go 1.26.8 and two cores that other processes use as well.
 //
 //	                      4,000 of 16 B to 4 KiB     256 of 4 to 256 KiB
 //	            ns a pair   committed/requested     ns a pair   committed/requested
@@ -59,7 +60,8 @@
 //
 // # Source
 //
-// Knuth, "The Art of Computer Programming", volume 1, section 2.5 (1968), for the first three policies, the roving start of
-// NextFit and the fifty-per-cent rule. Wilson, Johnstone, Neely and Boles, "Dynamic Storage Allocation: A Survey and Critical
-// Review", 1995, section 3.5, for the order by address. It finds worst fit as bad as it is here.
+// Knuth, "The Art of Computer Programming", volume 1, section 2.5 (1968), for the first three policies, the roving
+// start of NextFit and the fifty-per-cent rule. Wilson, Johnstone, Neely and Boles, "Dynamic Storage Allocation: A
+// Survey and Critical Review", 1995, section 3.5, for the order by address. This survey also finds that worst fit is
+// bad.
 package freelist

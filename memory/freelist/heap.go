@@ -22,11 +22,11 @@ import (
 //
 // Blocks are not zeroed, and are aligned at least to the granule. They belong to the caller until Free, Reset or
 // Close. A Heap belongs to one goroutine at a time. After Close, and after its source has ended, Alloc and Trim fail
-// with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse then.
+// with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block then panic with a *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of the last granule of a block.
-// If a byte of it was written, the Alloc or Resize that would use it panics with a *memory.Misuse and changes
-// nothing; the next call succeeds. A write behind a live block into its last granule is not detected.
+// If a byte of free memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse
+// and changes nothing. The next call succeeds. A write behind a live block into its last granule is not detected.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -54,15 +54,15 @@ type Heap struct {
 
 // Config configures [New].
 type Config struct {
-	// Reserve is the address space in bytes, and so the most that can be in use: at most 2^28 granules, 16 GiB
-	// with granules of 64. 0 means 64 MiB. If the system refuses it, or the metadata for it, it is halved, down to
-	// a page.Granule.
+	// Reserve is the address space in bytes, and so the largest number of bytes in use. The maximum is 2^28 granules:
+	// 16 GiB with granules of 64 bytes. 0 means 64 MiB. If the system refuses the reservation or its metadata, New
+	// halves the reservation, down to a page.Granule.
 	Reserve uintptr
 	// Policy selects the free run that serves a request, among those that are large enough.
 	Policy Policy
-	// Granule is the unit of block sizes and offsets in bytes: a power of two from 8 to 16 KiB. 0 means 64, a
-	// cache line, so that no two blocks share one. Every block is rounded up to it. The metadata takes 4 bytes for
-	// each reserved granule.
+	// Granule is the unit of block sizes and offsets in bytes: a power of two from 8 to 16 KiB. 0 means 64, a cache
+	// line, so that no two blocks share a cache line. The size of every block is rounded up to a multiple of Granule.
+	// The metadata takes 4 bytes for each reserved granule.
 	Granule uintptr
 }
 
@@ -79,9 +79,9 @@ const (
 	firstRuns = 512
 )
 
-// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error
-// wraps memory.ErrConfig if a field is out of range, the error of src, or a *memory.Exhausted if the Go heap has no
-// space for the metadata.
+// New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
+// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If the Go heap
+// has no space for the metadata, the error wraps a *memory.Exhausted.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Granule = cmp.Or(cfg.Granule, 64)
@@ -115,10 +115,11 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, it returns a block of one
-// granule. The error is memory.ErrAlign, memory.ErrClosed, or memory.ErrTooLarge if size exceeds the reservation or 4
-// GiB less 2 bytes. If the reservation, the budget or the system is exhausted, it is a *memory.Exhausted. Cost:
-// proportional to the free runs, and a system call if the heap grows.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block of one
+// granule. If size exceeds the reservation or 4 GiB less 2 bytes, the error is memory.ErrTooLarge. If the
+// reservation, the budget or the system is exhausted, the error is a *memory.Exhausted. If align is invalid, the
+// error is memory.ErrAlign. If the heap is closed, the error is memory.ErrClosed. Cost: proportional to the free
+// runs, and a system call if the heap grows.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
@@ -179,10 +180,10 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	return h.handOut(k, align.UpTo(h.runs[k].off, step), n, size), nil
 }
 
-// Free frees a block and merges it with its free neighbours. size is the size that was requested. If p is nil, Free
-// does nothing. Free panics with a *memory.Misuse before anything changes if p is not the start of a live block of
-// this heap, or has another size. Cost: a binary search of the free runs, and 8 bytes moved for each run behind it if
-// no neighbour is free.
+// Free frees a block and merges it with its free neighbours. The parameter size is the size that was requested. If p
+// is nil, Free does nothing. Free panics with a *memory.Misuse before anything changes if p is not the start of a
+// live block of this heap, or has another size. Cost: a binary search of the free runs, and 8 bytes moved for each
+// run behind the block if no neighbour is free.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -194,8 +195,8 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	h.release(uint32(off), size)
 }
 
-// FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. It panics as
-// Free does, except for a wrong size.
+// FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny panics
+// as Free does, except for a wrong size.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -219,19 +220,20 @@ func (h *Heap) release(off uint32, size uintptr) {
 	h.give(off, n)
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
 // returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
-// Generation returns in debug builds (-tags memdebug or -race) how many blocks have started at p, modulo 2^32. In
-// other builds it returns 0. Package remote detects stale frees with it. Safe for concurrent use, also after Close.
+// In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
+// modulo 2^32. In other builds Generation returns 0. Package remote uses it to detect stale frees. Generation is safe
+// for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
+// Owns reports whether p lies in the reservation. p need not be in a live block. After Close, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the requested size in bytes of the live block at p. SizeOf panics with a *memory.Misuse if no live
-// block starts there.
+// block starts at p.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	off := h.grain.Index(h.base, p)
 	if off >= uint64(len(h.live)) || h.live[off] == 0 {
@@ -240,8 +242,8 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	return uintptr(h.live[off] - 1)
 }
 
-// Reset frees every block and keeps the committed memory. Cost: 4 bytes cleared for each committed granule, whatever
-// the number of blocks. Reset panics with a *memory.Misuse if the heap is closed.
+// Reset frees every block and keeps the committed memory. Cost: 4 bytes cleared for each committed granule,
+// independent of the number of blocks. Reset panics with a *memory.Misuse if the heap is closed.
 func (h *Heap) Reset() {
 	if h.base == nil {
 		panic(h.misuse("Reset", nil, 0))
@@ -258,8 +260,9 @@ func (h *Heap) Reset() {
 	}
 }
 
-// Trim returns the free memory at the end of the heap to its source, in whole pages, and keeps the addresses. The
-// error is memory.ErrClosed, or wraps that of the source; nothing has changed then.
+// Trim returns the free memory at the end of the heap to its source, in whole pages, and keeps the addresses. If the
+// heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If
+// Trim fails, nothing has changed.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -281,7 +284,8 @@ func (h *Heap) Trim() error {
 }
 
 // Close releases the memory: the caller must not use pointers into the heap. A second Close does nothing. If the
-// memory cannot be released, Close returns an error: the heap is closed all the same, and another Close retries.
+// memory cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries
+// again to release the memory.
 func (h *Heap) Close() error {
 	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()
@@ -296,8 +300,8 @@ func (h *Heap) Close() error {
 	return nil
 }
 
-// Stats returns the statistics, exactly, also Peak. InUse is rounded to granules. Cost: proportional to the free runs, for
-// LargestFree.
+// Stats returns the statistics. Peak is exact. InUse counts whole granules. Cost: proportional to the free runs,
+// because of LargestFree.
 func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)
 	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())

@@ -7,8 +7,8 @@ import (
 )
 
 // Resize changes the size of a live block in place and reports whether it did. Shrinking always works. Growing needs
-// free memory behind the block, or the end of the heap and memory to commit. If it returns false, nothing has
-// changed. Misuse panics as in [Heap.Free], and so does a nil p.
+// free memory behind the block, or the end of the heap and memory to commit. If Resize returns false, nothing has
+// changed. Misuse panics as in [Heap.Free]. A nil p panics, too.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	at := h.grain.Index(h.base, p)

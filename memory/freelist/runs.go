@@ -16,21 +16,21 @@ const (
 	// Trim can return it.
 	FirstFit Policy = iota
 
-	// NextFit uses the first run behind the newest block, and continues at the front after the last one. Searches
-	// are short, but small blocks spread over the whole heap.
+	// NextFit uses the first run behind the newest block, and continues at the front after the last run. Searches are
+	// short, but small blocks spread over the whole heap.
 	NextFit
 
-	// BestFit uses the smallest run, and of equal ones the lowest. It reads the whole list unless a run fits
-	// exactly.
+	// BestFit uses the smallest run. Of several runs with this size it uses the run with the lowest address. It reads
+	// the whole list unless a run fits exactly.
 	BestFit
 
-	// WorstFit uses the largest run, and of equal ones the lowest, so that the rest stays useful. It splits the
-	// large runs first, so it needs the most memory of the four, and always reads the whole list. It exists for
-	// comparison.
+	// WorstFit uses the largest run, so that the rest of the run stays useful. Of several runs with this size it uses
+	// the run with the lowest address. WorstFit splits the large runs first, so it needs the most memory of the four
+	// policies. It always reads the whole list. It exists for comparison.
 	WorstFit
 )
 
-// String returns the name of the policy, or "Policy(n)" for an unknown one.
+// String returns the name of the policy, or "Policy(n)" for an unknown policy.
 func (p Policy) String() string {
 	switch p {
 	case FirstFit:

@@ -63,7 +63,7 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	b.Put(p)
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
 // returns nil.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // Reset frees every block at once and keeps the committed memory. Any class may use this memory afterwards. Reset
-// does not reset Config.Large. It panics with a *memory.Misuse on a closed heap, and while a [Cache] of the heap's
+// does not reset Config.Large. Reset panics with a *memory.Misuse on a closed heap, and while a [Cache] of the heap's
 // [Central] is open. Cost: clearing 10 bytes of metadata for each KiB in use.
 func (h *Heap) Reset() {
 	if h.base == nil || h.openCaches() > 0 {

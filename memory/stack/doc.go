@@ -17,8 +17,8 @@
 //	Pivot     |·····|  header  | body | body  |·······|     two edges that leave one point
 //	          backward ^       ^pivot         ^ forward
 //
-// The buffer is one reservation, committed as a whole, because a falling edge starts at its far end. Only users write
-// into it, and debug builds, which fill it. The log has 24 bytes for a live block.
+// The buffer is one reservation, committed as a whole, because a falling edge starts at its far end. Only the program
+// writes into the buffer; debug builds also fill it. The log has 24 bytes for a live block.
 //
 // # Use it when, and when not
 //
@@ -45,12 +45,12 @@
 //	Resize of an older block, which fails  O(log n) to tell it from a         none
 //	                                       foreign pointer
 //
-// There is no external fragmentation. The benchmarks print the figures and those of the Go heap.
+// There is no external fragmentation. The benchmarks compare the costs with the Go heap.
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time, for both ends of a buffer together: each reads the other's edge. Blocks lie off the Go heap
-// and must contain no Go pointers.
+// One goroutine at a time may use a buffer with both its ends, because each end reads the edge of the other end.
+// Blocks lie off the Go heap and must contain no Go pointers.
 //
 // # Source
 //

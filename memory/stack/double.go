@@ -10,14 +10,16 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Double is two Ends in one buffer. Bottom rises from its start and is meant for long-lived blocks; Top falls from its end
-// and is meant for temporary ones. They share all free bytes, and neither fragments the other. A level loader puts its level
-// at the bottom, and its configuration, file buffers and tables at the top.
+// A Double is two Ends in one buffer. Bottom rises from the start of the buffer and is meant for long-lived blocks.
+// Top falls from the end of the buffer and is meant for temporary blocks. The Ends share all free bytes, and no End
+// fragments the other. A level loader puts its level at the bottom, and its configuration, file buffers and tables at
+// the top.
 //
 //	base            bottom edge        top edge           bytes
 //	  | bottom blocks | free, for either  |  top blocks     | guard
 //
-// Lifetimes and errors are those of [End]. Each End can be reset alone. Both belong to one goroutine at a time.
+// Lifetimes and errors are as in [End]. Each End can be reset alone. Both Ends together belong to one goroutine at a
+// time.
 type Double struct {
 	// Invariants, verified by Check:
 	//
@@ -34,8 +36,8 @@ type DoubleConfig struct {
 	Bytes uintptr
 }
 
-// NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). The error wraps that of src, and
-// nothing is kept.
+// NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). If src fails, NewDouble
+// returns an error that wraps the error of src, and reserves nothing.
 func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
@@ -50,10 +52,10 @@ func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	return d, nil
 }
 
-// Bottom returns the End that rises from the start of the buffer. It is the same one on each call.
+// Bottom returns the End that rises from the start of the buffer. Each call returns the same End.
 func (d *Double) Bottom() *End { return &d.bottom }
 
-// Top returns the End that falls from the end of the buffer. It is the same one on each call.
+// Top returns the End that falls from the end of the buffer. Each call returns the same End.
 func (d *Double) Top() *End { return &d.top }
 
 // Available returns the bytes between the two edges, before padding for alignment. After Close, Available returns 0.
@@ -73,12 +75,12 @@ func (d *Double) Reset() {
 	d.top.Reset()
 }
 
-// Owns reports whether p lies in the buffer, in a live block or not. After Close, Owns returns false.
+// Owns reports whether p lies in the buffer. p need not be in a live block. After Close, Owns returns false.
 func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
 // Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the
-// memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The Ends then
-// stay open only if their memory is still committed.
+// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. The Ends
+// are open if their memory is still committed; otherwise they are closed.
 func (d *Double) Close() error { return closeBuffer(&d.mem, d.top.origin, &d.bottom, &d.top) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.
@@ -87,8 +89,8 @@ func (d *Double) shut() {
 	d.top.shut()
 }
 
-// Stats returns the sum of both Ends. Peak is the sum of two peaks that may lie apart, or Committed if that is less: an
-// upper bound.
+// Stats returns the sum of the statistics of both Ends. Peak is an upper bound: the sum of two peaks, which may be
+// reached at different times, or Committed if Committed is smaller.
 func (d *Double) Stats() memory.Stats {
 	return join(&d.mem, &d.bottom, &d.top)
 }

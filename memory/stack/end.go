@@ -10,8 +10,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An End is one edge of a buffer and the blocks behind it. It is part of a [Stack], a [Double] or a [Pivot], whose
-// Close closes it.
+// An End is one edge of a buffer and the blocks behind it. An End is part of a [Stack], a [Double] or a [Pivot], and
+// is closed with it.
 //
 //	rising:   origin | block 0 | block 1 |edge ······ wall
 //	falling:  wall ······ edge| block 1 | block 0 | origin
@@ -19,9 +19,8 @@ import (
 // Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block of
 // size 0 takes one byte, so that no two live blocks share an address and every double free is detected.
 //
-// An End belongs to one goroutine at a time, together with another End of its buffer. After Close, or after the
-// source has ended, Alloc fails with memory.ErrClosed. Resize, Mark, Rewind, Reset and a Free of a block panic with a
-// *memory.Misuse then.
+// All Ends of a buffer together belong to one goroutine at a time. After Close, or after the source has ended, Alloc
+// fails with memory.ErrClosed, and Resize, Mark, Rewind, Reset and a Free of a block panic with a *memory.Misuse.
 type End struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -73,9 +72,10 @@ func (e *End) shut() {
 	e.blocks, e.marks, e.floor = nil, nil, 0
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. The error is
-// memory.ErrOutOfMemory if the block does not fit now, memory.ErrTooLarge if size exceeds the capacity,
-// memory.ErrAlign or memory.ErrClosed. It is not wrapped.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. If the block does not fit now,
+// the error is memory.ErrOutOfMemory. If size exceeds the capacity, the error is memory.ErrTooLarge. If align is
+// invalid, the error is memory.ErrAlign. If the buffer is closed, the error is memory.ErrClosed. The errors are not
+// wrapped.
 func (e *End) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	bytes := max(size, 1)
@@ -120,9 +120,10 @@ func (e *End) refuse(size, al uintptr) error {
 	return memory.ErrOutOfMemory
 }
 
-// Free frees the newest block. size is the size that was requested, or that of the last Resize. If p is nil, Free
-// does nothing. Everything else panics with a *memory.Misuse that names p and the newest block. That is an older
-// block, one that the newest mark protects, an interior or foreign pointer, a wrong size, or a double free.
+// Free frees the newest block. The parameter size is the size that was requested, or the new size of the last Resize.
+// If p is nil, Free does nothing. Any misuse panics with a *memory.Misuse that names p and the newest block. Misuse
+// is an older block, a block that the newest mark protects, an interior or foreign pointer, a wrong size, or a double
+// free.
 func (e *End) Free(p unsafe.Pointer, size uintptr) {
 	n := len(e.blocks) - 1
 	if n < e.floor || e.blocks[n].off != uintptr(p)-uintptr(e.base) || e.blocks[n].size != size {
@@ -148,11 +149,12 @@ func (e *End) cut(n int) {
 }
 
 // Resize changes the size of the newest block in place and reports whether it did. A block at a rising edge grows up
-// to the other edge or the end of the buffer. The start of a block at a falling edge cannot move. So the block grows
-// into its own padding only, and the bytes that shrinking saves are reclaimed by its Free.
+// to the other edge or the end of the buffer. The start of a block at a falling edge cannot move. Such a block can
+// only grow into its own padding. If such a block shrinks, the saved bytes are reclaimed when the block is freed.
 //
-// Resize returns false, and nothing has changed, if there is no space, for an older block, and for one that the
-// newest mark protects. Resize panics with a *memory.Misuse if p is not a live block of oldSize bytes.
+// If there is no space, Resize returns false and changes nothing. For an older block, and for a block that the newest
+// mark protects, Resize returns false, too. Resize panics with a *memory.Misuse if p is not a live block of oldSize
+// bytes.
 func (e *End) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	e.owner.Touch()
 	off := uintptr(p) - uintptr(e.base)
@@ -197,8 +199,8 @@ func (e *End) at(off uintptr) int {
 	return -1
 }
 
-// Newest returns the newest live block and its size in bytes, or nil and 0 if no block is live or the buffer is
-// closed.
+// Newest returns the newest live block and its size in bytes. If no block is live or the buffer is closed, Newest
+// returns nil and 0.
 func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 	n := len(e.blocks)
 	if n == 0 {
@@ -218,8 +220,8 @@ func (e *End) Used() uintptr {
 	return e.edge - e.origin
 }
 
-// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share them. After Close
-// Available returns 0.
+// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share their free bytes.
+// After Close, Available returns 0.
 func (e *End) Available() uintptr {
 	if e.falls {
 		return e.edge - *e.wall
@@ -227,12 +229,12 @@ func (e *End) Available() uintptr {
 	return *e.wall - e.edge
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close Base
+// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
 // returns nil.
 func (e *End) Base() unsafe.Pointer { return e.base }
 
-// Extent returns the number of bytes from Base in which blocks may lie. In a [Double] and a [Pivot], blocks of the
-// other End may lie there, too. After Close, Extent returns 0.
+// Extent returns the number of bytes from Base in which blocks may lie. In a [Double] and a [Pivot], this range may
+// also contain blocks of the other End. After Close, Extent returns 0.
 func (e *End) Extent() uintptr { return max(e.origin, e.limit) }
 
 // Owns reports whether p lies between the origin and the edge, where the live blocks and their padding are. Owns
@@ -241,8 +243,8 @@ func (e *End) Owns(p unsafe.Pointer) bool {
 	return e.base != nil && uintptr(p)-uintptr(e.base)-min(e.origin, e.edge) < e.Used()
 }
 
-// Reset frees every block of this End. Its marks expire. Cost: constant. Reset panics with a *memory.Misuse if the
-// buffer is closed.
+// Reset frees every block of this End. All marks of this End expire. Cost: constant. Reset panics with a
+// *memory.Misuse if the buffer is closed.
 func (e *End) Reset() {
 	if e.base == nil {
 		panic(e.misuse("Reset", nil, 0))
@@ -254,8 +256,8 @@ func (e *End) Reset() {
 	}
 }
 
-// Stats returns the statistics of this End. Reserved and Committed are the bytes from its origin to the wall, so the free
-// bytes of a [Double] count for both Ends. Peak is exact.
+// Stats returns the statistics of this End. Reserved and Committed are the bytes from the origin of the End to its
+// wall, so the free bytes of a [Double] count for both Ends. Peak is exact.
 func (e *End) Stats() memory.Stats {
 	used, live := e.Used(), uint64(len(e.blocks))
 	reach := uint64(used + e.Available())

@@ -2,8 +2,8 @@ package stack
 
 import "github.com/strata-go/strata/memory"
 
-// A Mark is the state of an End at some time, for a Rewind. It expires when the End is rewound to it or to an older
-// mark, and at Reset. Marks nest like brackets. The zero Mark is never valid.
+// A Mark is the state of an End at some time, for a Rewind. A Mark expires when the End is rewound to this Mark or to
+// an older one, and at Reset. Marks nest like brackets. The zero Mark is never valid.
 type Mark struct {
 	end    *End
 	serial uint64
@@ -16,9 +16,10 @@ type place struct {
 	blocks int
 }
 
-// Mark returns a Mark: blocks that are allocated afterwards are freed by Rewind(mark). Until that Rewind or a Reset,
-// older blocks are protected: Free panics and Resize returns false for them. Mark panics with a *memory.Misuse if the
-// buffer is closed. Cost: constant. It allocates on the Go heap only if marks nest deeper than ever before.
+// Mark returns a Mark of the current edge. [End.Rewind] to this Mark frees the blocks that are allocated after Mark.
+// While the Mark is valid, blocks from before the Mark are protected: Free panics and Resize returns false for them.
+// Mark panics with a *memory.Misuse if the buffer is closed. Cost: constant. Mark allocates on the Go heap only if
+// marks nest deeper than ever before.
 func (e *End) Mark() Mark {
 	if e.base == nil {
 		panic(e.misuse("Mark", nil, 0))
@@ -30,8 +31,8 @@ func (e *End) Mark() Mark {
 	return Mark{end: e, serial: e.serial, depth: len(e.marks) - 1}
 }
 
-// Rewind frees every block that was allocated since m. m expires. Rewind panics with a *memory.Misuse before anything
-// changes if m is a mark of another End or has expired, or the buffer is closed. Cost: constant.
+// Rewind frees every block that was allocated since m. The Mark m expires. Rewind panics with a *memory.Misuse before
+// anything changes if m is a Mark of another End or has expired, or if the buffer is closed. Cost: constant.
 func (e *End) Rewind(m Mark) {
 	if why := e.refuseMark(m); why != "" {
 		panic(&memory.Misuse{Package: "stack", Op: "Rewind", Reason: why})

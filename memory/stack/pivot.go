@@ -10,15 +10,15 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Pivot is two Ends that grow from one point of a buffer in opposite directions: Forward rises from it, Backward falls
-// from it. With alignment 1 their blocks join without a gap. So a message whose body is written before its header needs no
-// copy.
+// A Pivot is two Ends that grow from one point of a buffer in opposite directions: Forward rises from the pivot,
+// Backward falls from the pivot. With alignment 1 the blocks of both Ends join without a gap. A message whose body is
+// written before its header therefore needs no copy.
 //
 //	base       backward edge      pivot       forward edge        bytes
 //	  |    free    | backward blocks | forward blocks |    free     | guard
 //
-// Lifetimes and errors are those of [End]. Each End can be reset alone, and has its own free bytes. Both belong to one
-// goroutine at a time.
+// Lifetimes and errors are as in [End]. Each End can be reset alone, and has its own free bytes. Both Ends together
+// belong to one goroutine at a time.
 type Pivot struct {
 	// Invariants, verified by Check:
 	//
@@ -33,13 +33,13 @@ type Pivot struct {
 type PivotConfig struct {
 	// Forward is the capacity above the pivot in bytes, which is committed at once. 0 means 1 MiB.
 	Forward uintptr
-	// Backward is the capacity below the pivot in bytes, which is committed at once. 0 means that of
-	// Forward.
+	// Backward is the capacity below the pivot in bytes, which is committed at once. 0 means the value of Forward.
 	Backward uintptr
 }
 
-// NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). The error wraps memory.ErrConfig if
-// the sum of both capacities overflows, or the error of src, and nothing is kept.
+// NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). If the sum of both capacities
+// overflows, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If NewPivot fails,
+// nothing is reserved.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	cfg.Forward = cmp.Or(cfg.Forward, defaultBytes)
 	cfg.Backward = cmp.Or(cfg.Backward, cfg.Forward)
@@ -60,20 +60,20 @@ func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	return p, nil
 }
 
-// Forward returns the End that rises from the pivot. It is the same one on each call.
+// Forward returns the End that rises from the pivot. Each call returns the same End.
 func (p *Pivot) Forward() *End { return &p.forward }
 
-// Backward returns the End that falls from the pivot. It is the same one on each call.
+// Backward returns the End that falls from the pivot. Each call returns the same End.
 func (p *Pivot) Backward() *End { return &p.backward }
 
-// Extend is [End.Resize] of Forward, with the same panics: it changes the size of the newest forward block in place
-// and reports whether it did.
+// Extend is [End.Resize] of Forward: it changes the size of the newest forward block in place and reports whether it
+// did. Extend panics as Resize does.
 func (p *Pivot) Extend(block unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return p.forward.Resize(block, oldSize, newSize)
 }
 
-// Bytes returns the bytes between the two edges: every live block, and the padding of alignments above 1. They belong to the
-// Pivot and are valid until the next change of either End. After Close, Bytes returns nil.
+// Bytes returns the bytes between the two edges: every live block, and the padding of alignments above 1. The bytes
+// belong to the Pivot. The slice is valid until the next change of one of the Ends. After Close, Bytes returns nil.
 func (p *Pivot) Bytes() []byte {
 	if p.forward.base == nil {
 		return nil
@@ -87,12 +87,12 @@ func (p *Pivot) Reset() {
 	p.backward.Reset()
 }
 
-// Owns reports whether q lies in the buffer, in a live block or not. After Close, Owns returns false.
+// Owns reports whether q lies in the buffer. q need not be in a live block. After Close, Owns returns false.
 func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
 // Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the
-// memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The Ends then
-// stay open only if their memory is still committed.
+// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. The Ends
+// are open if their memory is still committed; otherwise they are closed.
 func (p *Pivot) Close() error { return closeBuffer(&p.mem, p.forward.limit, &p.forward, &p.backward) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.
@@ -101,7 +101,8 @@ func (p *Pivot) shut() {
 	p.backward.shut()
 }
 
-// Stats returns the sum of both Ends. Peak is the sum of two peaks that may lie apart, an upper bound.
+// Stats returns the sum of the statistics of both Ends. Peak is the sum of two peaks. They may be reached at
+// different times, so the sum is an upper bound.
 func (p *Pivot) Stats() memory.Stats {
 	return join(&p.mem, &p.forward, &p.backward)
 }

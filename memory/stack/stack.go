@@ -13,8 +13,8 @@ import (
 // defaultBytes is the default capacity of a buffer.
 const defaultBytes = 1 << 20
 
-// A Stack is one [End] with its own buffer. All methods but Owns, Close, Stats and Check are those of End, which also
-// describes the lifetime of blocks and the state after Close.
+// A Stack is one [End] with its own buffer. Owns, Close, Stats and Check are methods of Stack; all other methods are
+// methods of End. The comment of End describes the lifetime of blocks and the state after Close.
 //
 //	base            edge                    limit
 //	  | live blocks  |  free                  | guard
@@ -31,8 +31,8 @@ type Config struct {
 	Bytes uintptr
 }
 
-// New returns a Stack with a buffer of src. If src is nil, it is page.Default(). The error wraps that of src, and nothing
-// is kept.
+// New returns a Stack with a buffer of src. If src is nil, it is page.Default(). If src fails, New returns an error
+// that wraps the error of src, and reserves nothing.
 func New(src page.Source, cfg Config) (*Stack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
@@ -50,12 +50,12 @@ func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
 	return page.NewCommitted(src, bytes, bytes, 0, bytes)
 }
 
-// Owns reports whether p lies in the buffer, in a live block or not. After Close, Owns returns false.
+// Owns reports whether p lies in the buffer. p need not be in a live block. After Close, Owns returns false.
 func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
 // Close releases the memory: the caller must not use pointers into the stack. A second Close does nothing. If the
-// memory cannot be released, Close returns an error: all blocks are freed, and Close can be retried. The stack then
-// stays open only if its memory is still committed.
+// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. The stack
+// is open if its memory is still committed; otherwise it is closed.
 func (s *Stack) Close() error { return closeBuffer(&s.mem, s.limit, &s.End) }
 
 // closeBuffer closes a buffer of which so many bytes belong to its ends.
