@@ -89,8 +89,8 @@ func kernel(r float64) (s, c float64) {
 	return s, c
 }
 
-// Heading returns the direction at angle a, in radians from +x towards +y. The direction has length 1. If a is not
-// finite, Heading returns +x.
+// Heading returns the direction at angle a, in radians from +x towards +y. The direction has length 1. If the angle
+// is not finite, Heading returns +x.
 func Heading(a float32) mgl32.Vec2 {
 	s, c := SinCos(a)
 	return mgl32.Vec2{c, s}

@@ -71,11 +71,11 @@ func DefaultBindings() Bindings {
 // Actions returns the number of actions.
 func (b *Bindings) Actions() int { return int(ActionCount) }
 
-// Action returns the displayed name of an action. If a is out of range, Action panics.
+// Action returns the displayed name of an action. If the action is out of range, Action panics.
 func (b *Bindings) Action(a int) string { return actionLabels[a] }
 
-// Label returns the displayed name of the control in a slot. For an empty slot it returns "". If a or slot is out of
-// range, Label panics.
+// Label returns the displayed name of the control in a slot. For an empty slot it returns "". If the action or the
+// slot is out of range, Label panics.
 func (b *Bindings) Label(a, slot int) string { return b[a][slot].Label() }
 
 // Reset restores the default bindings.
@@ -92,7 +92,8 @@ func (b *Bindings) find(c Control) (a, slot int) {
 
 // Bind puts a control, given by its name, into a slot of an action. If the control is bound in another slot already,
 // the two slots exchange their controls. If no control has this name, if the overlay uses the control, or if another
-// action would lose its only control, Bind fails and changes nothing. If a or slot is out of range, Bind panics.
+// action would lose its only control, Bind fails and changes nothing. If the action or the slot is out of range, Bind
+// panics.
 func (b *Bindings) Bind(a, slot int, control string) error {
 	c, err := ParseControl(control)
 	if err != nil {

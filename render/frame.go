@@ -69,8 +69,8 @@ func (f *Frame) cover() {
 }
 
 // Draw submits a batch in one draw call of the GPU, clipped to the viewport and its bleed. Between BeginScene and
-// EndScene, Draw draws on the scene, otherwise on the window. If a is nil or indices is empty, Draw does nothing. See
-// [Atlas.Draw] for the requirements, the panics and the cost.
+// EndScene, Draw draws on the scene, otherwise on the window. If the atlas is nil or indices is empty, Draw does
+// nothing. See [Atlas.Draw] for the requirements, the panics and the cost.
 func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 	if a == nil || len(indices) == 0 {
 		return

@@ -40,7 +40,7 @@ type Quads struct {
 
 // Begin starts a batch that is written to verts and indices, in coordinates of v, and resets Dropped. Both slices
 // must stay valid until the batch is submitted. Their former contents are never drawn. The atlas provides the regions
-// for solid fills, lines and glows. If the game draws no such shapes, a may be nil.
+// for solid fills, lines and glows. If the game draws no such shapes, the atlas may be nil.
 func (q *Quads) Begin(verts []Vertex, indices []uint32, a *Atlas, v View) {
 	*q = Quads{verts: verts, indices: indices, view: v}
 	if a != nil {

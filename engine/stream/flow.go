@@ -215,8 +215,8 @@ func (f *Flow[L]) Target() string { return f.target }
 // Scope returns the scope of the level, for requests while it is played.
 func (f *Flow[L]) Scope() *Scope { return f.scope }
 
-// If the phase is Broken, Err returns the reason, otherwise nil. A failed asset does not break the level:
-// Streamer.Errors returns the asset's error, and Progress counts the asset.
+// Err returns the error that broke the level. Outside the phase Broken Err returns nil. A failed asset does not break
+// the level: Streamer.Errors returns the asset's error, and Progress counts the asset.
 func (f *Flow[L]) Err() error { return f.err }
 
 // Progress returns the progress of loading the level. Progress counts the handles of Scope, including the level file.

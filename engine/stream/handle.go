@@ -37,9 +37,9 @@ type In interface{ scope() *Scope }
 
 func (s *Streamer) scope() *Scope { return &s.root }
 
-// Request requests the file with the given name as an asset of T's kind. If several handles with one T request a
-// file, the file is loaded once, and the lowest Priority of these handles counts. A cached asset is Loaded at once. A
-// failed asset is loaded again.
+// Request requests the file with the given name as an asset of T's kind. If several handles for values of type T
+// request one file, the file is loaded once, and the lowest Priority of these handles counts. A cached asset is
+// Loaded at once. A failed asset is loaded again.
 //
 // If the request is refused, the handle's State is Failed. The handle's Err wraps ErrKind, ErrFull, ErrClosed or
 // ErrNoWorkers, or reports that name is not a valid path of an fs.FS. Request does not detect a missing file; a
@@ -338,8 +338,8 @@ func (t Handle[T]) Err() error {
 	return nil
 }
 
-// If the asset is Failed, or Waiting for another attempt, Retry queues the asset again. Otherwise, after a refused
-// request, and after all workers were abandoned, Retry does nothing.
+// Retry queues the asset again if it is Failed, or Waiting for another attempt. Otherwise Retry does nothing. After a
+// refused request, and after all workers were abandoned, Retry also does nothing.
 func (t Handle[T]) Retry() {
 	if t.s == nil || t.err != nil {
 		return

@@ -16,7 +16,7 @@ import (
 
 // A Handle names a block of a Heap. A handle has 8 bytes and no pointer, and may be stored anywhere. Once the block
 // is freed, the handle is stale. Every other heap of the process treats the handle as stale, also a heap that
-// replaces a closed one. For a stale handle methods return false and change nothing. Stale handles are detected for
+// replaces a closed heap. For a stale handle methods return false and change nothing. Stale handles are detected for
 // up to 2^31 heaps in one process.
 type Handle = memory.Handle[Block]
 
@@ -96,7 +96,7 @@ type Config struct {
 	// Reserve is the address space in bytes: at most 2^30 times Align. It bounds the memory in use. 0 means 64 MiB.
 	// If the system refuses so much, New halves Reserve until the system agrees, but not below Step.
 	Reserve uintptr
-	// Align is the alignment of every block and the unit of its size, in bytes: a power of two from 16 to 4096. 0
+	// Align is the alignment of every block in bytes, and the unit of block sizes: a power of two from 16 to 4096. 0
 	// means 16.
 	Align uintptr
 	// Step is the least number of bytes that are committed at once if no gap is large enough. 0 means 256 KiB, or
@@ -173,7 +173,7 @@ func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 
 // Alloc makes a block of size bytes, which is not zeroed. A block of size 0 takes Config.Align bytes. Alloc moves no
 // block. The error is memory.ErrClosed, memory.ErrTooLarge for a size above the reservation, or a *memory.Exhausted.
-// A *memory.Exhausted means that no gap was found and memory cannot grow. After it, a Compact may help.
+// A *memory.Exhausted means that no gap was found and memory cannot grow. In this case a Compact may help.
 //
 // If there is a gap that is an eighth larger than the request, Alloc always finds a gap. Otherwise Alloc finds a
 // tighter gap only among the first 32 gaps of its bin. Cost, also of a failure: constant, plus a system call when the
@@ -440,9 +440,9 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close frees every block, locked or not, and releases the memory. Addresses of blocks are dangling afterwards. A
-// second Close does nothing. If the memory cannot be released, Close returns the error of the source. After this
-// error the heap is empty but open, and Close can be retried.
+// Close frees every block, locked or not, and releases the memory. Addresses of blocks are dangling afterwards. If
+// the memory cannot be released, Close returns the error of the source. After this error the heap is empty but open,
+// and Close can be retried. After a successful Close a second Close does nothing.
 func (h *Heap) Close() error {
 	if h.base == nil {
 		return nil

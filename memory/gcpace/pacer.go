@@ -26,7 +26,7 @@ type Config struct {
 	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means
 	// 256 MiB; the largest value is 1 TiB. In a level the headroom is added to the size of the heap at BeginLevel.
 	// Outside levels it is added to the size at the last EndLevel, Collect, New or collection. In both cases a size
-	// above the heap that the program's own GOGC allows counts as that allowed size. During a collection the heap may
+	// above the heap that the program's own GOGC allows counts as the allowed size. During a collection the heap may
 	// grow by another four tenths of the headroom. With several pacers the largest headroom applies.
 	Headroom int64
 

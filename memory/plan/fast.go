@@ -23,7 +23,7 @@ import (
 func Fast(buffers []Buffer) (*Plan, error) { return FastWithin(buffers, 0) }
 
 // FastWithin is Fast for a given capacity in bytes. It returns the first plan that is not larger than capacity. If
-// FastWithin finds no such plan, it returns the smallest plan, as Fast does, so compare the plan's Total with
+// FastWithin finds no such plan, it returns the smallest plan, as Fast does. So compare the plan's Total with
 // capacity. Cost: if the first attempt fits, one attempt; otherwise at most as Fast.
 func FastWithin(buffers []Buffer, capacity uintptr) (*Plan, error) {
 	set, err := declared(buffers)

@@ -15,8 +15,9 @@ import (
 // Config sets the size, budget and behaviour of the tiers. The zero Config suits a small 2D game.
 type Config struct {
 	// Source provides the one reservation. Nil means page.Default(). Source may call functions while it commits or
-	// decommits memory for a worker. The worker's lock is held then. So such a function must not use the worker, nor
-	// call Check, BeginLevel or EndLevel: the call would deadlock. Close returns an error in such a function.
+	// decommits memory for a worker. During such a call the worker's lock is held. So such a function must not use
+	// the worker, nor call Check, BeginLevel or EndLevel: the call would deadlock. Close returns an error in such a
+	// function.
 	Source page.Source
 
 	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set. Both
@@ -206,8 +207,8 @@ func (c *Config) reserved(t Tier) uintptr {
 	return c.Reserve[t]
 }
 
-// SetBudget changes the budget of a tier to bytes, on the game goroutine. Values above the tier's reservation mean
-// the reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 forbids every further
+// SetBudget sets the budget of tier t in bytes, on the game goroutine. Values above the tier's reservation mean the
+// reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 forbids every further
 // commit. The soft mark does not change. Use SetBudget in tests of how a game behaves if memory is exhausted, and to
 // shift memory between tiers when levels change.
 //

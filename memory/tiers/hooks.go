@@ -9,7 +9,7 @@ import (
 
 // OnReset registers f to run once when the tier is reset, before anything is freed. Use f to release a texture, a
 // file or a voice that a block of the tier owns. EndLevel runs the hooks of all tiers before it resets the first
-// tier. The order of the tiers is as follows; within a tier the newest hook runs first:
+// tier. The table lists the tiers in this order, and when their hooks run. Within a tier the newest hook runs first:
 //
 //	Pools   at the next EndLevel; OnReset may be called inside a level or not
 //	Level   at the EndLevel of this level, as one of the level arena's own hooks

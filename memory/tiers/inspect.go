@@ -51,8 +51,8 @@ func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 	return base, size
 }
 
-// Pages returns the bytes of huge pages and of prefaulted pages that the page source has granted. Safe for concurrent
-// use.
+// Pages returns how many bytes the page source has backed by huge pages, and how many it has prefaulted. Safe for
+// concurrent use.
 func (i Inspector) Pages() page.Granted { return page.GrantedBy(i.m.cfg.Source) }
 
 // RemoteFrees returns the statistics of blocks that other goroutines free for the game goroutine: how many were sent,

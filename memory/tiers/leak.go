@@ -17,8 +17,8 @@ type Leaks struct {
 	// Pools has two kinds of rows. A pool without a reset has a row if the pool has grown since BeginLevel. If the
 	// pool was registered later, its growth counts from the registration. This row is the difference of two counts.
 	// Any does not count this row, because such a pool keeps its objects on purpose. A pool with a reset has a row if
-	// objects were allocated from the pool after its reset. The reset of another pool may allocate them, or a hook
-	// that was registered during EndLevel. Any counts this row.
+	// objects were allocated from the pool after its reset. Such objects are allocated by the reset of another pool,
+	// or by a hook that was registered during EndLevel. Any counts this row.
 	Pools []PoolLeak
 	// Tags has a row for each tag with blocks in Tiers, in the order of the tags.
 	Tags []TagLeak

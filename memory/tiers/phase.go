@@ -134,12 +134,12 @@ func (m *Manager) BeginLevel() error {
 // EndLevel closes the level and returns its leaks, see [Leaks]. First the hooks of all tiers run, see
 // [Manager.OnReset]. Then the pools that have a reset are reset, newest first, the static buffers are released, and
 // the level arena is reset. All handles and pointers into these pools, buffers and the arena are dangling afterwards.
-// EndLevel counts the leaks last, so the leaks include live blocks that hooks and resets have allocated. Goroutines
-// that work for the level must have stopped: a worker's block that is still in a Freer counts as a leak.
+// After these steps EndLevel counts the leaks. So the leaks include live blocks that hooks and resets have allocated.
+// Goroutines that work for the level must have stopped: a worker's block that is still in a Freer counts as a leak.
 //
-// EndLevel then runs a collection of the Go heap if one is due, see [gcpace.Pacer.EndLevel]. Cost: the hooks, the
-// pools' resets and the collection. The cost is also proportional to the live blocks of large and of the workers. For
-// slab, EndLevel costs as much as BeginLevel.
+// At the end EndLevel runs a collection of the Go heap if a collection is due, see [gcpace.Pacer.EndLevel]. Cost: the
+// hooks, the pools' resets and the collection. The cost is also proportional to the live blocks of large and of the
+// workers. For slab, EndLevel costs as much as BeginLevel.
 //
 // Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. Any other error
 // reports that the static memory could not be released. After an error, and after a panic of a hook or a reset, the

@@ -126,7 +126,7 @@ func (m *Manager) Extent() uintptr { return m.size }
 //
 // The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at
 // Flush and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The game goroutine
-// frees the blocks at its next BeginFrame or EndLevel, or when Alloc needs them. Free large blocks with Freer.Free:
+// frees the blocks in the next BeginFrame or EndLevel, or when Alloc needs memory. Free large blocks with Freer.Free:
 // Freer.FreeAny counts no bytes, so large blocks would wait until the batch has enough blocks.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is

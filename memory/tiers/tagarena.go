@@ -60,9 +60,9 @@ func (a *TagArena) used(m *Manager) uintptr {
 	return m.frame.ring.Current().Used()
 }
 
-// Taken returns the memory that was allocated through a since the frame or the level began. Between frames Taken
-// returns the memory of the last frame. Outside a level Taken of a level's TagArena returns zero. Blocks counts all
-// allocations, also blocks that are freed already.
+// Taken returns the memory that was allocated through the TagArena since the frame or the level began. Between frames
+// Taken returns the memory of the last frame. Outside a level Taken of a level's TagArena returns zero. Blocks counts
+// all allocations, also blocks that are freed already.
 func (a *TagArena) Taken() Bumped {
 	m := a.of("Taken")
 	if !a.level && a.begun != m.frame.begun {
@@ -71,8 +71,8 @@ func (a *TagArena) Taken() Bumped {
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
 }
 
-// Alloc calls Alloc of the arena and returns its errors. In debug builds Alloc panics outside a frame or level, as
-// the arena's Alloc does.
+// Alloc calls Alloc of the arena and returns the arena's errors. Outside a frame or level Alloc fails; in debug
+// builds it panics.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()

@@ -13,13 +13,13 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap allocates blocks of any size in constant time. Two bitmaps find a free block that is large enough, Alloc
-// splits it, and Free coalesces it with both neighbours.
+// A Heap allocates blocks of any size in constant time. Two bitmaps find a free block that is large enough, and Alloc
+// splits this block. Free coalesces a block with both neighbours.
 //
-// Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if that is larger. A block
-// belongs to the caller and keeps its address until Free, FreeAny, Reset or Close. The block lies outside the Go heap
-// and must not contain Go pointers. A Heap is not safe for concurrent use: one goroutine at a time may call it. Only
-// Generation is safe for concurrent use.
+// Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if this alignment is
+// larger. A block belongs to the caller and keeps its address until Free, FreeAny, Reset or Close. The block lies
+// outside the Go heap and must not contain Go pointers. A Heap is not safe for concurrent use: one goroutine at a
+// time may call it. Only Generation is safe for concurrent use.
 //
 // After Close, Alloc, AddPool and Trim return memory.ErrClosed, and Owns returns false. Free, FreeAny, Resize,
 // SizeOf, Reset and BeginEpoch panic with a *memory.Misuse; Free and FreeAny of nil still do nothing.
@@ -99,7 +99,7 @@ type Config struct {
 	// further, and a later call coalesces all waiting blocks at once. See the package comment.
 	QuickBytes uintptr
 	// Blocks is the number of block descriptors, of 32 bytes each, that New allocates: at most 2^24. 0 means 1024. If
-	// the heap has more blocks, the array of descriptors is copied to a larger one. To avoid that pause, set Blocks
+	// the heap has more blocks, the array of descriptors is copied to a larger array. To avoid the pause, set Blocks
 	// to the highest number of live and free blocks.
 	Blocks int
 }

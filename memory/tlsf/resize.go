@@ -11,10 +11,10 @@ import (
 // memory. False means that the block is unchanged. New bytes are not zeroed. If p is nil or not the start of a live
 // block, or if oldSize is wrong, Resize panics with a *memory.Misuse.
 //
-// For up to 16 blocks that have grown, the free memory after the block is kept for its growth. Another request uses
-// this memory only if no other free block is large enough. If Resize returns false, the next Alloc of newSize bytes
-// counts as the block's replacement, and gets space to grow if possible. Cost: constant; at the end of a pool, a
-// system call per Config.Step.
+// For up to 16 blocks that have grown, the free memory after each block is kept for further growth of this block.
+// Another request uses this memory only if no other free block is large enough. If Resize returns false, the next
+// Alloc of newSize bytes counts as the block's replacement, and gets space to grow if possible. Cost: constant; at
+// the end of a pool, a system call per Config.Step.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	i := h.startOf(p)

@@ -232,8 +232,8 @@ func (o *Overlay) Update() {
 }
 
 // Draw measures the frame and draws the open parts on a picture, in one draw call. Call it at the end of each Draw of
-// Ebitengine. If that Draw ends a memory frame, call Overlay.Draw before the end. If the picture is nil, Draw panics
-// with a [*memory.Misuse].
+// Ebitengine. If Ebitengine's Draw ends a memory frame, call Overlay.Draw before the end. If the picture is nil, Draw
+// panics with a [*memory.Misuse].
 //
 // Draw allocates only for new tags, pools and monitors, and for dumps. With Corner Free, opening the overlay reads
 // the picture from the GPU. Reading the picture allocates and takes some milliseconds.
