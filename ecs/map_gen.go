@@ -45,7 +45,7 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 // locked, or if a relation of the mapper has no target.
 func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A) {
@@ -63,10 +63,7 @@ func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 // NewColumns panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has no
 // target.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 		)
@@ -170,7 +167,7 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 // NewBatch is [Map1.NewBatch] for 2 components.
 func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B) {
@@ -183,10 +180,7 @@ func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 
 // NewColumns is [Map1.NewColumns] for 2 components.
 func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -281,7 +275,7 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 // NewBatch is [Map1.NewBatch] for 3 components.
 func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C) {
@@ -294,10 +288,7 @@ func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C))
 
 // NewColumns is [Map1.NewColumns] for 3 components.
 func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -397,7 +388,7 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 // NewBatch is [Map1.NewBatch] for 4 components.
 func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D) {
@@ -410,10 +401,7 @@ func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *
 
 // NewColumns is [Map1.NewColumns] for 4 components.
 func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -518,7 +506,7 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 // NewBatch is [Map1.NewBatch] for 5 components.
 func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E) {
@@ -531,10 +519,7 @@ func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, 
 
 // NewColumns is [Map1.NewColumns] for 5 components.
 func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -644,7 +629,7 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 // NewBatch is [Map1.NewBatch] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F) {
@@ -657,10 +642,7 @@ func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *
 
 // NewColumns is [Map1.NewColumns] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -775,7 +757,7 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 // NewBatch is [Map1.NewBatch] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G) {
@@ -788,10 +770,7 @@ func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, 
 
 // NewColumns is [Map1.NewColumns] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -911,7 +890,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 // NewBatch is [Map1.NewBatch] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H) {
@@ -924,10 +903,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *
 
 // NewColumns is [Map1.NewColumns] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -1052,7 +1028,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F
 // NewBatch is [Map1.NewBatch] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I) {
@@ -1065,10 +1041,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, 
 
 // NewColumns is [Map1.NewColumns] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -1198,7 +1171,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E,
 // NewBatch is [Map1.NewBatch] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J) {
@@ -1211,10 +1184,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number i
 
 // NewColumns is [Map1.NewColumns] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -1349,7 +1319,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e
 // NewBatch is [Map1.NewBatch] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K) {
@@ -1362,10 +1332,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(numbe
 
 // NewColumns is [Map1.NewColumns] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),
@@ -1505,7 +1472,7 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D
 // NewBatch is [Map1.NewBatch] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(number int, a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L)) error {
 	if fill == nil {
-		return m.newColumns(n, nil)
+		return m.NewColumns(n, nil)
 	}
 	first := 0
 	return m.NewColumns(n, func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K, l []L) {
@@ -1518,10 +1485,7 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(nu
 
 // NewColumns is [Map1.NewColumns] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K, l []L)) error {
-	if fill == nil {
-		return m.newColumns(n, nil)
-	}
-	return m.newColumns(n, func(loc uint32, n int) {
+	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
 			cellsOf[A](&m.w.store, loc, m.ids[0], n),
 			cellsOf[B](&m.w.store, loc, m.ids[1], n),

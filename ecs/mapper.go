@@ -132,9 +132,9 @@ func (m *mapper) spawn() (Entity, uint32, error) {
 	return m.w.store.spawn(t)
 }
 
-// newColumns creates n entities and calls fill for each run of rows in one chunk, unless it is nil. The world is locked
+// newColumns creates n entities and calls fill for each run of rows in one chunk, unless there is none. The world is locked
 // meanwhile.
-func (m *mapper) newColumns(n int, fill func(loc uint32, n int)) error {
+func (m *mapper) newColumns(n int, none bool, fill func(loc uint32, n int)) error {
 	m.w.guard.mutable("NewBatch")
 	t, err := m.target()
 	if err != nil {
@@ -146,10 +146,7 @@ func (m *mapper) newColumns(n int, fill func(loc uint32, n int)) error {
 	}
 	m.w.guard.beginFill()
 	defer m.w.endFill(all)
-	if fill == nil {
-		return nil
-	}
-	for loc, n := all.next(); n > 0; loc, n = all.next() {
+	for loc, n := all.next(); n > 0 && !none; loc, n = all.next() {
 		fill(loc, n)
 	}
 	return nil

@@ -158,74 +158,22 @@ func chunks8(f *ecs.Filter8[position, velocity, int, byte, uint16, int32, float3
 	return n
 }
 
-func query1(f *ecs.Filter1[position]) (x float32) {
-	q := f.Query()
-	for q.Next() {
-		p := q.Get()
-		x += p.X
-	}
-	return x
-}
-
-func query2(f *ecs.Filter2[position, velocity]) (x float32) {
-	q := f.Query()
-	for q.Next() {
-		p, _ := q.Get()
-		x += p.X
-	}
-	return x
-}
-
-func query3(f *ecs.Filter3[position, velocity, int]) (x float32) {
-	q := f.Query()
-	for q.Next() {
-		p, _, _ := q.Get()
-		x += p.X
-	}
-	return x
-}
-
-func query4(f *ecs.Filter4[position, velocity, int, byte]) (x float32) {
-	q := f.Query()
-	for q.Next() {
-		p, _, _, _ := q.Get()
-		x += p.X
-	}
-	return x
-}
-
-func query5(f *ecs.Filter5[position, velocity, int, byte, uint16]) (x float32) {
-	q := f.Query()
-	for q.Next() {
-		p, _, _, _, _ := q.Get()
-		x += p.X
-	}
-	return x
-}
-
-func query6(f *ecs.Filter6[position, velocity, int, byte, uint16, int32]) (x float32) {
-	q := f.Query()
-	for q.Next() {
-		p, _, _, _, _, _ := q.Get()
-		x += p.X
-	}
-	return x
-}
-
-func query7(f *ecs.Filter7[position, velocity, int, byte, uint16, int32, float32]) (x float32) {
-	q := f.Query()
-	for q.Next() {
-		p, _, _, _, _, _, _ := q.Get()
-		x += p.X
-	}
-	return x
-}
-
-func query8(f *ecs.Filter8[position, velocity, int, byte, uint16, int32, float32, int64]) (x float32) {
-	q := f.Query()
-	for q.Next() {
-		p, _, _, _, _, _, _, _ := q.Get()
-		x += p.X
-	}
-	return x
+func gets(
+	q1 *ecs.Query1[position],
+	q2 *ecs.Query2[position, velocity],
+	q3 *ecs.Query3[position, velocity, int],
+	q4 *ecs.Query4[position, velocity, int, byte],
+	q5 *ecs.Query5[position, velocity, int, byte, uint16],
+	q6 *ecs.Query6[position, velocity, int, byte, uint16, int32],
+	q7 *ecs.Query7[position, velocity, int, byte, uint16, int32, float32],
+	q8 *ecs.Query8[position, velocity, int, byte, uint16, int32, float32, int64],
+) {
+	q1.Get()
+	q2.Get()
+	q3.Get()
+	q4.Get()
+	q5.Get()
+	q6.Get()
+	q7.Get()
+	q8.Get()
 }
