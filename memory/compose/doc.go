@@ -1,5 +1,5 @@
-// Package compose builds allocators from allocators: a second allocator for the case that the first is full, one for
-// small and one for large blocks, a mutex or statistics around an allocator.
+// Package compose builds allocators from allocators. It has a fallback for a full allocator, a choice by size, a
+// mutex around an allocator, and statistics around an allocator.
 //
 // # The idea
 //

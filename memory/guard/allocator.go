@@ -11,18 +11,20 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An Allocator wraps an inner allocator and checks every block. Alignments, lifetimes and the goroutine rule are
-// those of inner. New blocks are filled with 0xCD, freed ones with 0xDD. It has every optional interface of package
-// memory but memory.Trimmer: call Flush, and Trim of inner. If inner lacks one, the comment of the method says what
-// it does instead.
+// An Allocator wraps an inner allocator and checks every block. Alignments, lifetimes and the goroutine rule are as
+// in inner. New blocks are filled with 0xCD, freed blocks with 0xDD.
 //
-// Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free. The
-// call panics with it, or passes it to Config.OnFault; Check and Close return it as an error. Below, "reports" means
-// this.
+// An Allocator has every optional interface of package memory except memory.Trimmer. To trim, call Flush, and Trim of
+// inner. If inner lacks an optional interface, the comment of the method describes its behavior without it.
 //
-// After Close, Alloc fails with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block report
-// then. The same holds after the memory of inner has ended, as when the manager below it was closed. The guard
-// detects that if inner is a memory.Owner, before it reads a block. If inner is none, close it through its guard.
+// Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free. A
+// call that detects a fault panics with the Misuse, or passes the Misuse to Config.OnFault. Check and Close return it
+// as an error. In the comments of this package, "reports" means this behavior.
+//
+// After Close, Alloc fails with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block then report
+// a fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after
+// Close. It detects this end, before it reads a block, only if inner is a memory.Owner. If inner is no Owner, close
+// inner only through its guard.
 type Allocator struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -49,20 +51,22 @@ type Allocator struct {
 
 // Config configures [New].
 type Config struct {
-	// CanaryBytes is the size in bytes of each canary, from 1 to 4096. 0 means 16. The front one is padded to the
-	// alignment of its block, and all of it is checked.
+	// CanaryBytes is the size in bytes of each canary, from 1 to 4096. 0 means 16. The front canary is padded to the
+	// alignment of its block. The padding is checked, too.
 	CanaryBytes uintptr
-	// QuarantineBytes is the most bytes of freed blocks, with canaries, that are kept from reuse, so that use after
-	// free is detected. 0 means none: inner gets a block back at once, which an inner allocator with frees in LIFO
-	// order requires. A block larger than QuarantineBytes is not quarantined.
+	// QuarantineBytes is the capacity of the quarantine in bytes. The quarantine keeps freed blocks, with canaries,
+	// from reuse, so that use after free is detected. 0 means no quarantine: a freed block is returned to inner at
+	// once. An inner allocator with frees in LIFO order requires 0. A block larger than QuarantineBytes is not
+	// quarantined.
 	QuarantineBytes uintptr
-	// History is the number of freed blocks that stay recorded after inner has them back. For these a double free is
-	// reported with its call sites, instead of as a foreign pointer. 0 means 1024.
+	// History is the number of freed blocks that stay recorded after they were returned to inner. A double free of a
+	// recorded block is reported with its call sites; a double free of another block is reported as a foreign
+	// pointer. 0 means 1024.
 	History int
 	// Frames is the number of callers in a call site, from 1 to 16. 0 means 8.
 	Frames int
-	// OnFault receives each fault instead of a panic. When it returns, an invalid free is ignored, and a damaged
-	// block is treated as an intact one. It must not use the allocator.
+	// OnFault, if not nil, is called with each fault instead of a panic. If OnFault returns, an invalid free is
+	// ignored, and a damaged block is treated as an intact block. OnFault must not use the allocator.
 	OnFault func(*memory.Misuse)
 }
 
@@ -86,8 +90,8 @@ func (c Config) withDefaults() (Config, error) {
 // maxCanary is a page: a longer overflow reaches the page guards.
 const maxCanary = 4096
 
-// New returns a guard around inner, which must be used through it only. Close closes inner. The error wraps memory.ErrConfig if inner is
-// nil or a field is out of range.
+// New returns a guard around inner. Afterwards inner must be used only through the guard. Close of the guard closes
+// inner. If inner is nil or a field is out of range, the error wraps memory.ErrConfig.
 func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	if invariant.Nil(inner) {
 		return nil, fmt.Errorf("guard: new Allocator: the inner allocator is nil: %w", memory.ErrConfig)
@@ -99,12 +103,13 @@ func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	return &Allocator{inner: inner, cfg: cfg, books: newBooks(), sites: newSites()}, nil
 }
 
-// Inner returns the inner allocator that New was given.
+// Inner returns the inner allocator, which was passed to New.
 func (a *Allocator) Inner() memory.Allocator { return a.inner }
 
-// Alloc returns size bytes aligned to align, filled with 0xCD. If size is 0, the block has canaries only. The error
-// is memory.ErrAlign, memory.ErrClosed, that of inner, or memory.ErrTooLarge if the size with the canaries overflows.
-// If inner has no memory, Alloc empties the quarantine, reports the damage that it finds there, and tries again.
+// Alloc returns size bytes aligned to align, filled with 0xCD. If size is 0, the block has canaries only. If inner
+// has no memory, Alloc empties the quarantine, reports the damage in the quarantine, and tries again. If the size
+// with the canaries overflows, the error is memory.ErrTooLarge. If the alignment is invalid, the error is
+// memory.ErrAlign. If the guard is closed, the error is memory.ErrClosed. Otherwise Alloc returns the error of inner.
 func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if a.ended() {
 		return nil, memory.ErrClosed
@@ -162,11 +167,12 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 	return i
 }
 
-// Free verifies the canaries of a block, fills it with 0xDD and puts it into quarantine, or returns it to inner if it
-// does not fit there. The oldest blocks in quarantine are verified and returned to inner to make space. size is the
-// size that was requested. If p is nil, Free does nothing. Damage is reported; if Free panics because of the block's
-// own canaries, these are repaired and the block is still live. A double free, a foreign or interior pointer and a
-// wrong size are always reported and change nothing.
+// Free verifies the canaries of a block, fills the block with 0xDD and puts it into quarantine. To make space, the
+// oldest blocks in quarantine are verified and returned to inner. A block that is larger than the quarantine is
+// returned to inner at once. The parameter size is the size that was requested. If p is nil, Free does nothing.
+//
+// Damage is reported. If Free panics because of the canaries of the block p, the canaries are repaired and p is still
+// live. A double free, a foreign or interior pointer and a wrong size are always reported and change nothing.
 func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -184,8 +190,8 @@ func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	a.retire("Free", i, a.sites.caller(a.cfg.Frames))
 }
 
-// FreeAny is [Allocator.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. It reports
-// the same misuse, except a wrong size. inner need not have FreeAny.
+// FreeAny is [Allocator.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny
+// reports the misuse that Free reports, except a wrong size. It also works if inner has no FreeAny.
 func (a *Allocator) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -231,9 +237,9 @@ func (a *Allocator) inspect(op string, i uint32) {
 	a.raise(found)
 }
 
-// Resize resizes a block in place if inner can, and reports damaged canaries first. New bytes are filled with 0xCD.
-// Resize returns false, and the size has not changed, if inner is no memory.Resizer or cannot resize the block.
-// Misuse is reported as by Free; if OnFault returns, so does Resize, with false.
+// Resize reports damaged canaries, and changes the size of a block in place if inner can. New bytes are filled with
+// 0xCD. If inner is no memory.Resizer or cannot resize the block, Resize returns false, and the size has not changed.
+// Misuse is reported as by Free. If OnFault returns after misuse, Resize returns false.
 func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	i := a.find("Resize", p, oldSize)
 	if i == 0 {
@@ -270,7 +276,7 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// Base returns that of inner if inner is a memory.Baser, and otherwise nil. After Close, Base returns nil.
+// Base returns Base of inner if inner is a memory.Baser. Otherwise it returns nil. After Close, Base returns nil.
 func (a *Allocator) Base() unsafe.Pointer {
 	if b, ok := a.inner.(memory.Baser); ok && !a.closed {
 		return b.Base()
@@ -278,7 +284,8 @@ func (a *Allocator) Base() unsafe.Pointer {
 	return nil
 }
 
-// Extent returns the number of bytes from Base in which blocks may lie: Extent or Stats().Reserved of inner, and 0 after Close.
+// Extent returns the number of bytes from Base in which blocks may lie: Extent or Stats().Reserved of inner. After
+// Close, Extent returns 0.
 func (a *Allocator) Extent() uintptr {
 	if a.closed {
 		return 0
@@ -292,8 +299,9 @@ func (a *Allocator) Extent() uintptr {
 	return 0
 }
 
-// Owns returns the answer of inner if inner is a memory.Owner. Otherwise it reports whether p lies in a block that is
-// live or in quarantine, canaries included, at a cost proportional to those. After Close, Owns returns false.
+// If inner is a memory.Owner, Owns returns Owns of inner. Otherwise Owns reports whether p lies in a block that is
+// live or in quarantine, or in its canaries. The cost is then proportional to the number of these blocks. After
+// Close, Owns returns false.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
 		return !a.ended() && o.Owns(p)
@@ -301,8 +309,8 @@ func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	return a.covering(p) != 0
 }
 
-// SizeOf returns the requested size in bytes of the live block at p. If no live block starts at p, it reports that, and returns 0 if
-// OnFault returns.
+// SizeOf returns the requested size in bytes of the live block at p. If no live block starts at p, SizeOf reports a
+// fault. If OnFault returns, SizeOf returns 0.
 func (a *Allocator) SizeOf(p unsafe.Pointer) uintptr {
 	return a.records[a.find("SizeOf", p, 0)].size
 }

@@ -6,10 +6,11 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Reset verifies every block and frees all of them, also those in quarantine. It reports damage, and a call after
-// Close. If inner is no memory.Resetter, the blocks are freed one by one, newest first. If inner is a Resetter, its
-// hooks see the blocks unchanged, and if its Reset panics, nothing has changed. Blocks that inner has from another
-// allocator, which that Reset does not free, are freed one by one. Cost: proportional to the blocks and their bytes.
+// Reset verifies and frees every block, also the blocks in quarantine. It reports damage. A Reset after Close is
+// reported, too. If inner is no memory.Resetter, the blocks are freed one by one, newest first. If inner is a
+// Resetter, hooks of inner run while the blocks are unchanged; if Reset of inner panics, nothing has changed. Reset
+// of inner may not free blocks that inner has from another allocator: Reset frees these blocks one by one. Cost:
+// proportional to the blocks and their bytes.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
@@ -50,9 +51,10 @@ func (a *Allocator) elsewhere(i uint32) bool {
 	return ok && !o.Owns(a.records[i].start())
 }
 
-// Close verifies every block, frees the quarantine, and closes inner if it is an io.Closer. Blocks that are live are reported as a
-// *LeakError; to drop them deliberately, call Reset before. The error joins that, the damage and the error of inner. The allocator is
-// closed all the same. A second Close only closes inner again.
+// Close verifies every block, frees the quarantine, and closes inner if it is an io.Closer. Live blocks are reported
+// as a *LeakError; to drop live blocks deliberately, call Reset before Close. The error of Close joins the LeakError,
+// the damage and the error of inner. Even if Close returns an error, the allocator is closed. A second Close only
+// closes inner again.
 func (a *Allocator) Close() error {
 	var errs []error
 	if !a.ended() {

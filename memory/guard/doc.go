@@ -1,11 +1,12 @@
-// Package guard detects misuse by the callers of an allocator: writes outside a block, use after free, invalid frees, and leaks.
-// [Allocator] wraps any allocator, [Stomp] replaces one.
+// Package guard detects misuse by the callers of an allocator: writes outside a block, use after free, invalid frees,
+// and leaks. [Allocator] wraps any allocator, [Stomp] replaces an allocator.
 //
 // # The idea
 //
-// Every block is allocated with canaries on both sides. It is filled with one pattern when it is allocated and with another when
-// it is freed, and recorded with the call stacks of both. A freed block waits in quarantine before its allocator can reuse it. If
-// its pattern changes meanwhile, it was written through a dangling pointer.
+// Every block is allocated with canaries on both sides. A block is filled with one pattern when it is allocated and
+// with another pattern when it is freed. Its record has the call stacks of the allocation and of the free. A freed
+// block waits in quarantine before its allocator can reuse it. If the pattern changes during this time, the block was
+// written through a dangling pointer.
 //
 // # Layout
 //
@@ -16,8 +17,8 @@
 //	Go heap     address -> record: size, state, call site of the allocation and of the free
 //	            rings: live (oldest first) | quarantine (FIFO) | the last ones that left it
 //
-// [Stomp] is an allocator that gives each block its own pages, with inaccessible ones around them. A read or write behind the
-// block, or of a freed block, faults on its line instead of being reported later.
+// [Stomp] is an allocator that gives each block its own pages, with inaccessible pages around them. A read or write
+// behind the block, or of a freed block, faults at once in the line of the access.
 //
 //	Stomp       no access | FD … FD  block | no access | FD … FD  block | no access
 //	                      whole granules   ^ ends where they do
@@ -64,16 +65,18 @@
 //	   64    12      840             600                  984                  44
 //	 1024    12      864             613                  920                 373
 //
-// Most of it is the two stack traces. Check takes 42 ns for a live block of 256 bytes.
+// Most of this time is for the two stack traces. Check takes 42 ns for a live block of 256 bytes.
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time. The canaries and patterns lie in inner's memory, or in the pages of a Stomp. All metadata lies in the
-// Go heap, where no overflow reaches it. After inner has a block back, the guard keeps its address only, as a number.
+// One goroutine at a time. The canaries and patterns lie in inner's memory, or in the pages of a Stomp. All metadata
+// lies in the Go heap, where no overflow of a block reaches it. After a block was returned to inner, the guard keeps
+// only its address, as a number.
 //
 // # Source
 //
-// Robertson, Kruegel, Mutz and Valeur, "Run-time detection of heap-based overflows", LISA 2003, for the canaries. Perens, Electric
-// Fence, 1987, for a block that ends where its page does. Serebryany, Bruening, Potapenko and Vyukov, "AddressSanitizer: a fast
-// address sanity checker", USENIX ATC 2012, section 3, for the quarantine and for reports with both call sites.
+// Robertson, Kruegel, Mutz and Valeur, "Run-time detection of heap-based overflows", LISA 2003, for the canaries.
+// Perens, Electric Fence, 1987, for a block that ends at the end of its page. Serebryany, Bruening, Potapenko and
+// Vyukov, "AddressSanitizer: a fast address sanity checker", USENIX ATC 2012, section 3, for the quarantine and for
+// reports with both call sites.
 package guard

@@ -9,26 +9,28 @@ import (
 	"strings"
 )
 
-// A Leak is all live blocks that one call site has allocated.
+// A Leak describes all live blocks that one call site has allocated.
 type Leak struct {
 	Blocks int    // live blocks
 	Bytes  uint64 // the requested bytes
-	Site   Site   // that allocated them
+	Site   Site   // the call site that allocated the blocks
 }
 
 func (l Leak) String() string {
 	return fmt.Sprintf("%d blocks, %d bytes, allocated at %s", l.Blocks, l.Bytes, l.Site)
 }
 
-// Leaks returns the live blocks by call site, most bytes first, then the oldest first. Leaks returns nil if no block
-// is live. Cost: proportional to the live blocks; it allocates on the Go heap.
+// Leaks returns the live blocks by call site. The call site with most bytes is first; of equal call sites, the one
+// with the oldest block is first. If no block is live, Leaks returns nil. Cost: proportional to the live blocks.
+// Leaks allocates on the Go heap.
 func (a *Allocator) Leaks() []Leak { return a.LeaksSince(0) }
 
-// Now returns the number of blocks allocated so far, for [Allocator.LeaksSince].
+// Now returns the number of blocks that were allocated so far. Pass this number to [Allocator.LeaksSince].
 func (a *Allocator) Now() uint64 { return a.allocs }
 
-// LeaksSince is Leaks for the blocks that were allocated after a call of Now that returned now, as at the beginning
-// of a level. LeaksSince returns nil if there is none.
+// LeaksSince is [Allocator.Leaks] for newer blocks only. The parameter now is the result of an earlier call of
+// [Allocator.Now], for example at the beginning of a level. LeaksSince returns the live blocks that were allocated
+// after this call of Now, or nil if there are none.
 func (a *Allocator) LeaksSince(now uint64) []Leak {
 	a.ended()
 	var l leakage
@@ -67,7 +69,8 @@ func (l *leakage) sorted() []Leak {
 	return l.leaks
 }
 
-// WriteLeaks writes [Allocator.Leaks] to w as text, each with its whole call site. The error is that of w.
+// WriteLeaks writes the result of [Allocator.Leaks] to w as text, each Leak with its whole call site. If w fails,
+// WriteLeaks returns its error.
 func (a *Allocator) WriteLeaks(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	leaks := a.Leaks()
@@ -90,7 +93,7 @@ func total(leaks []Leak) string {
 	return fmt.Sprintf("guard: %d blocks of %d bytes in all are live, from %d call sites", blocks, bytes, len(leaks))
 }
 
-// A LeakError is the error of Close if blocks were live. Leaks has them, as [Allocator.Leaks] returns them.
+// A LeakError is the error of Close if blocks were live. The field Leaks is the result of [Allocator.Leaks].
 type LeakError struct{ Leaks []Leak }
 
 func (e *LeakError) Error() string {

@@ -50,7 +50,7 @@ func (a *Allocator) bury(i uint32) {
 // Quarantined returns the bytes of blocks in quarantine, with canaries. After Close, Quarantined returns 0.
 func (a *Allocator) Quarantined() uintptr { return a.held }
 
-// Flush verifies every block in quarantine, returns it to inner and reports damage. After Close it does nothing.
+// Flush verifies every block in quarantine, returns it to inner and reports damage. After Close, Flush does nothing.
 func (a *Allocator) Flush() {
 	a.owner.Touch()
 	if !a.ended() {

@@ -11,11 +11,12 @@ import (
 // maxFrames keeps a Site, the key of a map, within two cache lines.
 const maxFrames = 16
 
-// A Site is a call stack: the caller and its callers, innermost first, up to 16. The zero Site is unknown. Sites are
-// comparable: they are equal if all their callers are.
+// A Site is a call stack of up to 16 callers, innermost first. The zero Site is an unknown call stack. Two Sites are
+// equal if all their callers are equal.
 type Site struct{ pcs [maxFrames]uintptr }
 
-// Frames returns an iterator over function, file and line of each caller, innermost first. The zero Site has none.
+// Frames returns an iterator over function, file and line of each caller, innermost first. The zero Site has no
+// callers.
 func (s Site) Frames() iter.Seq[runtime.Frame] {
 	return func(yield func(runtime.Frame) bool) {
 		n := 0

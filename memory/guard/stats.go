@@ -2,9 +2,10 @@ package guard
 
 import "github.com/strata-go/strata/memory"
 
-// Stats returns the statistics. InUse counts canaries; blocks in quarantine are not in use. Counters and Peak are those of the guard,
-// and exact. Reserved and Committed are those of inner. If inner reports none, Committed is the bytes in blocks and in quarantine, and
-// Reserved is Peak or Committed, whichever is larger. LargestFree is that of inner less two canaries.
+// Stats returns the statistics. InUse counts canaries; blocks in quarantine are not in use. Counters and Peak count
+// blocks of the guard, and are exact. Reserved and Committed are copied from inner. If inner reports no statistics,
+// Committed is the number of bytes in blocks and in quarantine, and Reserved is the larger of Peak and Committed.
+// LargestFree is LargestFree of inner less two canaries.
 func (a *Allocator) Stats() memory.Stats {
 	a.ended()
 	s := memory.Stats{

@@ -13,27 +13,29 @@ import (
 )
 
 // A Stomp gives every block its own pages, with inaccessible pages around them. A read or write behind the block, or
-// through a dangling pointer to a freed block, faults on its line. Canaries only show later that it has happened.
+// through a dangling pointer to a freed block, faults at once in the line of the access. Canaries show a write only
+// later, and no read.
 //
 //	slot                                                  slot
 //	  | no access | no access ... FD FD | block          | no access | ...
 //	              committed granules; the block ends where they do
 //
-// With StompConfig.Front the block begins where its pages do, and accesses before it fault. The side that does not
-// fault has a canary, and so has the padding behind a block. Free, Check and Close verify them.
+// With StompConfig.Front the block lies at the start of its pages, and accesses before the block fault. A canary
+// fills the side that does not fault, and the padding behind a block. Free, Check and Close verify the canaries.
 //
-// The pages of a freed block return to the source at once; Kept counts those that the source refused. Addresses are
-// reused only after all others have been used, so a dangling pointer faults as long as possible. Then a vacant place
-// serves blocks of its size or less. If memory is the Go heap (-race, -asan, the browser), nothing faults and
-// everything else holds.
+// The pages of a freed block are returned to the source at once; Kept counts pages that the source refused. An
+// address is reused only after all unused addresses were used, so a dangling pointer faults as long as possible.
+// After that, a vacant place serves blocks of its size or smaller. If memory is the Go heap (-race, -asan, the
+// browser), no access faults, but the canaries and all other checks work.
 //
-// A block costs at least two pages, or granules of 16 KiB, of address space, and one of memory. It also costs two
-// system calls and, on Linux, two of the 65,530 mappings of a process. StompConfig.Blocks is the limit; beyond it
-// Alloc fails with memory.ErrOutOfMemory. So a Stomp is for tests and for one suspect, not for a whole game.
+// A block costs at least two pages of address space and one page of memory, where a page has at least 16 KiB. It also
+// costs two system calls and, on Linux, two of the 65,530 mappings of a process. StompConfig.Blocks limits the number
+// of blocks; beyond this limit Alloc fails with memory.ErrOutOfMemory. A Stomp is therefore for tests and for one
+// suspected type, not for a whole game.
 //
 // Blocks are filled with 0xCD. A Stomp belongs to one goroutine at a time. After Close, or after its source has
-// ended, Alloc fails with memory.ErrClosed. SizeOf, and a Free or FreeAny of a block panic with a *memory.Misuse
-// then.
+// ended, Alloc fails with memory.ErrClosed. SizeOf, and a Free or FreeAny of a block, then panic with a
+// *memory.Misuse.
 type Stomp struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -72,11 +74,11 @@ type slot struct {
 
 // StompConfig configures [NewStomp].
 type StompConfig struct {
-	// Reserve is the address space in bytes, at least three pages of the source. 0 means 4 GiB, 256 MiB on 32
-	// bits. If the system refuses, it is halved, down to the space of one block.
+	// Reserve is the address space in bytes, at least three pages of the source. 0 means 4 GiB, or 256 MiB on 32-bit
+	// systems. If the system refuses, NewStomp halves the reservation, down to the space of one block.
 	Reserve uintptr
-	// Blocks is the most places for blocks, live or freed: from 1 to 2^20. 0 means 16,000. A freed block keeps
-	// its place for call sites until another block uses it.
+	// Blocks is the largest number of places for live and freed blocks, from 1 to 2^20. 0 means 16,000. A freed block
+	// keeps its place, and so its call sites, until another block uses the place.
 	Blocks int
 	// Front puts the block at the start of its pages instead of at the end.
 	Front bool
@@ -84,8 +86,8 @@ type StompConfig struct {
 	Frames int
 }
 
-// NewStomp returns a Stomp with a reservation of src; nothing is committed. If src is nil, it is page.Default(). The error wraps
-// memory.ErrConfig if a field is out of range, or the error of src.
+// NewStomp returns a Stomp with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a
+// field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src.
 func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	src = cmp.Or(src, page.Default())
 	cfg.Reserve = cmp.Or(cfg.Reserve, defaultStomp)
@@ -117,11 +119,13 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 
 const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 
-// Alloc returns size bytes aligned to align, on their own pages, filled with 0xCD. The error is memory.ErrAlign,
-// memory.ErrClosed, or memory.ErrTooLarge if the block does not fit the reservation. It wraps memory.ErrOutOfMemory
-// if Blocks, the address space, the budget or the system is exhausted. A function that the source calls within Alloc,
-// as page.Limit.OnSoft, may free blocks. If it allocates, that panics with a *memory.Misuse. Cost: a system call and
-// a stack trace.
+// Alloc returns size bytes aligned to align, on their own pages, filled with 0xCD. If the block does not fit the
+// reservation, the error is memory.ErrTooLarge. If Blocks, the address space, the budget or the system is exhausted,
+// the error wraps memory.ErrOutOfMemory. If the alignment is invalid, the error is memory.ErrAlign. If the Stomp is
+// closed, the error is memory.ErrClosed.
+//
+// The source may call a function within Alloc, as page.Limit.OnSoft does. This function may free blocks; if it calls
+// Alloc, the inner Alloc panics with a *memory.Misuse. Cost: a system call and a stack trace.
 func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if s.gone {
 		return nil, memory.ErrClosed

@@ -9,12 +9,13 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Free verifies the canaries of a block and returns its pages to the source. size is the size that was requested. If
-// p is nil, Free does nothing. A later access faults, unless the source refused the pages (see [Stomp.Kept]) or
-// memory is the Go heap, which has no page protection.
+// Free verifies the canaries of a block and returns its pages to the source. The parameter size is the size that was
+// requested. If p is nil, Free does nothing. A later access faults. The exceptions are pages that the source refused
+// (see [Stomp.Kept]), and the Go heap, which has no page protection.
 //
-// A double free, a foreign or interior pointer, a wrong size and an overwritten canary panic with a *memory.Misuse that names the call
-// sites. A canary is repaired then, so that it is reported once and the block can be freed.
+// A double free, a foreign or interior pointer, a wrong size and an overwritten canary panic with a *memory.Misuse
+// that names the call sites. If Free reports a canary, it repairs the canary, so that another Free can free the
+// block.
 func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -26,8 +27,8 @@ func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	s.retire("Free", i, s.sites.caller(s.cfg.Frames))
 }
 
-// FreeAny is [Stomp.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. It panics as
-// Free does, except for a wrong size.
+// FreeAny is [Stomp.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny panics
+// as Free does, except for a wrong size.
 func (s *Stomp) FreeAny(p unsafe.Pointer) {
 	if p != nil {
 		i := s.find("FreeAny", p, 0)
@@ -120,11 +121,11 @@ func (s *Stomp) damage(op string, x *slot) *memory.Misuse {
 // block starts at p.
 func (s *Stomp) SizeOf(p unsafe.Pointer) uintptr { return s.slots[s.find("SizeOf", p, 0)].size }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
+// Owns reports whether p lies in the reservation. p need not be in a live block. After Close, Owns returns false.
 func (s *Stomp) Owns(p unsafe.Pointer) bool { return !s.gone && s.mem.Contains(p) }
 
-// Kept returns the bytes of freed blocks whose pages the source refused to take back. An access to them does not
-// fault. Trim tries again.
+// Kept returns the bytes of freed blocks whose pages the source refused to take back. An access to these blocks does
+// not fault. [Stomp.Trim] tries again to return the pages.
 func (s *Stomp) Kept() uintptr { return s.kept }
 
 // Trim returns the memory of freed blocks that the source refused before (see [Stomp.Kept]). If the source refuses
@@ -155,8 +156,8 @@ func (s *Stomp) trim() error {
 	return errors.Join(errs...)
 }
 
-// Leaks returns the live blocks by call site, most bytes first, or nil if no block is live. It allocates on the Go
-// heap.
+// Leaks returns the live blocks by call site, most bytes first. If no block is live, Leaks returns nil. Leaks
+// allocates on the Go heap.
 func (s *Stomp) Leaks() []Leak {
 	var l leakage
 	for i := range s.slots {
@@ -167,7 +168,7 @@ func (s *Stomp) Leaks() []Leak {
 	return l.sorted()
 }
 
-// Stats returns the statistics, exactly. InUse counts whole granules.
+// Stats returns the statistics, which are exact. InUse counts whole granules.
 func (s *Stomp) Stats() memory.Stats {
 	st := s.stats
 	st.Reserved, st.Committed, st.Measured = uint64(s.mem.Size), st.InUse+uint64(s.kept), st.InUse
@@ -175,9 +176,10 @@ func (s *Stomp) Stats() memory.Stats {
 }
 
 // Close verifies every block and releases the memory. Live blocks are reported as a *LeakError, damage as
-// *memory.Misuse, and memory that the source refuses as an error. The allocator is closed all the same, and another
-// Close tries to release the memory again. Close within an Alloc that commits, as from page.Limit.OnSoft, closes the
-// allocator, but returns an error and releases nothing. A second Close after one without an error does nothing.
+// *memory.Misuse, and memory that the source refuses as an error. Even if Close returns an error, the allocator is
+// closed, and another Close tries again to release the memory. After a Close without an error, another Close does
+// nothing. If Close is called within an Alloc that commits, as from page.Limit.OnSoft, it closes the allocator, but
+// returns an error and releases nothing.
 func (s *Stomp) Close() error {
 	var errs []error
 	if !s.gone {

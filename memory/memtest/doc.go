@@ -1,12 +1,14 @@
-// Package memtest is the conformance suite that every allocator of Strata passes. It also tests foreign allocators.
+// Package memtest is the conformance suite that every allocator of Strata passes. The suite also tests foreign
+// allocators.
 //
 // # The idea
 //
-// A [Subject] makes an allocator and declares what it promises. [Run] is the conformance suite: sizes, alignments, accurate
-// statistics, misuse detection, reuse of freed memory, resizing and growth, Close in any order. [Fuzz] interprets random bytes as
-// a program of allocations and frees, and compares it with a shadow model of each block's contents. [Faults] repeats a program with
-// each call of the system failing once, failing permanently, or panicking. [EveryBit] verifies Check on corrupt metadata. The suite
-// itself is tested on a gallery of allocators that each break one promise.
+// A [Subject] makes an allocator and declares the promises of the allocator. [Run] is the conformance suite: sizes,
+// alignments, accurate statistics, misuse detection, reuse of freed memory, resizing and growth, Close in any order.
+// [Fuzz] interprets random bytes as a program of allocations and frees, and compares it with a shadow model of each
+// block's contents. [Faults] repeats a program once for each call of the system, and makes this call fail once, fail
+// permanently, or panic. [EveryBit] verifies Check on corrupt metadata. The suite itself is tested on a gallery of
+// allocators that each break one promise.
 //
 // # Layout
 //
@@ -17,22 +19,22 @@
 //
 // # Use it when, and when not
 //
-// Call Run, Fuzz and Faults from the test of each allocator. The more a Subject promises, the more is verified. The suite does not test an
-// allocator's own rules (order of frees, handles, marks). Tests of those share [Opened], [MustAlloc], [MustCheck], [Misuse], [Refuses],
-// [Gifts], [EveryBit], [Keep], [Poisoned], [WriteIsTold], [CopiesAreNamed], [TrimAnywhere], [GrowsSeldom], [Leak] and the sources
-// [Mortal], [Margins] and [Halfway].
+// Call Run, Fuzz and Faults from the test of each allocator. The more a Subject promises, the more is verified. The
+// suite does not test an allocator's own rules (order of frees, handles, marks). Tests of such rules share [Opened],
+// [MustAlloc], [MustCheck], [Misuse], [Refuses], [Gifts], [EveryBit], [Keep], [Poisoned], [WriteIsTold],
+// [CopiesAreNamed], [TrimAnywhere], [GrowsSeldom], [Leak] and the sources [Mortal], [Margins] and [Halfway].
 //
 // # Cost
 //
-// The shadow keeps live blocks oldest first and compares a new one with each of them: an
-// operation costs O(live) of the model, and the Check of the allocator.
+// The shadow keeps live blocks oldest first and compares a new block with every live block. An operation costs
+// O(live) in the model, and a Check of the allocator.
 //
 // # Concurrency and the collector
 //
-// One goroutine, but for subjects that are Shared; everything of the model lies in the Go heap.
+// A test uses one goroutine, except for subjects with Shared. The model lies in the Go heap.
 //
 // # Source
 //
-// The shadow model is that of Claessen and Hughes, "QuickCheck" (2000), applied to state;
-// the fault loop is SQLite's ("How SQLite Is Tested", anomaly testing).
+// The shadow model follows Claessen and Hughes, "QuickCheck" (2000), applied to state; the fault loop is SQLite's
+// ("How SQLite Is Tested", anomaly testing).
 package memtest

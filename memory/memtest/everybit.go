@@ -33,17 +33,17 @@ const manyElements = 24
 type Flips struct {
 	Integers int // integers that were found
 	Flipped  int // bits that were flipped, one at a time
-	Named    int // of these, the ones that Check called a fault; the others it tolerated
+	Named    int // flipped bits that Check reported as a fault; it tolerated the other bits
 }
 
-// EveryBit flips each bit of each integer, float and bool that can be reached from roots, one at a time, runs check
-// and restores the bit. check must name the fault or tolerate it. It must not panic or access memory that is not
-// there. It must end within a second of its thread's processor time and allocate at most 64 MiB. Without a flipped
-// bit check must return nil. Short runs of debug builds (memdebug, -race) flip every fourth bit.
+// EveryBit flips each bit of each integer, float and bool that can be reached from roots, one at a time. For each bit
+// it calls check and restores the bit. The function check must name the fault or tolerate it. It must not panic or
+// access unmapped memory. It must end within a second of its thread's processor time and allocate at most 64 MiB. If
+// no bit is flipped, check must return nil. Short runs of debug builds (memdebug, -race) flip every fourth bit.
 //
-// roots are pointers. Fields, also unexported ones, elements, and values behind pointers and interfaces are visited
-// if their types are this module's. Maps, functions, unsafe pointers and a page.Source are not. Pass metadata behind
-// an unsafe pointer as a pointer to a slice.
+// The values of roots are pointers. EveryBit visits fields, also unexported fields, elements, and values behind
+// pointers and interfaces, if their types are from this module. It does not visit maps, functions, unsafe pointers
+// and a page.Source. If metadata lies behind an unsafe pointer, pass a pointer to a slice of it.
 func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	tb.Helper()
 	w := walker{seen: map[visit]bool{}}
@@ -87,7 +87,7 @@ func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	return f
 }
 
-// Keep saves *p and returns a function that restores it, for tests that corrupt metadata.
+// Keep saves the value *p and returns a function that restores this value, for tests that corrupt metadata.
 func Keep[T any](p *T) (restore func()) {
 	saved := *p
 	return func() { *p = saved }

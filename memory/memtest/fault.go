@@ -9,23 +9,25 @@ import (
 )
 
 // A Faulty is a page.Source that fails or panics on demand. FailAt and PanicAt number the calls of Reserve and
-// Commit. The calls of Decommit and Release, which return memory to the system, have numbers of their own. One
-// goroutine at a time.
+// Commit. The calls of Decommit and Release, which return memory to the system, are numbered separately. A Faulty
+// belongs to one goroutine at a time.
 type Faulty struct {
 	// Source is the source that serves all other calls.
 	Source page.Source
-	// FailAt is the number, from 1, of the call that fails with a *memory.Exhausted, once. 0 means none.
+	// FailAt is the number, from 1, of the call that fails with a *memory.Exhausted. If FailAt is 0, no call of
+	// Reserve or Commit fails.
 	FailAt int
-	// ForGood makes every call from FailAt on fail.
+	// ForGood makes call number FailAt and all later calls fail.
 	ForGood bool
-	// PanicAt is the number, from 1, of the call that panics with [ErrInjected], once, before it does anything. A
-	// function of page.Limit.OnSoft may panic like that. 0 means none.
+	// PanicAt is the number, from 1, of the call that panics with [ErrInjected] before it does anything. In a
+	// program, a function of page.Limit.OnSoft may panic in this way. If PanicAt is 0, no call of Reserve or Commit
+	// panics.
 	PanicAt int
 	// FailReturnAt and PanicReturnAt are FailAt and PanicAt for the calls of Decommit and Release.
 	FailReturnAt, PanicReturnAt int
 	// FailReturns makes every Decommit and Release fail.
 	FailReturns bool
-	// Miserly makes CommitSome commit no more than the least.
+	// Miserly makes CommitSome commit only its parameter least.
 	Miserly bool
 
 	calls    int
@@ -37,16 +39,17 @@ type Faulty struct {
 // ErrInjected is the value that a [Faulty] panics with.
 var ErrInjected = errors.New("memtest: injected panic")
 
-// NewFaulty returns a Faulty on page.Default() that never fails; the caller sets the fields.
+// NewFaulty returns a Faulty on page.Default() without faults. The caller sets the fields.
 func NewFaulty() *Faulty { return &Faulty{Source: page.Default()} }
 
-// Calls returns the number of calls of Reserve and Commit so far, failed ones included.
+// Calls returns the number of calls of Reserve and Commit so far, including failed calls.
 func (f *Faulty) Calls() int { return f.calls }
 
-// Returns returns the number of calls of Decommit and Release so far, failed ones included.
+// Returns returns the number of calls of Decommit and Release so far, including failed calls.
 func (f *Faulty) Returns() int { return f.returns }
 
-// Reserved returns the number of reservations that were not released. At the end of a test they are leaks.
+// Reserved returns the number of reservations that were not released. At the end of a test such reservations are
+// leaks.
 func (f *Faulty) Reserved() int { return f.reserved }
 
 func (f *Faulty) fault(op string) error {
@@ -60,7 +63,7 @@ func (f *Faulty) fault(op string) error {
 	return nil
 }
 
-// Reserve counts a call, and reserves from Source unless the call fails or panics on demand.
+// Reserve counts a call. Unless this call is to fail or panic, it reserves from Source.
 func (f *Faulty) Reserve(size uintptr) (page.Memory, error) {
 	if err := f.fault("reserve"); err != nil {
 		return page.Memory{}, err
@@ -72,7 +75,7 @@ func (f *Faulty) Reserve(size uintptr) (page.Memory, error) {
 	return m, err
 }
 
-// Commit counts a call, and commits from Source unless the call fails or panics on demand.
+// Commit counts a call. Unless this call is to fail or panic, it commits from Source.
 func (f *Faulty) Commit(m page.Memory, off, size uintptr) error {
 	if err := f.fault("commit"); err != nil {
 		return err
@@ -80,8 +83,9 @@ func (f *Faulty) Commit(m page.Memory, off, size uintptr) error {
 	return f.Source.Commit(m, off, size)
 }
 
-// CommitSome tries to commit want bytes, and then least bytes; if the Faulty is Miserly, only least. Each attempt is
-// a call of Commit. It returns the bytes that it committed, or the error of the last attempt.
+// CommitSome tries to commit `want` bytes. If the first attempt fails, it tries `least` bytes. If the Faulty is
+// Miserly, it tries only `least` bytes. Each attempt is a call of Commit. CommitSome returns the number of committed
+// bytes, or the error of the last attempt.
 func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, error) {
 	if f.Miserly {
 		want = least
@@ -100,8 +104,8 @@ func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, e
 // Under returns Source.
 func (f *Faulty) Under() page.Source { return f.Source }
 
-// Watch registers lost with Source if that can end, as a page.Carve. Otherwise lost is never called. Watch returns
-// nil if Source has ended.
+// Watch registers the function lost with Source if Source can end, as a page.Carve can. If Source cannot end, lost is
+// never called. If Source has ended, Watch returns nil.
 func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	under := func() {}
 	if w, ok := f.Source.(page.Watched); ok {
@@ -113,8 +117,8 @@ func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	return func() { f.watched--; under() }
 }
 
-// Watched returns the number of functions that Watch has registered and that were not removed. Allocators that are
-// closed must not count.
+// Watched returns the number of functions that Watch has registered and that were not removed. A closed allocator
+// must have removed its function.
 func (f *Faulty) Watched() int { return f.watched }
 
 func (f *Faulty) keep(op string) error {
@@ -128,7 +132,7 @@ func (f *Faulty) keep(op string) error {
 	return nil
 }
 
-// Decommit counts a call, and decommits at Source unless the call fails or panics on demand.
+// Decommit counts a call. Unless this call is to fail or panic, it decommits at Source.
 func (f *Faulty) Decommit(m page.Memory, off, size uintptr) error {
 	if err := f.keep("decommit"); err != nil {
 		return err
@@ -136,7 +140,7 @@ func (f *Faulty) Decommit(m page.Memory, off, size uintptr) error {
 	return f.Source.Decommit(m, off, size)
 }
 
-// Release counts a call, and releases at Source unless the call fails or panics on demand.
+// Release counts a call. Unless this call is to fail or panic, it releases at Source.
 func (f *Faulty) Release(m page.Memory) error {
 	if err := f.keep("release"); err != nil {
 		return err

@@ -9,9 +9,10 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// Faults runs a program once for every call that it makes to the system, with that call failing once, then permanently, then with a panic.
-// It does the same for every call that returns memory. Each refusal must be a typed error that changed nothing, everything after it must
-// work, and nothing may leak.
+// Faults runs a program three times for every call that the program makes to the system. In the first run the call
+// fails. In the second run the call and all later calls fail. In the third run the call panics. Calls that return
+// memory are treated in this way, too. Each refusal must be a typed error that changes nothing, all later operations
+// must work, and nothing may leak.
 func Faults(t *testing.T, s Subject) {
 	s = s.withDefaults()
 	runAll(t, s, faults)
@@ -130,7 +131,7 @@ func survive(f func()) (injected bool) {
 	return false
 }
 
-// String returns the faults that are configured, for messages of tests.
+// String returns the configured faults, for messages of tests.
 func (f *Faulty) String() string {
 	switch {
 	case f.FailAt != 0 && f.ForGood:

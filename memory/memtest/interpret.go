@@ -12,8 +12,8 @@ import (
 const opBytes = 6
 
 // Interpret runs program against a new allocator of s and compares it with a [Shadow]. It calls Check after every
-// operation, and in long programs after every 16th. A violation ends the test. Any bytes are a program, 6 for each
-// operation:
+// operation, in long programs after every 16th operation. A violation ends the test. Any bytes are a program, with 6
+// bytes for each operation:
 //
 //	opcode mod 8   0–3 alloc   4–5 free   6 free-any or resize, if the allocator has it
 //	               7 reset (rarely) or trim (as rarely), if the allocator has it
@@ -260,8 +260,8 @@ func (m *machine) finish() {
 	}
 }
 
-// RandomProgram returns a program of n operations for [Interpret]. The same seed gives the same program. seed must
-// not be 0.
+// RandomProgram returns a program of n operations for [Interpret]. Two calls with equal seeds return equal programs.
+// The seed must not be 0.
 func RandomProgram(seed uint64, n int) []byte {
 	p := make([]byte, 0, n*opBytes)
 	for len(p) < n*opBytes {

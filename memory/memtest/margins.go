@@ -10,9 +10,9 @@ import (
 // looks for an allocator that takes foreign memory for its own.
 const marginBytes = 1 << 20
 
-// Margins is a page.Source that reserves 1 MiB more on either side of each reservation and never commits it. So tests
-// can form pointers just outside a reservation. Without margins such a pointer may refer to an unused part of the Go
-// heap, and under -race that ends the process.
+// Margins is a page.Source that reserves an additional 1 MiB on either side of each reservation and never commits
+// these margins. Tests can therefore form pointers just outside a reservation. Without margins such a pointer may
+// refer to an unused part of the Go heap, which ends the process under -race.
 type Margins struct {
 	Source page.Source
 	held   []margin
@@ -49,19 +49,19 @@ func (m *Margins) find(mem page.Memory) (i int, off uintptr) {
 	panic("memtest: the memory is not of this source")
 }
 
-// Commit commits bytes of mem from Source. It panics if mem is not a reservation of m.
+// Commit commits bytes of mem from Source. Commit panics if mem is not a reservation of m.
 func (m *Margins) Commit(mem page.Memory, off, size uintptr) error {
 	i, at := m.find(mem)
 	return m.Source.Commit(m.held[i].outer, at+off, size)
 }
 
-// Decommit decommits bytes of mem at Source. It panics if mem is not a reservation of m.
+// Decommit decommits bytes of mem at Source. Decommit panics if mem is not a reservation of m.
 func (m *Margins) Decommit(mem page.Memory, off, size uintptr) error {
 	i, at := m.find(mem)
 	return m.Source.Decommit(m.held[i].outer, at+off, size)
 }
 
-// Release releases mem with its margins. It panics if mem is not a reservation of m.
+// Release releases mem with its margins. Release panics if mem is not a reservation of m.
 func (m *Margins) Release(mem page.Memory) error {
 	i, _ := m.find(mem)
 	if err := m.Source.Release(m.held[i].outer); err != nil {
@@ -74,8 +74,8 @@ func (m *Margins) Release(mem page.Memory) error {
 // Under returns Source, which reserves without margins.
 func (m *Margins) Under() page.Source { return m.Source }
 
-// Outside returns addresses before and behind every reservation that was not released. Their distances double from
-// one byte to 1 MiB. No allocator on m owns any of them.
+// Outside returns addresses before and behind every reservation that was not released. The distances of these
+// addresses from the reservation double from one byte to 1 MiB. No allocator on m owns such an address.
 func (m *Margins) Outside() (all []unsafe.Pointer) {
 	for _, h := range m.held {
 		for d := uintptr(1); d <= marginBytes; d *= 2 {

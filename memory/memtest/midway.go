@@ -9,38 +9,38 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Sudden is a source that ends during its At-th call of Commit or Decommit, after the call has done its work. Its
-// memory is released then, as if the owner of the source had closed it.
+// A Sudden is a source that ends during its At-th call of Commit or Decommit, after the call has done its work. The
+// memory of the source is released at its end, as if the owner of the source had closed it.
 type Sudden struct {
 	*Mortal
-	At    int  // the number of the call, from 1; 0: none
-	Ended bool // the source has ended in that call
+	At    int  // the number of the call that ends the source, from 1; 0: no call
+	Ended bool // the source has ended in call number At
 	calls int
 	tb    testing.TB
 }
 
-// NewSudden returns a Sudden with size bytes of [page.Default], which ends in call number at, from 1; 0 means never.
-// If the memory cannot be reserved, the test ends.
+// NewSudden returns a Sudden with size bytes of [page.Default]. The parameter `at` is the number of the call that
+// ends the source, from 1. If it is 0, the source does not end. If the memory cannot be reserved, the test ends.
 func NewSudden(tb testing.TB, size uintptr, at int) *Sudden {
 	tb.Helper()
 	return &Sudden{Mortal: NewMortal(tb, nil, size), At: at, tb: tb}
 }
 
-// Commit commits from the [Mortal], and then ends it if this is call number At.
+// Commit commits from the [Mortal]. If this is call number At, Commit ends the Mortal afterwards.
 func (s *Sudden) Commit(m page.Memory, off, size uintptr) error {
 	err := s.Carve.Commit(m, off, size)
 	s.call()
 	return err
 }
 
-// Decommit decommits at the [Mortal], and then ends it if this is call number At.
+// Decommit decommits at the [Mortal]. If this is call number At, Decommit ends the Mortal afterwards.
 func (s *Sudden) Decommit(m page.Memory, off, size uintptr) error {
 	err := s.Carve.Decommit(m, off, size)
 	s.call()
 	return err
 }
 
-// Under returns the Carve of the [Mortal], which ends.
+// Under returns the Carve of the [Mortal], which is the source that ends.
 func (s *Sudden) Under() page.Source { return s.Carve }
 
 func (s *Sudden) call() {

@@ -10,10 +10,11 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Poisoned runs a program of 2,000 steps on an empty allocator in a build that fills free memory. It allocates, frees
-// and, if the allocator is a memory.Resizer, resizes blocks in place. Every 100 steps it trims the allocator, and
-// every 700 steps it resets it, so a must be a memory.Trimmer and a memory.Resetter. poisoned returns an error if
-// free memory is not filled. It is called after every step; an error ends the test.
+// Poisoned runs a program of 2,000 steps on an empty allocator in a build that fills free memory. The program
+// allocates blocks, frees blocks and, if the allocator is a memory.Resizer, resizes blocks in place. It calls Trim
+// every 100 steps and Reset every 700 steps, so a must be a memory.Trimmer and a memory.Resetter. The function
+// poisoned must return an error if free memory is not filled. Poisoned calls it after every step; an error ends the
+// test.
 func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	t.Helper()
 	r, shadow := rand.New(rand.NewPCG(3, 5)), NewShadow(t)
@@ -51,9 +52,10 @@ func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	}
 }
 
-// WriteIsTold writes 0x41 to byte at of the freed block of size bytes, aligned to al, at p. The next Alloc of that
-// size would return the block. It must panic with a *memory.Misuse that contains want and "use after free", and
-// change nothing. The Alloc after it must return p.
+// WriteIsTold writes 0x41 into a freed block, whose address is p, size is `size` and alignment is al. The parameter
+// `at` is the offset of the written byte. The next Alloc of size bytes would return this block. This Alloc must panic
+// with a *memory.Misuse that contains all strings of want and "use after free", and must change nothing. A second
+// Alloc must return p.
 func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
 	t.Helper()
 	*(*byte)(unsafe.Add(p, at)) = 0x41
@@ -72,8 +74,8 @@ func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, a
 }
 
 // OverflowIsToldByResize allocates a block of 256 bytes, behind which a must have free memory, and writes a byte
-// behind the block. A Resize to 1024 bytes must panic with a *memory.Misuse that contains want, and change nothing.
-// The next one must succeed. It is for debug builds; a must be a memory.Resizer.
+// behind the block. A Resize to 1024 bytes must panic with a *memory.Misuse that contains all strings of want, and
+// must change nothing. A second Resize must succeed. The test is for debug builds; a must be a memory.Resizer.
 func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
 	t.Helper()
 	r := a.(memory.Resizer)
@@ -90,7 +92,7 @@ func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
 	}
 }
 
-// CopiesAreNamed verifies that `go vet` reports copies of each type: it must contain an invariant.Owner.
+// CopiesAreNamed verifies that `go vet` reports copies of each type. Such a type must contain an invariant.Owner.
 func CopiesAreNamed(t testing.TB, types ...reflect.Type) {
 	t.Helper()
 	for _, of := range types {

@@ -8,15 +8,15 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Shadow is a model of an allocator: it knows every live block and its contents. Its methods end the test if the
-// allocator breaks a promise. One goroutine at a time.
+// A Shadow is a model of an allocator: it records every live block and its contents. If the allocator breaks a
+// promise, a method of the Shadow ends the test. A Shadow belongs to one goroutine at a time.
 type Shadow struct {
 	tb     testing.TB
 	blocks []Block // oldest first
 	stamp  byte
 }
 
-// A Block is one live block of a [Shadow]: its address, its size in bytes and its alignment.
+// A Block has the address, the size in bytes and the alignment of one live block of a [Shadow].
 type Block struct {
 	Ptr   unsafe.Pointer
 	Size  uintptr
@@ -27,11 +27,12 @@ type Block struct {
 // NewShadow returns an empty shadow that reports to tb.
 func NewShadow(tb testing.TB) *Shadow { return &Shadow{tb: tb} }
 
-// Live returns the live blocks, oldest first. The slice belongs to the shadow and is valid until its next change.
+// Live returns the live blocks, oldest first. The slice belongs to the Shadow and is valid until the next change of
+// the Shadow.
 func (s *Shadow) Live() []Block { return s.blocks }
 
-// Add records a block that the allocator has just returned and fills it with a new byte. The test ends if p is nil,
-// not aligned, or the block overlaps a live one.
+// Add records a block that the allocator has just returned and fills it with a new byte. The test ends if p is nil or
+// not aligned, or if the block overlaps a live block.
 func (s *Shadow) Add(p unsafe.Pointer, size, align uintptr) {
 	s.tb.Helper()
 	if p == nil {
@@ -113,7 +114,7 @@ func (s *Shadow) Take(i int) Block {
 	return b
 }
 
-// Forget removes the i-th oldest block, from 0, which was freed. It does not verify it.
+// Forget removes the i-th oldest block, from 0, after it was freed. Forget does not verify the block.
 func (s *Shadow) Forget(i int) { s.blocks = slices.Delete(s.blocks, i, i+1) }
 
 // Resize records that the i-th oldest block, from 0, was resized in place to size bytes. The test ends if a byte
@@ -135,10 +136,10 @@ func (s *Shadow) Move(i int, p unsafe.Pointer, size uintptr) {
 	s.blocks = slices.Insert(s.blocks[:len(s.blocks)-1], i, s.blocks[len(s.blocks)-1])
 }
 
-// Clear removes every block without verifying it, as after a Reset of the allocator.
+// Clear removes every block without verification, as after a Reset of the allocator.
 func (s *Shadow) Clear() { s.blocks = s.blocks[:0] }
 
-// FreeAll verifies every block and frees it from a, newest first, an order that every allocator accepts.
+// FreeAll verifies every block and frees it with a.Free, newest first. Every allocator accepts this order.
 func (s *Shadow) FreeAll(a memory.Allocator) {
 	s.tb.Helper()
 	for len(s.blocks) > 0 {

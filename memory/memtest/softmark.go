@@ -11,10 +11,10 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// SoftMark verifies that no byte is allocated twice if the function of a soft limit allocates from the same
-// allocator, which it must not. It does so during the Alloc or Resize that commits. The inner Alloc may succeed, fail
-// with memory.ErrOutOfMemory, or panic with the *memory.Misuse of page.Prefix, whose reason contains "is committing".
-// open makes the allocator, which grows within src.
+// SoftMark verifies that no byte is allocated twice if the function of a soft limit breaks its rule and allocates
+// from the allocator that commits. The function runs during the Alloc or Resize that commits. Its inner Alloc may
+// succeed, fail with memory.ErrOutOfMemory, or panic with the *memory.Misuse of page.Prefix, whose reason contains
+// "is committing". The function open makes the allocator, which grows within src.
 func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	for _, first := range []uintptr{16, 1000, 5000, 15_000} {
@@ -36,8 +36,8 @@ func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 }
 
 // SoftMarkCloses verifies that the function of a soft limit can close the allocator during the Alloc that commits.
-// That Alloc must return memory.ErrClosed. After another Close no byte may be committed. open makes the allocator,
-// which must be an io.Closer.
+// This Alloc must return memory.ErrClosed. After another Close no byte may be committed. The function open makes the
+// allocator, which must be an io.Closer.
 func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	limit := page.NewLimit(nil, 0)
@@ -54,7 +54,8 @@ func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 }
 
 // SoftMarkEnds verifies an Alloc during which the function of a soft limit ends the source. The Alloc must return
-// memory.ErrClosed and not memory.ErrOutOfMemory. open makes the allocator, which may reserve up to 16 MiB.
+// memory.ErrClosed and not memory.ErrOutOfMemory. The function open makes the allocator, which may reserve up to 16
+// MiB.
 func SoftMarkEnds(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	mortal := NewMortal(t, nil, 16<<20)

@@ -10,20 +10,21 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Giver is a page.Source whose Reserve returns wrong memory: Give makes it from the memory that Source has
-// reserved.
+// A Giver is a page.Source whose Reserve returns wrong memory: Give makes the wrong memory from the memory that
+// Source has reserved.
 type Giver struct {
 	page.Source
-	Give func(page.Memory) page.Memory // gets the memory that Source has reserved
+	Give func(page.Memory) page.Memory // makes the wrong memory from the memory that Source has reserved
 }
 
-// Reserve reserves size bytes of the Source, and returns what Give makes of them and the error of the Source.
+// Reserve reserves size bytes of the Source. It returns the result of Give for this memory and the error of the
+// Source.
 func (g Giver) Reserve(size uintptr) (page.Memory, error) {
 	m, err := g.Source.Reserve(size)
 	return g.Give(m), err
 }
 
-// Release does nothing and returns nil: the memory that it is given is not what was reserved.
+// Release does nothing and returns nil, because its parameter is not the memory that Source has reserved.
 func (g Giver) Release(page.Memory) error { return nil }
 
 // Nothing returns a Giver on page.Default() whose Reserve returns the zero Memory without an error.
@@ -31,15 +32,15 @@ func Nothing() Giver {
 	return Giver{page.Default(), func(page.Memory) page.Memory { return page.Memory{} }}
 }
 
-// A Reporter is an allocator with Check and Stats, as [Gifts] needs it.
+// A Reporter is an allocator with Check and Stats, which [Gifts] needs.
 type Reporter interface {
 	memory.Checker
 	memory.StatsReporter
 }
 
 // Gifts verifies a constructor whose source returns the wrong memory. If the source returns no memory, the
-// constructor must fail with "reserved 0 bytes at". If it returns 8 GiB, the allocator must use only the 1 MiB that
-// construct must request, because it has no metadata for the rest.
+// constructor must fail with "reserved 0 bytes at". If the source returns 8 GiB, the allocator must use only 1 MiB,
+// because it has no metadata for the rest. The function construct must request this 1 MiB.
 func Gifts[A interface {
 	Reporter
 	comparable
@@ -61,15 +62,16 @@ func Gifts[A interface {
 	}
 }
 
-// A Mortal is a page.Carve that a test can end, and whose memory it can release, while allocators use it.
+// A Mortal is a page.Carve that a test can end while allocators use it. The test can also release the memory of the
+// Carve.
 type Mortal struct {
 	*page.Carve
 	under page.Source
 	mem   page.Memory
 }
 
-// NewMortal returns a Mortal with size bytes of src. If src is nil, it is page.Default(). If the memory cannot be
-// reserved, the test ends.
+// NewMortal returns a Mortal with size bytes of src. If src is nil, NewMortal uses page.Default(). If the memory
+// cannot be reserved, the test ends.
 func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	tb.Helper()
 	src = cmp.Or(src, page.Default())
@@ -94,13 +96,13 @@ func (m *Mortal) End(tb testing.TB) {
 	}
 }
 
-// A Halfway is a page.Source whose Decommit works and whose Release fails while On is set.
+// A Halfway is a page.Source. While On is set, its Decommit works and its Release fails.
 type Halfway struct {
 	page.Source
 	On bool // Release fails
 }
 
-// Release releases m at the Source, or fails and does nothing while On is set.
+// Release releases m at the Source. While On is set, Release fails and does nothing.
 func (h *Halfway) Release(m page.Memory) error {
 	if h.On {
 		return errors.New("memtest: injected release failure")

@@ -9,55 +9,56 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Subject is an allocator under test and what it promises.
+// A Subject describes an allocator under test and the promises of the allocator.
 type Subject struct {
-	// New makes an empty allocator that takes all its memory from src; nil means page.Default(). A few thousand
-	// blocks of MaxSize must exhaust it.
+	// New makes an empty allocator that takes all its memory from src. If src is nil, it uses page.Default(). A few
+	// thousand blocks of MaxSize must exhaust the allocator.
 	New func(src page.Source) (memory.Allocator, error)
-	// MaxSize is the largest size in bytes to ask for. 0 means 4096.
+	// MaxSize is the largest size in bytes that the tests request. 0 means 4096.
 	MaxSize uintptr
 	// FixedSize, when not 0, is the only size that the allocator serves.
 	FixedSize uintptr
-	// MaxAlign is the largest alignment to ask for. 0 means memory.MaxAlign.
+	// MaxAlign is the largest alignment that the tests request. 0 means memory.MaxAlign.
 	MaxAlign uintptr
-	// Allocs is the most blocks that the test ManyAllocationsStayApart allocates in short runs. It is for an
-	// allocator whose Alloc makes a system call or a stack trace. 0 means 2^18.
+	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates in short runs. Set
+	// Allocs for an allocator whose Alloc makes a system call or a stack trace. 0 means 2^18.
 	Allocs int
 	// LIFO declares that only the newest block may be freed.
 	LIFO bool
-	// KeepsFreed declares that Free may return memory only at Reset. Live and InUse then need not return to zero
-	// by frees alone. Free of the newest block must make its bytes available again all the same.
+	// KeepsFreed declares that Free may return memory only at Reset. Live and InUse of such an allocator need not
+	// return to zero by frees alone. Free of the newest block must nevertheless make its bytes available again.
 	KeepsFreed bool
 	// Hoards declares that freed memory may wait, in quarantine or in an alignment's padding, until Reset or a request
 	// that finds no other memory. Such a request, even if it fails, may change what is free and committed.
 	Hoards bool
-	// Package is the prefix of the allocator's errors, and the Package of its *memory.Misuse. "" means any.
+	// Package is the prefix of the allocator's errors, and the Package of its *memory.Misuse. "" means any package.
 	Package string
 	// ExactSizes declares that SizeOf returns the requested size, and not more.
 	ExactSizes bool
 	// Shrinks declares that Resize to the same size or to less always succeeds.
 	Shrinks bool
-	// Mixed declares that the allocator is made of some that keep requested sizes and of others that do not.
-	// Measured is then a part of InUse.
+	// Mixed declares that the allocator consists of several allocators, of which only some keep requested sizes.
+	// Measured of such an allocator is a part of InUse.
 	Mixed bool
-	// Lenient is the misuse that the allocator does not detect in this build, as it documents. It is not tested.
+	// Lenient is the set of kinds of misuse that the allocator, as documented, does not detect in this build. These
+	// kinds are not tested.
 	Lenient Misuses
-	// Hook registers f to run when the blocks are freed. nil: the allocator has no hooks.
+	// Hook registers f to run when the blocks are freed. If Hook is nil, the allocator has no hooks.
 	Hook func(a memory.Allocator, f func())
-	// Far makes an allocator on 64-bit address space that can allocate more than 4 GiB in blocks of FarSize bytes, of which
-	// most are never accessed. nil: its metadata has a lower bound.
+	// Far makes an allocator on 64-bit address space that can allocate more than 4 GiB in blocks of FarSize bytes,
+	// most of which are never accessed. If Far is nil, the metadata of the allocator limits it to less.
 	Far func(src page.Source) (memory.Allocator, error)
 	// FarSize is the size in bytes of the blocks of Far. 0 means MaxSize.
 	FarSize uintptr
-	// Shared returns a view of a for one goroutine, and a function that ends the view. nil: the allocator serves
-	// one goroutine.
+	// Shared returns a view of a for one goroutine, and a function that ends the view. If Shared is nil, the
+	// allocator serves one goroutine.
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
-	// Closed is the error, not wrapped, of every Alloc after Close. The Misuse of other calls must then contain
-	// "closed", and Stats must report no memory. nil: any error and any text will do, and ClosesAnyway is not
-	// verified.
+	// Closed is the unwrapped error of every Alloc after Close. If Closed is set, the Misuse of other calls after
+	// Close must contain "closed", and Stats must report no memory. If Closed is nil, every error and every text is
+	// accepted, and ClosesAnyway is not verified.
 	Closed error
-	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator all the same. Otherwise it stays
-	// open, without blocks.
+	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator nevertheless. If it is
+	// false, such an allocator stays open, without blocks.
 	ClosesAnyway bool
 }
 
@@ -67,8 +68,8 @@ type Misuses uint8
 const (
 	DoubleFree Misuses = 1 << iota // a free of a block that was freed
 	Interior                       // a pointer into a block, or its tail
-	WrongSize                      // a size that neither was requested nor is of the block's size class
-	OldBlocks                      // any of these on a block that is not the newest one
+	WrongSize                      // a size that differs from the requested size and from all sizes of the block's size class
+	OldBlocks                      // one of the kinds above with a block that is not the newest block
 )
 
 // Each runs test, such as [Run] or [Faults], for every subject, as a subtest with the key as its name.

@@ -10,7 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// Run runs the conformance suite on the allocator of s, each promise as a subtest.
+// Run runs the conformance suite on the allocator of s. Each promise is a subtest.
 func Run(t *testing.T, s Subject) {
 	s = s.withDefaults()
 	runAll(t, s, suite)
@@ -244,8 +244,8 @@ func noGoAllocations(t testing.TB, s Subject) {
 // takes ten times as long, and the plain build has tried what is left out.
 func brief() bool { return testenv.Short() && invariant.Debug && !whole }
 
-// Rounds returns the number of repetitions of a test on one goroutine. It is n, or in a short run of a debug build
-// (-tags memdebug or -race) n/5 and at least 1.
+// Rounds returns the number of repetitions of a test on one goroutine. In a short run of a debug build (-tags
+// memdebug or -race) it returns n/5, at least 1. In other runs it returns n.
 func Rounds(n int) int {
 	if brief() {
 		return max(n/5, 1)

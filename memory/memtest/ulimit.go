@@ -11,11 +11,13 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// UnderUlimit runs the calling test again in a child process under a limit on address space, once for each limit in
-// KiB. Each child must pass. UnderUlimit returns true in a child, where the caller continues with the test, and false
-// in the parent, where the caller returns. Below 800 MiB Go itself may not start; such a limit is skipped.
+// UnderUlimit runs the calling test again in child processes under a limit on address space. It starts one child for
+// each limit of kib, which is in KiB. Each child must pass. UnderUlimit returns true in a child, where the caller
+// continues with the test, and false in the parent, where the caller returns. Below 800 MiB Go itself may not start;
+// such a limit is skipped.
 //
-// It is for Unix. In debug builds, which need more memory, and on 32 bits it starts no child and returns false.
+// UnderUlimit is for Unix. In debug builds, which need more memory, and on 32-bit systems it starts no child and
+// returns false.
 func UnderUlimit(t testing.TB, kib ...int) (inside bool) {
 	t.Helper()
 	const child = "STRATA_UNDER_ULIMIT"

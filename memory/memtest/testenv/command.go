@@ -18,16 +18,16 @@ const (
 	drain = 10 * time.Second
 )
 
-// Command returns a command for a child process of a test. The child ends with the test binary,
-// also if that is killed, and it is killed at a limit, so that no Wait is endless. It also ends
-// with the test t. Command must be called by the goroutine of the test.
+// Command returns a command for a child process of a test. The child is killed when the test t ends or the test
+// binary ends, also if the binary is killed. It is also killed at a time limit, so that no Wait is endless. Command
+// must be called by the goroutine of the test.
 //
-// The caller may set the other fields of the command, with two exceptions. Variables are appended
-// to cmd.Environ(), and Group sets SysProcAttr.
+// The caller may set the other fields of the command, with two exceptions. To set environment variables, append them
+// to cmd.Environ(). To set SysProcAttr, call [Group].
 //
-// On Linux and FreeBSD the kernel kills the child when the thread that started it ends. So the
-// goroutine keeps its thread until the test has ended. On other systems the child must link this
-// package: it reads its standard input, which ends with the test binary.
+// On Linux and FreeBSD the kernel kills the child when the thread that started it ends. The goroutine therefore keeps
+// its thread until the test has ended. On other systems the child must link this package, which reads the standard
+// input of the child: the input ends when the test binary ends.
 func Command(t testing.TB, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), limit(t))

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// Group makes the child the leader of a process group of its own, for a test that sends a signal
-// to all processes that the child has started.
+// Group makes the child the leader of a new process group, for a test that sends a signal to all processes that the
+// child has started.
 func Group(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = new(syscall.SysProcAttr)

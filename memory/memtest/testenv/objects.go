@@ -5,9 +5,9 @@ import (
 	"runtime"
 )
 
-// LeastObjects calls f several times, and returns the least number of objects that the Go heap allocated during one
-// call. The runtime counts the objects of the whole process, so other goroutines may disturb some of the calls. The
-// objects of f itself are in each.
+// LeastObjects calls f `calls` times, and returns the smallest number of objects that the Go heap allocated during
+// one call. The runtime counts the objects of the whole process, so other goroutines may add objects to some calls.
+// Objects that f allocates in every call are always counted.
 func LeastObjects(calls int, f func()) uint64 {
 	var m runtime.MemStats
 	least := uint64(math.MaxUint64)

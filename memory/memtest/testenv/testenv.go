@@ -1,5 +1,5 @@
-// Package testenv is for the tests of this module: it starts their child processes and selects
-// the tests that take long. It imports no allocator, so that every test can use it.
+// Package testenv is for the tests of this module: it starts child processes of tests and selects the tests that take
+// long. It imports no allocator, so that every test can use it.
 package testenv
 
 import (
@@ -10,13 +10,13 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Variable is the name of the environment variable that selects how many tests run. Without it go test runs what fits
-// into the limit of the README's command. With the value "full" it also runs the tests and cases that take long;
-// .ci/run sets it. The flag -short selects less than the default.
+// Variable is the name of the environment variable that selects how many tests run. If the variable is not set, go
+// test runs the tests that fit into the time limit of the README's command. With the value "full" it also runs the
+// tests and cases that take long; .ci/run sets this value. The flag -short selects fewer tests than the default.
 const Variable = "STRATA_TEST"
 
-// Full reports whether the long tests run: whether [Variable] is "full". It panics if the variable has another value
-// than "" or "full": a misspelled value must not select fewer tests.
+// Full reports whether the long tests run, which is the case if [Variable] is "full". Full panics if the variable has
+// another value than "" or "full": a misspelled value must not select fewer tests.
 func Full() bool {
 	switch v := os.Getenv(Variable); v {
 	case "full":
@@ -28,16 +28,16 @@ func Full() bool {
 	}
 }
 
-// Short reports whether tests run in their shortest version. It is true with -short, and in a debug build (-tags
-// memdebug or -race) unless Full is true. A debug build takes ten times as long, and an ordinary build has tested the
-// rest.
+// Short reports whether tests run in their shortest version. Short returns true with -short. In a debug build (-tags
+// memdebug or -race) it also returns true unless Full returns true. A debug build takes ten times as long, and
+// ordinary builds run the other tests.
 func Short() bool { return testing.Short() || invariant.Debug && !Full() }
 
-// Brief reports whether tests run a short version of their long cases. It is true with -short, and unless Full is
-// true.
+// Brief reports whether tests run a short version of their long cases. Brief returns true with -short, and also if
+// Full returns false.
 func Brief() bool { return testing.Short() || !Full() }
 
-// Long skips the test t, which takes long, unless Full is true.
+// Long skips the test t, which takes long, unless Full returns true.
 func Long(t testing.TB) {
 	t.Helper()
 	if !Full() {
@@ -45,8 +45,9 @@ func Long(t testing.TB) {
 	}
 }
 
-// Missing ends a test that needs a program or a display that this machine does not have. If CI is
-// "true" the test fails, as the gate installs what the tests need; otherwise it is skipped.
+// Missing ends a test that needs a program or a display that this machine does not have. If the environment variable
+// CI is "true", the test fails, because the gate installs all programs that the tests need. Otherwise the test is
+// skipped.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Deadline returns the time at which a test gives up waiting. It is 30 s before the deadline of the test binary, but
-// at least a second from now. If there is no deadline, it is an hour from now. A busy machine delays every event, so
-// a shorter limit would report that as a fault.
+// Deadline returns the time at which a test gives up waiting. This time is 30 s before the deadline of the test
+// binary, but at least a second from now. If the test binary has no deadline, Deadline returns the time an hour from
+// now. A busy machine delays every event; with a shorter limit a test would report such a delay as a fault.
 func Deadline(t testing.TB) time.Time { return time.Now().Add(limit(t)) }
 
-// Until calls done, with pauses of pause between the calls, until it returns true. At Deadline it ends the test as
-// failed and prints what.
+// Until calls done until done returns true, with a pause between the calls. If done does not return true before
+// [Deadline], Until prints `what` and ends the test as failed.
 func Until(t testing.TB, what string, pause time.Duration, done func() bool) {
 	t.Helper()
 	for end := Deadline(t); !done(); time.Sleep(pause) {
@@ -21,8 +21,8 @@ func Until(t testing.TB, what string, pause time.Duration, done func() bool) {
 	}
 }
 
-// Receive returns the next value of a channel, or the zero value if the channel is closed. At Deadline it ends the
-// test as failed and prints what.
+// Receive returns the next value of the channel `from`, or the zero value if the channel is closed. If no value
+// arrives before [Deadline], Receive prints `what` and ends the test as failed.
 func Receive[T any](t testing.TB, what string, from <-chan T) (v T) {
 	t.Helper()
 	end := time.NewTimer(limit(t))
