@@ -48,7 +48,7 @@ const BindingSlots = 3
 // least one control.
 type Bindings [ActionCount][BindingSlots]Control
 
-// DefaultBindings returns the bindings of a new player. With all bindings, Alt+Enter also means Fullscreen.
+// DefaultBindings returns the bindings of a new player. With any bindings, Alt+Enter also means Fullscreen.
 func DefaultBindings() Bindings {
 	k, m, p := key, mouseButton, padButton
 	return Bindings{

@@ -7,7 +7,8 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 )
 
-// The default size of the logical screen. The sides of 1280×720, 1920×1080 and 3840×2160 are multiples of it.
+// The default size of the logical screen. The sizes 1280×720, 1920×1080 and 3840×2160 are whole multiples of this
+// size.
 const (
 	LogicalW = 640
 	LogicalH = 360

@@ -32,8 +32,8 @@ func AppendPercent(dst []byte, share float64) []byte {
 // BytesWidth is the number of characters that AppendBytes appends.
 const BytesWidth = 10
 
-// AppendBytes appends a number of bytes in the format of memory.AppendBytes, always BytesWidth characters: " 512 B ",
-// " 12.0 KiB", "1023.9 MiB".
+// AppendBytes appends a number of bytes in the format of memory.AppendBytes, always BytesWidth characters:
+// "   512 B  ", "  12.0 KiB", "1023.9 MiB".
 func AppendBytes(dst []byte, v uint64) []byte {
 	n := len(dst)
 	if dst = memory.AppendBytes(dst, v); v < 1<<10 {

@@ -60,8 +60,8 @@ type FlowConfig[L any] struct {
 	// Leave, if not nil, is called when no worker has blocks of the old level. Leave should reset the level's memory.
 	// Leave is also called after a load that was not completed. An error breaks the level.
 	Leave func() error
-	// Enter, if not nil, is called when everything is loaded, before the first tick. If it returns ErrMore, the phase
-	// stays Loading and Enter is called again in the next Update. Another error breaks the level.
+	// Enter, if not nil, is called when everything is loaded, before the first tick. If Enter returns ErrMore, the
+	// phase stays Loading and Enter is called again in the next Update. Another error breaks the level.
 	Enter func(L) error
 }
 
@@ -205,18 +205,18 @@ func (f *Flow[L]) forget() {
 // Phase returns the phase.
 func (f *Flow[L]) Phase() Phase { return f.phase }
 
-// Level returns the current level. While a level is being loaded, Level returns it as soon as its file is parsed.
-// Otherwise Level returns the zero L.
+// Level returns the current level. While a level is being loaded, Level returns this level as soon as the level's
+// file is parsed. Otherwise Level returns the zero L.
 func (f *Flow[L]) Level() L { return f.level }
 
 // Target returns the name that was passed to the last call of Go.
 func (f *Flow[L]) Target() string { return f.target }
 
-// Scope returns the scope of the level, for requests while it is played.
+// Scope returns the scope of the level, for requests while the level is played.
 func (f *Flow[L]) Scope() *Scope { return f.scope }
 
-// Err returns the error that broke the level. Outside the phase Broken Err returns nil. A failed asset does not break
-// the level: Streamer.Errors returns the asset's error, and Progress counts the asset.
+// Err returns the error that broke the level. Outside the phase Broken, Err returns nil. A failed asset does not
+// break the level: Streamer.Errors returns the asset's error, and Progress counts the asset.
 func (f *Flow[L]) Err() error { return f.err }
 
 // Progress returns the progress of loading the level. Progress counts the handles of Scope, including the level file.

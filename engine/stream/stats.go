@@ -11,11 +11,11 @@ import (
 //
 //	Staging <= StagingPeak;  Resident <= ResidentPeak; ResidentPeak <= Budget if Budget is not 0
 type Stats struct {
-	Queued   int // no worker has begun
-	InFlight int // workers read or decode them
-	Waiting  int // for space, or for another attempt
-	Ready    int // decoded and not delivered
-	Loaded   int // cached ones included
+	Queued   int // assets that no worker has begun
+	InFlight int // assets that workers read or decode
+	Waiting  int // assets that wait for space, or for another attempt
+	Ready    int // assets that are decoded and not delivered
+	Loaded   int // loaded assets, including cached assets
 	Failed   int
 
 	Resident     int64 // bytes that count against Config.Resident: reserved by workers, in flight, loaded

@@ -16,7 +16,7 @@ type mark struct {
 
 // Mark sets mark A or B: it records the bytes and blocks of every row at the last Frame. A mark that was set before
 // is replaced. Before the first Frame the recorded figures are 0. Setting A removes B. The first Mark allocates. If
-// which is neither A nor B, Mark panics with a *memory.Misuse.
+// the argument is neither A nor B, Mark panics with a *memory.Misuse.
 func (r *Meter) Mark(which int) {
 	if which != A && which != B {
 		panic(misuse("Mark", "there are the marks A and B"))
@@ -32,7 +32,7 @@ func (r *Meter) Mark(which int) {
 	}
 }
 
-// Marked reports whether a mark is set. If which is neither A nor B, Marked panics with a *memory.Misuse.
+// Marked reports whether a mark is set. If the argument is neither A nor B, Marked panics with a *memory.Misuse.
 func (r *Meter) Marked(which int) bool {
 	if which != A && which != B {
 		panic(misuse("Marked", "there are the marks A and B"))

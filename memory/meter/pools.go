@@ -2,7 +2,7 @@ package meter
 
 import "github.com/strata-go/strata/memory"
 
-// MostPools is the number of pools that a Meter watches: the first ones by registration.
+// MostPools is the number of pools that a Meter watches: the pools that were registered first.
 const MostPools = 256
 
 // poolBooks has the data of the row of a pool.

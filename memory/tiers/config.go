@@ -41,7 +41,7 @@ type Config struct {
 	Budget [Count]uintptr
 
 	// Frames is the number of frame buffers, from 1 to 64, which share the Frame tier equally. 0 means 2: the blocks
-	// of a frame stay readable during the next one.
+	// of a frame stay readable during the next frame.
 	Frames int
 
 	// Workers is the number of worker heaps, at most 64. 0 means 2; a negative number means none.
@@ -63,7 +63,7 @@ type Config struct {
 	FreeItems int
 	FreeBytes uintptr
 
-	// Tags enables the statistics of tags, see [Tag]. Without it tags can be made and used, but count nothing.
+	// Tags enables the statistics of tags, see [Tag]. Without Tags a Tag can be made and used, but counts nothing.
 	Tags bool
 
 	// SoftMark is the share of a budget, above 0 and up to 1, beyond which OnSoft is called. 0 means 0.75.

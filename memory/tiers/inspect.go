@@ -75,7 +75,7 @@ func (i Inspector) History(t Tier, dst *[HistoryLen]float32) {
 	copy(dst[n:], r.vals[:r.at])
 }
 
-// Leaks returns the result of the last EndLevel that succeeded. Before the first one it is zero.
+// Leaks returns the result of the last EndLevel that succeeded. Before the first EndLevel the result is zero.
 func (i Inspector) Leaks() Leaks { return i.m.left }
 
 // LevelBlocks yields the live blocks of slab and large that were allocated since BeginLevel, with their bytes after

@@ -43,10 +43,10 @@ type row struct {
 // Info describes a tier. It does not depend on a manager.
 type Info struct {
 	Name    string  // in tables, files and flags
-	Text    string  // what the tier contains and when that is freed, in one line
+	Text    string  // contents of the tier and the moment when they are freed, in one line
 	Color   uint32  // 0xRRGGBB, for overlays
 	Reserve uintptr // default address space in bytes; with PerWorker of each worker
-	Freed   Moment  // when all its blocks are freed
+	Freed   Moment  // when all blocks of the tier are freed
 	Hooks   Moment  // when hooks of Manager.OnReset run; with Never OnReset refuses the tier
 
 	// Planned reports that a plan or the configuration decides how much the tier commits, not the use. If the whole
