@@ -73,9 +73,10 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 // pointer-free components in storage order, and the targets of relations. Ticks, components with pointers,
 // resources and events are not included.
 //
-// For one h, two worlds have the same Hash on every 64-bit architecture if they had the same operations and
-// have the same Config.ChunkBytes and Config.FirstChunkBytes. All NaNs count as equal, because their bits
-// differ between processors; 0 and -0 are different. Hash allocates nothing and does not lock the world.
+// For the same h, two worlds have the same Hash on every 64-bit architecture if they had the same
+// operations and have the same Config.ChunkBytes and Config.FirstChunkBytes. All NaNs count as equal,
+// because their bits differ between processors; 0 and -0 are different. Hash allocates nothing and does not
+// lock the world.
 func (w *World) Hash(h uint64) uint64 {
 	h = mix(h, uint64(w.store.index.live))
 	for _, t := range w.store.tables {

@@ -40,7 +40,7 @@ const flushBytes = 32 << 10
 //	  components  names, as returned by World.Name
 //	  targets     the target of each relation
 //	  gone        the relations whose target is stale
-//	  since       the order in which archetypes got their targets; omitted if one above the last since
+//	  since       when the archetype got its targets; omitted if one more than the previous since
 //	  idle        an archetype without targets, to be reused; the highest number is reused first
 //	  sweep       how many targets may be added before archetypes with stale targets are searched
 //	  entities    slot and generation of each entity, and its components

@@ -48,8 +48,8 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // removal itself spawns entities into the last memory, the removal fails after it was reported.
 //
 // If an observer panics, the caller of the change gets the panic. A reported creation, addition or write
-// has happened. A reported removal does not happen. In a batch the removal of later archetypes does not
-// happen either; Reset removes nothing. Later observers are not called. After the panic the world is not
+// has happened. A reported removal does not happen: a batch leaves this archetype and all later ones
+// unchanged, and Reset removes nothing. Later observers are not called. After the panic the world is not
 // locked, and Check returns nil.
 //
 // # What is not reported
@@ -109,9 +109,9 @@ func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet calls f after Set wrote the component of an entity, after an addition overwrote the component, and
-// after the target of the relation was changed. It does so until Stop of the result. v points to the new
-// value and is valid during the call of f. OnSet panics as [World.OnCreate] does.
+// OnSet calls f after each write of the component, until Stop of the result. Set, an addition that
+// overwrites the component, and a change of the relation's target are writes. v points to the new value and
+// is valid during the call of f. OnSet panics as [World.OnCreate] does.
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }

@@ -23,8 +23,8 @@ import "unsafe"
 // If a body panics, Parallel panics with the same value after all goroutines have stopped. If bodies of
 // several batches panic, Parallel panics with the value of the first of these batches, for any number of
 // workers. All batches before this batch were run; later batches may have been run. If a body calls
-// [runtime.Goexit], the goroutine of the caller ends in the same way. The world is no longer locked by the
-// run after that.
+// [runtime.Goexit], the goroutine of the caller ends in the same way. After that the run no longer locks the
+// world.
 //
 // Parallel panics with a [*memory.Misuse] if ws or body is nil, if ws is closed or in a run, or if the
 // world is in a parallel run.

@@ -10,7 +10,7 @@ import (
 // A Filter1 matches the entities that have a component,
 // with or without others. Create it once per system: it caches the matching archetypes. It belongs
 // to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse], All and Chunks when a loop begins.
+// a [*memory.Misuse]. Loops over All and Chunks panic when they begin.
 type Filter1[A any] struct {
 	narrowing[Filter1[A]]
 }

@@ -101,8 +101,8 @@ type ArchetypeStats struct {
 func (s ArchetypeStats) Has(id ID) bool { return s.mask.has(id) }
 
 // Target returns the target that the archetype's entities have for a relation. The target may be stale.
-// Target returns false if the archetype does not have the relation, or if the archetype waits without a
-// target to be reused.
+// Target returns false if the archetype does not have the relation, or if the archetype has no target
+// because it waits to be reused.
 func (s ArchetypeStats) Target(id ID) (Entity, bool) {
 	i := slices.Index(s.relations, id)
 	return s.targets[max(i, 0)], i >= 0 && s.targets[i] != Entity{}

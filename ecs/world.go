@@ -135,9 +135,9 @@ func (c Config) sizes() (s []uintptr, first int) {
 // # When the allocator is closed first
 //
 // If the allocator is closed before the world, the world closes itself and does not access any block again.
-// If the allocator has a Watch method, as described at page.Watched, this happens at once. Otherwise the
-// world closes itself when Alloc returns [memory.ErrClosed], which the call in progress wraps. Until Alloc
-// does so, the world still accesses its blocks. So close the world first.
+// If the allocator has a Watch method, as described at page.Watched, the world closes itself at once.
+// Otherwise the world closes itself when Alloc returns [memory.ErrClosed], which the call in progress
+// wraps. Until Alloc returns this error, the world still accesses its blocks. So close the world first.
 //
 // In a closed World each structural change and each command panics with a [*memory.Misuse]. Each Entity is
 // stale, queries are empty, and statistics count no entities and no chunks.
