@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strconv"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 
@@ -38,27 +38,10 @@ func (s *Snapshot) Records() []TierRecord {
 }
 
 // WriteJSON writes the tiers as a JSON array of [TierRecord].
-func (s *Snapshot) WriteJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(s.Records())
-}
+func (s *Snapshot) WriteJSON(w io.Writer) error { return writeJSON(w, s.Records()) }
 
 // WriteCSV writes a header and a row per tier.
-func (s *Snapshot) WriteCSV(w io.Writer) error {
-	var b strings.Builder
-	b.WriteString("name,reserved,committed,in_use,peak,live,allocs,frees,failures,budget\n")
-	for _, r := range s.Records() {
-		b.WriteString(r.Name)
-		for _, v := range [...]uint64{r.Reserved, r.Committed, r.InUse, r.Peak, r.Live, r.Allocs, r.Frees, r.Failures, r.Budget} {
-			b.WriteByte(',')
-			b.WriteString(strconv.FormatUint(v, 10))
-		}
-		b.WriteByte('\n')
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
-}
+func (s *Snapshot) WriteCSV(w io.Writer) error { return writeCSV(w, s.Records()) }
 
 // TagRecord is a tag's row in files, with the fields of [TagStats]. All numbers are bytes or counts. The JSON names
 // are stable. The row of all untagged blocks has an empty Name. No tag has an empty name.
@@ -92,23 +75,31 @@ func (s *Snapshot) TagRecords() []TagRecord {
 }
 
 // WriteTagsJSON writes the tags as a JSON array of [TagRecord].
-func (s *Snapshot) WriteTagsJSON(w io.Writer) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(s.TagRecords())
-}
+func (s *Snapshot) WriteTagsJSON(w io.Writer) error { return writeJSON(w, s.TagRecords()) }
 
 // WriteTagsCSV writes a header and a row per tag. Names are quoted if necessary, as in RFC 4180.
-func (s *Snapshot) WriteTagsCSV(w io.Writer) error {
+func (s *Snapshot) WriteTagsCSV(w io.Writer) error { return writeCSV(w, s.TagRecords()) }
+
+func writeJSON(w io.Writer, rows any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(rows)
+}
+
+// writeCSV writes a header of the JSON names of R's fields, and the fields of each row.
+func writeCSV[R any](w io.Writer, rows []R) error {
 	c := csv.NewWriter(w)
-	_ = c.Write(strings.Split("name,in_use,peak,requested,measured,live,allocs,frees,failures,frame_bytes,frame_blocks,level_bytes,level_blocks", ","))
-	for _, r := range s.TagRecords() {
-		row := []string{r.Name}
-		for _, v := range [...]uint64{r.InUse, r.Peak, r.Requested, r.Measured, r.Live, r.Allocs, r.Frees, r.Failures,
-			r.FrameBytes, r.FrameBlocks, r.LevelBytes, r.LevelBlocks} {
-			row = append(row, strconv.FormatUint(v, 10))
+	fields := reflect.VisibleFields(reflect.TypeFor[R]())
+	line := make([]string, len(fields))
+	for i, f := range fields {
+		line[i] = f.Tag.Get("json")
+	}
+	_ = c.Write(line)
+	for _, r := range rows {
+		for i := range fields {
+			line[i] = fmt.Sprint(reflect.ValueOf(r).Field(i))
 		}
-		_ = c.Write(row)
+		_ = c.Write(line)
 	}
 	c.Flush() // the first error stays
 	return c.Error()
