@@ -2,8 +2,8 @@ package memory
 
 import "fmt"
 
-// A Handle is a generational index: a slot of a pool, and the generation of the object in it. It is 8 bytes and has
-// no pointer. It may be stored off-heap, copied, compared and sent to any goroutine. If the object is freed, the
+// A Handle is a generational index: a slot of a pool, and the generation of the object in it. A Handle has 8 bytes
+// and no pointer. It may be stored off-heap, copied, compared and sent to any goroutine. If the object is freed, the
 // handle is stale: looking up a stale handle returns false.
 //
 // The generation of a slot is odd while the slot is in use and even while it is vacant, so the zero

@@ -86,8 +86,8 @@ func (t table[K, V]) lastVacant() uint64 {
 }
 
 // DeleteFunc removes the entries for which del returns true. The function del must not add entries to the Map or
-// remove entries. If it does and does not undo the change, DeleteFunc panics with a *memory.Misuse. If del panics,
-// the entries for which it has returned true are removed, and all others are unchanged.
+// remove entries. If del changes the Map and does not undo the change, DeleteFunc panics with a *memory.Misuse. If
+// del panics, the entries for which it has returned true are removed, and all others are unchanged.
 func (m *Map[K, V]) DeleteFunc(sp *Space, del func(K, V) bool) {
 	t := m.table(sp)
 	m.each(sp, func(e *entry[K, V]) bool {

@@ -33,7 +33,7 @@ const manyElements = 24
 type Flips struct {
 	Integers int // integers that were found
 	Flipped  int // bits that were flipped, one at a time
-	Named    int // flipped bits that Check reported as a fault; it tolerated the other bits
+	Named    int // flipped bits that Check reported as a fault; Check tolerated the other bits
 }
 
 // EveryBit flips each bit of each integer, float and bool that can be reached from roots, one at a time. For each bit

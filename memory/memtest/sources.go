@@ -86,8 +86,8 @@ func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	return &Mortal{carve, src, mem}
 }
 
-// End closes the Carve, which closes the allocators in it, and releases the memory. Its addresses may have a new
-// owner afterwards. If Release fails, the test ends.
+// End closes the Carve, which closes the allocators in it, and releases the memory. The addresses of the memory may
+// have a new owner afterwards. If Release fails, the test ends.
 func (m *Mortal) End(tb testing.TB) {
 	tb.Helper()
 	m.Carve.Close()

@@ -20,8 +20,8 @@ var mapped struct {
 // the longer slice. A mapping includes the bytes for alignment and the guard. Reservations that became garbage
 // without Close are listed, too. Reservations of [Heap] are not listed.
 //
-// AppendMapped is for reports about the process: the list may change before the caller reads it. It is safe for
-// concurrent use.
+// AppendMapped is for reports about the process: the list may change before the caller reads it. AppendMapped is safe
+// for concurrent use.
 //
 // Cost: about 50 ns for each reservation, for the sorting. Because of the list, Reserve and Release cost a lock and a
 // map entry.

@@ -72,7 +72,7 @@ func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 }
 
 // Free frees a block of the Central or of one of its Caches. It panics as [Heap.Free] does. If the block lies in a
-// Cache already, Free detects a double free. It is safe for concurrent use.
+// Cache already, Free detects a double free. Free is safe for concurrent use.
 func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
