@@ -11,9 +11,9 @@ import (
 // newest Mark, Free reclaims its bytes. The bytes of any other block are reclaimed by a Rewind or Reset. After a Free
 // of the newest block the arena has no newest block until the next Alloc.
 //
-// Free panics with a *memory.Misuse if p lies outside the bytes in use or inside the newest block. If p is the newest
-// block, Free panics if size is not its size. If p is an older block, Free panics if size reaches into the newest
-// block. Free panics if the arena is closed. Debug builds panic unless p and size are the address and the size of a
+// Free panics with a *memory.Misuse if p is not in the bytes in use, or if p is in the newest block and not its first
+// byte. If p is the newest block, Free panics if size is not its size. If p is an older block, Free panics if size
+// reaches into the newest block. Free panics if the arena is closed. Debug builds panic unless p and size are the address and the size of a
 // live block.
 func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {

@@ -347,7 +347,8 @@ func (h *Heap) Unlock(x Handle) bool {
 }
 
 // Bytes returns a block as a slice. The slice's length and capacity are the block's size. If x is stale, Bytes
-// returns false. The slice is valid until the next Compact, or as long as the block is locked. Cost: as Lock.
+// returns false. The slice is valid until the next Compact. If the block is locked, the slice is valid until the last
+// Unlock. Cost: as Lock.
 func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 	r := h.find(x)
 	if r == nil {

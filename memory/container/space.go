@@ -78,7 +78,7 @@ func (sp *Space) Use(a memory.Allocator) error {
 	return nil
 }
 
-// Allocator returns the allocator that was passed to In or to the last Use.
+// Allocator returns the allocator of the Space: the one passed to [In], or to the last call of Use.
 func (sp *Space) Allocator() memory.Allocator { return sp.a }
 
 // at returns the address of an offset.

@@ -179,7 +179,7 @@ func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 func (w *Worker) RemoteFrees() remote.Stats { return w.inbox.Stats() }
 
 // Stats returns the statistics of the worker's heap and scratch arena, as they are between two operations of the
-// worker. If an operation is running, Stats returns the result of the last call of Stats. The statistics of the
+// worker. If an operation is running, Stats returns what the call of Stats before it returned. The statistics of the
 // scratch arena change at BeginTask and EndTask. Stats never waits for the worker. Safe for concurrent use.
 func (w *Worker) Stats() memory.Stats {
 	w.last.Lock()
