@@ -26,12 +26,16 @@ func objectsEach[T any](t *testing.T, s *Session, name string) uint64 {
 			return done()
 		})
 	}
+	quiet := func() bool { // the delivery of another asset is not taken for this one
+		st := s.Stream.Stats()
+		return st.Queued == 0 && st.InFlight == 0 && st.Ready == 0
+	}
 	again := func() {
 		n := s.Stream.Stats().Deliveries
 		s.Stream.Reload(name)
-		until(func() bool { return s.Stream.Stats().Deliveries > n })
+		until(func() bool { return s.Stream.Stats().Deliveries > n && quiet() })
 	}
-	until(func() bool { return k.State() == stream.Loaded })
+	until(func() bool { return k.State() == stream.Loaded && quiet() })
 	again()
 	return testenv.LeastObjects(20, again)
 }
