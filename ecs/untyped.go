@@ -177,8 +177,8 @@ type FilterOf struct {
 }
 
 // NewFilterOf returns a filter that reads one to eight columns, one for each of ids. It panics with a
-// [*memory.Misuse] if ids has no element or more than eight, if one of them is not a component of w, or if
-// one of them is passed twice.
+// [*memory.Misuse] if ids has no element or more than eight. It also panics if one of them is not a
+// component of w, or if one is passed twice.
 func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	if len(ids) < 1 || len(ids) > maxFilter {
 		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads 1 to %d columns, not %d; name others with With", maxFilter, len(ids))})
