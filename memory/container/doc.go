@@ -63,8 +63,8 @@
 //	miss among 1,000,000     52.5       41.3
 //	an entry of All, 100,000  7.8        7.3
 //
-// No operation allocates on the Go heap. The benchmarks of this package compare the containers with Go's slices and
-// maps.
+// Operations allocate on the Go heap only for an error, for a panic, once for each type, and in the Check of a
+// Strings. The benchmarks of this package compare the containers with Go's slices and maps.
 //
 // # What strings waste
 //
@@ -84,8 +84,7 @@
 // # Concurrency and the collector
 //
 // Writers follow the goroutine rule of the allocator. Any number of goroutines may read a container while none
-// writes. Elements, keys and values must contain no Go pointer: the first call that needs memory for a type checks
-// the type.
+// writes. Elements, keys and values must contain no Go pointer: each call that needs memory checks the type.
 //
 // # Misuse
 //

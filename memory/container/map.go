@@ -22,18 +22,20 @@ import (
 // iterate in one order. The bytes of their tables are equal, except for padding and signs of zeros in V, which are
 // stored as they were set.
 //
-// A Map has 32 bytes and no pointer. Lifetimes, errors, goroutines and copies are as for [Vec], with at most 3·2^28
-// entries. Growth allocates a new block and frees the old block afterwards, because every entry changes its slot. An
-// allocator that frees newest first panics with a *memory.Misuse at such a growth: call Reserve before the first Set.
+// A Map has 32 bytes and no pointer. Lifetimes, errors, panics, goroutines and copies are as for [Vec]. Beyond 3·2^28
+// entries, and for entries of 128 MiB or more, the error is memory.ErrTooLarge. Growth allocates a new block and frees the
+// old block afterwards, because every entry changes its slot. An allocator that frees newest first panics with a
+// *memory.Misuse at such a growth: call Reserve before the first Set.
 //
 // Two keys are one key if == reports that they are equal. 0 and -0 are one key, which is stored as 0. Padding and
 // blank fields do not count, and are stored as zeros. A NaN is not equal to any key: Get does not find it, and Set
-// fails with [ErrNaN]. Each call with a key that has floats, padding or blank fields needs a lookup in a table of
-// types. Neither keys nor values may contain a Go pointer. To use strings as keys, intern them in a [Strings] and use
-// their ids.
+// fails with [ErrNaN]. If the keys have floats, padding or blank fields, a call needs a lookup in a table of types.
+// Neither keys nor values may contain a Go pointer. To use strings as keys, intern them in a [Strings] and use their
+// ids.
 //
-// The hash depends only on the seed and the bytes of the key, and does not change between versions. A person who
-// chooses the keys and knows the seed can make all keys collide. For keys from strangers use a secret seed.
+// The hash depends only on the seed, the number of slots and the bytes of the key. It does not change between
+// versions. A person who chooses the keys and knows the seed can make all keys collide. For keys from strangers use a
+// secret seed.
 type Map[K comparable, V any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -123,7 +125,8 @@ func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
 func (m *Map[K, V]) Has(sp *Space, k K) bool { return m.Ptr(sp, k) != nil }
 
 // Ptr returns the address of the value of k, or nil if there is no entry for k. The address is valid until the next
-// Set or GetOrSet of a new key, Delete, DeleteFunc, Clear, Reserve, Shrink or Free.
+// Set or GetOrSet of a new key, Delete, DeleteFunc, Clear, Reserve, Shrink or Free, or until the allocator frees the
+// block.
 func (m *Map[K, V]) Ptr(sp *Space, k K) *V {
 	if m.n == 0 {
 		return nil
@@ -228,7 +231,8 @@ func (m *Map[K, V]) mustBeSound() {
 // allocator was reset.
 func (m *Map[K, V]) Forget() { *m = Map[K, V]{seed: m.seed} }
 
-// Reserve makes the Map large enough for n more entries. If Reserve fails, nothing has changed. A negative n panics.
+// Reserve makes the Map large enough for n more entries. If Reserve fails, it returns an error as [Vec.Append] does,
+// and nothing has changed. A negative n panics.
 func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -245,7 +249,7 @@ func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 
 // Shrink makes the table as small as its entries allow. Shrink needs the memory of the new table in addition to the
 // old one. If the allocator refuses this memory, Shrink returns the error, and nothing has changed. Shrink of an
-// empty Map frees its memory.
+// empty Map frees its memory, and panics as Free does.
 func (m *Map[K, V]) Shrink(sp *Space) error {
 	if b := bitsFor(int(m.n)); b < m.bits {
 		return m.rebuild(sp, b)
@@ -339,7 +343,7 @@ func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
 
 // Clone returns a copy of the Map with its entries and its seed. The memory of the copy is from the Space `to`, which
 // may be sp or another Space. The caller owns the copy. Except for the offset, the copy is equal to the byte. If
-// Clone fails, it returns the error and an empty Map with the seed.
+// Clone fails, it returns an error as [Vec.Append] does, and an empty Map with the seed.
 func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
 	m.mustBeSound()
 	size := m.bytes()

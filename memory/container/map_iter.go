@@ -11,8 +11,8 @@ import (
 // All returns an iterator over keys and values. The order depends only on the entries, the seed and the number of
 // slots, so two peers with equal Maps see one order. The loop may delete the current entry and set values. After
 // other deletions, or a Set of a new key, some entries may be missed or visited twice, but each visited entry is in
-// the Map. If the table moves, the iteration panics with a *memory.Misuse. To delete many entries, [Map.DeleteFunc]
-// is cheaper.
+// the Map. If the table moves or is freed, and the loop continues, the iteration panics with a *memory.Misuse. To
+// delete many entries, [Map.DeleteFunc] is cheaper.
 func (m *Map[K, V]) All(sp *Space) iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, e.val) })
@@ -86,8 +86,8 @@ func (t table[K, V]) lastVacant() uint64 {
 }
 
 // DeleteFunc removes the entries for which del returns true. The function del must not add entries to the Map or
-// remove entries. If del changes the Map and does not undo the change, DeleteFunc panics with a *memory.Misuse. If
-// del panics, the entries for which it has returned true are removed, and all others are unchanged.
+// remove entries. If the number of entries or the table differs after del, DeleteFunc panics with a *memory.Misuse.
+// If del panics, the entries for which it has returned true are removed, and all others are unchanged.
 func (m *Map[K, V]) DeleteFunc(sp *Space, del func(K, V) bool) {
 	t := m.table(sp)
 	m.each(sp, func(e *entry[K, V]) bool {

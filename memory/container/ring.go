@@ -15,7 +15,7 @@ import (
 //	  | x2 | x3 | ··· free ··· | x0 | x1 |
 //
 // A Ring has 24 bytes and no pointer. Elements, lifetimes, errors, panics, goroutines and the use in a stack are as
-// for [Vec]. The capacity is a power of two, up to 2^30.
+// for [Vec]. The capacity is 0 or a power of two. Beyond 2^30 elements the error is memory.ErrTooLarge.
 type Ring[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -50,7 +50,8 @@ func (r *Ring[T]) slot(sp *Space, i int) *T {
 	return (*T)(unsafe.Add(sp.at(r.off), uintptr(k)*unsafe.Sizeof(*new(T))))
 }
 
-// PushBack adds x behind the last element. If the Ring is full and cannot grow, it returns an error and adds nothing.
+// PushBack adds x behind the last element. If the Ring is full and cannot grow, PushBack returns an error as
+// [Vec.Append] does, and adds nothing.
 func (r *Ring[T]) PushBack(sp *Space, x T) error {
 	if r.n == r.cap {
 		if err := r.more(sp); err != nil {
@@ -62,8 +63,8 @@ func (r *Ring[T]) PushBack(sp *Space, x T) error {
 	return nil
 }
 
-// PushFront adds x before the first element. If the Ring is full and cannot grow, it returns an error and adds
-// nothing.
+// PushFront adds x before the first element. If the Ring is full and cannot grow, PushFront returns an error as
+// [Vec.Append] does, and adds nothing.
 func (r *Ring[T]) PushFront(sp *Space, x T) error {
 	if r.n == r.cap {
 		if err := r.more(sp); err != nil {
@@ -122,15 +123,17 @@ func (r *Ring[T]) At(sp *Space, i int) T { return *r.Ptr(sp, i) }
 // Set makes x element i. The first element is element 0. If i is out of range, Set panics as a slice does.
 func (r *Ring[T]) Set(sp *Space, i int, x T) { *r.Ptr(sp, i) = x }
 
-// Ptr returns the address of element i. The first element is element 0. The address is valid until the Ring grows,
-// shrinks or is freed, or the element is removed. If i is out of range, Ptr panics as a slice does.
+// Ptr returns the address of element i. The first element is element 0. The address is valid until the element is
+// removed, until the Ring grows, shrinks or is freed, or until the allocator frees the block. If i is out of range,
+// Ptr panics as a slice does.
 func (r *Ring[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, r.n)
 	return r.slot(sp, i)
 }
 
 // Slices returns the elements in order as two slices, for reading and writing. If the elements do not wrap round the
-// end of the block, the second slice is empty. Both slices are valid as long as a result of [Ring.Ptr].
+// end of the block, the second slice is empty. Both slices keep their lengths. Each element is valid as long as a
+// result of [Ring.Ptr].
 func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	first := min(r.n, r.cap-r.head)
 	p := (*T)(unsafe.Pointer(sp)) // see slot
@@ -182,7 +185,8 @@ func (r *Ring[T]) mustBeSound() {
 }
 
 // Clone returns a copy of the Ring with its elements. The memory of the copy is from the Space `to`, which may be sp
-// or another Space. The caller owns the copy. If Clone fails, it returns an empty Ring and the error.
+// or another Space. The caller owns the copy. If Clone fails, it returns an empty Ring and an error as [Vec.Append]
+// does.
 func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
 	sp.at(r.off) // panics in debug builds if the space is closed, before there is a block
 	done := false
@@ -208,8 +212,8 @@ func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
 // Forget leaves the Ring empty and ready without freeing the memory. Call Forget after the allocator was reset.
 func (r *Ring[T]) Forget() { *r = Ring[T]{} }
 
-// Reserve makes the Ring large enough for n more elements. The new capacity is a power of two. If Reserve fails,
-// nothing has changed. A negative n panics.
+// Reserve makes the Ring large enough for n more elements. The new capacity is a power of two. If Reserve fails, it
+// returns an error as [Vec.Append] does, and nothing has changed. A negative n panics.
 func (r *Ring[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -225,7 +229,7 @@ func (r *Ring[T]) Reserve(sp *Space, n int) error {
 
 // Shrink halves the capacity as long as the elements fit. Shrink needs the memory of the new block in addition to the
 // old one. If the allocator refuses this memory, Shrink returns the error, and nothing has changed. Shrink of an
-// empty Ring frees its memory.
+// empty Ring frees its memory, and panics as Free does. Shrink does nothing if T has no size.
 func (r *Ring[T]) Shrink(sp *Space) error {
 	r.mustBeSound()
 	size, al := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))

@@ -27,8 +27,8 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 //
 // After the allocator is closed, its containers must not be read. Set and Intern read, too, because they search
 // first. Debug builds panic with a *memory.Misuse at such a read. Calls that need memory and read none fail with
-// memory.ErrClosed in every build: the growth of a Vec or Ring, a first element, and Reserve. Free panics with a
-// *memory.Misuse.
+// memory.ErrClosed in every build: the growth of a Vec or Ring, a first element, and Reserve. Free of a container
+// that has memory panics with a *memory.Misuse.
 //
 // An allocator may call a function within Alloc or Free, as page.Limit.OnSoft. That function may read containers,
 // change elements and remove some. If the function makes a container so short that the position of a running Insert
@@ -60,9 +60,9 @@ func In(a memory.Allocator) (*Space, error) {
 	return sp, nil
 }
 
-// Use makes sp the Space of a. It has the rules of [In], but does not allocate: it is for an allocator that changes
-// each frame. If Use fails, sp has not changed. Use panics with a *memory.Misuse if the allocator calls it within
-// Alloc, Resize or Free for a container.
+// Use makes sp the Space of a. The rules are those of [In]. Use allocates on the Go heap only for an error, so it
+// suits an allocator that changes each frame. If Use fails, sp has not changed. Use panics with a *memory.Misuse if
+// the allocator calls it within Alloc, Resize or Free for a container.
 func (sp *Space) Use(a memory.Allocator) error {
 	sp.idle()
 	b, ok := a.(memory.Baser)
@@ -78,7 +78,8 @@ func (sp *Space) Use(a memory.Allocator) error {
 	return nil
 }
 
-// Allocator returns the allocator of the Space: the one passed to [In], or to the last call of Use.
+// Allocator returns the allocator of the Space: the one passed to [In], or to the last successful call of Use. The
+// Allocator of a zero Space is nil.
 func (sp *Space) Allocator() memory.Allocator { return sp.a }
 
 // at returns the address of an offset.

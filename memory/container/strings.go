@@ -17,18 +17,18 @@ import (
 //	pages   | hero·· | orc····· | elf····· | ...    slots of one size, from 1 byte up
 //
 // Id 0 is the empty string in every Strings. New ids are given in order, from 1. Each id has a count of calls of
-// Intern. Each Release takes one from the count. When the count is 0, the string is freed, and its id is reused for a
-// later string of similar length. A program need not call Release. Strings does not detect the use of a released id
-// that was reused.
+// Intern. Each Release takes one from the count; a count of 2^32-1 does not change any more. When the count is 0, the
+// string is freed, and its id is reused for a later string of similar length. A program need not call Release.
+// Strings does not detect the use of a released id that was reused.
 //
 // A string does not move. It lies in a slot whose size is from a Fibonacci ladder from 1 byte, with quarter steps
 // above 21 bytes. A string above 987 bytes has its own block. In addition, an id takes 12 bytes, and 11 to 22 bytes
 // in the index. Slots of released strings are reused for strings of similar size; Free frees all memory. The package
 // comment shows the waste for words and sentences.
 //
-// A Strings has no pointer. Lifetimes, errors, goroutines and copies are as for [Vec], with at most 2^31-1 ids and a
-// million pages. A Strings has several blocks that grow one after another, so an allocator that frees newest first
-// panics with a *memory.Misuse after a few strings.
+// A Strings has no pointer. Lifetimes, errors, panics, goroutines and copies are as for [Vec]. Beyond 2^31-1 ids,
+// 2^20 pages, or 2^31-1 bytes in a string the error is memory.ErrTooLarge. A Strings has several blocks that grow one
+// after another, so an allocator that frees newest first panics with a *memory.Misuse after a few strings.
 type Strings struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -108,8 +108,9 @@ func (s *Strings) Lookup(sp *Space, t string) (id uint32, ok bool) {
 }
 
 // Intern returns the id of t and adds one to the count of the id. If t is new, Intern copies it and gives it an id.
-// The empty string has id 0 and no count. A string whose count reaches 2^32-1 is never freed. If t is new and memory
-// or ids are exhausted, Intern returns 0 and an error, and nothing has changed.
+// The empty string has id 0 and no count. After a count has reached 2^32-1, Release does not free the string. If t is
+// new and cannot be added, Intern returns 0 and an error as [Vec.Append] does. A failed Intern changes no string and
+// no id, but may have allocated memory for later calls.
 func (s *Strings) Intern(sp *Space, t string) (id uint32, err error) {
 	if len(t) == 0 {
 		return 0, nil
@@ -132,9 +133,9 @@ func (s *Strings) InternBytes(sp *Space, t []byte) (id uint32, err error) {
 	return s.Intern(sp, unsafe.String(unsafe.SliceData(t), len(t)))
 }
 
-// Text returns the string of an id, or "" if the id is 0 or has no string. The string is no copy. It is valid until
-// the last Release of the id, until Clear or Free, or until the allocator frees its blocks. To keep the string
-// longer, copy it with strings.Clone.
+// Text returns the string of an id, or "" if the id is 0 or has no string. The string is no copy. It is valid until a
+// Release makes the count 0, until Clear or Free, or until the allocator frees the blocks. To keep the string longer,
+// copy it with strings.Clone.
 func (s *Strings) Text(sp *Space, id uint32) string {
 	if uint(id-1) >= uint(s.texts.n) {
 		return ""
@@ -146,8 +147,8 @@ func (s *Strings) Text(sp *Space, id uint32) string {
 	return unsafe.String((*byte)(s.where(sp, x.at)), int(x.n))
 }
 
-// Refs returns the count of an id: the number of calls of Intern without a Release. If the id has no string, Refs
-// returns 0. For id 0, the empty string, Refs always returns 1.
+// Refs returns the count of an id: the number of calls of Intern without a Release, at most 2^32-1. If the id has no
+// string, Refs returns 0. For id 0, the empty string, Refs always returns 1.
 func (s *Strings) Refs(sp *Space, id uint32) uint32 {
 	if id == 0 {
 		return 1
@@ -158,9 +159,10 @@ func (s *Strings) Refs(sp *Space, id uint32) uint32 {
 	return s.text(sp, id).refs
 }
 
-// Release takes one from the count of id. If the count is then 0, Release frees the string, and the id can be reused.
-// Release of id 0 does nothing. Release panics with a *memory.Misuse if id has no string. If the id was reused,
-// Release takes one from the count of the new string.
+// Release takes one from the count of id, unless the count is 2^32-1. If the count is then 0, Release frees the
+// string, and the id can be reused. Release of id 0 does nothing. Release panics with a *memory.Misuse if id has no
+// string. If the id was reused, Release takes one from the count of the new string. If the allocator panics, nothing
+// has changed.
 func (s *Strings) Release(sp *Space, id uint32) {
 	if id == 0 {
 		return
@@ -191,7 +193,8 @@ func (s *Strings) All(sp *Space) iter.Seq2[uint32, string] {
 
 // Clear removes every string and keeps the memory, except the blocks of strings above 987 bytes. Ids begin at 1
 // again. If the allocator panics, some strings are removed and the other strings are unchanged; another Clear
-// continues. If the Strings has memory and its allocator is closed, Clear panics with a *memory.Misuse.
+// continues. If the Strings has memory and its allocator is closed, Clear panics with a *memory.Misuse. Clear also
+// panics if the Strings was overwritten, as far as its bytes or the allocator's metadata show it.
 func (s *Strings) Clear(sp *Space) {
 	sp.idle()
 	s.mustBeSound()
@@ -235,8 +238,9 @@ func (s *Strings) mustBeSound() {
 	noBlock(n&(n-1) != 0 || s.live > n-n/4 || s.live > s.texts.n || s.pages.n > maxPages, "Strings")
 }
 
-// Free frees all memory and leaves the Strings empty and ready. The Strings keeps its seed. If the allocator panics,
-// no block is lost, and another Free continues.
+// Free frees all memory and leaves the Strings empty and ready. The Strings keeps its seed. Free panics as
+// [Strings.Clear] does. If the allocator panics, some strings may be removed, but no block is lost, and another Free
+// continues.
 func (s *Strings) Free(sp *Space) {
 	s.Clear(sp)
 	s.rungs = [rungs]rung{} // from here on it is empty, also when some pages are left
@@ -258,8 +262,8 @@ func (s *Strings) Free(sp *Space) {
 // the allocator was reset.
 func (s *Strings) Forget() { *s = Strings{seed: s.seed} }
 
-// Bytes returns the number of bytes that the Strings takes in its Space. The result texts counts the strings and the
-// waste of slots and pages. The result metadata counts the ids, the index and the list of pages.
+// Bytes returns the numbers of bytes in the blocks of the Strings. The result texts counts the strings and the waste
+// of slots and pages. The result metadata counts the ids, the index and the list of pages.
 func (s *Strings) Bytes(sp *Space) (texts, metadata uint64) {
 	for _, p := range s.pages.Slice(sp) {
 		texts += uint64(p.bytes())

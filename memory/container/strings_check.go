@@ -6,9 +6,9 @@ import (
 	"unsafe"
 )
 
-// Check returns the errors in the metadata and the strings, joined, or nil. The rules are those of [Vec.Check]. Cost:
-// proportional to the ids and the index. Check allocates a few bytes on the Go heap for each id and each entry of the
-// index.
+// Check returns the errors in the metadata and the strings, joined, or nil. The rules are those of [Vec.Check]. Check
+// also allocates a few bytes on the Go heap for each id and each page. Cost: proportional to the index, the ids and
+// the bytes of the strings, and to n·log n for n pages.
 func (s *Strings) Check(sp *Space) error {
 	r := report{what: "Strings"}
 	s.pages.check(sp, &r, "pages")

@@ -10,7 +10,7 @@ import (
 //	start of the block                    its end
 //	  | x0 | x1 | x2 | ··· free ··· |
 //
-// A Vec has 16 bytes and no pointer. If T contains a Go pointer, the first call that needs memory returns a
+// A Vec has 16 bytes and no pointer. If T contains a Go pointer, every call that needs memory returns a
 // *memory.PointerError. A Vec may lie anywhere, also in a block of its own Space or in an element of another
 // container. A copy of a Vec shares its elements, as a copy of a slice does. After a Vec has grown, was shrunk or
 // freed, its copies must not be used.
@@ -21,12 +21,14 @@ import (
 //
 // If the allocator refuses memory, a method returns the error of the allocator's Alloc. Beyond 2^31-1 elements the
 // error is memory.ErrTooLarge. The errors memory.ErrClosed and [ErrNoBase] are explained at [Space]. A call that
-// fails, or in which the allocator panics, has changed nothing. No method allocates on the Go heap. The goroutine
-// rule is explained at [Space].
+// fails, or in which the allocator panics, has changed nothing. Methods allocate on the Go heap only for an error,
+// for a panic, and once for each type. Growth, Shrink and Free panic with a *memory.Misuse if the Vec was
+// overwritten, as far as the Vec or the allocator's metadata show it. The goroutine rule is explained at [Space].
 //
 // In an allocator that frees newest first (stack, arena.StepBack) a Vec can grow while its block is the newest one.
 // If its block is not the newest one, growth panics with the allocator's *memory.Misuse. At the upper end of a
-// stack.Double growth always panics, because blocks do not grow in place there. Call Reserve before.
+// stack.Double growth of a Vec that has a block always panics, because blocks do not grow in place there. Call
+// Reserve before.
 type Vec[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -60,7 +62,8 @@ func (v *Vec[T]) At(sp *Space, i int) (x T) {
 // Set makes x element i. If i is out of range, Set panics as a slice does.
 func (v *Vec[T]) Set(sp *Space, i int, x T) { *v.Ptr(sp, i) = x }
 
-// Ptr returns the address of element i. The address is valid until the Vec grows, shrinks or is freed. If i is out of
+// Ptr returns the address of element i. The address is valid until the Vec grows, shrinks or is freed, or until the
+// allocator frees the block. Insert, Delete and SwapRemove can move another element to the address. If i is out of
 // range, Ptr panics as a slice does.
 func (v *Vec[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, v.n)
@@ -76,12 +79,12 @@ func (v *Vec[T]) slot(sp *Space, i int) *T {
 	return (*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// Slice returns the elements as a slice, for reading and writing and for package slices. The slice is valid until the
-// Vec grows, shrinks or is freed. Appending to the slice allocates a copy on the Go heap.
+// Slice returns the elements as a slice, for reading and writing and for package slices. The slice is valid as long
+// as a result of [Vec.Ptr], and keeps its length. Appending to the slice allocates a copy on the Go heap.
 func (v *Vec[T]) Slice(sp *Space) []T { return unsafe.Slice(v.slot(sp, 0), int(v.n)) }
 
 // TryAppend is [Vec.Append] without growth. TryAppend inlines. If the Vec is full, TryAppend returns false and adds
-// nothing.
+// nothing. Otherwise it returns true.
 func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 	if v.n >= v.cap {
 		return false
@@ -94,7 +97,8 @@ func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 }
 
 // Append adds x at the end. If the Vec must grow and cannot, Append returns an error and adds nothing. Cost: a
-// comparison and a store if x fits. The Vec grows by at least half, so the cost with growth is constant on average.
+// comparison and a store if x fits. If the memory is available, the Vec grows by about half or more, so the cost with
+// growth is constant on average.
 func (v *Vec[T]) Append(sp *Space, x T) error {
 	if n := v.n; n < v.cap {
 		if unsafe.Sizeof(x) > 0 {
@@ -116,14 +120,15 @@ func (v *Vec[T]) appendSlow(sp *Space, x T) error {
 	return nil
 }
 
-// AppendSlice adds the elements of xs at the end. If AppendSlice fails, it adds none. The slice xs may be a part of
-// v, and may include elements that were removed at the end of v meanwhile.
+// AppendSlice adds the elements of xs at the end. If AppendSlice fails, it returns an error as Append does and adds
+// none. The slice xs may be a part of v, and may include elements that were removed at the end of v meanwhile.
 func (v *Vec[T]) AppendSlice(sp *Space, xs []T) error {
 	return v.insert(sp, int(v.n), xs)
 }
 
 // Insert inserts xs before element i, or at the end if i is Len. The elements from i on move up. If Insert fails, it
-// inserts none. Insert panics unless 0 <= i <= Len. The slice xs may be a part of v, as in [Vec.AppendSlice].
+// returns an error as Append does and inserts none. Insert panics unless 0 <= i <= Len. The slice xs may be a part of
+// v, as in [Vec.AppendSlice].
 func (v *Vec[T]) Insert(sp *Space, i int, xs ...T) error {
 	if uint(i) > uint(v.n) {
 		_ = make([]struct{}, v.n)[i:]
@@ -168,8 +173,8 @@ func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	return *v.slot(sp, int(v.n)), true
 }
 
-// Delete removes the elements from i up to j, without element j, as slices.Delete does. The elements behind them move
-// down. Delete panics unless 0 <= i <= j <= Len.
+// Delete removes the elements from i up to j, without element j. The elements behind them move down. Delete panics
+// unless 0 <= i <= j <= Len.
 func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	s := v.Slice(sp)
 	_ = s[i:j]
@@ -206,10 +211,10 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 // Clear removes every element and keeps the memory.
 func (v *Vec[T]) Clear() { v.n = 0 }
 
-// Free frees the memory and leaves the Vec empty and ready. If the allocator panics, as it does if a Reset has freed
-// the block, nothing has changed. If the allocator is closed and the Vec has memory, Free panics with a
-// *memory.Misuse. Free also panics if the header of the Vec was overwritten, as far as the header or the allocator's
-// metadata show it.
+// Free frees the memory and leaves the Vec empty and ready. If the allocator panics, nothing has changed. It panics
+// if its metadata shows that a Reset has freed the block. If the allocator is closed and the Vec has memory, Free
+// panics with a *memory.Misuse. Free also panics if the header of the Vec was overwritten, as far as the header or
+// the allocator's metadata show it.
 func (v *Vec[T]) Free(sp *Space) {
 	v.mustBeSound()
 	was := *v
@@ -227,7 +232,7 @@ func (v *Vec[T]) mustBeSound() {
 func (v *Vec[T]) Forget() { *v = Vec[T]{} }
 
 // Clone returns a copy of the Vec with its elements. The memory of the copy is from the Space `to`, which may be sp
-// or another Space. The caller owns the copy. If Clone fails, it returns an empty Vec and the error.
+// or another Space. The caller owns the copy. If Clone fails, it returns an empty Vec and an error as Append does.
 func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	sp.at(v.off) // panics in debug builds if the space is closed, before there is a block
 	done := false
@@ -245,9 +250,10 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	return c, c.AppendSlice(to, v.Slice(sp))
 }
 
-// Check returns the errors in the metadata, or nil. It is for bytes of another process, and for memory that may have
-// been overwritten. Check allocates on the Go heap only if there is an error. If the allocator rounds sizes up, Check
-// calls its Resize to verify the size. This call counts as a write for the goroutine rule.
+// Check returns the errors in the metadata, or nil. It does not look at the elements. It is for bytes of another
+// process, and for memory that may have been overwritten. Check allocates on the Go heap only for an error, and once
+// for each type. If the allocator has rounded the size up, and always in debug builds, Check calls its Resize to
+// verify the size. This call counts as a write for the goroutine rule.
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{what: "Vec"}
 	v.check(sp, &r, "elements")

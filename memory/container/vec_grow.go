@@ -15,9 +15,9 @@ const (
 	doubleBytes = 1 << 20
 )
 
-// Reserve makes the Vec large enough for n more elements, and no larger. If Reserve fails, nothing has changed. A
-// negative n panics. If the allocator cannot grow the block in place, a Reserve of 1 before each Append copies the
-// Vec each time.
+// Reserve makes the Vec large enough for n more elements. If Reserve must grow the Vec, the new capacity is Len plus
+// n. If Reserve fails, it returns an error as Append does, and nothing has changed. A negative n panics. If the
+// allocator cannot grow the block in place, a Reserve of 1 before each Append copies the Vec each time.
 func (v *Vec[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]
@@ -33,7 +33,8 @@ func (v *Vec[T]) Reserve(sp *Space, n int) error {
 
 // Shrink reduces the capacity to the length. If the allocator cannot shrink the block in place, Shrink copies the
 // elements to a new block and frees the old block. If the new block cannot be allocated, Shrink returns the error,
-// and nothing has changed.
+// and nothing has changed. Shrink of an empty Vec frees its memory, and panics as Free does. Shrink does nothing if T
+// has no size.
 func (v *Vec[T]) Shrink(sp *Space) error {
 	switch {
 	case v.n == v.cap || unsafe.Sizeof(*new(T)) == 0:
