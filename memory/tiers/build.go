@@ -10,9 +10,10 @@ import (
 )
 
 // New reserves the address space of all tiers and, unless Config.GC has Keep, raises GOGC for the whole process. It
-// commits no memory yet. The metadata takes 110 KiB of the Go heap. If the configuration is invalid, the error wraps
-// memory.ErrConfig and names the field. If the system refuses even the smallest tiers, the error wraps
-// memory.ErrOutOfMemory. After an error nothing stays reserved.
+// commits no memory yet. With the zero Config the metadata takes about 110 KiB of the Go heap. If the configuration
+// is invalid, the error wraps memory.ErrConfig and names the field. If the system refuses even the smallest tiers,
+// the error wraps memory.ErrOutOfMemory. Any other error of Config.Source is wrapped, too. After an error nothing
+// stays reserved, except if Config.Source fails to release it.
 func New(cfg Config) (_ *Manager, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Close ends the manager. First the hooks of all tiers run. Then all pools are reset, newest first. Then all pools
-// are closed, newest first. Then all memory is released. Unless another manager paces, GOGC gets the program's own
-// value again. The workers' goroutines must have ended. All pointers into the tiers are dangling afterwards. Pools
-// that are built on PoolSource and not registered are closed with the manager. If the page source is closed first,
-// the manager is closed with the source, and neither hooks nor pools run. A Close after one that completed does
-// nothing.
+// Close ends the manager. First the blocks that other goroutines have sent are freed, and the hooks of all tiers run.
+// Then all pools that have a reset are reset, newest first. Then all pools are closed, newest first. Then all memory
+// is released. Unless another pacer of package gcpace is open, GOGC gets the program's own value again. The workers'
+// goroutines must have ended. All pointers into the tiers are dangling afterwards. Pools that are built on PoolSource
+// and not registered are closed with the manager. If the page source is a [page.Watched] and is closed first, the
+// manager is closed with the source, and neither hooks nor pools run. A Close after one that completed returns nil
+// and changes nothing.
 //
 // Inside a frame or a worker's task, and from a hook or a callback, Close returns an error that wraps ErrOrder and
 // changes nothing. If a pool is in use, Close also returns an error and changes nothing, see [Manager.AddPool].

@@ -26,18 +26,20 @@ type Config struct {
 	HugePages, Prefault bool
 
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; for Inbox, the address space of each
-	// worker. 0 means the default of [Tier.Info]. The maximum is 1 TiB, and on 32-bit systems 1 GiB. Address space is
-	// not memory, except if the source is the Go heap.
+	// worker. 0 means the default of [Tier.Info]. The maximum is 1 TiB, and on 32-bit systems one byte less than 1
+	// GiB. All tiers together may have at most half of all addresses. Address space is not memory, except if the
+	// source is the Go heap.
 	//
 	// If the system refuses so much, as under ulimit -v, New reserves an eighth less for each tier, and repeats that.
-	// New also reserves less if the system would have less than 128 MiB left for the Go heap and threads. A tier's
-	// minimum is 1 MiB; the minimum of Frame is the size of its buffers. The budgets shrink with the reservation.
-	// Stats has the reserved bytes.
+	// New also reserves less if the system would have too little left for the Go heap and threads: about 128 MiB. A
+	// tier's minimum is 1 MiB; the minimum of Frame is 80 KiB for each buffer, rounded up to 1 MiB. Budgets and
+	// scratch arenas shrink if they do not fit. Stats has the reserved bytes.
 	Reserve [Count]uintptr
 
 	// Budget is the hard limit on the committed bytes of each tier. Beyond it allocation fails with
 	// memory.ErrOutOfMemory. 0 and every value above the tier's reservation mean the whole reservation. The budget of
-	// Inbox is shared equally by all workers.
+	// Inbox is shared equally by all workers. The budget of Frame must be at least 16 KiB for each buffer, and its
+	// Reserve 80 KiB.
 	Budget [Count]uintptr
 
 	// Frames is the number of frame buffers, from 1 to 64, which share the Frame tier equally. 0 means 2: the blocks
@@ -55,7 +57,8 @@ type Config struct {
 	// Blocks that are freed on another goroutine than their owner's are collected in batches. FreeItems bounds the
 	// blocks of a batch, FreeBytes their bytes. Each Freer of [Manager.NewFreer] and [Worker.NewFreer] has a batch.
 	// In a frame [Manager.Free] also collects the blocks of each worker in a batch. A full batch is sent at once.
-	// Sending never waits and never fails for lack of space.
+	// EndFrame and EndLevel send the blocks that Manager.Free has collected. Sending never waits and never fails for
+	// lack of space.
 	//
 	// FreeItems is 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for a worker's blocks, which are few
 	// and large. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. 0 means 64 KiB for a Freer. For
@@ -72,13 +75,14 @@ type Config struct {
 	//
 	//   - Static, Level, Pools, Slab and Large: during the allocation that commits memory, with the committed bytes
 	//     and the budget.
-	//   - Frame: in EndFrame, if the frame used more than SoftMark of its buffer and the frame before it used less.
+	//   - Frame: in EndFrame, if the frame used more than SoftMark of its buffer and the frame before it did not.
 	//     The arguments are the bytes used and the capacity of a buffer.
 	//   - Inbox: in BeginFrame, for each worker that has risen past the mark of its share since the last BeginFrame.
 	//     The arguments are the worker's committed bytes and its share of the budget.
 	//
 	// OnSoft must not allocate from the manager. If OnSoft panics, the manager's method that called OnSoft has
-	// changed nothing. If the caller repeats that method, it calls OnSoft again.
+	// allocated nothing, and has not begun or ended a frame. It may have freed blocks that other goroutines had sent.
+	// If the caller repeats that method, it calls OnSoft again.
 	OnSoft func(t Tier, committed, budget uintptr)
 
 	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The manager's BeginLevel
@@ -152,8 +156,9 @@ func (c *Config) checkFields() error {
 }
 
 // Reserved returns the address space of a tier in bytes, as Reserve and Workers configure it. For Inbox it is the sum
-// over all workers. Rounded up to 1 MiB, the result is the upper limit of the tier's Budget. For a number that is no
-// tier the result is 0. If the sum over the workers overflows, the result is 0, and New returns an error.
+// over all workers. If Reserve of the tier is a multiple of 1 MiB, or 0, the result is the upper limit of the tier's
+// Budget. New may reserve less, see Reserve. For a number that is no tier the result is 0. If the sum over the
+// workers overflows, the result is 0, and New returns an error.
 func (c Config) Reserved(t Tier) uintptr {
 	if t >= Count {
 		return 0
@@ -209,8 +214,8 @@ func (c *Config) reserved(t Tier) uintptr {
 
 // SetBudget sets the budget of tier t in bytes, on the game goroutine. Values above the tier's reservation mean the
 // reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 forbids every further
-// commit. The soft mark does not change. Use SetBudget in tests of how a game behaves if memory is exhausted, and to
-// shift memory between tiers when levels change.
+// commit. The soft mark and the size of the frame buffers do not change. Use SetBudget in tests of how a game behaves
+// if memory is exhausted, and to shift memory between tiers when levels change.
 //
 // After Close the error wraps memory.ErrClosed. The error wraps memory.ErrConfig if bytes is 0, if t is no tier, or
 // if t is Inbox. The budget of Inbox cannot change because the workers use it on their own goroutines.

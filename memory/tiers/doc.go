@@ -30,8 +30,8 @@
 //	New { BeginLevel { BeginFrame EndFrame }* EndLevel | BeginFrame EndFrame }* Close
 //
 // Close may come inside a level. Frame memory can be allocated only between BeginFrame and EndFrame, level memory
-// only between BeginLevel and EndLevel. Pools may be made at any time. EndLevel resets all pools, and so frees also
-// objects that are older than the level.
+// only between BeginLevel and EndLevel. Pools may be made at any time. EndLevel resets all pools that have a reset,
+// and so frees also objects that are older than the level.
 //
 // If an object owns more than memory, such as a texture or a file, [Manager.OnReset] registers a function that
 // releases the texture or the file when the tier is reset.
@@ -128,12 +128,12 @@
 //
 // # Concurrency and the collector
 //
-// The manager belongs to the game goroutine, a [Worker] to its worker's goroutine, and a Freer to the goroutine that
-// made the Freer. Worker.Stats is safe for concurrent use. Callbacks run on the game goroutine. Only the hooks of a
-// scratch arena run on the worker's goroutine, in EndTask.
+// The manager belongs to the game goroutine, a [Worker] to its worker's goroutine, and a Freer to one goroutine.
+// Worker.Stats is safe for concurrent use. Callbacks run on the game goroutine. Only the hooks of a scratch arena run
+// on the worker's goroutine, in EndTask.
 //
-// Each manager paces the collector, for the whole process: see package gcpace and [Config.GC]. EndLevel runs a
-// collection that became due in the level.
+// Unless Config.GC has Keep, each manager paces the collector, for the whole process: see package gcpace and
+// [Config.GC]. EndLevel runs a collection that became due in the level.
 //
 // # Source
 //

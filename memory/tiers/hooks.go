@@ -24,10 +24,10 @@ import (
 //
 // f may allocate and free in every tier, through tags, workers and pools. EndLevel then frees f's blocks in the tiers
 // that EndLevel resets, and reports f's blocks in the other tiers as leaks. f must not begin or end a frame or a
-// level, declare static memory, or close the manager: these calls return an error that wraps ErrOrder. A hook is
+// level, declare static memory, or close the manager. These calls return an error that wraps ErrOrder. A hook is
 // removed before it runs. If a hook panics, the call of BeginFrame, EndLevel or Close has reset nothing. If the
 // caller repeats the call, the remaining hooks run. After the manager's page source is closed no hook runs. If f
-// closes the source, the call that runs f returns ErrOrder.
+// closes the source during BeginFrame or EndLevel, the call returns an error that wraps ErrOrder.
 func (m *Manager) OnReset(t Tier, f func()) {
 	bad := ""
 	switch {

@@ -104,9 +104,9 @@ func (i Inspector) EachPool(f func(name string, s memory.Stats)) {
 }
 
 // EachTag calls f with the statistics of every tag, in the order of creation. The last row has an empty name and the
-// statistics of all untagged blocks. The sum of the rows is the tiers slab, large, pools and inbox, plus the memory
-// that the frame and the level have allocated. Without [Config.Tags] f is not called. If a worker is inside a call,
-// the last row may lack that call.
+// statistics of all untagged blocks. In the sum of the rows, the bytes in use and the counts are those of slab,
+// large, pools and inbox. Frame and Level are the memory that the frame and the level have in use. Without
+// [Config.Tags] f is not called. If a worker is inside a call, the last row may lack that call.
 func (i Inspector) EachTag(f func(TagStats)) {
 	m := i.m
 	if !m.cfg.Tags {

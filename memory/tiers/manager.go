@@ -18,11 +18,11 @@ import (
 // call can be retried. A second Close completes in any case, see [Manager.Close].
 //
 // The allocators that Slab, Large, Frames and the like return are for allocating, freeing and reading. Only the
-// manager may reset, advance or close them. Free tagged blocks through the manager or a [Tag].
+// manager may reset, advance or close them. Free tagged blocks through the manager, a [Tag] or a Freer.
 //
 // After Close, Alloc and NewPool fail with memory.ErrClosed; Declare, BeginFrame and the other calls of frames and
-// levels fail with [ErrOrder]. Free, Resize, SizeOf, AddPool and OnReset panic with a *memory.Misuse. Owns returns
-// false, and Stats has counts but no bytes.
+// levels fail with [ErrOrder]. Free of a block, Resize, SizeOf, AddPool and OnReset panic with a *memory.Misuse. Owns
+// returns false. In Stats no bytes are in use, committed or reserved.
 type Manager struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -79,7 +79,8 @@ type record struct {
 // errors of [slab.Heap.Alloc].
 //
 // Other goroutines send the blocks that they free to the game goroutine. If the size class has no free block, Alloc
-// frees up to 32 of the sent blocks. Before Alloc fails, it frees all sent blocks.
+// frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If such a block
+// was freed twice, Alloc panics with a *memory.Misuse.
 func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return m.slab.heap.Alloc(size, align)
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrOrder is wrapped by every error about a call of frames or levels in the wrong order.
+// ErrOrder is wrapped by every error about a call of frames, levels, tasks or Close in the wrong order.
 var ErrOrder = errors.New("tiers: call out of order")
 
 // phase is the state of frames and levels. A frame may run inside a level or, for example while the next one
@@ -26,11 +26,12 @@ func (m *Manager) order(op, state, remedy string) error {
 	return fmt.Errorf("%w: %s %s; %s", ErrOrder, op, state, remedy)
 }
 
-// BeginFrame opens a frame. BeginFrame first frees the blocks that other goroutines have sent. It calls Config.OnSoft
-// for workers that rose past their soft mark. It runs the hooks of the oldest frame, then frees the blocks of the
-// oldest frame. If the new frame's buffer cannot be committed, the frame's arena has no capacity. Inside a frame,
-// from a callback, and after Close the error wraps [ErrOrder]. Cost: proportional to tiers, pools and workers, plus
-// the freed blocks and the hooks.
+// BeginFrame opens a frame. BeginFrame first frees the blocks that other goroutines have sent to the game goroutine.
+// It calls Config.OnSoft for workers that rose past their soft mark. It runs the hooks of the oldest frame, then
+// frees the blocks of the oldest frame. If the new frame's buffer cannot be committed, the frame's arena has no
+// capacity. Inside a frame, from a callback, and after Close the error wraps [ErrOrder]. The same holds if a callback
+// closes the page source. After an error no frame has begun. Cost: proportional to tiers, pools and workers, plus the
+// freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
 	switch {
 	case m.phase >= closing:
@@ -87,8 +88,8 @@ func (m *Manager) EndFrame() error {
 
 // NextFrame ends the open frame, if there is one, and begins the next. It is the only call that a tick needs, see the
 // package comment. If a level ends or begins between two ticks, call EndFrame first. NextFrame returns the errors of
-// EndFrame and BeginFrame. If EndFrame could not send all frees to workers, the next frame has begun nevertheless. If
-// EndFrame fails for another reason, the old frame stays open.
+// EndFrame and BeginFrame. If EndFrame could not send all frees to workers, NextFrame begins the next frame
+// nevertheless. If the error wraps ErrOrder, no new frame has begun.
 func (m *Manager) NextFrame() error {
 	var failed error
 	if m.phase&inFrame != 0 {
@@ -101,8 +102,9 @@ func (m *Manager) NextFrame() error {
 
 // BeginLevel opens a level. Blocks of slab, large and the workers that are live already do not belong to it, so
 // EndLevel will not report them as leaks. Unless Config.GC has Keep, BeginLevel waits until a running collection of
-// the Go heap ends. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. Cost:
-// proportional to tiers, pools and workers, and 16 bytes read and written for each KiB of slab in use.
+// the Go heap ends. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. The same
+// holds if a callback closes the page source. Cost: proportional to tiers, pools and workers, and 16 bytes read and
+// written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
 	switch {
 	case m.phase >= closing:
@@ -131,20 +133,22 @@ func (m *Manager) BeginLevel() error {
 	return nil
 }
 
-// EndLevel closes the level and returns its leaks, see [Leaks]. First the hooks of all tiers run, see
-// [Manager.OnReset]. Then the pools that have a reset are reset, newest first, the static buffers are released, and
-// the level arena is reset. All handles and pointers into these pools, buffers and the arena are dangling afterwards.
-// After these steps EndLevel counts the leaks. So the leaks include live blocks that hooks and resets have allocated.
-// Goroutines that work for the level must have stopped: a worker's block that is still in a Freer counts as a leak.
+// EndLevel closes the level and returns its leaks, see [Leaks]. First the blocks that other goroutines have sent to
+// the game goroutine are freed. Then the hooks of Pools, Level and Static run, see [Manager.OnReset]. Then the pools
+// that have a reset are reset, newest first, the static buffers are released, and the level arena is reset. All
+// handles and pointers into these pools, buffers and the arena are dangling afterwards. After these steps EndLevel
+// counts the leaks. So the leaks include live blocks that hooks and resets have allocated. Goroutines that work for
+// the level must have stopped: a worker's block that is still in a Freer counts as a leak.
 //
 // At the end EndLevel runs a collection of the Go heap if a collection is due, see [gcpace.Pacer.EndLevel]. Cost: the
 // hooks, the pools' resets and the collection. The cost is also proportional to the live blocks of large and of the
 // workers. For slab, EndLevel costs as much as BeginLevel.
 //
-// Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. Any other error
-// reports that the static memory could not be released. After an error, and after a panic of a hook or a reset, the
-// level has not ended and EndLevel may be called again. The second EndLevel does not run hooks again. It resets a
-// pool again if the pool has allocated objects since its reset, or if a frame has begun in between.
+// Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. The same holds if a
+// callback closes the page source: then the manager is closed. Any other error reports that the static memory could
+// not be released. After any other error, and after a panic of a hook or a reset, the level has not ended and
+// EndLevel may be called again. The second EndLevel does not run hooks again. It resets a pool again if the pool has
+// more live objects than after its reset, or if a frame has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:

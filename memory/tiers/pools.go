@@ -32,14 +32,14 @@ type poolEntry struct {
 
 // PoolSource is the page source for pools, component columns and particle columns: the pools tier, within its budget.
 // Pass the source to the constructor of a pool, then register the pool with AddPool. Of a pool that is not registered
-// only the committed bytes are counted. EndLevel does not reset such a pool. It is closed with the manager. After
-// Close the source fails with memory.ErrClosed.
+// only the committed bytes are counted. EndLevel does not reset such a pool. Its memory is released with the manager.
+// After Close the source fails with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
 // NewPool makes a pool in the pools tier and registers the pool under the pool's own name, as AddPool does. NewPool
 // returns the error of [pool.New]. Once Close has reset all pools, the error wraps memory.ErrClosed. If m is nil, the
-// error wraps memory.ErrConfig. During the Reset or Close of a pool, NewPool panics with a *memory.Misuse and makes
-// no pool.
+// error wraps memory.ErrConfig. While EndLevel or Close resets the pools, NewPool panics with a *memory.Misuse and
+// makes no pool.
 func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
 	return newPool[T](m, nil, "NewPool", cfg)
 }
@@ -68,12 +68,13 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 }
 
 // AddPool registers a pool that was built on PoolSource. The statistics of the tier include the pool's statistics.
-// EndLevel resets the pool, also if the pool was made before BeginLevel. Close resets and then closes the pool.
-// EndLevel and Close begin with the newest pool. The name is for EachPool and the leak report. AddPool panics with a
-// *memory.Misuse if the pool is nil or already registered, during the Reset or Close of a pool, and after Close.
+// EndLevel resets the pool, also if the pool was made before BeginLevel. Close resets and then closes the pool. A
+// [Funcs] without ResetFunc is not reset. EndLevel and Close begin with the newest pool. The name is for EachPool and
+// the leak report. AddPool panics with a *memory.Misuse if the pool is nil or already registered, during the Reset or
+// Close of a pool, and after Close.
 //
 // A pool may have a method InUse() error. Manager.Close calls InUse before anything changes. If InUse returns an
-// error, for example because of an open query, Close returns that error and changes nothing.
+// error, for example because of an open query, Close returns an error that wraps it, and changes nothing.
 func (m *Manager) AddPool(name string, p Pool) { m.addPool(nil, name, p) }
 
 // AddPool is Manager.AddPool for a pool that counts under the tag as long as it is registered.

@@ -37,14 +37,15 @@ func (s *Snapshot) Records() []TierRecord {
 	return rows
 }
 
-// WriteJSON writes the tiers as a JSON array of [TierRecord].
+// WriteJSON writes the tiers as a JSON array of [TierRecord]. It returns the error of w.
 func (s *Snapshot) WriteJSON(w io.Writer) error { return writeJSON(w, s.Records()) }
 
-// WriteCSV writes a header and a row per tier.
+// WriteCSV writes a header and a row per tier. It returns the error of w.
 func (s *Snapshot) WriteCSV(w io.Writer) error { return writeCSV(w, s.Records()) }
 
-// TagRecord is a tag's row in files, with the fields of [TagStats]. All numbers are bytes or counts. The JSON names
-// are stable. The row of all untagged blocks has an empty Name. No tag has an empty name.
+// TagRecord is a tag's row in files, with the fields of [TagStats] except Committed, Reserved, LargestFree and Free.
+// All numbers are bytes or counts. The JSON names are stable. The row of all untagged blocks has an empty Name. No
+// tag has an empty name.
 type TagRecord struct {
 	Name        string `json:"name"`
 	InUse       uint64 `json:"in_use"`
@@ -74,10 +75,11 @@ func (s *Snapshot) TagRecords() []TagRecord {
 	return rows
 }
 
-// WriteTagsJSON writes the tags as a JSON array of [TagRecord].
+// WriteTagsJSON writes the rows of TagRecords as a JSON array of [TagRecord]. It returns the error of w.
 func (s *Snapshot) WriteTagsJSON(w io.Writer) error { return writeJSON(w, s.TagRecords()) }
 
-// WriteTagsCSV writes a header and a row per tag. Names are quoted if necessary, as in RFC 4180.
+// WriteTagsCSV writes a header and the rows of TagRecords. Names are quoted if necessary, as in RFC 4180.
+// WriteTagsCSV returns the error of w.
 func (s *Snapshot) WriteTagsCSV(w io.Writer) error { return writeCSV(w, s.TagRecords()) }
 
 func writeJSON(w io.Writer, rows any) error {
@@ -105,7 +107,7 @@ func writeCSV[R any](w io.Writer, rows []R) error {
 	return c.Error()
 }
 
-// WriteText writes the tiers, and the tags if there are any, as tables for people.
+// WriteText writes the tiers, and with Config.Tags also the tags, as tables for people. It returns the error of w.
 func (s *Snapshot) WriteText(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-8s %10s %10s %10s %10s %9s %9s %8s\n", "tier", "in use", "peak", "committed", "budget", "allocs", "frees", "failures")

@@ -13,8 +13,8 @@ import (
 //
 //	slab      within its size class
 //	large     to less always; to more if the memory after it is free or not committed yet
-//	frame     the newest block of the open frame: within its buffer. Outside a frame, and blocks of
-//	          earlier frames: not to more
+//	frame     the newest block of the open frame: within its buffer. Outside a frame: not to more.
+//	          Blocks of earlier frames: never
 //	level     the newest block: within the tier's budget
 //	static    only to the same size
 //	workers   only to the same size; their own goroutine resizes them with [Worker.Resize]
@@ -53,7 +53,8 @@ func (m *Manager) resizeRare(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 }
 
 // Resize changes the size in bytes of a live block in place, on the worker's goroutine, and reports whether it
-// succeeded. It first frees the blocks that other goroutines have sent. See [tlsf.Heap.Resize].
+// succeeded. It first frees the blocks that other goroutines have sent, and panics as [Worker.Alloc] does. See
+// [tlsf.Heap.Resize].
 func (w *Worker) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

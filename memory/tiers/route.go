@@ -26,9 +26,9 @@ import (
 // are freed with their arena. Arenas do not record blocks, so in these two tiers Free accepts an address inside a
 // block.
 //
-// A block of a worker is sent to the worker, who frees it at the worker's next Alloc, Resize or Settle. Outside a
-// frame the block is sent at once. Inside a frame the block is sent at EndFrame, or earlier if its batch is full, see
-// [Config.FreeItems].
+// A block of a worker is sent to the worker, who frees it at the worker's next Alloc, Resize or Settle. EndLevel
+// frees it as well. Outside a frame the block is sent at once. Inside a frame the block is sent at EndFrame, or
+// earlier if its batch is full, see [Config.FreeItems].
 func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {
@@ -44,7 +44,8 @@ func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	m.freeRare("Free", p, size, true)
 }
 
-// FreeAny is Free without the size. It makes all other checks. A worker's block is sent at once.
+// FreeAny is Free without the size. It makes all other checks. In frame and level FreeAny frees nothing. A worker's
+// block is sent at once.
 func (m *Manager) FreeAny(p unsafe.Pointer) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {
@@ -126,8 +127,8 @@ func (m *Manager) Extent() uintptr { return m.size }
 //
 // The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at
 // Flush and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The game goroutine
-// frees the blocks in the next BeginFrame or EndLevel, or when Alloc needs memory. Free large blocks with Freer.Free:
-// Freer.FreeAny counts no bytes, so large blocks would wait until the batch has enough blocks.
+// frees the blocks in the next BeginFrame, EndLevel or Close, or when Alloc needs memory. Free large blocks with
+// Freer.Free: Freer.FreeAny counts no bytes, so large blocks would wait until the batch has enough blocks.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is
 // closed. Other misuse, such as a double free or an object of a pool, is detected when the batch is freed. The call

@@ -20,9 +20,9 @@ type Snapshot struct {
 	// Tags has the rows of EachTag; it is empty without Config.Tags. The next call of Manager.Snapshot with this
 	// Snapshot overwrites the array. If you keep a copy of the Snapshot, clone Tags.
 	Tags []TagStats
-	// RSS is the resident bytes of the process, or 0 if they are unknown, as on systems other than Linux. Untracked
-	// is the part of RSS that neither the tiers nor the Go runtime account for: the binary, C libraries, the graphics
-	// driver.
+	// RSS is the resident bytes of the process, or 0 if they are unknown, as on systems other than Linux and after
+	// Close. Untracked is RSS less the bytes in use of all tiers and less Go.Total, but at least 0. It estimates the
+	// binary, C libraries and the graphics driver.
 	RSS, Untracked uint64
 }
 
@@ -31,11 +31,11 @@ type TierStats struct {
 	Tier Tier
 	memory.Stats
 	Budget      uint64 // hard limit on Committed
-	FrameAllocs uint64 // since BeginFrame
+	FrameAllocs uint64 // since BeginFrame; 0 outside a frame
 	FrameFrees  uint64
 }
 
-// Used returns InUse as a share of Budget, from 0 to 1. If Budget is 0, Used returns 0.
+// Used returns InUse divided by Budget. If Budget is 0, Used returns 0.
 func (s TierStats) Used() float64 {
 	if s.Budget == 0 {
 		return 0

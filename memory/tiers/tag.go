@@ -31,8 +31,8 @@ const (
 // stale entry.
 //
 // Without [Config.Tags] a tag allocates blocks as well, but its statistics are 0. A Tag belongs to the game
-// goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free panics, and the tag's
-// statistics have counts but no bytes. The methods of a nil or zero Tag panic with a *memory.Misuse.
+// goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free of a block panics, and the
+// tag's statistics have no bytes in use. The methods of a nil or zero Tag panic with a *memory.Misuse.
 //
 // Cost: Tag.Alloc and Tag.Free together take about 17 ns more than Manager.Alloc and Manager.Free, see BenchmarkTag.
 // The entries are in the Go heap. They take 4 to 8 bytes for each live block of slab, and 8 bytes for each KiB of

@@ -12,8 +12,9 @@ import (
 // is valid as long as any other block of that arena. Cost: the arena's own Alloc, a call, and a few additions.
 //
 // The statistics count the bytes allocated through the TagArena since the frame or the level began. They are at most
-// the bytes that the arena has in use. TagArena.Free reduces the statistics. Manager.Free and Rewind do not reduce
-// them, because an arena does not record the tag of a block.
+// the bytes that the arena has in use. TagArena.Free and TagArena.Resize change the statistics. Manager.Free and
+// Rewind reduce them only to the bytes that the arena has in use, because an arena does not record the tag of a
+// block. Without [Config.Tags] the statistics are zero.
 //
 // A TagArena belongs to the game goroutine. The methods of a nil or zero TagArena panic with a *memory.Misuse.
 type TagArena struct {
@@ -61,8 +62,8 @@ func (a *TagArena) used(m *Manager) uintptr {
 }
 
 // Taken returns the memory that was allocated through the TagArena since the frame or the level began. Between frames
-// Taken returns the memory of the last frame. Outside a level Taken of a level's TagArena returns zero. Blocks counts
-// all allocations, also blocks that are freed already.
+// Taken returns the memory of the last frame. Outside a level Taken of a level's TagArena returns zero. After Close
+// Taken returns zero. Blocks counts all allocations, also blocks that are freed already.
 func (a *TagArena) Taken() Bumped {
 	m := a.of("Taken")
 	if !a.level && a.begun != m.frame.begun {
@@ -71,8 +72,8 @@ func (a *TagArena) Taken() Bumped {
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
 }
 
-// Alloc calls Alloc of the arena and returns the arena's errors. Outside a frame or level Alloc fails; in debug
-// builds it panics.
+// Alloc calls Alloc of the arena and returns the arena's errors. Outside a frame or level Alloc fails with
+// memory.ErrClosed; in debug builds it panics with a *memory.Misuse.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()
@@ -92,7 +93,8 @@ func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	return p, err
 }
 
-// Free is Manager.Free for blocks of the arena's tier. For a block of another tier Free panics with a *memory.Misuse.
+// Free is Manager.Free for blocks of the arena's tier. For any other address except nil Free panics with a
+// *memory.Misuse.
 func (a *TagArena) Free(p unsafe.Pointer, size uintptr) {
 	m := a.of("Free")
 	if p == nil {
@@ -104,8 +106,7 @@ func (a *TagArena) Free(p unsafe.Pointer, size uintptr) {
 	a.took(was, 0)
 }
 
-// Resize is Manager.Resize for blocks of the arena's tier. For a block of another tier Resize panics with a
-// *memory.Misuse.
+// Resize is Manager.Resize for blocks of the arena's tier. For any other address Resize panics with a *memory.Misuse.
 func (a *TagArena) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	m := a.of("Resize")
 	a.owns(m, "TagArena.Resize", p, oldSize)
@@ -125,7 +126,7 @@ func (a *TagArena) owns(m *Manager, op string, p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Owns reports whether p lies in the address space of the arena's tier.
+// Owns reports whether p lies in the address space of the arena's tier. After Close the result is false.
 func (a *TagArena) Owns(p unsafe.Pointer) bool {
 	t, ok := a.of("Owns").tierOf(p)
 	return ok && t == a.tier()

@@ -8,13 +8,14 @@ type TagStats struct {
 	// Stats is the sum over the tag's blocks in slab, large and the workers' heaps, and over its pools. InUse and
 	// Peak include rounding. Requested is without rounding, for the Measured bytes. Committed and Reserved are InUse
 	// for blocks, and those of the pools. Peak is exact for slab and large together, and an upper bound if workers or
-	// pools are added. In the row of all untagged blocks Peak is InUse.
+	// pools are added. In the row of all untagged blocks Peak, Committed and Reserved are InUse.
 	memory.Stats
 	Frame Bumped // see TagArena.Taken
 	Level Bumped
 }
 
-// Stats returns the statistics of the tag's blocks and pools, see [TagStats]. It does not allocate.
+// Stats returns the statistics of the tag's blocks and pools, see [TagStats]. Without [Config.Tags] they are zero.
+// Stats does not allocate.
 func (t *Tag) Stats() (s memory.Stats) {
 	m := t.of("Stats")
 	if !m.cfg.Tags {

@@ -79,8 +79,8 @@ func (v *WorkerTag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return v.of("Resize").Resize(p, oldSize, newSize)
 }
 
-// Stats returns the statistics of the tag's blocks in this worker's heap, see [Worker.Stats]. Safe for concurrent
-// use.
+// Stats returns the statistics of the tag's blocks in this worker's heap. If an operation of the worker is running,
+// the statistics may be older, see [Worker.Stats]. Without [Config.Tags] they are zero. Safe for concurrent use.
 func (v *WorkerTag) Stats() memory.Stats {
 	b := v.of("Stats").countsOf(v.id)
 	return b.stats()

@@ -56,7 +56,7 @@ type Info struct {
 	PerWorker bool
 }
 
-// A Moment is an event that frees all blocks of a tier.
+// A Moment is an event that frees all blocks of a tier, or Never.
 type Moment uint8
 
 // The moments.
@@ -85,7 +85,8 @@ func (t Tier) String() string {
 	return fmt.Sprintf("tier(%d)", uint8(t))
 }
 
-// ParseTier is the inverse of String.
+// ParseTier returns the tier with the given name, as String returns it. If no tier has this name, the error lists the
+// names.
 func ParseTier(name string) (Tier, error) {
 	var names []string
 	for t := range Tier(Count) {

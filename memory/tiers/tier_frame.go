@@ -54,7 +54,8 @@ func (m *Manager) Frame() *arena.Linear {
 	return m.frame.cur
 }
 
-// Frames returns the ring of frame arenas, for [arena.RefTo], [arena.Ref.Get] and [arena.Frames.At].
+// Frames returns the ring of frame arenas, for [arena.RefTo], [arena.Ref.Get] and [arena.Frames.At]. After Close the
+// ring is closed.
 func (m *Manager) Frames() *arena.Frames { return m.frame.ring }
 
 func (f *frameTier) build(m *Manager) (err error) {

@@ -25,9 +25,9 @@ type staticTier struct {
 }
 
 // Declare places the level's static buffers according to the plan p. It returns the arena of these buffers, which is
-// valid until EndLevel. Call Declare once a level, inside the level and outside a frame; otherwise the error wraps
-// [ErrOrder]. If the tier's budget is too small, the error wraps memory.ErrOutOfMemory. Nothing has changed in this
-// case, and a smaller plan may be declared.
+// valid until EndLevel or Close. Call Declare once a level, inside the level and outside a frame. Otherwise, and from
+// a callback, the error wraps [ErrOrder]. If p is nil, the error wraps memory.ErrConfig. If the tier's budget is too
+// small, the error wraps memory.ErrOutOfMemory. After an error nothing is declared, and another plan may be declared.
 func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 	switch {
 	case m.phase&inLevel == 0: // also after Close
@@ -49,7 +49,8 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 	return a, nil
 }
 
-// Static returns the arena of the level's static buffers, or nil if none were declared.
+// Static returns the arena of the level's static buffers. If none are declared, and outside a level, Static returns
+// nil.
 func (m *Manager) Static() *plan.Arena { return m.static.arena }
 
 // build does nothing: Declare makes an arena for each level.

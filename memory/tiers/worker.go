@@ -14,16 +14,16 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// A Worker is the heap of one worker goroutine. Only that goroutine may call its methods, except Stats, RemoteFrees
-// and NewFreer, which are safe for concurrent use. The game goroutine frees the worker's blocks with Manager.Free,
-// and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, who frees them at the worker's
-// next Alloc, Resize or Settle.
+// A Worker is the heap of one worker goroutine. Only that goroutine may call its methods. Stats, RemoteFrees and
+// NewFreer are safe for concurrent use; for Tag see [Worker.Tag]. The game goroutine frees the worker's blocks with
+// Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, who frees them at
+// the worker's next Alloc, Resize or Settle. EndLevel frees them as well.
 //
 // A lock is held during each operation, so BeginLevel, EndLevel, Check and Stats never see a half-done operation. In
 // a frame the game goroutine does not wait for the lock: if the worker holds the lock, Stats returns the result of
 // the last call of Stats. The lock does not protect against Close: close the manager, or its page source, after the
-// worker's goroutine has ended. After the manager's Close, Alloc fails with memory.ErrClosed, Free panics with a
-// *memory.Misuse and Settle does nothing.
+// worker's goroutine has ended. After the manager's Close, Alloc fails with memory.ErrClosed, and Settle does
+// nothing. Free of a block and Resize panic with a *memory.Misuse.
 type Worker struct {
 	mu    sync.Mutex
 	heap  *tlsf.Heap
@@ -151,8 +151,8 @@ func (w *Worker) Free(p unsafe.Pointer, size uintptr) {
 	w.freed(p)
 }
 
-// Settle frees the blocks that other goroutines have sent, for a worker that allocates nothing. Call it on the
-// worker's goroutine.
+// Settle frees the blocks that other goroutines have sent, for a worker that allocates nothing. If such a block was
+// freed twice, Settle panics with a *memory.Misuse. Call Settle on the worker's goroutine.
 func (w *Worker) Settle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,9 +169,10 @@ func (w *Worker) Settle() {
 // sent blocks at the worker's next Alloc, Resize or Settle. EndLevel frees the sent blocks as well, on the game
 // goroutine.
 //
-// Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside this worker's heap, or in its
-// scratch arena. A double free is detected when the batch is freed: the call that frees the batch panics. Blocks that
-// are sent after the manager's Close are not freed, and Flush and Close of the Freer return an error.
+// Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the Freer is closed, or if the address lies outside
+// this worker's heap or in its scratch arena. A double free is detected when the batch is freed: the call that frees
+// the batch panics. Blocks that are sent after the manager's Close are not freed, and Flush and Close of the Freer
+// return an error.
 func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 
 // RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker: how many were sent,
@@ -179,8 +180,9 @@ func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 func (w *Worker) RemoteFrees() remote.Stats { return w.inbox.Stats() }
 
 // Stats returns the statistics of the worker's heap and scratch arena, as they are between two operations of the
-// worker. If an operation is running, Stats returns what the call of Stats before it returned. The statistics of the
-// scratch arena change at BeginTask and EndTask. Stats never waits for the worker. Safe for concurrent use.
+// worker. If an operation is running, Stats returns what the call of Stats before it returned; the first call returns
+// the zero Stats. The statistics of the scratch arena change at BeginTask and EndTask. Stats never waits for the
+// worker. Safe for concurrent use.
 func (w *Worker) Stats() memory.Stats {
 	w.last.Lock()
 	defer w.last.Unlock()
