@@ -17,8 +17,8 @@ func Example() {
 	}
 	for range 3 {
 		p.BeginLevel()
-		for range 60 {
-			_ = fmt.Sprint("what a frame leaves on the Go heap")
+		for frame := range 60 {
+			_ = fmt.Sprint("frame ", frame) // what it leaves on the Go heap
 		}
 		p.EndLevel()
 	}
