@@ -21,19 +21,19 @@ type Vertex struct {
 type Region struct{ X0, Y0, X1, Y1 float32 }
 
 // A View maps the world to pixels: pixel = p*Scale + (X, Y). A View is W × H pixels large. Build skips quads outside
-// of [0, W] × [0, H].
+// of [0, W] × [0, H], except some that nearly touch this rectangle.
 type View struct{ X, Y, Scale, W, H float32 }
 
-// Build writes VertsPerQuad vertices and IndicesPerQuad indices for each visible particle.
+// Build writes VertsPerQuad vertices and IndicesPerQuad indices for each visible particle that fits.
 const (
 	VertsPerQuad   = 4 // vertices of a particle
 	IndicesPerQuad = 6 // indices of a particle: two triangles
 )
 
-// Build writes a quad of four vertices and six indices for every visible particle. Indices count from base. The slice
-// `regions` has one region for each kind, in the order of the IDs. The results nv and ni are the numbers of vertices
-// and indices that Build wrote. The result `dropped` is the number of visible quads that did not fit into verts or
-// indices. The slices belong to the caller: Build neither grows nor keeps them.
+// Build writes a quad of four vertices and six indices for every particle that [View] does not skip. Indices count
+// from base. The slice `regions` has at least one region for each kind, in the order of the IDs. The results nv and
+// ni are the numbers of vertices and indices that Build wrote. The result `dropped` is the number of such quads that
+// did not fit into verts or indices. The slices belong to the caller: Build neither grows nor keeps them.
 //
 // The quads have the order of the rows. Update changes the order of the rows, so particles that must lie above others
 // belong in a second System. Build allocates nothing. If there are fewer regions than kinds, or if the System is

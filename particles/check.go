@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Check verifies the metadata and all rows. If there are faults, Check returns an error that lists them. For each
-// sort of fault in rows the error has only the first row. For a closed System Check returns nil. Cost: one pass over
-// three columns.
+// Check verifies the metadata, and the kind and the life of every row. If there are faults, Check returns an error
+// that lists them. If the metadata of the columns is faulty, Check does not read the rows. Of the rows with the same
+// invalid kind the error has only the first. Of the rows with an invalid life the error also has only the first. For
+// a closed System Check returns nil. Cost: one pass over three columns.
 func (s *System) Check() error {
 	errs := []error{s.columns.check()}
 	if s.n < 0 || s.n > s.usable || s.usable > s.max {

@@ -5,7 +5,7 @@
 //
 // A particle is a row in a structure of arrays. Update iterates over the columns and replaces each dead row by the
 // last row. Build turns visible rows into quads. Build also computes colour, size and rotation, which are functions
-// of the age. So Update touches only 41 bytes a particle.
+// of the age and of values from birth. So Update reads only 21 bytes of a live particle and writes 20.
 //
 // # Layout
 //
@@ -19,8 +19,8 @@
 //	Emitter --Emit--> columns --Update--> columns --Build--> []Vertex, []uint32
 //	Kind -----Register--> ramp of 64 colours and sizes ---------^
 //
-// New reserves address space for Config.Capacity rows. Emit commits the memory in steps of 16,384 rows of 38 bytes.
-// Rows never move to another address when the columns grow. If the source refuses memory, fewer particles are
+// New reserves address space for Config.Capacity rows. Emit commits memory for about 16,384 rows of 38 bytes at a
+// time. Rows never move to another address when the columns grow. If the source refuses memory, fewer particles are
 // emitted, and Stats counts the missing particles.
 //
 // # Use it when, and when not
@@ -51,9 +51,9 @@
 //
 // # Concurrency and the collector
 //
-// A System is for one goroutine at a time. Rows are off the Go heap and contain no Go
-// pointers. Kinds and their ramps are metadata on the Go heap. Emit, Update, Build and Hash
-// allocate nothing on the Go heap.
+// A System is for one goroutine at a time. Rows lie in memory of the page source, normally off the Go heap, and
+// contain no Go pointers. Kinds and their ramps are metadata on the Go heap. Update, Build and Hash allocate nothing
+// on the Go heap. Emit allocates only the error of a refused commit.
 //
 // The same seed and calls give the same bits on every architecture. Each product is rounded separately, sines are
 // computed by this package, and no clock is read. If the source refuses memory, there are fewer particles, and the

@@ -10,9 +10,9 @@ const (
 	Line               // evenly distributed on a line of length 2*Radius, at a right angle to Angle
 )
 
-// An Emitter describes where particles begin and how they fly. It contains no Go pointer, so it
-// may be a component. The caller may change every field between calls. Lengths are in units of
-// the world, times in seconds. Angles are in radians, clockwise if y points down.
+// An Emitter describes where particles begin and how they fly. It contains no Go pointer, so it may be a component.
+// The caller may change every field between calls. Lengths are in units of the world, times in seconds. Angles are in
+// radians, clockwise if y points down. A direction of 1e4 radians or more, positive or negative, counts as 0.
 type Emitter struct {
 	Kind   KindID
 	Shape  Shape
@@ -21,7 +21,7 @@ type Emitter struct {
 	Radius float32
 
 	VX, VY  float32 // velocity of the emitting object, units/s
-	Inherit float32 // the share of VX, VY that particles get
+	Inherit float32 // the share of VX, VY that is added to the velocity of particles
 
 	Angle  float32 // middle of the cone of directions; 0 is +x
 	Spread float32 // full width of the cone; 2π is every direction
@@ -35,10 +35,13 @@ type Emitter struct {
 }
 
 // Emit emits n particles and returns the number of emitted particles. If the capacity is reached or the source
-// refuses memory, Emit emits fewer particles and counts the missing ones in Stats.Dropped. With a negative n Emit
-// emits none. If the columns are full, Emit commits memory. It allocates on the Go heap only for the error of a
-// refused commit. If the kind is not registered, or the System is closed, Emit panics with a *memory.Misuse. Cost:
-// see the package documentation.
+// refuses memory, Emit emits fewer particles and counts the missing ones in Stats.Dropped. If n is negative, Emit
+// emits none.
+//
+// If the columns are full, Emit commits memory. After a refusal Emit asks the source again only after
+// [System.Reserve] or [System.Reset]. Emit allocates on the Go heap only for the error of a refused commit. If the
+// kind is not registered, or the System is closed, Emit panics with a *memory.Misuse. Cost: see the package
+// documentation.
 func (s *System) Emit(e *Emitter, n int) int {
 	s.open("Emit")
 	return s.emit(e, n, 0)
@@ -50,10 +53,10 @@ func (s *System) Burst(e *Emitter) int {
 	return s.emit(e, e.Burst, 0)
 }
 
-// EmitRate emits e.Rate*dt + e.Owed particles, rounded down, and returns the number of emitted particles. Dt is in
-// seconds. EmitRate stores the fraction in e.Owed for the next call. If the sum is negative or NaN, EmitRate emits
-// none and sets e.Owed to 0. Particles that cannot be emitted are dropped as in [System.Emit], and do not count in
-// e.Owed.
+// EmitRate emits e.Rate*dt + e.Owed particles, rounded down and at most 1<<24, and returns the number of emitted
+// particles. Dt is in seconds. EmitRate stores the fraction in e.Owed for the next call. If the sum is negative or
+// NaN, EmitRate emits none and sets e.Owed to 0. If the sum exceeds 1<<24, EmitRate also sets e.Owed to 0. Particles
+// that cannot be emitted are dropped as in [System.Emit], and do not count in e.Owed.
 //
 // The particles are distributed along the path of the emitter during dt, from (X, Y) back by (VX, VY)*dt, so that a
 // fast emitter leaves an even trail. EmitRate panics as [System.Emit].

@@ -27,8 +27,8 @@ const MaxKeys = 8
 type KindID uint8
 
 // A Kind describes how particles of one sort look and move. Values between two stops or keys are interpolated
-// linearly. Values before the first and after the last stop or key are constant. Register and SetKind read the
-// slices; later changes of the slices have no effect on the look.
+// linearly. Build uses 64 steps of a life. Values before the first and after the last stop or key are constant.
+// Register and SetKind read the slices; later changes of the slices have no effect on the look.
 type Kind struct {
 	Name   string // for messages and the overlay
 	Region int    // the picture, for the code that makes the regions of Build; the System does not use it
@@ -36,11 +36,11 @@ type Kind struct {
 	Additive bool    // sets the alpha of every colour to 0
 	Ramp     []Stop  // colour over life, at most MaxKeys in ascending order; empty means white
 	Size     []Key   // factor on the emitted size, at most MaxKeys in ascending order; empty means 1
-	Vary     float32 // 0 to 1: each particle is darker than the ramp by a random share of 0 to Vary
+	Vary     float32 // 0 to 1: R, G, B and A of each particle are less by a random share, from 0 to Vary
 
 	Drag               float32 // 1/s: Update divides the velocity by 1+Drag*dt
 	GravityX, GravityY float32 // units/s²; y points down the screen
-	Bounce             float32 // 0 to 1: share of the speed that is kept at the bounds; 0 ignores the bounds
+	Bounce             float32 // 0 to 1: share of the speed towards the side that a reflection keeps; 0 ignores the bounds
 
 	Angle   Range   // radians at birth
 	Spin    Range   // radians/s
@@ -71,9 +71,9 @@ const (
 	stretched              // along the velocity
 )
 
-// Register adds a kind and returns its ID. If k is invalid, the error wraps memory.ErrConfig and names the field. No
-// float may exceed 1e9 in magnitude. If Config.MaxKinds kinds are registered already, the error wraps
-// memory.ErrOutOfMemory. If Register returns an error, nothing has changed.
+// Register adds a kind and returns its ID. If Config.MaxKinds kinds are registered already, the error wraps
+// memory.ErrOutOfMemory. Otherwise, if k is invalid, the error wraps memory.ErrConfig and names the field. No float
+// may exceed 1e9 in magnitude. If Register returns an error, nothing has changed.
 func (s *System) Register(k Kind) (KindID, error) {
 	s.open("Register")
 	if len(s.kinds) == cap(s.kinds) {
@@ -89,8 +89,8 @@ func (s *System) Register(k Kind) (KindID, error) {
 }
 
 // SetKind replaces a kind, for example with the palette of the next level. Live particles change their look and
-// motion at once and keep their rotation. If k is invalid, SetKind changes nothing, and the error wraps
-// memory.ErrConfig and names the field. If id is not registered, SetKind panics with a *memory.Misuse.
+// motion at once and keep their angle and spin. If id is not registered, SetKind panics with a *memory.Misuse. If k
+// is invalid, SetKind changes nothing, and the error wraps memory.ErrConfig and names the field.
 func (s *System) SetKind(id KindID, k Kind) error {
 	s.open("SetKind")
 	s.known("SetKind", id)
@@ -102,13 +102,14 @@ func (s *System) SetKind(id KindID, k Kind) error {
 }
 
 // Kind returns the kind that is registered as id. Its slices are the slices that were passed to Register or SetKind,
-// not copies. If id is not registered, Kind panics with a *memory.Misuse.
+// not copies. After Close the kinds stay registered. If id is not registered, Kind panics with a *memory.Misuse.
 func (s *System) Kind(id KindID) Kind {
 	s.known("Kind", id)
 	return s.kinds[id]
 }
 
-// Count returns the number of live particles of a kind. If id is not registered, Count returns 0.
+// Count returns the number of live particles of a kind. If id is not registered, or the System is closed, Count
+// returns 0.
 func (s *System) Count(id KindID) int { return int(s.alive[id]) }
 
 func (s *System) known(op string, id KindID) {

@@ -12,10 +12,11 @@ import (
 // Config sizes a System. A field of 0 selects its default.
 type Config struct {
 	// Capacity is the maximum number of live particles, from 1 to 1<<24. 0 means 131,072. Capacity costs address
-	// space; memory is committed as particles are emitted. If the system refuses the address space, New halves
-	// Capacity until the system agrees.
+	// space; memory is committed as particles are emitted. If the system refuses the address space, New reserves
+	// less, down to space for 4,096 particles. System.Capacity returns the result.
 	Capacity int
-	// MaxKinds is the maximum number of kinds, from 1 to 256. 0 means 32. Each kind costs 1.3 KiB of the Go heap.
+	// MaxKinds is the maximum number of kinds, from 1 to 256. 0 means 32. New allocates 1.4 KiB of the Go heap for
+	// each of them.
 	MaxKinds int
 	// Seed is the seed of the random numbers. 0 means a fixed seed, the same in each program.
 	Seed uint64
@@ -28,8 +29,8 @@ const (
 	maxKinds        = 256
 )
 
-// A System contains particles in columns off the Go heap: row i of every column is particle i. The last row replaces
-// a dead row, so the order of rows changes.
+// A System contains particles in columns in memory of a page source: row i of every column is particle i. The last
+// row replaces a dead row, so the order of rows changes.
 //
 // A System is for one goroutine at a time. After Close, or after the source of the System is closed, only Close,
 // Check, Stats, Len, Capacity, Count, Kind and Hash may be called. All other methods panic with a *memory.Misuse.
@@ -66,8 +67,9 @@ type System struct {
 type Bounds struct{ MinX, MinY, MaxX, MaxY float32 }
 
 // New reserves the columns from src, and commits nothing. A nil src means page.Default(). If cfg is invalid, the
-// error wraps memory.ErrConfig and names the field. Otherwise it wraps the error of src. After an error nothing stays
-// reserved. Close the System before you close src.
+// error wraps memory.ErrConfig and names the field. Otherwise the error wraps an error of page.Reserve. After an
+// error nothing stays reserved, unless src fails to release the columns. Then the error includes that failure. Close
+// the System before you close src.
 func New(src page.Source, cfg Config) (_ *System, err error) {
 	cfg.Capacity = cmp.Or(cfg.Capacity, defaultCapacity)
 	cfg.MaxKinds = cmp.Or(cfg.MaxKinds, defaultKinds)
@@ -97,16 +99,16 @@ func New(src page.Source, cfg Config) (_ *System, err error) {
 	return s, nil
 }
 
-// Len returns the number of live particles.
+// Len returns the number of live particles. After Close Len returns 0.
 func (s *System) Len() int { return s.n }
 
 // Capacity returns the maximum number of live particles: Config.Capacity, or less if the system refused so much
-// address space. After Close Capacity returns 0.
+// address space. After Close, or after the source is closed, Capacity returns 0.
 func (s *System) Capacity() int { return s.max }
 
 // Motion returns the columns of positions and velocities, for forces that a Kind does not have, such as a vortex or a
 // magnet. Each column has one entry per live particle. The caller may change the entries. The slices are valid until
-// the next Emit, Burst, EmitRate, Update, Reset, Trim or Close.
+// the next Emit, Burst, EmitRate, Update, Reset, Trim or Close, or until the source is closed.
 func (s *System) Motion() (x, y, vx, vy []float32) {
 	s.open("Motion")
 	return s.x[:s.n:s.n], s.y[:s.n:s.n], s.vx[:s.n:s.n], s.vy[:s.n:s.n]
@@ -122,10 +124,12 @@ func (s *System) SetBounds(b Bounds) {
 	s.bounds = b
 }
 
-// Reserve commits memory for n particles, so that Emit commits nothing until more than n are alive. If n exceeds
-// Capacity, the error wraps memory.ErrTooLarge. Otherwise it wraps the error of the source. After an error nothing
-// has changed. After a refused commit Emit does not ask the source for memory again. A call of Reserve with a valid n
-// makes Emit ask again.
+// Reserve commits memory for n particles. Until the next Trim, Emit then commits nothing as long as at most n
+// particles are alive. If n exceeds Capacity, the error wraps memory.ErrTooLarge. If the source refuses, the error
+// wraps the error of the source, and Stats.Failures counts the refusal. After an error no rows are added.
+//
+// After a refused commit Emit does not ask the source for memory again. Reserve with n up to Capacity makes Emit ask
+// again, even if Reserve fails.
 func (s *System) Reserve(n int) error {
 	s.open("Reserve")
 	if n > s.max {
@@ -142,24 +146,25 @@ func (s *System) Reserve(n int) error {
 	return nil
 }
 
-// Reset removes all particles and restarts the random numbers from the seed. Reset keeps kinds, bounds, statistics
-// and committed memory. If the source has refused a commit, Emit asks the source again after Reset. The cost of Reset
-// does not depend on the number of particles.
+// Reset removes all particles and restarts the random numbers from the seed. Reset keeps kinds, bounds and committed
+// memory, and of the statistics all that count since New. If the source has refused a commit, Emit asks the source
+// again after Reset. The cost of Reset does not depend on the number of particles.
 func (s *System) Reset() {
 	s.open("Reset")
 	s.n, s.rng, s.refused = 0, s.seed0, false
 	clear(s.alive[:])
 }
 
-// Trim decommits the memory of unused rows. If the source cannot decommit, Trim returns the error of the source. Trim
-// never changes particles.
+// Trim decommits the memory of unused rows, in whole pages of the source. If the source cannot decommit, Trim returns
+// the error of the source, and Emit commits the rows again before it uses them. Trim never changes particles.
 func (s *System) Trim() error {
 	s.open("Trim")
 	return s.shrink(s.n)
 }
 
 // Close releases the columns and ends all particles. If the source cannot release the columns, Close returns the
-// error of the source and can be called again. After a Close without an error, further calls of Close do nothing.
+// error of the source and can be called again. The System is closed even after an error. After a Close without an
+// error, further calls of Close do nothing.
 func (s *System) Close() error {
 	s.shut()
 	return s.release()
@@ -190,11 +195,11 @@ func misuseClosed(op string) {
 type Stats struct {
 	Alive    int          // live particles
 	Peak     int          // high-water mark of Alive since New
-	Rows     int          // rows that are committed
+	Rows     int          // rows that Emit can use without a commit
 	Capacity int          // see System.Capacity
 	Kinds    int          // registered kinds
 	Emitted  uint64       // particles emitted since New
-	Dropped  uint64       // particles that Emit could not emit since New: no capacity, or no memory
+	Dropped  uint64       // particles not emitted since New: no capacity, or no memory
 	Failures uint64       // since New: growths in Emit and Reserve that the source refused, also in part
 	Memory   memory.Stats // in bytes; a particle counts as one allocation
 }
