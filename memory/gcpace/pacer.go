@@ -24,17 +24,19 @@ type Config struct {
 	Keep bool
 
 	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means
-	// 256 MiB; the largest value is 1 TiB. In a level the headroom is added to the size of the heap at BeginLevel.
-	// Outside levels it is added to the size at the last EndLevel, Collect, New or collection. In both cases a size
-	// above the heap that the program's own GOGC allows counts as the allowed size. During a collection the heap may
-	// grow by another four tenths of the headroom. With several pacers the largest headroom applies.
+	// 256 MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. In a level the headroom is
+	// added to the size of the heap at BeginLevel. Outside levels it is added to the size at the last EndLevel,
+	// Collect, New or collection. In both cases a size above the heap that the program's own GOGC allows counts as
+	// the allowed size. During a collection the heap may grow by another four tenths of the headroom. With several
+	// pacers the largest headroom applies.
 	Headroom int64
 
-	// Suspend turns GOGC off from BeginLevel to EndLevel while the level allocates less than Headroom. So the runtime
-	// does not begin a collection after two minutes without one. If the level allocates more than Headroom, GOGC is
-	// finite again, and a collection begins within a quarter of a second. If the program sets GOGC during the level,
-	// the program's value stays. Only GOGC=off, set by the program during the level, ends with the level. With
-	// several pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
+	// Suspend turns GOGC off from BeginLevel to EndLevel or Close while the process allocates less than Headroom. So
+	// the runtime does not begin a collection after two minutes without one. Each collection restarts the count. If
+	// the process allocates more than Headroom, GOGC is finite again, and a collection begins within a quarter of a
+	// second. If the program sets GOGC during the level, the program's value stays. Only GOGC=off, set by the program
+	// during the level, ends with the level. With several pacers GOGC is off while any pacer suspends it. With Keep,
+	// Suspend has no effect.
 	//
 	// Use it for a game with levels of more than two minutes that make little garbage. Finalizers and
 	// cleanups do not run until the level ends.
@@ -46,7 +48,8 @@ const (
 	maxHeadroom     = 1 << 40 // more than any machine has, and small enough that a percentage of it fits
 )
 
-// A Pacer paces the collector from New to Close, and counts collections. A Pacer belongs to one goroutine.
+// A Pacer counts collections. Unless [Config.Keep] is set, a Pacer also paces the collector from New to Close. A
+// Pacer belongs to one goroutine.
 type Pacer struct {
 	claim   *claim // nil with Keep and after Close
 	cleanup runtime.Cleanup
@@ -55,7 +58,7 @@ type Pacer struct {
 }
 
 // Check returns the error that New would return for the configuration. The error names the invalid field and wraps
-// memory.ErrConfig.
+// memory.ErrConfig. If the configuration is valid, Check returns nil.
 func (c Config) Check() error {
 	if c.Headroom < 0 {
 		return fmt.Errorf("gcpace: Headroom %d: want at least 0: %w", c.Headroom, memory.ErrConfig)
@@ -63,7 +66,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-// New raises GOGC for the whole process, unless cfg.Keep is set. See [Config.Check] for the error.
+// New raises GOGC for the whole process, unless cfg.Keep is set, see [Config.Keep]. See [Config.Check] for the error.
 func New(cfg Config) (*Pacer, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -80,8 +83,9 @@ func New(cfg Config) (*Pacer, error) {
 	return p, nil
 }
 
-// Close restores GOGC. If other pacers are open, their headrooms apply instead. Close does not end an open level.
-// Stats and Collect continue to work. A second Close does nothing. The error is always nil.
+// Close restores GOGC. If other pacers are open, their headrooms apply instead. With Config.Keep Close does nothing.
+// Close does not end an open level. After Close all methods work as with Config.Keep. A second Close does nothing.
+// The error is always nil.
 func (p *Pacer) Close() error {
 	if p.claim != nil {
 		p.cleanup.Stop()
@@ -91,8 +95,9 @@ func (p *Pacer) Close() error {
 	return nil
 }
 
-// BeginLevel begins a level with the whole headroom. If a collection is running, BeginLevel waits until it ends. If a
-// level is open, BeginLevel ends it first, as EndLevel does.
+// BeginLevel begins a level with the whole headroom. If a collection is running, BeginLevel waits until it ends.
+// BeginLevel does not wait if GOGC is off or was changed by the program. If a level is open, BeginLevel ends it
+// first, as EndLevel does. With Config.Keep and after Close BeginLevel only counts the level's collections.
 func (p *Pacer) BeginLevel() {
 	if p.playing {
 		p.EndLevel()
@@ -107,7 +112,8 @@ func (p *Pacer) BeginLevel() {
 }
 
 // EndLevel ends the level. If the program's own GOGC would have required a collection by now, EndLevel runs one. With
-// GOGC=off it runs none. Without an open level EndLevel does nothing.
+// GOGC=off it runs none. EndLevel waits as BeginLevel does. With Config.Keep and after Close EndLevel only ends the
+// level. Without an open level EndLevel does nothing.
 func (p *Pacer) EndLevel() {
 	if !p.playing {
 		return
@@ -122,8 +128,8 @@ func (p *Pacer) EndLevel() {
 	}
 }
 
-// Collect runs a whole collection of the Go heap now, also with Keep. Collect blocks until the collection ends. Call
-// it when a pause does not show: after loading, or during a fade.
+// Collect runs a whole collection of the Go heap now, also with Config.Keep and after Close. Collect blocks until the
+// collection ends. Call it when a pause does not show: after loading, or during a fade.
 func (p *Pacer) Collect() {
 	collect()
 	if p.claim != nil {

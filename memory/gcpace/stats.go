@@ -66,7 +66,7 @@ func (c *counts) start() {
 	}
 }
 
-// Stats returns the statistics of the Go runtime so far. It does not allocate.
+// Stats returns the statistics of the Go runtime so far, also after Close. It does not allocate.
 func (p *Pacer) Stats() Stats { return p.read() }
 
 func (c *counts) read() Stats {

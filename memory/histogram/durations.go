@@ -8,11 +8,12 @@ import (
 	"time"
 )
 
-// Durations counts durations from 0 on. The zero value is empty and ready for use. A Durations takes 2.5 KiB and has
-// no pointers.
+// Durations counts durations from 0 on. The zero value is empty and ready for use. A Durations takes about 2.5 KiB
+// and has no pointers.
 //
-// Below 32 ns a class is one nanosecond wide, above 32 ns a sixteenth of an octave. So quantiles are exact to 3 %.
-// The last class begins at 71 minutes and has all longer durations.
+// Below 32 ns a class is one nanosecond wide, above 32 ns a sixteenth of an octave. So quantiles below 71 minutes are
+// exact to 3 %. The last class begins at 71 minutes and has all longer durations. A class counts at most 2^32-1
+// durations; further ones overflow the count.
 type Durations struct {
 	counts [classes]uint32
 	n      uint64
@@ -50,14 +51,14 @@ func (h *Durations) Count() uint64 { return h.n }
 // Max returns the longest duration, exactly. If no duration was counted, Max returns 0.
 func (h *Durations) Max() time.Duration { return h.max }
 
-// Quantile returns the q-quantile, with q from 0 to 1: a share q of all durations is not longer than the result. If
-// no duration was counted, Quantile returns 0.
+// Quantile returns the q-quantile, with q from 0 to 1, as exactly as [Durations] describes: a share q of all
+// durations is not longer. If no duration was counted, Quantile returns 0.
 func (h *Durations) Quantile(q float64) time.Duration {
 	return h.Nth(uint64(max(math.Ceil(q*float64(h.n)), 1)) - 1)
 }
 
-// Nth returns the duration at index n, from 0, of all durations in order of length. If n is [Durations.Count] or
-// more, Nth returns Max.
+// Nth returns the duration at index n, from 0, of all durations in order of length. The result is the middle of the
+// duration's class, but at most Max. If n is [Durations.Count] or more, Nth returns Max.
 func (h *Durations) Nth(n uint64) time.Duration {
 	for c, count := range h.counts {
 		if n < uint64(count) {
@@ -68,12 +69,12 @@ func (h *Durations) Nth(n uint64) time.Duration {
 	return h.max
 }
 
-// A Spread has quantiles, exact to 3 %, and the maximum.
+// A Spread has quantiles, as exact as those of [Durations], and the maximum.
 type Spread struct {
 	P50, P99, P999, Max time.Duration
 }
 
-// Spread returns the quantiles. If no duration was counted, Spread returns the zero Spread.
+// Spread returns the quantiles and the maximum. If no duration was counted, Spread returns the zero Spread.
 func (h *Durations) Spread() Spread {
 	return Spread{h.Quantile(0.5), h.Quantile(0.99), h.Quantile(0.999), h.Max()}
 }
