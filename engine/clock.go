@@ -65,6 +65,6 @@ func (c *Clock) Alpha() float32 { return float32(c.rest) / float32(Step) }
 // Dropped returns the time beyond the limit of ticks, which Advance did not turn into ticks.
 func (c *Clock) Dropped() time.Duration { return c.dropped }
 
-// Restart discards the fraction of a step that has elapsed, for example after a pause or a level
-// change. The number of ticks is unchanged.
+// Restart discards the fraction of a step that has elapsed, for example after a pause or a level change. Tick and
+// Dropped are unchanged.
 func (c *Clock) Restart() { c.rest = 0 }

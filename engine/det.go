@@ -120,7 +120,8 @@ func Lerp(a, b, t float32) float32 { return a + float32((b-a)*t) }
 // Mix is Lerp of vectors.
 func Mix(a, b mgl32.Vec2, t float32) mgl32.Vec2 { return MulAdd(a, b.Sub(a), t) }
 
-// LengthSquared returns the squared length of v. If the length exceeds 1.8e19, LengthSquared returns +Inf.
+// LengthSquared returns the squared length of v. If v is finite and the square exceeds the largest float32,
+// LengthSquared returns +Inf.
 func LengthSquared(v mgl32.Vec2) float32 { return Dot(v, v) }
 
 // Length returns the length of v. For a finite v Length returns +Inf only if the length exceeds the largest float32.
@@ -135,7 +136,7 @@ func length(v mgl32.Vec2) float64 {
 // Distance returns the length of b-a.
 func Distance(a, b mgl32.Vec2) float32 { return Length(b.Sub(a)) }
 
-// Normalize returns v with length 1. If v is zero or not finite, Normalize returns zero.
+// Normalize returns v with length 1, apart from rounding. If v is zero or not finite, Normalize returns zero.
 func Normalize(v mgl32.Vec2) mgl32.Vec2 {
 	l := length(v)
 	if !(l > 0) || l > math.MaxFloat64 {
@@ -144,8 +145,8 @@ func Normalize(v mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{float32(float64(v[0]) / l), float32(float64(v[1]) / l)}
 }
 
-// Limit returns v with a length of at most `most`: a longer v is shortened. The limit must not be negative. For an
-// infinite v Limit returns zero; a NaN stays NaN.
+// Limit returns v with a length of at most `most`, apart from rounding: a longer v is shortened. The limit must not
+// be negative. For an infinite v Limit returns zero; a NaN stays NaN.
 func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 	if length(v) > float64(most) {
 		return Scale(Normalize(v), most)

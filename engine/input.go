@@ -41,8 +41,8 @@ type Input struct {
 // empty Pressed.
 func (in Input) Held() Input { return Input{Move: in.Move, Aim: in.Aim, Down: in.Down} }
 
-// Clamped returns the input with valid values. Move is limited to length 1, and Aim has length 1 or 0. A
-// vector that is not finite becomes zero. The result has the same bits on every processor.
+// Clamped returns the input with valid values. Apart from rounding, Move is limited to length 1, and Aim has length 1
+// or 0. A vector that is not finite becomes zero. The result has the same bits on every processor.
 func (in Input) Clamped() Input {
 	in.Move, in.Aim = Limit(finite(in.Move), 1), Normalize(finite(in.Aim))
 	return in

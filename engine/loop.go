@@ -35,7 +35,8 @@ func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {
 }
 
 // Run simulates n ticks without a clock, for headless runs. The first tick gets *in, the other ticks get in.Held().
-// If a system fails, Run returns the error of [Schedule.Run], and the remaining ticks do not run.
+// If a system fails, Run returns the error of [Schedule.Run], and the remaining ticks do not run. Loop.Tick counts
+// the failed tick. A panic of a system has the same effect as in Frame.
 func (l *Loop) Run(n int, in *Input) error {
 	l.tick.Input = *in
 	for range n {

@@ -42,8 +42,8 @@ func (r *Rand) Uint64() uint64 {
 	return hi<<32 | uint64(r.Uint32())
 }
 
-// Intn returns a number from 0 to n-1, each equally likely. If n is below 1, Intn returns 0. An n above 2^31-1 counts
-// as 2^31-1.
+// Intn returns a number from 0 to n-1, each equally likely. If n is below 1, Intn returns 0 and draws no number. An n
+// above 2^31-1 counts as 2^31-1.
 func (r *Rand) Intn(n int) int {
 	if n < 1 {
 		return 0

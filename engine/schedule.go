@@ -20,8 +20,8 @@ const samples = 2 * TickRate
 const slots = samples + 1
 
 // A Schedule runs systems in the order in which they were added, on the calling goroutine, and measures the time of
-// each system. The times are for display. The zero Schedule is empty and ready to use. Run and Timing do not
-// allocate.
+// each system. The times are for display. The zero Schedule is empty and ready to use. Timing does not allocate; Run
+// allocates only for an error.
 type Schedule struct {
 	systems []system
 	runs    uint64
@@ -59,7 +59,7 @@ func (s *Schedule) MustAdd(name string, f func(*Tick) error) {
 
 // Run runs every system once. If a system fails, later systems do not run in this tick and have a time of 0. The
 // error of Run names the failed system and wraps the system's error. If a system panics, the tick does not count for
-// Timing and AppendTimes. The next Run begins with the first system.
+// Timing and AppendTimes. The panic continues to the caller. The next Run begins with the first system.
 func (s *Schedule) Run(t *Tick) error {
 	at := s.runs % slots
 	before := time.Now()

@@ -2,7 +2,8 @@
 //
 // A new version is written to a temporary file in the same folder, synced, and renamed over the target. Then the
 // folder is synced. The target exists at every moment, so a process that is killed between any two system calls loses
-// nothing. There is one exception: a target that cannot be read may be found under the name of its backup instead.
+// nothing. There is one exception: with a backup, a target that is a folder or cannot be read may be found under the
+// backup's name instead.
 //
 //	create  write  chmod  sync  close                  the temporary file
 //	link  rename  remove  sync the folder              the backup, if one is wanted
@@ -27,7 +28,8 @@ import (
 )
 
 // ErrUnsynced reports that the new version is in place, but its folder could not be synced. The error of Write wraps
-// it. After this error a power cut may restore the old version. If a backup was wanted, the backup exists.
+// it. After this error a power cut may restore the old version. If a backup was wanted and there was an old version,
+// the backup exists.
 var ErrUnsynced = errors.New("the new version is in place, but may not survive a power cut")
 
 const prefix = ".strata-"
@@ -51,10 +53,11 @@ func Write(path string, write func(io.Writer) error) error { return Writer{}.Wri
 // valid during the call of write. If Write returns nil, the new version survives a power cut, except on Windows and
 // js.
 //
-// If Write fails, the file is unchanged, with two exceptions. If the error wraps ErrUnsynced, the new version is in
-// place. If Backup is set, and the old version is a folder or not readable, the old version may be at Backup. Write
-// returns the error of the function write, or an *fs.PathError with the failed step, the path and the system's
-// reason. If the function write panics, Write removes the temporary file, and the panic continues.
+// If Write fails, the file at path is unchanged, with two exceptions; a backup may have been made already. If the
+// error wraps ErrUnsynced, the new version is in place. If Backup is set, and the old version is a folder or not
+// readable, the old version may be at Backup. Write returns the error of the function write, or an *fs.PathError with
+// the failed step, the path and the system's reason. If the temporary file cannot be removed after an error, it stays
+// for Sweep. If the function write panics, Write removes the temporary file, and the panic continues.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())
 	w.Mode = cmp.Or(w.Mode, 0o644)

@@ -18,8 +18,9 @@ import (
 var ErrUsage = errors.New("wrong usage")
 
 // Parse parses args with f, which must have flag.ContinueOnError. If all flags are valid, Parse returns nil. For -h
-// and -help Parse prints the usage to out and returns flag.ErrHelp. If a flag is wrong, Parse prints one line to out
-// and returns ErrUsage. The line has the name of f, the flag, the flag's value and the allowed values.
+// and -help Parse prints the usage to out, or calls f.Usage if it is set, and returns flag.ErrHelp. If a flag is
+// wrong, Parse prints one line to out and returns ErrUsage. The line has the name of f, the wrong flag or value, and
+// the allowed flags or values. Parse sets the output of f to out.
 func Parse(f *flag.FlagSet, args []string, out io.Writer) error {
 	failed, restore := record(f)
 	usage := f.Usage
@@ -44,8 +45,9 @@ func Parse(f *flag.FlagSet, args []string, out io.Writer) error {
 	return Wrong(f, out, reason(f, failed, err))
 }
 
-// Wrong prints the name of f and the problem to out in one line, and returns ErrUsage. Control characters of
-// the problem become "?". A problem above 800 bytes is cut in the middle.
+// Wrong prints the name of f and the problem to out in one line, and returns ErrUsage. Control characters, line
+// separators and invalid UTF-8 of the problem become "?". A problem above 800 bytes is cut in the middle. Errors of
+// out are ignored.
 func Wrong(f *flag.FlagSet, out io.Writer, problem string) error {
 	line := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029' {
@@ -61,7 +63,7 @@ func Wrong(f *flag.FlagSet, out io.Writer, problem string) error {
 }
 
 // Status returns the exit status of a command that ends with err: 0 for nil and after help, 2 for ErrUsage, and 1
-// otherwise. For 1 it prints the command's name and err to out.
+// otherwise. For 1 it prints the command's name and err to out, and ignores errors of out.
 func Status(name string, err error, out io.Writer) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
