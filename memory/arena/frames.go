@@ -18,9 +18,10 @@ import (
 //	frame:        k-2        k-1         k (current)
 //	buffers:  | expired | readable | readable and writable |      N = 2: k-2 shares k's buffer
 //
-// Blocks belong to the caller until the N-th Advance after their allocation, or until Reset or Close. A Frames
-// belongs to one goroutine at a time. After Close, Alloc fails with memory.ErrClosed, and Resize, Advance, Reset and
-// RunHooks panic with a *memory.Misuse. Free of a pointer that is not nil panics, too.
+// Blocks belong to the caller until the N-th Advance after their allocation. They end earlier at Free, at a Rewind of
+// the frame's arena, at Reset or Close, and when the source ends. A Frames belongs to one goroutine at a time. A
+// Frames is closed after Close, and after its source has ended. Alloc of a closed Frames fails. Resize, Advance,
+// Reset, RunHooks and a Free of a block panic with a *memory.Misuse.
 //
 // The arena cannot distinguish a plain pointer into an expired frame from a pointer into the frame that reuses the
 // buffer. A [Ref] detects that its object has expired.
@@ -55,8 +56,8 @@ type FramesConfig struct {
 	// Bytes is the capacity of each buffer in bytes. 0 means 1 MiB. NewFrames commits the buffer of frame 0. Each
 	// other buffer is committed when its first frame begins.
 	Bytes uintptr
-	// Idle makes NewFrames commit nothing. Frame 0 has no capacity: Alloc fails with memory.ErrOutOfMemory until
-	// the first Advance.
+	// Idle makes NewFrames commit nothing. Frame 0 has no capacity: until the first Advance, Alloc fails with
+	// memory.ErrOutOfMemory unless size is 0.
 	Idle bool
 }
 
@@ -64,8 +65,8 @@ type FramesConfig struct {
 const maxBuffers = 1024
 
 // NewFrames returns a ring at frame 0 with buffers of src. If src is nil, it is page.Default(). If Buffers is out of
-// range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If NewFrames fails,
-// nothing is reserved.
+// range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If NewFrames
+// fails, nothing is reserved.
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	cfg.Buffers = cmp.Or(cfg.Buffers, 2)
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
@@ -109,22 +110,21 @@ func (f *Frames) ready(l *Linear) {
 }
 
 // Current returns the arena of this frame, for [New], [MakeSlice] and marks. This arena must not be used after the
-// next Advance. After Close, Current returns a closed arena.
+// next Advance. If the ring is closed, Current returns a closed arena.
 func (f *Frames) Current() *Linear { return f.cur }
 
-// Frame returns the number of the current frame. It is the number of calls of Advance that did not panic, so the
-// first frame is 0.
+// Frame returns the number of the current frame. The first frame is 0, and each Advance that completes adds 1.
 func (f *Frames) Frame() uint64 { return f.frame }
 
-// Buffers returns N, the number of frames that are readable, including the current one.
+// Buffers returns N, the number of frames that are readable at once, including the current one.
 func (f *Frames) Buffers() int { return f.n }
 
-// At returns the bytes in use of an older frame, from its first block. The parameter age is the number of calls of
+// At returns the bytes in use of a readable frame, from its first block. The parameter age is the number of calls of
 // Advance since that frame was current, from 0 to N-1. The bytes may be read until the frame expires, after N-age
 // more calls of Advance, or until Reset or Close. For an empty frame At returns an empty slice that is not nil.
 //
-// If the frame has expired or does not exist, or after Close, At returns nil. In debug builds (-tags memdebug or
-// -race) At panics with a *memory.Misuse instead. For single objects of older frames use a [Ref]. Cost: constant.
+// If the frame has expired or does not exist, or the ring is closed, At returns nil. In debug builds (-tags memdebug
+// or -race) At panics with a *memory.Misuse instead. For single objects of older frames use a [Ref]. Cost: constant.
 func (f *Frames) At(age int) []byte {
 	if age < 0 || age >= f.n || uint64(age) > f.frame || f.cur.base == nil {
 		if invariant.Debug {
@@ -148,14 +148,14 @@ func (f *Frames) whyNotAt(age int) string {
 	return fmt.Sprintf("this is frame %d, and there was none %d frames before it", f.frame, age)
 }
 
-// Alloc allocates from the arena of this frame, as [Linear.Alloc]. If the system refused to commit the buffer of the
-// frame, Alloc fails with memory.ErrOutOfMemory.
+// Alloc allocates from the arena of this frame, as [Linear.Alloc], and returns its errors. If the source refused to
+// commit the buffer of the frame, Alloc fails with memory.ErrOutOfMemory unless size is 0.
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
-// Free frees a block of this frame, as [Linear.Free]. If p is nil, or a block of an older frame that is still
-// readable, Free does nothing. If p cannot be a block of a readable frame, Free panics with a *memory.Misuse. If p
-// points into an expired frame, Free panics while the addresses of that frame are unused (see [Frames]). Later Free
-// treats p as a pointer into the frame that reuses the buffer.
+// Free frees a block of this frame, as [Linear.Free], and panics as Linear.Free does. If p is nil, or a block of an
+// older frame that is still readable, Free does nothing. If p cannot be a block of a readable frame, Free panics with
+// a *memory.Misuse. If p points into an expired frame, Free panics while the addresses of that frame are unused (see
+// [Frames]). Later Free treats p as a pointer into the frame that reuses the buffer.
 func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -166,7 +166,7 @@ func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // Resize changes the size of the newest block of this frame in place, as [Linear.Resize]. Resize returns false for a
-// block of an older frame that is still readable. Misuse panics as in Free.
+// block of an older frame that is still readable. Misuse panics as in Free. A nil p panics, too.
 func (f *Frames) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return f.isCurrent("Resize", p, oldSize) && f.cur.Resize(p, oldSize, newSize)
 }
@@ -215,8 +215,9 @@ func (f *Frames) age(i int) uint64 {
 // hooks.
 //
 // A buffer is committed when it is first used. If the commit fails, the frame has no capacity, and the next frame
-// with this buffer tries again. Advance panics with a *memory.Misuse after Close, and if a hook of the buffer is
-// running. Cost: constant, plus the hooks.
+// with this buffer tries again. Advance panics with a *memory.Misuse if the ring is closed, and if a hook of the
+// frame that it frees is running. If a hook ends the source, the ring is closed afterwards. Cost: constant, plus the
+// hooks.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()
@@ -226,9 +227,9 @@ func (f *Frames) Advance() {
 }
 
 // Reset runs the hooks of all frames and frees their blocks, beginning with the oldest frame. All Refs expire. The
-// frame number does not change. If a hook of a frame panics, the frames older than it are reset already, and another
-// Reset continues with this frame. Reset panics with a *memory.Misuse if the ring is closed or one of its hooks is
-// running.
+// frame number does not change. If a hook of a frame panics, the older frames are reset already, and another Reset
+// continues with the frame of the hook. Reset panics with a *memory.Misuse if the ring is closed or one of its hooks
+// is running.
 func (f *Frames) Reset() {
 	f.cur.open("Reset", nil, 0)
 	f.resetAll("Reset")
@@ -261,7 +262,7 @@ func (f *Frames) RunHooks() {
 }
 
 // Busy reports whether a hook of one of the frames is running. While it runs, Reset, RunHooks and Close panic. An
-// Advance that reuses the buffer of its frame panics, too.
+// Advance that frees the frame of the hook panics, too.
 func (f *Frames) Busy() bool {
 	for i := range f.ring {
 		if f.ring[i].busy {
@@ -271,7 +272,8 @@ func (f *Frames) Busy() bool {
 	return false
 }
 
-// Owns reports whether p lies in one of the buffers. p need not be in a live block. After Close, Owns returns false.
+// Owns reports whether p lies in one of the buffers. p need not be in a live block. If the memory has been released
+// or the source has ended, Owns returns false.
 func (f *Frames) Owns(p unsafe.Pointer) bool {
 	for i := range f.ring {
 		if f.ring[i].Owns(p) {
@@ -281,9 +283,10 @@ func (f *Frames) Owns(p unsafe.Pointer) bool {
 	return false
 }
 
-// Close runs all hooks, beginning with the oldest frame, and closes every buffer, as [Linear.Close]. A second Close
-// does nothing. If Close fails or panics, it can be retried. Close panics with a *memory.Misuse if one of the hooks
-// is running.
+// Close runs all hooks and frees all blocks, beginning with the oldest frame, and closes every buffer, as
+// [Linear.Close]. If Close returns an error or a hook panics, Close can be retried. Close panics with a
+// *memory.Misuse if one of the hooks is running. After a Close that succeeded, and after the source has ended, Close
+// does nothing and returns nil.
 func (f *Frames) Close() error {
 	f.resetAll("Close")
 	var errs []error
@@ -293,7 +296,8 @@ func (f *Frames) Close() error {
 	return errors.Join(errs...)
 }
 
-// Stats returns the sums over the buffers. InUse counts all readable frames; Peak is the sum of the buffers' peaks.
+// Stats returns the sums over the buffers, as [Linear.Stats]. InUse counts all readable frames. Peak is the sum of
+// the buffers' peaks, an upper bound of the high-water mark.
 func (f *Frames) Stats() memory.Stats {
 	var s memory.Stats
 	for i := range f.ring {

@@ -8,13 +8,18 @@ import (
 )
 
 // Free frees a block. If p is nil, Free does nothing. If the block is the newest one and was allocated after the
-// newest Mark, Free reclaims its bytes. The bytes of any other block are reclaimed by a Rewind or Reset. After a Free
-// of the newest block the arena has no newest block until the next Alloc.
+// newest Mark, Free reclaims its bytes. The bytes of any other block are reclaimed by a Rewind, Reset or Close.
 //
-// Free panics with a *memory.Misuse if p is not in the bytes in use, or if p is in the newest block and not its first
-// byte. If p is the newest block, Free panics if size is not its size. If p is an older block, Free panics if size
-// reaches into the newest block. Free panics if the arena is closed. Debug builds panic unless p and size are the address and the size of a
-// live block.
+// The newest block is the block of the last Alloc. After a Reset, and after a Free that reclaimed bytes, there is no
+// newest block until the next Alloc or Rewind. A Rewind restores the newest block of the time of its Mark, if there
+// was one.
+//
+// Free panics with a *memory.Misuse unless the size bytes at p are the newest block or lie in the bytes in use below
+// the newest block. Without a newest block they may lie anywhere in the bytes in use. If the arena is closed, Free
+// panics unless p is nil. Debug builds panic unless p and size are the address and the size of a live block.
+//
+// In other builds Free with size 0 and the address of the newest block does nothing: an older block of size 0 may
+// have the same address.
 func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -35,10 +40,10 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of the newest block in place and reports whether it did. Resize returns false and changes
-// nothing for any other block, for a block from before the newest Mark and for a block of size 0. If the capacity is
-// too small, Resize returns false and changes nothing, too. After a Free of the newest block the arena has no newest
-// block until the next Alloc. Misuse panics as in [Linear.Free]. A nil p panics, too.
+// Resize changes the size of the newest block (see [Linear.Free]) in place and reports whether it did. Resize returns
+// false and changes nothing for any other block, for a block from before the newest Mark and for a block of size 0.
+// If the capacity is too small, Resize returns false and changes nothing, too. If the block shrinks, the Refs of
+// objects whose bytes it loses expire. Misuse panics as in [Linear.Free]. A nil p panics, too.
 func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	l.open("Resize", p, oldSize)
 	off := uintptr(p) - uintptr(l.base)

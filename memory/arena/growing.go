@@ -13,7 +13,7 @@ import (
 )
 
 // A Growing is a [Linear] whose memory grows. It reserves address space for as many bytes as it may ever use, and
-// commits them in steps. Blocks do not move, and a block of any size up to the reservation fits.
+// commits them in steps. Blocks do not move. A block may be as large as the reservation.
 //
 //	base           off    limit               reserved
 //	  | live blocks | free | not yet committed  | guard
@@ -29,15 +29,19 @@ type Growing struct {
 
 // GrowingConfig configures [NewGrowing].
 type GrowingConfig struct {
-	// Reserve is the address space in bytes, and so the largest number of bytes in use. 0 means 64 MiB. If the system
-	// refuses so much address space, NewGrowing halves the reservation, down to Step.
+	// Reserve is the address space in bytes, and so the largest number of bytes in use. It is rounded up to a
+	// page.Granule. 0 means 64 MiB. If the system refuses so much address space, NewGrowing halves the reservation,
+	// down to Step.
 	Reserve uintptr
-	// Step is the smallest number of bytes that are committed at once, at most Reserve. 0 means 128 KiB.
+	// Step is the smallest number of bytes that are committed at once, at most Reserve. It is rounded up to a
+	// page.Granule. If the rest of the reservation or the source has less than Step, fewer bytes are committed. 0
+	// means 128 KiB.
 	Step uintptr
 }
 
 // NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default().
-// If Step exceeds Reserve, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src.
+// If Step exceeds Reserve, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
+// page.NewCommitted. If NewGrowing fails, nothing is reserved.
 func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Step = cmp.Or(cfg.Step, 128<<10)
@@ -51,8 +55,9 @@ func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	return g, nil
 }
 
-// TryAlloc is Alloc without growth and without an error. TryAlloc inlines. TryAlloc returns nil if the committed
-// memory is full, the alignment is invalid or the arena is closed.
+// TryAlloc is Alloc without growth and without an error. TryAlloc inlines. TryAlloc returns nil if the block does not
+// fit the committed memory, the alignment is invalid or the arena is closed. NewGrowing commits nothing, so the first
+// block needs Alloc. A TryAlloc that returns nil does not count in Stats.Failures.
 func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	l := &g.lin
 	mask := align - 1
@@ -70,10 +75,13 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	return unsafe.Add(l.base, start)
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if needed. If the
-// reservation, the budget or the system is exhausted, the error wraps memory.ErrOutOfMemory and contains the sizes.
-// If size exceeds the reservation, the error is memory.ErrTooLarge. If align is invalid, the error is
-// memory.ErrAlign. If the arena is closed, the error is memory.ErrClosed.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if needed. If the arena is
+// closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the
+// reservation, the error is memory.ErrTooLarge. Otherwise the error is the error of page.Prefix.Ensure: it wraps
+// memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
+//
+// If Alloc must commit memory while a commit of this arena runs the function of page.Limit.OnSoft, Alloc panics with
+// a *memory.Misuse.
 func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if p := g.TryAlloc(size, align); p != nil {
 		return p, nil
@@ -140,12 +148,13 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	return s, nil
 }
 
-// Free frees a block, as [Linear.Free], and panics as Linear.Free does. It reclaims only the bytes of the newest
-// block.
+// Free frees a block, as [Linear.Free], and panics as Linear.Free does. It reclaims only the bytes of a newest block
+// that was allocated after the newest Mark.
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
 // Resize changes the size of the newest block in place, as [Linear.Resize], and commits memory if needed. If the
-// reservation is too small or the memory is not available, Resize returns false.
+// reservation is too small or the memory is not available, Resize returns false. Misuse panics as in Linear.Resize.
+// Commits panic as in [Growing.Alloc].
 func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return g.lin.Resize(p, oldSize, newSize) || g.growNewest(p, oldSize, newSize)
 }
@@ -168,22 +177,24 @@ func (g *Growing) growNewest(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return l.total() == total && l.dropped == dropped && l.Resize(p, oldSize, newSize)
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
-// returns nil.
+// Base returns the address from which offsets of blocks count. The address is constant while the arena is open. If
+// the arena is closed, Base returns nil.
 func (g *Growing) Base() unsafe.Pointer { return g.lin.base }
 
-// Owns reports whether p lies in the reservation. p need not be in a live block. After Close, Owns returns false.
+// Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been
+// released or the source has ended, Owns returns false.
 func (g *Growing) Owns(p unsafe.Pointer) bool { return g.lin.Owns(p) }
 
-// Used returns the bytes in use, with padding. After Close, Used returns 0.
+// Used returns the bytes in use, with padding and with blocks that were freed but not reclaimed. If the arena is
+// closed, Used returns 0.
 func (g *Growing) Used() uintptr { return g.lin.Used() }
 
 // Mark returns a Mark for [Growing.Rewind], as [Linear.Mark]. Mark panics with a *memory.Misuse if the arena is
 // closed.
 func (g *Growing) Mark() Mark { return g.lin.Mark() }
 
-// Rewind runs the hooks registered since m and frees every block that was allocated since m. It panics as
-// [Linear.Rewind] does. Committed memory is kept.
+// Rewind runs the hooks registered since m and frees every block that was allocated since m, as [Linear.Rewind]. It
+// panics as Linear.Rewind does. Committed memory is kept.
 func (g *Growing) Rewind(m Mark) { g.lin.Rewind(m) }
 
 // OnReset registers a hook that runs before the blocks allocated so far are freed. The rules and panics are those of
@@ -196,12 +207,14 @@ func (g *Growing) RunHooks() { g.lin.RunHooks() }
 // Busy reports whether a hook of the arena is running, as [Linear.Busy].
 func (g *Growing) Busy() bool { return g.lin.busy }
 
-// Reset runs the hooks and frees every block. It panics as [Linear.Reset] does. Committed memory is kept.
+// Reset runs the hooks and frees every block, as [Linear.Reset]. It panics as Linear.Reset does. Committed memory is
+// kept.
 func (g *Growing) Reset() { g.lin.Reset() }
 
-// Trim returns the committed memory above the bytes in use to the source, in whole granules (page.Granule). If the
-// arena is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If
-// Trim fails, nothing has changed.
+// Trim returns the committed memory above the bytes in use to the source, in whole pages of the source (page.SizeOf).
+// If the arena is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the
+// source, and nothing has changed. If the source ends during Trim, the arena is closed and the error wraps
+// memory.ErrClosed.
 func (g *Growing) Trim() error {
 	l := &g.lin
 	if l.base == nil {
@@ -217,7 +230,8 @@ func (g *Growing) Trim() error {
 // Close runs the hooks and releases the memory. It fails and panics as [Linear.Close] does.
 func (g *Growing) Close() error { return g.lin.Close() }
 
-// Stats returns the statistics. Peak is exact.
+// Stats returns the statistics. Peak is exact. A block that was freed but not reclaimed counts in InUse and Live, and
+// not in Frees.
 func (g *Growing) Stats() memory.Stats { return g.lin.Stats() }
 
 // Check returns the errors in the metadata, or nil.

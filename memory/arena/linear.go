@@ -11,21 +11,23 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Linear is a bump allocator over one block of fixed size. Alloc advances an offset; Rewind and Reset move the
-// offset back and free every block above it.
+// A Linear is a bump allocator over one block of fixed size. Alloc advances an offset. Rewind and Reset move the
+// offset back and free every block above it. Free moves the offset back only for the newest block.
 //
 //	base            last      off                     limit
 //	  | older blocks | newest  |  free                  | guard
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block of
-// size 0 has no bytes and may share its address with another block; a double free of a block of size 0 is not
-// detected. A Linear belongs to one goroutine at a time. After Close, and after its source has ended, Alloc fails
-// with memory.ErrClosed, and Free, Resize, Mark, Rewind, OnReset, RunHooks and Reset panic with a *memory.Misuse. If
-// the source ends before Close, no hook runs.
+// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them, or until
+// the source ends. A block of size 0 has no bytes and may share its address with another block. Only debug builds
+// (-tags memdebug or -race) detect a double free of a block of size 0. A Linear belongs to one goroutine at a time.
+//
+// A Linear is closed after Close, and after its source has ended. Alloc of a closed Linear fails. Resize, Mark,
+// Rewind, OnReset, RunHooks, Reset and a Free of a block panic with a *memory.Misuse. When the source ends before
+// Close, the hooks do not run.
 //
 // The metadata records only the start of the newest block. For the newest block, Free and Resize check the size to
-// the byte. For an older block, they check only that it does not overlap the newest block. Debug builds record every
-// block and check every size to the byte.
+// the byte. For any other block, they check only that it lies in the bytes in use and does not overlap the newest
+// block. Debug builds record every block and check every size to the byte.
 type Linear struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -80,8 +82,8 @@ type LinearConfig struct {
 	Bytes uintptr
 }
 
-// NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). If src fails, NewLinear returns
-// an error that wraps the error of src, and reserves nothing.
+// NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). If src fails, NewLinear
+// reserves nothing, and the error wraps the error of page.NewCommitted.
 func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	l := new(Linear)
@@ -135,8 +137,8 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 
 // New allocates one zeroed T. The parameter t is the proof that T contains no Go pointer. The object is valid as long
 // as a block that Alloc returns. If T has size 0, the object must not be read: there may be no memory at its address.
-// If the object does not fit or t is the zero Type, the error is memory.ErrOutOfMemory. If the arena is closed, the
-// error is memory.ErrClosed. Cost: Alloc and the zeroing, inlined.
+// If the arena is closed, the error is memory.ErrClosed. Otherwise, if the object does not fit or t is the zero Type,
+// the error is memory.ErrOutOfMemory. Cost: Alloc and the zeroing, inlined.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	// It repeats the code of Alloc: a call would exceed the inliner's budget of 80 nodes, which this code uses up.
 	start := (l.off + unsafe.Alignof(*v) - 1) &^ (unsafe.Alignof(*v) - 1)
@@ -161,8 +163,9 @@ func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 }
 
 // MakeSlice allocates n zeroed values of T, as a slice with length and capacity n. Appending to the slice allocates a
-// copy on the Go heap. If n is negative, n times the size of T overflows, or t is the zero Type, the error is
-// memory.ErrTooLarge. Otherwise MakeSlice returns the error of [Linear.Alloc].
+// copy on the Go heap. The slice is valid as long as a block that Alloc returns. If n is negative, n times the size
+// of T overflows, or t is the zero Type, the error is memory.ErrTooLarge. Otherwise MakeSlice returns the error of
+// [Linear.Alloc]. If MakeSlice fails, the slice is nil.
 func MakeSlice[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	s, err := MakeSliceUninit(l, t, n)
 	clear(s)
@@ -183,14 +186,15 @@ func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	return unsafe.Slice((*T)(p), n), nil
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
-// returns nil.
+// Base returns the address from which offsets of blocks count. The address is constant while the arena is open. If
+// the arena is closed, Base returns nil.
 func (l *Linear) Base() unsafe.Pointer { return l.base }
 
-// Owns reports whether p lies in the arena's range. p need not be in a live block. After Close, Owns returns false.
+// Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been
+// released or the source has ended, Owns returns false.
 func (l *Linear) Owns(p unsafe.Pointer) bool { return l.mem.Contains(p) }
 
-// Available returns the free bytes, before padding for alignment. After Close, Available returns 0.
+// Available returns the free bytes, before padding for alignment. If the arena is closed, Available returns 0.
 func (l *Linear) Available() uintptr {
 	if l.base == nil {
 		return 0
@@ -198,7 +202,8 @@ func (l *Linear) Available() uintptr {
 	return l.limit - l.off
 }
 
-// Used returns the bytes in use, with padding. After Close, Used returns 0.
+// Used returns the bytes in use, with padding and with blocks that were freed but not reclaimed. If the arena is
+// closed, Used returns 0.
 func (l *Linear) Used() uintptr {
 	if l.base == nil {
 		return 0
@@ -206,8 +211,9 @@ func (l *Linear) Used() uintptr {
 	return l.off
 }
 
-// Reset runs the hooks, newest first, and frees every block. All marks expire. Cost: constant, plus the hooks. Reset
-// panics with a *memory.Misuse if the arena is closed or one of its hooks is running.
+// Reset runs the hooks, newest first, and frees every block. All marks and Refs expire. If a hook panics, nothing is
+// freed (see [Linear.OnReset]). If a hook ends the source, the arena is closed afterwards. Reset panics with a
+// *memory.Misuse if the arena is closed or one of its hooks is running. Cost: constant, plus the hooks.
 func (l *Linear) Reset() { l.reset("Reset", nil) }
 
 // reset is Reset. If ring is not nil, it also begins the ring's next frame: a second call would make Advance twice as
@@ -233,10 +239,13 @@ func (l *Linear) reset(op string, ring *Frames) {
 	}
 }
 
-// Close runs the hooks and releases the memory: the caller must not use pointers into the arena. A second Close does
-// nothing. If the memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this
-// case. The arena is open if its memory is still committed; otherwise it is closed. Close panics with a
-// *memory.Misuse if one of the hooks is running.
+// Close runs the hooks, frees every block and releases the memory: the caller must not use pointers into the arena.
+// If a hook panics, nothing is freed (see [Linear.OnReset]). Close panics with a *memory.Misuse if one of the hooks
+// is running.
+//
+// If the memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If
+// memory was decommitted, the arena is closed; otherwise it stays open. After a Close that succeeded, and after the
+// source has ended, Close does nothing and returns nil.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
 		return nil
@@ -268,7 +277,8 @@ func (l *Linear) shut() {
 	l.ledger.cut(0)
 }
 
-// Stats returns the statistics. Peak is exact.
+// Stats returns the statistics. Peak is exact. A block that was freed but not reclaimed counts in InUse and Live, and
+// not in Frees. Failures also counts requests to the closed arena and requests with the zero Type.
 func (l *Linear) Stats() memory.Stats {
 	used := l.Used()
 	return memory.Stats{

@@ -2,9 +2,9 @@ package arena
 
 import "unsafe"
 
-// Live reports whether p lies in the bytes in use, or at their end, where a block of size 0 may be. If no block is
-// live, Live returns false. Live does not find block boundaries: it also returns true for an address inside a block,
-// and for an address in a block that was freed but not reclaimed.
+// Live reports whether p lies in the bytes in use, or at their end, where a block of size 0 may be. If the arena has
+// no block or is closed, Live returns false. Live does not find block boundaries. It also returns true for padding,
+// for an address inside a block, and for an address in a block that was freed but not reclaimed.
 func (l *Linear) Live(p unsafe.Pointer) bool {
 	return l.base != nil && l.total() > l.dropped && uintptr(p)-uintptr(l.base) <= l.off
 }

@@ -1,7 +1,8 @@
 package arena
 
 // A Mark is the top of a Linear or Growing at some time, for a Rewind. A Mark expires when the arena is rewound to
-// this Mark or to an older one, and at Reset and Close. Marks nest like brackets. The zero Mark is never valid.
+// this Mark or to an older one, and when the arena is reset or closed. Marks nest like brackets. The zero Mark is
+// never valid.
 type Mark struct {
 	arena  *Linear
 	serial uint64
@@ -20,7 +21,7 @@ type place struct {
 // Mark returns a Mark of the current top. [Linear.Rewind] to this Mark frees the blocks that are allocated after
 // Mark. While the Mark is valid, Free does not reclaim blocks from before the Mark, and Resize returns false for
 // them. Mark panics with a *memory.Misuse if the arena is closed. Cost: constant. Mark allocates on the Go heap only
-// if marks nest deeper than ever before.
+// if more than 8 marks nest, and deeper than ever before.
 func (l *Linear) Mark() Mark {
 	l.open("Mark", nil, 0)
 	l.serial++
@@ -30,8 +31,11 @@ func (l *Linear) Mark() Mark {
 }
 
 // Rewind runs the hooks that were registered since m, newest first, and frees every block that was allocated since m.
-// The Mark m expires. Rewind panics with a *memory.Misuse before anything changes if m is a Mark of another arena or
-// has expired. It also panics if a hook of the arena is running, or if the arena is closed.
+// The Mark m and all newer Marks expire, and so do the Refs of the freed objects. The newest block at the time of m
+// is the newest block again. If a hook panics, nothing is freed (see [Linear.OnReset]).
+//
+// Rewind panics with a *memory.Misuse before anything changes if the arena is closed, or if m is a Mark of another
+// arena or has expired. It also panics if a hook of the arena is running.
 func (l *Linear) Rewind(m Mark) {
 	l.open("Rewind", nil, 0)
 	switch {
@@ -57,14 +61,14 @@ func (l *Linear) Rewind(m Mark) {
 	l.book ^= unknown ^ uint64(to.newest)
 }
 
-// OnReset registers the hook f, which runs when all blocks allocated so far are freed: at Reset, at Close, or at the
+// OnReset registers the hook f. It runs before the blocks allocated so far are freed: at Reset, at Close, or at the
 // Rewind to an older Mark. Hooks run newest first, before any of these blocks is freed. A hook is removed before it
-// runs. If a hook panics, nothing has been freed, all marks stay valid, and the next Reset, Rewind or Close runs the
-// remaining hooks.
+// runs. If a hook panics, nothing has been freed and all marks stay valid. The remaining hooks stay registered for a
+// later Reset, Rewind or Close. If the source ends, the remaining hooks are dropped.
 //
 // f may allocate from the arena, free blocks of it and make marks; its blocks are freed with the other blocks. If f
-// resets, rewinds or closes the arena, or registers a hook, the call panics with a *memory.Misuse. OnReset panics
-// with a *memory.Misuse if f is nil or the arena is closed.
+// calls Reset, Rewind, Close, OnReset or RunHooks of the arena, the call panics with a *memory.Misuse. OnReset panics
+// with a *memory.Misuse if the arena is closed, if one of its hooks is running, or if f is nil.
 func (l *Linear) OnReset(f func()) {
 	l.open("OnReset", nil, 0)
 	l.idle("OnReset")
@@ -74,9 +78,9 @@ func (l *Linear) OnReset(f func()) {
 	l.hooks = append(l.hooks, f)
 }
 
-// RunHooks runs the hooks, newest first, and frees nothing. An owner of several arenas calls RunHooks for all arenas
-// before it resets the first one. Each hook is removed before it runs. If a hook panics, the older hooks stay
-// registered. RunHooks panics with a *memory.Misuse if the arena is closed or one of its hooks is running.
+// RunHooks runs the hooks, newest first. RunHooks itself frees nothing. An owner of several arenas calls RunHooks for
+// all arenas before it resets the first one. Each hook is removed before it runs. If a hook panics, the older hooks
+// stay registered. RunHooks panics with a *memory.Misuse if the arena is closed or one of its hooks is running.
 func (l *Linear) RunHooks() {
 	l.open("RunHooks", nil, 0)
 	l.runHooks("RunHooks", 0)

@@ -22,16 +22,18 @@ import (
 //
 // A request that does not fit the current region is served by the first of up to four open regions with enough space.
 // If no open region fits, the request is served by an empty region. If no region is empty, the request is served by a
-// new region. A region is open if it had space left when a request did not fit.
+// new region. A region that has space left when a request does not fit stays open. Of more than four such regions,
+// the four with the most free bytes are open.
 //
 // The size of a block is rounded up to a multiple of 16 bytes; a block of size 0 takes 16 bytes. One live block keeps
 // its whole region. BenchmarkRegion replaces blocks of 64 bytes, 1,000 of which are live. When it freed random
 // blocks, the regions took six times the live bytes. When it freed the oldest blocks first, they took 1.1 to 1.2
 // times the live bytes. Use a slab for mixed lifetimes.
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them. A Region belongs
-// to one goroutine at a time. After Close, or after its source has ended, Alloc fails with memory.ErrClosed, and
-// Free, Resize and Reset panic with a *memory.Misuse.
+// Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them, or until the
+// source ends. A Region belongs to one goroutine at a time. A Region is closed after Close, and after its source has
+// ended. Alloc of a closed Region fails with memory.ErrClosed. Resize, Reset and a Free of a block panic with a
+// *memory.Misuse.
 type Region struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -103,13 +105,15 @@ type RegionConfig struct {
 	// RegionBytes is the size of a region in bytes, and so the largest request. It is rounded up to a power of two of
 	// at least 16 KiB. The limit is 2 GiB. 0 means 64 KiB.
 	RegionBytes uintptr
-	// Reserve is the address space in bytes, and so the largest number of bytes in use. 0 means 64 MiB, or one region
-	// if a region is larger. If the system refuses, NewRegion halves the reservation, down to one region.
+	// Reserve is the address space in bytes, and so the largest number of bytes in use. Only whole regions are used.
+	// 0 means 64 MiB, or one region if a region is larger. If the system refuses, NewRegion halves the reservation,
+	// down to one region.
 	Reserve uintptr
 }
 
 // NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
-// a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src.
+// a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
+// page.NewPrefix. If NewRegion fails, nothing is reserved.
 func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	cfg.RegionBytes = cmp.Or(cfg.RegionBytes, 64<<10)
 	if cfg.RegionBytes > maxRegionBytes {
@@ -135,12 +139,15 @@ func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 // RegionBytes returns the size of a region in bytes, which is the largest request.
 func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, and at least to 16. If size exceeds
-// RegionBytes, the error is memory.ErrTooLarge. If align is invalid, the error is memory.ErrAlign. If the arena is
-// closed, the error is memory.ErrClosed. If no empty or open region fits and the reservation, the budget or the
-// system is exhausted, the error wraps memory.ErrOutOfMemory. Cost: constant.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, and at least to 16. If the arena is closed,
+// the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds RegionBytes, the
+// error is memory.ErrTooLarge. If no current, open or empty region fits, Alloc commits a new region. It then returns
+// the error of page.Prefix.Ensure, which wraps memory.ErrOutOfMemory if the reservation, the budget or the system is
+// exhausted. If the function of page.Limit.OnSoft allocates a new region while Alloc commits, the inner Alloc panics
+// with a *memory.Misuse.
 //
-// If a region is neither current nor open, its free bytes are not used until the region is empty.
+// If a region is neither current nor open, Alloc does not use its free bytes until the region is empty, or until a
+// Resize of its last block opens it. Cost: constant, plus the commit of a new region.
 func (r *Region) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := (align - 1) | (granuleBytes - 1)
 	start := (r.off + mask) &^ mask
@@ -228,13 +235,13 @@ func (r *Region) currentUsed() uintptr {
 	return r.off - (r.limit - min(r.limit, r.RegionBytes()))
 }
 
-// Free frees one block. If the block was the last one of its region, Free frees the region, too. If p is nil, Free
-// does nothing. Free panics with a *memory.Misuse if p is not the start of a live block: freed twice, interior or
-// foreign. Free also panics if the end of the block, p plus size, lies behind the bytes in use of the region. Any
-// other wrong size is not detected and does no harm, because a region counts blocks and not bytes.
+// Free frees one block. If no other block of its region is live, Free frees the region, too. If p is nil, Free does
+// nothing. Free panics with a *memory.Misuse if p is not the start of a live block, or if the arena is closed. Free
+// also panics if the end of the block, p plus size, lies behind the bytes in use of the region. Any other wrong size
+// is not detected and does no harm, because a region counts blocks and not bytes.
 //
-// Debug builds check the size to the byte. Memfast builds detect only foreign pointers, misaligned pointers and
-// pointers behind the bytes in use. Cost: constant.
+// Debug builds check the size to the byte, except that sizes 0 and 1 are equal. Memfast builds detect only foreign
+// pointers, misaligned pointers and pointers behind the bytes in use. Cost: constant.
 func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift
@@ -316,15 +323,16 @@ func (r *Region) drain(k int) {
 	}
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
-// returns nil.
+// Base returns the address from which offsets of blocks count. The address is constant while the arena is open. If
+// the arena is closed, Base returns nil.
 func (r *Region) Base() unsafe.Pointer { return r.base }
 
-// Owns reports whether p lies in the reservation, in a live block or not. After Close, Owns returns false.
+// Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been
+// released or the source has ended, Owns returns false.
 func (r *Region) Owns(p unsafe.Pointer) bool { return r.mem.Contains(p) }
 
 // Used returns the bytes used in regions that are not empty: live blocks, padding, and freed blocks whose region has
-// a live block. After Close, Used returns 0.
+// a live block. If the arena is closed, Used returns 0.
 func (r *Region) Used() uintptr { return r.full + r.currentUsed() }
 
 // Reset frees every block and keeps the committed memory. Cost: clearing a bit for every 16 bytes of the regions in
@@ -342,9 +350,9 @@ func (r *Region) Reset() {
 	r.current, r.off, r.limit, r.full, r.opened, r.misses = -1, 0, 0, 0, 0, 0
 }
 
-// Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the
-// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case, and the
-// arena stays open.
+// Close frees every block and releases the memory: the caller must not use pointers into the arena. If the memory
+// cannot be released, Close returns an error, and can be retried. All blocks are freed in this case, and the arena
+// stays open. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (r *Region) Close() error {
 	if r.base == nil {
 		return nil

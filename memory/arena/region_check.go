@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Check returns the errors in the metadata, or nil. Cost: proportional to the regions.
+// Check returns the errors in the metadata, or nil. Cost: proportional to the regions and their live bits.
 func (r *Region) Check() error {
 	if r.base == nil {
 		return nil

@@ -23,11 +23,11 @@ import (
 // have two ends, and needs 24 bytes of metadata for a block. A StepBack undoes without a pointer or a size, and the
 // number of blocks, Len, serves as a mark.
 //
-// Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them. A
-// block of size 0 takes one byte, so that no two live blocks share an address. Free does not distinguish a block of
-// size 0 from a block of size 1. A StepBack belongs to one goroutine at a time. After Close, or after its source has
-// ended, Alloc fails with memory.ErrClosed, and Undo, UndoTo, Resize, Reset and a Free of a block panic with a
-// *memory.Misuse.
+// Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them, or
+// until the source ends. A block of size 0 takes one byte, so that no two live blocks share an address. Free does not
+// distinguish a block of size 0 from a block of size 1. A StepBack belongs to one goroutine at a time. A StepBack is
+// closed after Close, and after its source has ended. Alloc of a closed StepBack fails with memory.ErrClosed. Undo,
+// UndoTo, Resize, Reset and a Free of a block panic with a *memory.Misuse.
 type StepBack struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -65,8 +65,8 @@ type StepBackConfig struct {
 const startSteps = 256
 
 // NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). If Bytes is 4 GiB or more,
-// the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If NewStepBack fails, nothing is
-// reserved.
+// the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If NewStepBack
+// fails, nothing is reserved.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	if uint64(cfg.Bytes) > math.MaxUint32 {
@@ -81,10 +81,10 @@ func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	return s, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. If size exceeds the capacity, the error is
-// memory.ErrTooLarge. If the block does not fit now, the error is memory.ErrOutOfMemory. If align is invalid, the
-// error is memory.ErrAlign. If the arena is closed, the error is memory.ErrClosed. The errors are not wrapped. Cost:
-// constant, one call; the log doubles when it is full.
+// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, Alloc returns one byte. If the
+// arena is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds
+// the capacity, the error is memory.ErrTooLarge. If the block does not fit now, the error is memory.ErrOutOfMemory.
+// The errors are not wrapped. Cost: constant, one call. If the log of the blocks is full, it grows on the Go heap.
 func (s *StepBack) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	under := s.off
@@ -133,7 +133,7 @@ func (s *StepBack) Undo() bool {
 }
 
 // UndoTo frees all blocks but the n oldest. To undo an attempt, pass the result of Len from before the attempt.
-// UndoTo panics with a *memory.Misuse if n is not from 0 to Len, or the arena is closed. Cost: constant.
+// UndoTo panics with a *memory.Misuse if the arena is closed, or if n is not from 0 to Len. Cost: constant.
 func (s *StepBack) UndoTo(n int) {
 	s.mustBeOpen("UndoTo")
 	if n < 0 || n > len(s.steps) {
@@ -146,7 +146,8 @@ func (s *StepBack) UndoTo(n int) {
 }
 
 // Free is [StepBack.Undo] with a check: p must be the newest block, and size must be the size of this block. If p is
-// nil, Free does nothing. Any other p or size panics with a *memory.Misuse that names p and the newest block.
+// nil, Free does nothing. Any other p or size panics with a *memory.Misuse, and so does a Free of a block if the
+// arena is closed.
 func (s *StepBack) Free(p unsafe.Pointer, size uintptr) {
 	n := len(s.steps) - 1
 	off := uintptr(p) - uintptr(s.base)
@@ -171,7 +172,8 @@ func (s *StepBack) cut(n int) {
 
 // Resize changes the size of the newest block in place and reports whether it did. A parser that does not know the
 // length of a string starts with a guess. If p is an older block or the capacity is too small, Resize returns false
-// and changes nothing. Resize panics with a *memory.Misuse if p is not a live block of oldSize bytes.
+// and changes nothing. Resize panics with a *memory.Misuse if p is nil or not a live block of oldSize bytes, or if
+// the arena is closed. Cost: a binary search in the live blocks.
 func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	s.owner.Touch()
 	off := uintptr(p) - uintptr(s.base)
@@ -193,20 +195,21 @@ func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// Len returns the number of live blocks.
+// Len returns the number of live blocks. If the arena is closed, Len returns 0.
 func (s *StepBack) Len() int { return len(s.steps) }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
-// returns nil.
+// Base returns the address from which offsets of blocks count. The address is constant while the arena is open. If
+// the arena is closed, Base returns nil.
 func (s *StepBack) Base() unsafe.Pointer { return s.base }
 
-// Owns reports whether p lies in the arena's range. p need not be in a live block. After Close, Owns returns false.
+// Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been
+// released or the source has ended, Owns returns false.
 func (s *StepBack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
-// Used returns the bytes in use, with padding. After Close, Used returns 0.
+// Used returns the bytes in use, with padding. If the arena is closed, Used returns 0.
 func (s *StepBack) Used() uintptr { return s.off }
 
-// Available returns the free bytes, before padding for alignment. After Close, Available returns 0.
+// Available returns the free bytes, before padding for alignment. If the arena is closed, Available returns 0.
 func (s *StepBack) Available() uintptr { return s.limit - s.off }
 
 // Reset frees every block. Cost: constant. Reset panics with a *memory.Misuse if the arena is closed.
@@ -215,9 +218,10 @@ func (s *StepBack) Reset() {
 	s.UndoTo(0)
 }
 
-// Close releases the memory: the caller must not use pointers into the arena. A second Close does nothing. If the
-// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. The arena
-// is open if its memory is still committed; otherwise it is closed.
+// Close frees every block and releases the memory: the caller must not use pointers into the arena. If the memory
+// cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If memory was
+// decommitted, the arena is closed; otherwise it stays open. After a Close that succeeded, and after the source has
+// ended, Close does nothing and returns nil.
 func (s *StepBack) Close() error {
 	if s.mem.Base() == nil {
 		return nil

@@ -22,13 +22,14 @@ import (
 //
 //	full:         copies length-1 entries to the front; the next one follows them
 //
-// One Push in Capacity-Keep+1 copies Keep-1 entries; the other calls copy none. On average a Push copies less than
-// Keep/(Capacity-Keep) entries: 1/3 with the default Capacity of 4 times Keep.
+// One Push in Capacity-Keep+1 copies at most Keep-1 entries; the other calls copy none. On average a Push copies less
+// than Keep/(Capacity-Keep) entries: 1/3 with the default Capacity of 4 times Keep.
 //
 // The entries belong to the Window. A slice or pointer that a method returns is valid until the next Push, Drop,
-// Reset or Close. In builds with -race or -tags memdebug, removed entries are filled with 0xDD. A Window belongs to
-// one goroutine at a time. After Close, or after its source has ended, a Window is empty, and Push, Drop and Reset
-// panic with a *memory.Misuse.
+// Reset or Close, or until the source ends. In builds with -race or -tags memdebug, removed entries are filled with
+// 0xDD. A Window belongs to one goroutine at a time. A Window is closed after Close, also if Close fails, and after
+// its source has ended. A closed Window is empty. Push, Drop and Reset of a closed Window panic with a
+// *memory.Misuse.
 type Window[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -48,7 +49,7 @@ type Window[T any] struct {
 
 // WindowConfig configures [NewWindow].
 type WindowConfig struct {
-	// Keep is the number of entries to keep. 0 means 64, a little more than a second of ticks.
+	// Keep is the number of entries to keep, 1 or more. 0 means 64, a little more than a second of ticks.
 	Keep int
 	// Capacity is the number of entries in the buffer, which must exceed Keep. A larger Capacity makes copies rarer.
 	// 0 means 4 times Keep. The whole buffer is committed at once.
@@ -57,7 +58,7 @@ type WindowConfig struct {
 
 // NewWindow returns a Window with memory of src. If src is nil, it is page.Default(). The parameter t is the proof
 // that T contains no Go pointer. If a field is out of range or t is the zero Type, the error wraps memory.ErrConfig.
-// If src fails, the error wraps the error of src. If NewWindow fails, nothing is reserved.
+// If src fails, the error wraps the error of page.NewCommitted. If NewWindow fails, nothing is reserved.
 func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Window[T], error) {
 	cfg.Keep = cmp.Or(cfg.Keep, 64)
 	if cfg.Keep > math.MaxInt/4 && cfg.Capacity == 0 {
@@ -86,8 +87,8 @@ func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Win
 }
 
 // Push adds v as the newest entry. If the Window already has Keep entries, Push removes the oldest one. Push panics
-// with a *memory.Misuse if the Window is closed. Cost: a copy of v. Once in Capacity-Keep+1 calls, Keep-1 entries are
-// copied as well.
+// with a *memory.Misuse if the Window is closed. Cost: a copy of v. Once in Capacity-Keep+1 calls, up to Keep-1
+// entries are copied as well.
 func (w *Window[T]) Push(v T) {
 	if w.next == len(w.slots) {
 		w.compact()
@@ -143,14 +144,14 @@ func (w *Window[T]) At(age int) *T {
 	return &w.slots[w.next-1-age]
 }
 
-// Len returns the number of entries, at most Keep. After Close, Len returns 0.
+// Len returns the number of entries, at most Keep. If the Window is closed, Len returns 0.
 func (w *Window[T]) Len() int { return w.length }
 
 // Keep returns the configured number of entries to keep.
 func (w *Window[T]) Keep() int { return w.keep }
 
-// Pushed returns the number of calls of Push since New. Count the calls from 0: if no entry was dropped, the entry of
-// call k has the age Pushed()-1-k.
+// Pushed returns the number of entries pushed since New. Count the pushes from 0. If Drop and Reset removed no entry,
+// the entry of push k has the age Pushed()-1-k while it is kept.
 func (w *Window[T]) Pushed() uint64 { return w.pushed }
 
 // Drop removes the newest n entries, as a rollback does before it pushes new ones. If there are fewer than n entries,
@@ -188,12 +189,13 @@ func (w *Window[T]) open(op string) {
 	w.owner.Touch()
 }
 
-// Owns reports whether p lies in the memory of the Window. After Close, Owns returns false.
+// Owns reports whether p lies in the reservation of the Window. If the memory has been released or the source has
+// ended, Owns returns false.
 func (w *Window[T]) Owns(p unsafe.Pointer) bool { return w.mem.Contains(p) }
 
-// Close releases the memory: the caller must not use a result of Last or At any more. A second Close does nothing. If
-// the memory cannot be released, Close returns an error. The Window is closed in this case, too, and another Close
-// tries again to release the memory.
+// Close releases the memory: the caller must not use a result of Last, All or At any more. If the memory cannot be
+// released, Close returns an error. The Window is closed in this case, too, and another Close tries again to release
+// the memory. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (w *Window[T]) Close() error {
 	w.shut()
 	if err := w.mem.Close(); err != nil {
@@ -208,7 +210,8 @@ func (w *Window[T]) shut() {
 	w.slots = nil
 }
 
-// Stats returns the statistics. Each kept entry counts as a block. Peak is exact.
+// Stats returns the statistics. Each kept entry counts as a live block, and each removed entry as a freed one. Peak
+// is exact.
 func (w *Window[T]) Stats() memory.Stats {
 	size, used := uint64(unsafe.Sizeof(*new(T))), uint64(w.length)
 	return memory.Stats{
