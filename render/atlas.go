@@ -21,7 +21,8 @@ const (
 // beyond an edge, and mipmaps are off.
 const gutter = 1
 
-// ErrAtlasFull reports that a page has no space for a region. The error is a [*FullError].
+// ErrAtlasFull reports that a page has no space for a region. An error for which errors.Is(err, ErrAtlasFull) is true
+// is a [*FullError].
 var ErrAtlasFull = errors.New("render: atlas is full")
 
 // A FullError is an ErrAtlasFull with figures, in texels.
@@ -30,7 +31,7 @@ type FullError struct {
 	Name string // as given to [Atlas.ID], or empty
 	W, H int    // the picture, without gutters
 	Page int    // the side of the page
-	Free int    // texels outside all regions; they may be scattered
+	Free int    // texels outside all regions and their gutters; they may be scattered
 }
 
 // Error returns one line with the figures and with advice.
@@ -131,15 +132,17 @@ func (a *Atlas) ID(name string) (int, error) {
 	return id, nil
 }
 
-// Reserve allocates a region of w × h texels with a transparent gutter. Until its pixels are uploaded, Lookup returns
-// the placeholder. If id is reserved already with this size, Reserve returns its region.
+// Reserve allocates a region of w × h texels with a gutter, which is transparent after the first Upload. Until its
+// pixels are uploaded, Lookup returns the placeholder. If Reserve has reserved id with this size already, Reserve
+// returns the same region.
 //
-// Reserve fails if the id is out of range, if it is reserved with another size or by ReserveTile, or if no page can
-// contain the size. If no space is left, the error is a [*FullError]. A failed call changes nothing.
+// Reserve fails if the id is out of range, or if it is reserved with another size or by ReserveTile. If w or h is not
+// from 1 to the side of the page less 2, Reserve fails. If no space is left, the error is a [*FullError]. A failed
+// call changes nothing.
 func (a *Atlas) Reserve(id, w, h int) (Region, error) { return a.reserve(id, w, h, false) }
 
 // ReserveTile is Reserve for a picture that [Quads.Tiles] draws. Its gutters repeat the opposite edges, so that
-// filtering shows no seam.
+// filtering shows no seam. If id is reserved by Reserve, ReserveTile fails.
 func (a *Atlas) ReserveTile(id, w, h int) (Region, error) { return a.reserve(id, w, h, true) }
 
 func (a *Atlas) reserve(id, w, h int, tile bool) (Region, error) {
@@ -188,8 +191,8 @@ func (a *Atlas) Upload(id int, rgba []byte, w, h int) error {
 	return nil
 }
 
-// Lookup returns the region of id. If id has no pixels yet, or is out of range, Lookup returns the placeholder. So
-// frames can be drawn while a level is loading.
+// Lookup returns the region of id. If id is not reserved, has no pixels yet, or is out of range, Lookup returns the
+// placeholder. So frames can be drawn while a level is loading.
 func (a *Atlas) Lookup(id int) Region {
 	if uint(id) < uint(len(a.entries)) {
 		return a.entries[id].shown
@@ -197,7 +200,7 @@ func (a *Atlas) Lookup(id int) Region {
 	return a.checker
 }
 
-// Loaded reports whether the pixels of id were uploaded.
+// Loaded reports whether the pixels of id were uploaded. After the region is removed Loaded returns false.
 func (a *Atlas) Loaded(id int) bool {
 	return uint(id) < uint(len(a.entries)) && a.entries[id].uploaded
 }
@@ -236,7 +239,8 @@ func (a *Atlas) Reset() {
 	a.packer.rewind()
 }
 
-// White returns a region of one solid texel. The region has no edge to filter.
+// White returns a region of width and height 0 in the middle of white texels. Every sample of this region is white
+// with any filter.
 func (a *Atlas) White() Region { return a.white }
 
 // Soft returns the region of a round dot with a bright core.
@@ -248,7 +252,8 @@ func (a *Atlas) Placeholder() Region { return a.checker }
 // Page returns the side of the page in texels.
 func (a *Atlas) Page() int { return a.packer.size }
 
-// Free returns how many texels of the page lie outside all regions.
+// Free returns how many texels of the page lie outside all regions and their gutters. A region may use a larger freed
+// rectangle, and the rest of this rectangle does not count.
 func (a *Atlas) Free() int { return a.packer.free() }
 
 // Draw draws a batch on any picture, in one draw call of the GPU. Draw copies the slices, which may lie off-heap.

@@ -36,7 +36,7 @@ var (
 		"FIRST GIFT", "SECOND GIFT", "THIRD GIFT", "PAUSE", "START AGAIN", "MUTE", "FULLSCREEN"}
 )
 
-// String returns the action's name in files.
+// String returns the action's name in files. For a value that is no action it returns the name of the last action.
 func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
 
 // BindingSlots is the number of controls that one action may have.
@@ -91,9 +91,9 @@ func (b *Bindings) find(c Control) (a, slot int) {
 }
 
 // Bind puts a control, given by its name, into a slot of an action. If the control is bound in another slot already,
-// the two slots exchange their controls. If no control has this name, if the overlay uses the control, or if another
-// action would lose its only control, Bind fails and changes nothing. If the action or the slot is out of range, Bind
-// panics.
+// the two slots exchange their controls. If no control has this name, or if the overlay uses the control, Bind fails.
+// Otherwise, if the action or the slot is out of range, Bind panics. If another action would lose its only control,
+// Bind fails. A failed Bind changes nothing.
 func (b *Bindings) Bind(a, slot int, control string) error {
 	c, err := ParseControl(control)
 	if err != nil {
@@ -137,9 +137,12 @@ func (b *Bindings) Map() map[string][]string {
 	return m
 }
 
-// SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. The
-// error names the first mistake: an unknown action or control, a wrong number of controls, a key of the overlay, or a
-// control that is bound twice. A failed SetMap changes nothing.
+// SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. SetMap
+// ignores the action "rewind" of former versions.
+//
+// If m has an unknown action or control, a wrong number of controls, or a key of the overlay, SetMap fails. If a
+// control is bound twice, default controls included, SetMap also fails. The error describes one mistake. A failed
+// SetMap changes nothing.
 func (b *Bindings) SetMap(m map[string][]string) error {
 	n := DefaultBindings()
 	known := 0
@@ -192,7 +195,8 @@ func (b *Bindings) unique() error {
 }
 
 // Prompt returns the label of the action's first control on the device, for a line on the screen such as "press
-// SPACE". If the action has no control on the device, Prompt returns "".
+// SPACE". If the action has no control on the device, Prompt returns "". If the action is out of range, Prompt
+// panics.
 func (b *Bindings) Prompt(a Action, d Device) string {
 	for _, c := range b[a] {
 		if c != 0 && c.Device() == d {

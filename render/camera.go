@@ -42,7 +42,7 @@ type Viewport struct {
 	X, Y, W, H int
 	Scale      float32
 
-	// Outer is the logical screen with its bleed, in physical pixels. It is empty if there is no bleed.
+	// Outer is the logical screen with its bleed, in physical pixels. Fit leaves Outer empty, and Bleed sets it.
 	Outer image.Rectangle
 }
 
@@ -65,8 +65,8 @@ func Fit(w, h, logicalW, logicalH int) Viewport {
 }
 
 // Bleed returns v extended to the edges of a window of w × h physical pixels, by at most `most` logical pixels on
-// each side. The game may draw in this extension, the bleed. Draw everything that the player must see inside the
-// logical screen.
+// each side, rounded up to physical pixels. The game may draw in this extension, the bleed. Draw everything that the
+// player must see inside the logical screen.
 func (v Viewport) Bleed(w, h, most int) Viewport {
 	b := int(math.Ceil(float64(most) * float64(v.Scale)))
 	v.Outer = image.Rect(v.X-b, v.Y-b, v.X+v.W+b, v.Y+v.H+b).Intersect(image.Rect(0, 0, w, h))
@@ -82,7 +82,7 @@ func (v Viewport) Drawn() image.Rectangle {
 }
 
 // Bounds returns the corners of Drawn in logical pixels. Without a bleed the corners are (0, 0) and the size of the
-// logical screen. A shape that must cover the whole picture reaches from lo to hi.
+// logical screen, rounded to physical pixels. A shape that must cover the whole picture reaches from lo to hi.
 func (v Viewport) Bounds() (lo, hi mgl32.Vec2) {
 	r := v.Drawn()
 	lo = v.View().Invert(mgl32.Vec2{float32(r.Min.X), float32(r.Min.Y)})

@@ -17,7 +17,7 @@ const (
 	Touch
 )
 
-// String returns the name of the device.
+// String returns the name of the device: keyboard, gamepad or touch. Any other value has the name touch.
 func (d Device) String() string { return [...]string{"keyboard", "gamepad", "touch"}[min(d, Touch)] }
 
 // A Control is a key of the keyboard or a button of the mouse or of a gamepad. The zero value is no control. Files
@@ -46,7 +46,7 @@ func key(k ebiten.Key) Control                         { return keyFirst + Contr
 func mouseButton(b ebiten.MouseButton) Control         { return mouseFirst + Control(b) }
 func padButton(b ebiten.StandardGamepadButton) Control { return padFirst + Control(b) }
 
-// Device returns the kind of device that has the control: Gamepad or Keyboard.
+// Device returns the kind of device that has the control: Gamepad or Keyboard. For no control it returns Keyboard.
 func (c Control) Device() Device {
 	if c >= padFirst {
 		return Gamepad
@@ -83,7 +83,7 @@ var labels = map[string]string{
 	"PadUp": "PAD ↑", "PadDown": "PAD ↓", "PadLeft": "PAD ←", "PadRight": "PAD →",
 }
 
-// Label returns the displayed name, in capitals. For no control it returns "".
+// Label returns the displayed name, in capitals where the name has letters. For no control it returns "".
 func (c Control) Label() string {
 	name := c.String()
 	if l, ok := labels[name]; ok {
@@ -98,7 +98,7 @@ func (c Control) Label() string {
 	return strings.ToUpper(name)
 }
 
-// ParseControl returns the control whose String is name. The error lists examples of valid names.
+// ParseControl returns the control whose String is name. If there is none, the error lists examples of valid names.
 func ParseControl(name string) (Control, error) {
 	for c := keyFirst; c < controlEnd; c++ {
 		if name != "" && c.String() == name {

@@ -7,7 +7,8 @@ import "math"
 // highest value, so it rarely changes.
 //
 // The width w represents `of` values. A curve with fewer values is drawn shorter in proportion. Negative values and
-// NaN count as 0. If curve has fewer than two values, or if there is no scale, Sparkline draws only the base line.
+// NaN count as 0. If curve has fewer than two values, or if neither top nor any value is above 0, Sparkline draws
+// only the base line.
 func (p *Panel) Sparkline(x, y, w, h float32, curve []float32, of int, top float32, accent Color) {
 	q, n := p.Q, len(curve)
 	x, y = p.X+x, p.Y+y

@@ -14,7 +14,7 @@ import (
 // A Film records pictures of the window and writes them as an animated GIF, for example for a README. A Film keeps
 // three bytes for each pixel of each picture on the Go heap as long as the Film is reachable. So record only seconds.
 //
-// All pictures share 255 colours, chosen by median cut (Heckbert, "Color Image Quantization for Frame Buffer
+// All pictures share at most 255 colours, chosen by median cut (Heckbert, "Color Image Quantization for Frame Buffer
 // Display", 1982). An ordered dither keeps unchanged parts still, and pixels that equal those of the picture before
 // are transparent. A Film belongs to the goroutine that draws.
 type Film struct {
@@ -26,7 +26,8 @@ type Film struct {
 }
 
 // NewFilm returns an empty film. Wide is the largest width of the pictures in pixels, from 16 to 4096. Fps is the
-// number of pictures a second, from 1 to 50. A GIF rounds the time between pictures to hundredths of a second.
+// number of pictures a second, from 1 to 50. Other values are an error. A GIF rounds the time between pictures to
+// hundredths of a second.
 func NewFilm(wide, fps int) (*Film, error) {
 	if wide < 16 || wide > 4096 || fps < 1 || fps > 50 {
 		return nil, fmt.Errorf("render: a film %d pixels wide with %d pictures a second; allowed are 16 to 4096 and 1 to 50", wide, fps)
@@ -38,8 +39,8 @@ func NewFilm(wide, fps int) (*Film, error) {
 func (m *Film) Len() int { return len(m.frames) }
 
 // Add records the current picture of the window, reduced by a whole factor: each pixel is the mean of the window's
-// pixels that it replaces. Add waits for the GPU. Add fails if the window's size differs from its size at the first
-// Add, or if the reduced picture would be empty.
+// pixels that it replaces. Call EndScene first. Add waits for the GPU. Add fails if the window's size differs from
+// its size at the first Add, or if the reduced picture would be empty.
 func (m *Film) Add(f *Frame) error {
 	by := max(1, (f.ScreenW+m.most-1)/m.most)
 	w, h := f.ScreenW/by, f.ScreenH/by
@@ -82,7 +83,8 @@ func shrink(rgba []byte, stride, w, h, by int) []byte {
 	return out
 }
 
-// Write writes the film to path as an atomic write. If the film has no picture, Write fails.
+// Write writes the film to path as an atomic write. If the film has no picture, or the file cannot be written, Write
+// fails. The film keeps its pictures.
 func (m *Film) Write(path string) error {
 	if len(m.frames) == 0 {
 		return errors.New("render: a film without a picture")

@@ -80,7 +80,8 @@ func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 }
 
 // Image returns the picture of the window, including the letterbox, for code that draws with Ebitengine, such as an
-// overlay. Call EndScene first. The picture is valid as long as the Frame.
+// overlay. Call EndScene first. The picture is valid as long as the Frame. If nothing was drawn in the window yet,
+// Image clears the window.
 func (f *Frame) Image() *ebiten.Image {
 	f.touch()
 	return f.screen.whole
@@ -96,9 +97,10 @@ func (f *Frame) Submit(a *Atlas, q *Quads) {
 	a.Submit(f.to.clipped, q)
 }
 
-// Bloom adds a glow to the picture that is drawn so far. Call Bloom after the world and before HUD and overlay, which
-// then stay sharp. If bloom is off, if o.Strength is not above 0, or after a failure, Bloom does nothing. If the
-// shaders do not compile, Run returns the error.
+// Bloom adds a glow to the picture that is drawn so far: the scene between BeginScene and EndScene, otherwise the
+// window. Call Bloom after the world and before HUD and overlay, which then stay sharp. If bloom is off, if
+// o.Strength is not above 0, or after a failure, Bloom does nothing. If the shaders do not compile, Run returns the
+// error.
 func (f *Frame) Bloom(o Bloom) {
 	if !f.bloomOn || !(o.Strength > 0) || f.err != nil {
 		return
@@ -138,7 +140,7 @@ func (f *Frame) ReadPixels(dst []byte) error {
 }
 
 // Screenshot writes the current picture of the window to a PNG file, as an atomic write. All pixels of the file are
-// opaque. Screenshot waits for the GPU.
+// opaque. Call EndScene first. Screenshot waits for the GPU. If the file cannot be written, Screenshot fails.
 func (f *Frame) Screenshot(path string) error {
 	img := image.NewRGBA(image.Rect(0, 0, f.ScreenW, f.ScreenH))
 	if err := f.ReadPixels(img.Pix); err != nil {

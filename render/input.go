@@ -18,10 +18,11 @@ type Input struct {
 	AimScreen mgl32.Vec2 // the last point that the mouse pointed at, in logical pixels
 	Pointing  bool       // the mouse aims
 
-	Fire bool // held, or the right stick or thumb is pulled
+	Fire bool // held, the right stick is pulled above 0.8, or the right thumb is pulled
 
-	// These fields are true only in the tick of the press. AnyKey is any control or finger except F1 to F12 and the
-	// modifier keys Shift, Ctrl, Alt and Meta.
+	// These fields are true in one tick, the tick of the press. A modifier key (Shift, Ctrl, Alt, Meta) that is pressed
+	// while no bound key moves the player counts in the tick of its release. It does not count if F1 to F12, Enter or
+	// Tab was pressed with it. AnyKey is any control or finger except F1 to F12 and the modifier keys.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
 
 	Choose int     // 1, 2 or 3 in the tick of the press, else 0
@@ -30,7 +31,7 @@ type Input struct {
 
 	Nav      Nav     // the input of a menu
 	Last     Device  // the device used last: prompts name the controls of this device
-	Captured Control // the control pressed while Controls.Capture is set, or none
+	Captured Control // while Controls.Capture is set: the control that was pressed in this tick, or none
 }
 
 // AimFrom returns the direction, of length 1, in which the player aims from point p of the logical screen. P is
@@ -48,8 +49,9 @@ type Controls struct {
 	Bindings Bindings
 	// Capture turns each press into Input.Captured, so that a menu can bind a key. While Capture is set, all fields
 	// of Input are zero except Captured, Last, AimScreen, Nav.Pointer and Nav.Moved. If a control is held when
-	// Capture is set, it must be pressed again to be captured. If a control is held when Capture is cleared, it
-	// affects only Move and Fire until it is pressed again.
+	// Capture is set, it must be pressed again to be captured. If a control other than a modifier key is held when
+	// Capture is cleared, it begins no action until it is pressed again. Until then it affects Move, Fire, Pointing and
+	// Nav as a held control does.
 	Capture bool
 }
 

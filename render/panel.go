@@ -50,7 +50,7 @@ func NewPanel(q *Quads, f *Font, x, y float32, cols, rows int, accent Color) Pan
 // Label writes text with its top left corner at (x, y).
 func (p *Panel) Label(x, y float32, c Color, s string) { p.Q.Text(p.Font, p.X+x, p.Y+y, 1, c, s) }
 
-// LabelRight writes text whose right edge is x.
+// LabelRight writes one line of text whose right edge is x.
 func (p *Panel) LabelRight(x, y float32, c Color, s string) {
 	p.Q.TextRight(p.Font, p.X+x, p.Y+y, 1, c, s)
 }
@@ -61,7 +61,7 @@ func (p *Panel) Int(x, y float32, c Color, v int64) {
 }
 
 // Fixed writes v with prec digits after the point, at most 6, followed by unit. The digits end at x, and the unit
-// begins at x. Values beyond ±1e15 are limited.
+// begins at x. Values beyond ±1e15 are limited, and NaN is a dash.
 func (p *Panel) Fixed(x, y float32, c Color, v float64, prec int, unit string) {
 	// 'f' writes up to 309 digits: too many for buf.
 	p.right(x, y, c, AppendFixed(p.buf[:0], min(max(v, -1e15), 1e15), min(prec, 6), 0))
@@ -111,7 +111,8 @@ func (l Level) Color(accent Color) Color {
 }
 
 // Bar draws a level at (x, y) with size w × h. The track is the capacity, the filled part is Used. If Used is not 0,
-// at least one pixel is filled. A white mark shows the peak, and a red tint the part beyond the budget.
+// at least one pixel is filled. A white mark shows a peak above 0. A red tint shows the part beyond a budget that is
+// below the capacity.
 func (p *Panel) Bar(x, y, w, h float32, l Level, accent Color) {
 	q, c := p.Q, l.Color(accent)
 	x, y = p.X+x, p.Y+y

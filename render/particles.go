@@ -7,8 +7,9 @@ import (
 )
 
 // Particles appends a quad for each visible particle of s to the batch. The current view is the camera; particles
-// outside vp and its bleed are skipped. Particles of kind k are drawn with regions[k]. Particles that do not fit are
-// counted in Dropped. If regions has fewer elements than s has kinds, or if s is closed, Particles panics.
+// outside vp and its bleed are skipped as by [particles.System.Build]. Particles of kind k are drawn with regions[k].
+// Particles that do not fit are counted in Dropped. If regions has fewer elements than s has kinds, or if s is
+// closed, Particles panics.
 func (q *Quads) Particles(s *particles.System, regions []particles.Region, vp Viewport) {
 	v := q.view
 	r := vp.Drawn()

@@ -79,7 +79,7 @@ func padded(n, room int) int {
 }
 
 // Reserve makes Ebitengine allocate buffers for all vertices that q has space for, in addition to the vertices of the
-// frame. Reserve draws nothing.
+// frame. Reserve draws nothing visible. If a is nil or q has no vertices, Reserve does nothing.
 //
 // Whenever a frame needs a larger buffer than all frames before, Ebitengine allocates a buffer that is a quarter
 // larger, and leaves the former buffer to the collector. If a program's memory never shrinks, as in a browser,
@@ -97,7 +97,8 @@ func (f *Frame) Reserve(a *Atlas, q *Quads) {
 	}
 }
 
-// EndReserve frees the picture that Reserve draws on.
+// EndReserve frees the invisible picture that Reserve draws on. The buffers of Ebitengine keep their size. Without a
+// former Reserve, EndReserve does nothing.
 func (f *Frame) EndReserve() {
 	if f.reserve != nil {
 		f.reserve.Deallocate()

@@ -89,9 +89,10 @@ func (s *sceneBuffer) enlarge(to target) {
 	to.clipped.DrawTriangles32(s.verts[:], s.indices[:], s.img, &sceneOptions)
 }
 
-// BeginScene fills the scene with back and directs Draw, Submit and Bloom to it until EndScene. BeginScene returns
-// the viewport of the scene. Use it for [Camera.View], and to draw the parts of the scene that do not move with the
-// camera. At native resolution, and if the window's scale is at most 1, BeginScene returns the frame's own viewport.
+// BeginScene fills the scene with back and directs Draw, Submit, Bloom and [Tiles.Submit] to it until EndScene.
+// BeginScene returns the viewport of the scene. Use it for [Camera.View], and to draw the parts of the scene that do
+// not move with the camera. At native resolution, and if the window's scale is at most 1, BeginScene returns the
+// frame's own viewport.
 //
 // back should be opaque. The fill costs less than a quad of the same size.
 func (f *Frame) BeginScene(back Color) Viewport {
@@ -108,7 +109,8 @@ func (f *Frame) BeginScene(back Color) Viewport {
 }
 
 // EndScene shows the scene in the window. Shapes that are drawn later lie over the scene, at the window's resolution.
-// If a game does not call EndScene, the scene is shown after Draw returns, over everything else.
+// At native resolution the scene is in the window already. If a game does not call EndScene, the scene is shown after
+// Draw returns, over everything else.
 func (f *Frame) EndScene() {
 	if f.to.whole != f.screen.whole {
 		f.to = f.screen

@@ -72,7 +72,8 @@ const maxRing = 128
 
 // Ring draws a band with soft edges around (x, y), for example a shock wave. The band is t thick, and its middle line
 // has the radius rad. If corners is above 2, the band is a polygon with this number of corners, at most 128. The
-// first corner is at angle rot. If corners is 2 or less, the band is round.
+// first corner is at angle rot. If corners is 2 or less, the band is round: a polygon with more corners the larger it
+// is.
 func (q *Quads) Ring(x, y, rad, t, rot float32, corners int, c Color) bool {
 	if corners <= 2 {
 		corners = 12 + int(min(max(rad*q.view.Scale/3, 0), maxRing))

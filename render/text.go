@@ -41,7 +41,7 @@ type extraGlyph struct {
 
 // NewFont renders the glyphs to the page in up to four sizes and calls [Atlas.Keep]. Call NewFont before the pictures
 // of the first level are reserved. Sizes that do not fit are left out. If even the smallest size does not fit, the
-// error is a [*FullError].
+// error is a [*FullError]. After an error NewFont has not called Keep.
 func NewFont(a *Atlas) (*Font, error) {
 	f := &Font{}
 	for _, r := range symbols {
@@ -98,7 +98,8 @@ func (f *Font) bake(a *Atlas, k int) error {
 // enough, or else the largest size of Large.
 //
 // Large calls [Atlas.Keep], so call Large right after NewFont. The letters must fit in one row of the page. If the
-// letters do not fit, the error is a [*FullError], and the font is unchanged.
+// letters do not fit, the error is a [*FullError]. Any other error describes an invalid k. After an error the font is
+// unchanged.
 func (f *Font) Large(a *Atlas, letters string, k int) error {
 	if k <= bakes || k > 32 {
 		return fmt.Errorf("render: large letters of %d texels a dot; allowed are %d to 32", k, bakes+1)
@@ -162,14 +163,16 @@ func (f *Font) glyph(r rune) int {
 	return box
 }
 
-// Width returns the width of one line of text. A dot is scale units wide, and the result is in the same units.
+// Width returns the width of one line of text. The character '\n' counts as any other. A dot is scale units wide, and
+// the result is in the same units.
 func Width(s string, scale float32) float32 {
 	return float32(utf8.RuneCountInString(s)*GlyphW) * scale
 }
 
 // Text draws s. The top left corner of the first cell is at (x, y); a dot is scale units of the current view. '\n'
 // begins a new line. The origin is rounded to a physical pixel, so that text is sharp. If a glyph does not fit, Text
-// returns false and counts each such glyph in Dropped. If f is nil, Text draws nothing.
+// returns false and counts each such glyph in Dropped. If f is nil, or if scale or the scale of the view is 0, Text
+// draws nothing and returns true.
 func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	k := scale * q.view.Scale
 	if f == nil || !(k > 0) {

@@ -14,11 +14,12 @@ import (
 // TileUnit is the side of the smallest tile, in texels. Every side is TileUnit times a power of two.
 const TileUnit = 64
 
-// ErrTilesFull reports that no page has space for the tile until other tiles are freed.
+// ErrTilesFull reports that no page has space for the tile until other tiles are freed, or that the source refuses
+// memory for metadata.
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
 // A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is valid until
-// Tiles.Free. The zero Tile is no tile.
+// Tiles.Free or Tiles.Close. The zero Tile is no tile.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32
@@ -35,8 +36,8 @@ func (t Tile) Valid() bool { return t.unit != 0 }
 type TilesConfig struct {
 	Page  int // side of a page in texels: 512, 1024, 2048 or 4096; 0 means 2048
 	Pages int // the most pages, 1 to 64; 0 means 3: with the default side 48 MiB of the GPU's memory
-	// Source provides the memory for metadata; nil means page.Default(). NewTiles reserves 64 bytes for each
-	// square of TileUnit texels of all pages, rounded up to a power of two.
+	// Source provides the memory of the heap that allocates squares; nil means page.Default(). NewTiles reserves 64
+	// bytes for each square of TileUnit texels of all pages, rounded up to a power of two.
 	Source mempage.Source
 }
 
@@ -51,7 +52,7 @@ type TilesConfig struct {
 //	| 8 9 | 12 ..      a tile of 128 texels may be units 0 to 3, 4 to 7, 8 to 11 ...
 //
 // Tiles belong to the goroutine that calls Update and Draw. Place and Free cost O(log n), and Write costs one upload.
-// After a page is made, only Write allocates on the Go heap: a few objects of Ebitengine.
+// Write allocates a few objects of Ebitengine on the Go heap.
 type Tiles struct {
 	// Invariants:
 	//
@@ -78,7 +79,7 @@ type tileBatch struct {
 	quads   Quads
 }
 
-// NewTiles returns Tiles without a page. If cfg is out of range, or if cfg.Source fails, NewTiles fails.
+// NewTiles returns Tiles without a page. If cfg is out of range, or if cfg.Source fails, NewTiles returns an error.
 func NewTiles(cfg TilesConfig) (*Tiles, error) {
 	return newTiles(cfg, func(size int) page { return &gpuPage{size: size} })
 }
@@ -109,8 +110,8 @@ func newTiles(cfg TilesConfig, newPage func(int) page) (*Tiles, error) {
 const tileBook = 64
 
 // Place allocates a square of side × side texels. Side is TileUnit times a power of two, at most the side of a page.
-// The texels are undefined until they are written. If there is no space, the error is ErrTilesFull. Any other error
-// describes an invalid side.
+// The texels are undefined until they are written. If there is no space, or the source refuses memory, the error is
+// ErrTilesFull. Any other error describes an invalid side.
 func (t *Tiles) Place(side int) (Tile, error) {
 	if side < TileUnit || side > t.side || side&(side-1) != 0 {
 		return Tile{}, fmt.Errorf("render: a tile of %d texels; allowed are powers of two from %d to %d", side, TileUnit, t.side)
@@ -204,7 +205,7 @@ func (t *Tiles) Begin(v View) {
 // each edge of the tile, so that filtering does not show neighbours on the page.
 //
 // If the tile is not live, if nothing was written to the tile's page, or if 64 tiles of this page were put since
-// Begin, Put returns false.
+// Begin, Put returns false. Before the first Begin, Put also returns false.
 func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool {
 	if !t.has(tile) {
 		return false
@@ -220,7 +221,8 @@ func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool
 	return t.batches[at].quads.Picture(r, x, y, w, h, c)
 }
 
-// Submit draws all tiles that were put since Begin, with one draw call for each page.
+// Submit draws all tiles that were put since Begin, with one draw call for each page. As [Frame.Draw], Submit draws
+// on the scene between BeginScene and EndScene, otherwise on the window.
 func (t *Tiles) Submit(f *Frame) {
 	for i := range t.batches {
 		if q := &t.batches[i].quads; t.pages[i] != nil && len(q.Indices()) > 0 {
@@ -247,10 +249,11 @@ func (t *Tiles) Stats() TilesStats {
 	return s
 }
 
-// Memory returns the statistics of the allocator for metadata, which lies off the Go heap.
+// Memory returns the statistics of the heap that allocates squares. The heap uses memory of TilesConfig.Source.
 func (t *Tiles) Memory() memory.Stats { return t.heap.Stats() }
 
-// Check verifies the metadata. Cost: O(n), with n units of TileUnit texels in all pages.
+// Check verifies the metadata. If there are faults, Check returns an error that describes one or more of them. Cost:
+// O(n), with n units of TileUnit texels in all pages.
 func (t *Tiles) Check() error {
 	n := 0
 	for _, g := range t.units {
@@ -262,7 +265,8 @@ func (t *Tiles) Check() error {
 	return t.heap.Check()
 }
 
-// Close frees pages and metadata. The Tiles must not be used afterwards.
+// Close frees pages and metadata. If the source cannot release the metadata, Close returns an error. The Tiles must
+// not be used afterwards.
 func (t *Tiles) Close() error {
 	for i, p := range t.pages {
 		if g, ok := p.(*gpuPage); ok && g.img != nil {

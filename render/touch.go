@@ -17,8 +17,9 @@ const (
 	TouchButtons // their number
 )
 
-// Circle returns the centre and radius of a button on a logical screen of w × h, in logical pixels. Buttons lie
-// where steering thumbs do not hit them by accident. A finger hits within 1.2 times the radius.
+// Circle returns the centre and radius of a button on a logical screen of w × h, in logical pixels. Buttons lie where
+// steering thumbs do not hit them by accident. A finger hits within 1.2 times the radius. For any other value Circle
+// returns the circle of TouchOverlay.
 func (b TouchButton) Circle(w, h float32) (at mgl32.Vec2, r float32) {
 	switch b {
 	case TouchDash:

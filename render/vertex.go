@@ -18,7 +18,8 @@ const (
 // shape does not fit, the method returns false and counts the shape in Dropped. The zero Quads drops all shapes.
 //
 // Sprites are placed by their centre, rectangles and text by their top left corner, both in coordinates of the
-// current View. Angles are in radians, clockwise on the screen.
+// current View. Angles are in radians, clockwise on the screen. An angle of 1e4 or more, positive or negative, counts
+// as 0.
 type Quads struct {
 	// Dropped counts the shapes since Begin that did not fit. If Dropped is not 0, the slices are too small. A game
 	// should show this number.

@@ -57,7 +57,7 @@ type Options struct {
 	ScreenshotQuit bool
 
 	// AfterDraw, if set, is called after each Draw with the scene ended, for example for screenshots. Its first
-	// error ends Run at the next tick.
+	// error ends Run at the next tick. ErrQuit ends Run without an error.
 	AfterDraw func(f *Frame) error
 }
 
@@ -90,12 +90,13 @@ func (o *Options) fill() error {
 	return o.Resolution.check()
 }
 
-// Run opens a window and runs g until Update or AfterDraw fails, the window is closed or the display fails. Call
-// it from the main goroutine, once in a process.
+// Run opens a window and runs g until an error or ErrQuit ends it, the window is closed, or the screenshot of
+// Options.ScreenshotQuit is written. Call it from the main goroutine, once in a process.
 //
-// If Update returns ErrQuit, and if the window is closed, Run returns nil. If no window can be opened, the error
-// wraps ErrNoDisplay. Any other error describes invalid options, or is the error of Update, AfterDraw, the
-// screenshot, bloom or the display.
+// If Update or AfterDraw returns ErrQuit, if the window is closed, and after that screenshot, Run returns nil. If no
+// window can be opened, the error wraps ErrNoDisplay. Any other error reports a nil g or invalid options, or is the
+// error of Update, AfterDraw, a screenshot, bloom or the display. Run does not recover a panic of g. If other code
+// recovers the panic, Run returns an error.
 func Run(g Game, o Options) error {
 	if g == nil {
 		return errors.New("render: Run without a game")
