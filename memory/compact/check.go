@@ -7,9 +7,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Check verifies the heap's metadata and returns all inconsistencies, joined into one error. On a closed heap Check
-// returns nil. Check ends even if links form a cycle. Cost: proportional to the records; Check allocates 3 bytes for
-// each record.
+// Check verifies the heap's metadata and returns the inconsistencies that it finds, joined into one error. On a
+// closed heap Check returns nil. Check ends even if links form a cycle. Cost: proportional to the records; Check
+// allocates 3 bytes for each record.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil

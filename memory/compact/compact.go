@@ -13,8 +13,8 @@ import (
 type Budget struct {
 	// Bytes bounds the work: the number of bytes moved, plus 56 for each record visited. 0 means no bound.
 	Bytes uintptr
-	// Time is the time after which no more work begins. 0 means no bound. The clock is read after each 16 KiB of
-	// work, or after a copy of at most 64 KiB.
+	// Time is the time after which no more work begins. 0 and negative values mean no bound. The clock is read after
+	// each 16 KiB of work, or after a copy of at most 64 KiB.
 	Time time.Duration
 }
 
@@ -36,9 +36,9 @@ type move struct {
 // stops when the budget is spent, even in the middle of a block. A pass goes from the base to the end and gathers the
 // free memory in one gap. Memory that is freed in front of this gap waits for the next pass.
 //
-// Moved is the number of bytes moved. Done reports that every block with a gap in front of it is locked. If done is
-// true and no block is locked, all free memory is one block. After Compact, slices of Bytes and addresses of blocks
-// that are not locked are invalid. On a closed heap Compact panics with a *memory.Misuse.
+// Moved is the number of bytes that this call has moved. Done reports that every block with a gap in front of it is
+// locked. If done is true and no block is locked, all free memory is one block. After Compact, slices of Bytes and
+// addresses of blocks that are not locked are invalid. On a closed heap Compact panics with a *memory.Misuse.
 func (h *Heap) Compact(b Budget) (moved uintptr, done bool) {
 	if h.base == nil {
 		panic(&memory.Misuse{Package: "compact", Op: "Compact", Reason: "the heap is closed"})

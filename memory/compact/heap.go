@@ -15,21 +15,23 @@ import (
 )
 
 // A Handle names a block of a Heap. A handle has 8 bytes and no pointer, and may be stored anywhere. Once the block
-// is freed, the handle is stale. Every other heap of the process treats the handle as stale, also a heap that
-// replaces a closed heap. For a stale handle methods return false and change nothing. Stale handles are detected for
-// up to 2^31 heaps in one process.
+// is freed, by Free, Reset or Close, the handle is stale. The zero Handle is stale, too. For a stale handle methods
+// return false and change nothing.
+//
+// A handle of another heap, also of a closed one, is stale. Of the first 2^k heaps of a process, one can accept a
+// handle of another only after 2^(30-k) blocks with the same record.
 type Handle = memory.Handle[Block]
 
 // A Heap allocates blocks by handle. Compact moves the blocks. If Compact has begun to move a block, Lock, Bytes and
 // Resize of that block finish the move.
 //
-// Blocks are not zeroed, and start at multiples of Config.Align. A block belongs to the caller until Free, Reset or
-// Close. Blocks lie outside the Go heap and must contain no Go pointers. A Heap is not safe for concurrent use: one
-// goroutine at a time may call it. After Close, and after its page source is closed, Alloc and Trim return
-// memory.ErrClosed, every handle is stale, and Compact and Reset panic with a *memory.Misuse.
+// Blocks are not zeroed, and start at multiples of Config.Align. A block belongs to the caller until Free, Reset,
+// Close or the end of the page source. Blocks lie outside the Go heap and must contain no Go pointers. A Heap is not
+// safe for concurrent use: one goroutine at a time may call it. After Close, and after its page source is closed,
+// Alloc and Trim return memory.ErrClosed, every handle is stale, and Compact and Reset panic with a *memory.Misuse.
 //
 // No build detects the use of a slice of Bytes after the next Compact, or of an address of Lock after the Unlock.
-// Debug builds fill memory with 0xDD when a block has moved away and no other block has replaced it.
+// Debug builds fill free memory with 0xDD when a block was freed, has shrunk, or has moved away.
 type Heap struct {
 	//	records  1: head, gap 0 | 2: a, gap 16 | 3: b, gap 96 | 4: spare | 5: L, gap 32 | …
 	//	            next ------------> next ---------> next ----------------> next --> … --> 1
@@ -99,8 +101,9 @@ type Config struct {
 	// Align is the alignment of every block in bytes, and the unit of block sizes: a power of two from 16 to 4096. 0
 	// means 16.
 	Align uintptr
-	// Step is the least number of bytes that are committed at once if no gap is large enough. 0 means 256 KiB, or
-	// Reserve if Reserve is less. Step must not exceed Reserve.
+	// Step is the least number of bytes that are committed at once if no gap is large enough. If the reservation has
+	// fewer bytes left, or if the page source refuses a step, fewer bytes are committed. 0 means 256 KiB, or Reserve
+	// if Reserve is less. Step must not exceed Reserve.
 	Step uintptr
 	// Blocks is the number of records, of 56 bytes each, that New allocates: at most 2^30. 0 means 1024. If there are
 	// more blocks, the records are copied to a larger array.
@@ -172,8 +175,9 @@ var serial atomic.Uint32
 func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 
 // Alloc makes a block of size bytes, which is not zeroed. A block of size 0 takes Config.Align bytes. Alloc moves no
-// block. The error is memory.ErrClosed, memory.ErrTooLarge for a size above the reservation, or a *memory.Exhausted.
-// A *memory.Exhausted means that no gap was found and memory cannot grow. In this case a Compact may help.
+// block. The error is memory.ErrClosed, memory.ErrTooLarge if the size, rounded up to Config.Align, exceeds the
+// reservation, or a *memory.Exhausted. A *memory.Exhausted means that no gap was found and memory cannot grow; it
+// wraps the error of the page source. In this case a Compact may help. With an error the Handle is zero.
 //
 // If there is a gap that is an eighth larger than the request, Alloc always finds a gap. Otherwise Alloc finds a
 // tighter gap only among the first 32 gaps of its bin. Cost, also of a failure: constant, plus a system call when the
@@ -312,8 +316,9 @@ func (h *Heap) discard(i uint32, r *record) {
 }
 
 // Lock returns the address of a block, aligned to Config.Align. The block does not move until Unlock was called as
-// often as Lock. If x is stale, Lock returns false. Cost: constant. If Compact has begun to move the block, Lock
-// moves the remaining bytes. The 2^32nd Lock of a block panics with a *memory.Misuse.
+// often as Lock. The address also ends with Reset, Close and the end of the page source. If x is stale, Lock returns
+// nil and false. Cost: constant. If Compact has begun to move the block, Lock moves the remaining bytes. If the block
+// has 2^32-1 Locks without an Unlock, Lock panics with a *memory.Misuse.
 func (h *Heap) Lock(x Handle) (unsafe.Pointer, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -347,8 +352,9 @@ func (h *Heap) Unlock(x Handle) bool {
 }
 
 // Bytes returns a block as a slice. The slice's length and capacity are the block's size. If x is stale, Bytes
-// returns false. The slice is valid until the next Compact. If the block is locked, the slice is valid until the last
-// Unlock. Cost: as Lock.
+// returns nil and false. The slice is valid until the next Compact. If the block is locked, the slice is valid until
+// the last Unlock. The slice also ends with Free, Reset, Close and the end of the page source. After a Resize that
+// shrinks the block, the bytes beyond the new size do not belong to the block. Cost: as Lock.
 func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -360,7 +366,7 @@ func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 }
 
 // Size returns the requested size of the block in bytes, or the new size after a successful Resize. If x is stale,
-// Size returns false.
+// Size returns 0 and false.
 func (h *Heap) Size(x Handle) (uintptr, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -426,7 +432,7 @@ func (h *Heap) lost() {
 	h.base = nil
 }
 
-// Trim returns the memory after the last block to the page source, in multiples of page.Granule. Blocks do not move,
+// Trim returns the memory after the last block to the page source, in whole pages of the source. Blocks do not move,
 // so call Compact first to return more. On a closed heap the error is memory.ErrClosed; otherwise it wraps the error
 // of the source.
 func (h *Heap) Trim() error {
@@ -442,8 +448,9 @@ func (h *Heap) Trim() error {
 }
 
 // Close frees every block, locked or not, and releases the memory. Addresses of blocks are dangling afterwards. If
-// the memory cannot be released, Close returns the error of the source. After this error the heap is empty but open,
-// and Close can be retried. After a successful Close a second Close does nothing.
+// the memory cannot be released, Close returns an error that wraps the error of the source. After this error the heap
+// is empty but open, and Close can be retried. After a successful Close, and after the end of the source, Close does
+// nothing and returns nil.
 func (h *Heap) Close() error {
 	if h.base == nil {
 		return nil

@@ -14,9 +14,9 @@ import "math"
 //
 // Reset covers each Free that happens before Reset. A block that is passed to a Freer after Reset is freed. So a
 // worker must not keep the address of a block from before the Reset: a later Free of this address frees the block
-// that has the address now. If no block has the address, the target reports the free. Debug builds also report the
-// free if the address was allocated between Free and the drain. A Free that runs at the same time as Reset may count
-// as earlier or as later than Reset.
+// that has the address now. If no block has the address, the target reports the free. If the target is
+// [Generational], debug builds also report the free if the address was allocated between Free and the drain. A Free
+// that runs at the same time as Reset may count as earlier or as later than Reset.
 //
 // Reset uses neither the target nor the blocks. If the target's memory is gone and the target refuses every block,
 // call Reset before Close: Close then has nothing to free. Only the owner may call Reset. On a closed inbox, and from
@@ -59,8 +59,9 @@ func (in *Inbox) begin() {
 // and report memory.ErrClosed. Close the inbox before its target. Abandoned blocks, and blocks in the batches of
 // Freers, are released with the target's memory. A second Close does nothing. The error is always nil.
 //
-// If the target refuses a block, Close panics as Drain does. Call Close again to continue after the refused block.
-// From within the target's FreeAny, Close panics with a *memory.Misuse. Only the owner may call Close.
+// If the target refuses a block, Close panics as Drain does. Freers then already abandon their blocks. Call Close
+// again to continue after the refused block. From within the target's FreeAny, Close panics with a *memory.Misuse.
+// Only the owner may call Close.
 func (in *Inbox) Close() error {
 	if in.target == nil {
 		return nil

@@ -14,8 +14,9 @@ import (
 // may use it. Each worker makes its own Freer and closes it when the worker ends.
 //
 // A Freer collects blocks in a batch. It pushes the batch to the inbox if the batch is full, if the sizes passed to
-// Free reach Config.Bytes, at Flush and at Close. The owner's next drain frees pushed blocks, even if the Freer was
-// closed meanwhile. Blocks that are never pushed stay live in the target.
+// Free reach Config.Bytes, at Flush and at Close. After a Reset of the inbox, the next call of Free or FreeAny pushes
+// the old batch. The owner's next drain frees pushed blocks, even if the Freer was closed meanwhile. Blocks that are
+// never pushed stay live in the target.
 //
 // Free and FreeAny only record the address. The target detects a bad address at the drain: a foreign pointer, or a
 // double free of a block that was not allocated again. If the owner has allocated the block again, the second free
@@ -48,7 +49,7 @@ type Freer struct {
 
 // NewFreer returns a Freer of the inbox. NewFreer is safe for concurrent use. If the inbox is closed, the Freer
 // abandons every block that is passed to it. Cost: a mutex. If no closed Freer has left its batches for reuse,
-// NewFreer makes six Go allocations.
+// NewFreer makes about six Go allocations.
 func (in *Inbox) NewFreer() *Freer {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -85,9 +86,9 @@ func (f *Freer) open() {
 }
 
 // FreeAny passes the block at p to the target's owner. The owner frees the block when it drains the inbox. The caller
-// must not use the block after FreeAny. If p is nil, FreeAny does nothing. If the inbox is closed, the block is
-// abandoned, and Flush and Close report that. If the inbox is reset before the drain, the block is stale: the inbox
-// does not free it, because the reset of the target has freed it.
+// must not use the block after FreeAny. If p is nil, FreeAny does nothing. If the inbox is closed when the batch is
+// pushed, the block is abandoned, and Flush and Close report that. If the inbox is reset before the drain, the block
+// is stale: the inbox does not free it, because the reset of the target has freed it.
 //
 // On a closed Freer, and for a pointer outside the range of a [Based] target, FreeAny panics with a
 // *memory.Misuse. The target detects every other bad pointer at the drain. Cost: one store, and one
@@ -178,10 +179,10 @@ func (f *Freer) publish() {
 	f.open()
 }
 
-// Flush pushes the current batch. If any block of this Freer was abandoned because the inbox was closed, the error
-// wraps memory.ErrClosed. An abandoned block is never freed on its own; its bytes are released with the target's
-// memory. On a closed Freer, Flush panics with a *memory.Misuse. Cost: one compare-and-swap if the batch is not
-// empty.
+// Flush pushes the current batch. If any block of this Freer was ever abandoned because the inbox was closed, the
+// error wraps memory.ErrClosed. An abandoned block is never freed on its own; its bytes are released with the
+// target's memory. On a closed Freer, Flush panics with a *memory.Misuse. Cost: one compare-and-swap if the batch is
+// not empty.
 func (f *Freer) Flush() error {
 	f.owner.Touch()
 	if f.cur == nil {

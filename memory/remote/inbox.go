@@ -30,8 +30,8 @@ type Based interface {
 type RunFreer interface {
 	// FreeRun frees the blocks that start `offs` bytes from base, in order, and stops before a block that it does not
 	// free. It returns the number of freed blocks. The inbox passes the next block to FreeAny, and then continues. If
-	// the target is not [Based], base is nil and offs contains addresses. If FreeRun panics, the panic passes
-	// through, and all blocks of offs count as drained.
+	// the target is not [Based], base is nil and offs contains addresses. If FreeRun panics, Drain panics as after a
+	// panic of FreeAny, and all blocks of offs count as drained.
 	FreeRun(base unsafe.Pointer, offs []uintptr) int
 }
 
@@ -152,22 +152,22 @@ func New(target Target, cfg Config) (*Inbox, error) {
 	return in, nil
 }
 
-// Pending reports whether blocks or stale batches wait for Drain. Only the owner may call Pending. Cost: one atomic
-// load, inlined.
+// Pending reports whether blocks or stale batches wait for Drain. After a successful Close it returns false. Only the
+// owner may call Pending. Cost: one atomic load, inlined.
 func (in *Inbox) Pending() bool {
 	top := in.head.Load()
 	return in.rest != nil || top != nil && top != sealed
 }
 
-// Drain frees the blocks that have arrived by passing them to the target. It returns the number of these blocks,
-// including refused blocks and without stale blocks. Blocks that arrive during Drain may wait for the next call. Only
-// the owner may call Drain. On a closed inbox, and from within the target's FreeAny, Drain panics with a
+// Drain frees the blocks that have arrived by passing them to the target. It returns the number of these blocks.
+// Stale blocks are dropped and not counted: see [Inbox.Reset]. Blocks that arrive during Drain may wait for the next
+// call. Only the owner may call Drain. On a closed inbox, and from within the target's FreeAny, Drain panics with a
 // *memory.Misuse.
 //
 // If the target refuses a block, for example after a double free, Drain panics with a *memory.Misuse whose reason
-// contains the target's message. The refused block counts as drained. After a recover, the next Drain continues with
-// the other blocks. Any other panic of the target passes through unchanged; the block that caused it counts as
-// drained, too.
+// contains the target's message. The refused block counts as drained in Stats. After a recover, the next Drain
+// continues with the other blocks. Any other panic of the target passes through unchanged; the block that caused it
+// counts as drained, too.
 //
 // Cost: one atomic load if the inbox is empty. Otherwise one swap, one compare-and-swap per batch, and one FreeAny
 // per block or one FreeRun per batch.

@@ -14,8 +14,8 @@ func (h *Heap) BeginEpoch() {
 
 // Young yields the live blocks that were allocated since the last BeginEpoch, until yield returns false. Size is the
 // size of the block in bytes, rounded up to granules. The blocks are sorted by pool, and within a pool by address.
-// Before the first BeginEpoch all live blocks are young. Yield must not use the heap. Cost: proportional to the
-// blocks, live and free.
+// Before the first BeginEpoch all live blocks are young. Yield must not use the heap. On a closed heap Young yields
+// nothing. Cost: proportional to the blocks, live and free.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	for k := range h.poolCount {
 		for i := h.blocks[k].next; i != uint32(k); i = h.blocks[i].next {
@@ -29,9 +29,10 @@ func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 }
 
 // OnShort registers f for an owner that can free blocks of h on demand, for example by draining a remote.Inbox. If
-// memory is exhausted, Alloc calls f and tries once more before it fails. F may free blocks of h, and must not
-// allocate from h. F must not call code that holds a lock during an Alloc of h, such as a slab.Central with h as
-// Large. If f panics, the panic passes through Alloc. A second OnShort replaces f; nil removes it.
+// memory is exhausted, Alloc calls f and tries once more before it returns a *memory.Exhausted. Resize does not call
+// f. F may free blocks of h, and must not allocate from h. F must not call code that holds a lock during an Alloc of
+// h, such as a slab.Central with h as Large. If f panics, the panic passes through Alloc. A second OnShort replaces
+// f; nil removes it.
 func (h *Heap) OnShort(f func()) { h.onShort = f }
 
 // askAround looks once more after OnShort's function has run.

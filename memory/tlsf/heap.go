@@ -17,12 +17,13 @@ import (
 // splits this block. Free coalesces a block with both neighbours.
 //
 // Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if this alignment is
-// larger. A block belongs to the caller and keeps its address until Free, FreeAny, Reset or Close. The block lies
-// outside the Go heap and must not contain Go pointers. A Heap is not safe for concurrent use: one goroutine at a
-// time may call it. Only Generation is safe for concurrent use.
+// larger. A block belongs to the caller and keeps its address until Free, FreeAny, Reset, Close or the end of a page
+// source. The block lies outside the Go heap and must not contain Go pointers. A Heap is not safe for concurrent use:
+// one goroutine at a time may call it. Only Generation is safe for concurrent use.
 //
-// After Close, Alloc, AddPool and Trim return memory.ErrClosed, and Owns returns false. Free, FreeAny, Resize,
-// SizeOf, Reset and BeginEpoch panic with a *memory.Misuse; Free and FreeAny of nil still do nothing.
+// After Close, Alloc, AddPool and Trim return memory.ErrClosed, and Owns returns false for released memory. Free,
+// FreeAny, Resize, SizeOf, Reset and BeginEpoch panic with a *memory.Misuse; Free and FreeAny of nil still do
+// nothing.
 //
 // Builds with -race or -tags memdebug fill free memory with 0xDD, to the end of the last granule of each block. If
 // free memory was written, the Alloc or Resize that uses this memory panics with a *memory.Misuse. A repeated call
@@ -92,7 +93,8 @@ type Config struct {
 	// committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule cost padding.
 	Granule uintptr
 	// Step is the least number of bytes that Alloc or Resize commits at once. If the pool has fewer bytes left, all
-	// of them are committed. 0 means 1 MiB, or Reserve if Reserve is less. Step must not exceed Reserve.
+	// of them are committed. If the page source refuses a step, fewer bytes are committed. 0 means 1 MiB, or Reserve
+	// if Reserve is less. Step must not exceed Reserve.
 	Step uintptr
 	// QuickBytes is the number of bytes of freed blocks that may wait, not coalesced, for the next request of about
 	// their size. 0 means that no block waits. QuickBytes trades footprint for speed: requests are rounded up
@@ -136,8 +138,9 @@ const (
 )
 
 // New returns an empty heap. It reserves the first pool from src and commits no memory yet. A nil src means
-// page.Default(). For a configuration that can never work the error wraps memory.ErrConfig, otherwise it wraps the
-// error of src. With an error the heap is nil, and nothing stays reserved.
+// page.Default(). For a configuration that can never work the error wraps memory.ErrConfig. If the Go heap has no
+// space for the descriptors, the error wraps a *memory.Exhausted. Otherwise it wraps the error of src. With an error
+// the heap is nil, and nothing stays reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -164,8 +167,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // the largest pool or above 4 GiB - 1, or a *memory.Exhausted. A *memory.Exhausted means that the pools, a budget or
 // the system's memory is exhausted.
 //
-// Cost: constant. If no free block fits, a system call commits at least Config.Step bytes. If the heap cannot grow,
-// Alloc coalesces the blocks that wait because of Config.QuickBytes, then calls the function of OnShort.
+// Cost: constant. If no free block fits, a system call commits memory as described at Config.Step. If the heap cannot
+// grow, Alloc coalesces the blocks that wait because of Config.QuickBytes, then calls the function of OnShort.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.fastSize || mask >= h.fastAlign || align&mask != 0 {
@@ -289,9 +292,10 @@ func (h *Heap) find(n, step uint32) uint32 {
 	return h.takeRoom(n, step)
 }
 
-// Free frees a block and coalesces it with its free neighbours. Size is the requested size of the block in bytes, or
-// the new size after a successful Resize. Free of nil does nothing. If p is not the start of a live block of this
-// heap, or size is wrong, Free panics with a *memory.Misuse and changes nothing. Cost: constant.
+// Free frees a block and coalesces it with its free neighbours. With Config.QuickBytes the block may wait for a later
+// call that coalesces it. Size is the requested size of the block in bytes, or the new size after a successful
+// Resize. Free of nil does nothing. If p is not the start of a live block of this heap, or size is wrong, Free panics
+// with a *memory.Misuse and changes nothing. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	first := &h.pools[0]
 	g := h.grain.Index(first.base, p)
@@ -335,7 +339,7 @@ func (h *Heap) freeElsewhere(p unsafe.Pointer, size uintptr) {
 	h.release(i, x, p)
 }
 
-// FreeAny is Free without the size. FreeAny makes all other checks of Free.
+// FreeAny is Free without the size; FreeAny of nil does nothing. FreeAny makes all other checks of Free.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -386,8 +390,9 @@ func (h *Heap) Generation(p unsafe.Pointer) (n uint32) {
 	return n
 }
 
-// Owns reports whether p lies in the address space of one of the heap's pools, whether or not in a live block. Cost:
-// proportional to the pools, at most 16.
+// Owns reports whether p lies in the address space of one of the heap's pools, whether or not in a live block. After
+// Close it reports whether p lies in memory that could not be released yet. Cost: proportional to the pools, at most
+// 16.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.poolOf(p) != nil }
 
 // SizeOf returns the requested size in bytes of the live block at p, or the new size after a successful Resize. If p
@@ -425,7 +430,8 @@ func (h *Heap) Reset() {
 // Close frees every block and releases the memory of every pool. Pointers into the heap are dangling afterwards. If
 // memory cannot be released, Close returns the joined errors of the page sources. In this case the heap is closed
 // nevertheless, and a second Close tries again to release the memory. After a successful Close a second Close does
-// nothing. If the page source of a pool is closed, the whole heap is closed.
+// nothing. If the page source of a pool is closed, the whole heap is closed, and the memory of its other pools is
+// released.
 func (h *Heap) Close() error {
 	if !h.closed { // touches no block: if the source has ended, their addresses may be in use elsewhere
 		h.owner.Touch()

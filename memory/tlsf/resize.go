@@ -12,9 +12,9 @@ import (
 // block, or if oldSize is wrong, Resize panics with a *memory.Misuse.
 //
 // For up to 16 blocks that have grown, the free memory after each block is kept for further growth of this block.
-// Another request uses this memory only if no other free block is large enough. If Resize returns false, the next
-// Alloc of newSize bytes counts as the block's replacement, and gets space to grow if possible. Cost: constant; at
-// the end of a pool, a system call per Config.Step.
+// Another request uses this memory only if no other free block is large enough. If a block cannot grow, the next
+// Alloc of newSize bytes counts as its replacement, and gets space to grow if possible. This ends with an Alloc of
+// more bytes, with Reset and with AddPool. Cost: constant; at the end of a pool, a system call per Config.Step.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	i := h.startOf(p)
