@@ -15,8 +15,9 @@ import (
 //	                                                  in debug builds serves remote.Generational
 //	memory.Baser, with a method Extent() uintptr      if there is one part, which has it: Locked and Counted
 //
-// A type assertion finds an optional interface, as with any memory.Allocator. Close closes the parts. After Close,
-// Alloc fails with memory.ErrClosed; the package comment has the other rules.
+// A [Counter] always has memory.Sizer and memory.AnyFreer. A type assertion finds an optional interface, as with any
+// memory.Allocator. Close closes the parts. After Close, Alloc fails with memory.ErrClosed; the package comment has
+// the other rules.
 type Allocator interface {
 	memory.Allocator
 	memory.Owner

@@ -10,13 +10,14 @@ import (
 
 // CountedConfig configures [NewCounted].
 type CountedConfig struct {
-	// OnEvent, if not nil, is called once for each event, before the statistics change. For an Alloc or a Resize,
-	// OnEvent is called after the call of inner. For a Free or a Reset, OnEvent is called before the call of inner.
-	// OnEvent may call Stats, Check, Owns and Base of the allocator; any other call panics with a *memory.Misuse.
+	// OnEvent, if not nil, is called once for each event, before the statistics change. Only Failures already
+	// includes a refused Alloc. For an Alloc or a Resize, OnEvent is called after the call of inner. For a Free or a
+	// Reset, OnEvent is called before the call of inner. OnEvent may call Stats, Check, Owns, Base, Extent and
+	// Generation of the allocator; every other call for a block, Reset, Trim and Close panic with a *memory.Misuse.
 	//
-	// If OnEvent panics, the call is undone. The new block of an Alloc is freed. The block of a Resize gets its old
-	// size back, but bytes that Resize cut off may have changed. If OnEvent used the memory behind the block, inner
-	// may be unable to undo the Resize; the block then keeps its new size.
+	// If OnEvent panics, the panic passes through, and the call is undone. The new block of an Alloc is freed. The
+	// block of a Resize gets its old size back, but bytes that Resize cut off may have changed. If OnEvent used the
+	// memory behind the block, inner may be unable to undo the Resize; the block then keeps its new size.
 	OnEvent func(Event)
 }
 
@@ -62,15 +63,16 @@ func (o Op) String() string {
 // address.
 //
 // InUse, Requested and Measured are the requested bytes of the live blocks. If inner reports statistics, Reserved,
-// Committed, LargestFree and Free are copied from inner. If inner reports none, Reserved and Committed are InUse.
-// Failures counts requests for which inner had no memory. If inner is a memory.Owner, Owns reports the result of
-// inner. If inner is none, Owns reports whether the address lies in a live block.
+// Committed, LargestFree and Free are copied from inner. If inner reports none, Reserved and Committed are InUse, and
+// LargestFree and Free are 0. Failures counts requests that inner refused with memory.ErrOutOfMemory or
+// memory.ErrTooLarge. If inner is a memory.Owner, Owns reports the result of inner, and true for the start of a live
+// block. If inner is none, Owns reports whether the address lies in a live block.
 //
 // A Reset of inner frees blocks without this Counter. These blocks stay live in the statistics of the Counter until
 // Reset of the Counter. If Alloc of inner returns the address of such a block again, Alloc panics with a
-// *memory.Misuse; the old block then counts as freed, and the next call works. If inner has fewer live blocks than
-// the Counter, Check returns an error. If the memory of inner has ended, the Counter is closed, as far as Stats and
-// Owns of inner show the end.
+// *memory.Misuse; the old block then counts as freed, and the next call works. If inner reports fewer live blocks
+// than the Counter has, Check returns an error. If the memory of inner ends while blocks are live, the next Stats,
+// Check, Owns or SizeOf closes the Counter, as far as Stats and Owns of inner show the end.
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks. If Close of inner fails, the Counter is closed
 // nevertheless, and another Close tries again to close inner. If inner panics, nothing has changed. If several

@@ -16,8 +16,8 @@ import (
 // range that first owns must contain no block of second.
 //
 // A block is freed and resized in the part that allocated it: if first owns the address, in first, and otherwise in
-// second. A foreign pointer is therefore reported by second. A block may also be freed directly in its part. Resize
-// does not move a block to the other part.
+// second. A pointer that neither part owns is therefore reported by second. A block may also be freed directly in its
+// part. Resize does not move a block to the other part.
 //
 // Only after memory.ErrOutOfMemory or memory.ErrTooLarge of first is the request passed to second. Any other error of
 // first is returned, also memory.ErrClosed. If second fails as well, its error is returned.
@@ -28,7 +28,7 @@ import (
 //
 // Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak is
 // the sum of two peaks. They may be reached at different times, so the sum is an upper bound. Failures counts the
-// requests that both parts refused.
+// requests that both parts refused with memory.ErrOutOfMemory or memory.ErrTooLarge.
 //
 // Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one
 // goroutine at a time. Cost: a call of Owns for each Free. If first is full, the cost includes its failed Alloc.

@@ -10,7 +10,7 @@ type Stats struct {
 	InFlight  uint64 // blocks pushed that are not yet counted as drained or stale
 	Batches   uint64 // batches emptied; (Drained + Stale) / Batches is their average fill
 	Abandoned uint64 // blocks pushed after Close, which are never freed on their own
-	Freers    int    // open Freers
+	Freers    int    // Freers that were not closed, also dropped ones
 	Books     uint64 // bytes of the Go heap that batches take
 }
 
