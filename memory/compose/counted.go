@@ -72,7 +72,7 @@ func (o Op) String() string {
 // Reset of the Counter. If Alloc of inner returns the address of such a block again, Alloc panics with a
 // *memory.Misuse; the old block then counts as freed, and the next call works. If inner reports fewer live blocks
 // than the Counter has, Check returns an error. If the memory of inner ends while blocks are live, the next Stats,
-// Check, Owns or SizeOf closes the Counter, as far as Stats and Owns of inner show the end.
+// Check, Owns or SizeOf closes the Counter. This needs Stats and Owns of inner, which must show the end.
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks. If Close of inner fails, the Counter is closed
 // nevertheless, and another Close tries again to close inner. If inner panics, nothing has changed. If several
