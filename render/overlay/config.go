@@ -20,8 +20,9 @@ type Config struct {
 
 	// Corner is the corner of the screen in which the overlay begins. Free, the default, is the corner in which the
 	// game draws least. The overlay chooses the corner when it is opened, and keeps the corner until nothing is
-	// shown. Unless NoTap is set, a tap or click in the corner cycles through strip, tiers and off. With Free, a tap
-	// counts in the upper left corner until the overlay is opened for the first time.
+	// shown. Unless NoTap is set, a tap or click in the corner cycles through strip, tiers and off. Without Watch a tap
+	// does not count before the overlay was shown for the first time. With Watch and Free, a tap counts in the upper
+	// left corner until then.
 	Corner Corner
 	NoTap  bool
 
@@ -29,14 +30,15 @@ type Config struct {
 	// divided by 720, rounded down to a multiple of one half, and at least 1.
 	Scale float32
 
-	// Top and Bottom are the shares of the screen's height that the overlay leaves to the game, below 0.4 each.
+	// Top and Bottom are the shares of the screen's height that the overlay leaves to the game, from 0 to below 0.4
+	// each. A single panel that does not fit may cover them.
 	Top, Bottom float32
 
 	// Preset selects how many figures are shown.
 	Preset Preset
 
-	// Watch makes the overlay measure while nothing is shown. So a panel shows the last ten seconds as soon as it is
-	// opened. With Watch a hidden overlay costs some microseconds a frame, without Watch less than one.
+	// Watch makes the overlay measure while nothing is shown. So a panel shows the meter's whole window as soon as it
+	// is opened. The package comment has the cost of a hidden overlay with and without Watch.
 	Watch bool
 
 	// Dir is the folder of dumps. "" means the working directory.

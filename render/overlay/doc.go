@@ -4,11 +4,11 @@
 // # The idea
 //
 // A game with a [tiers.Manager] adds three lines: New, Update and Draw. A fourth, Frozen, lets F5 freeze the game. A
-// game without a manager passes nil to New. The overlay has its own pictures, vertices and figures, draws on any
-// picture in one draw call and allocates nothing in a frame. F1 shows one line, F2 the keys and colours, F3 the
-// largest and the growing tiers. [Part] lists the other keys.
+// game without a manager passes nil to New. The overlay has its own pictures, vertices and figures, and draws on any
+// picture in one draw call. [Overlay.Draw] lists what a frame allocates, usually nothing. F1 shows the strip of vital
+// signs, F2 the keys and colours, F3 the largest and the growing tiers. [Part] lists the other keys.
 //
-// A tap or click in the corner shows the strip, then strip and tiers, then nothing.
+// A tap or click in the corner shows the strip, then strip and tiers, then nothing, see [Config].
 //
 // # A whole program
 //
@@ -100,5 +100,5 @@
 // # Goroutines and the collector
 //
 // An Overlay belongs to the goroutine that calls Update and Draw. Another goroutine writes a dump, from copies of the
-// figures.
+// figures, and another queries the system for resident memory.
 package overlay

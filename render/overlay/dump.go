@@ -63,8 +63,11 @@ func (d *dump) init() {
 func (d *dump) busy() bool { return d.done != nil }
 
 // Dump makes the next Draw write a dump to Config.Dir, as the key of the dump does. A dump has the figures as JSON,
-// see [Record], the figures as CSV, and the picture as PNG. The strip shows the path or the error for three seconds.
-// While a dump is being written, Dump does nothing. Dumps are not available in a browser.
+// see [Record], the figures as CSV, and the picture as PNG. Another goroutine writes the files. The strip then shows
+// the path of the JSON file or the error for three seconds.
+//
+// While a dump is being written, Dump does nothing. Dumps are not available in a browser and after the Close of the
+// manager; the strip then shows an error.
 func (o *Overlay) Dump() { o.dump.wanted = !o.dump.busy() }
 
 // poll shows the result of the writing.

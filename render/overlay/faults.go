@@ -18,9 +18,11 @@ type faults struct {
 
 // Starve(true) limits the budget of each tier to the tier's committed pages, to test the game without more memory.
 // The tier Inbox is not limited, because the workers share its budget. Starve(false) restores the budgets. A budget
-// that was raised after Starve(true) is not changed. A repeated call does nothing.
+// that was raised after Starve(true) is not changed. A repeated call does nothing and returns nil.
 //
-// If the manager is closed, Starve(true) fails. Other errors are errors of [tiers.Manager.SetBudget].
+// Otherwise, if the manager is closed, Starve(true) returns an error that wraps memory.ErrClosed, and Starve(false)
+// returns nil. Other errors are errors of [tiers.Manager.SetBudget], joined. Tiers without such an error are limited
+// or restored.
 func (o *Overlay) Starve(on bool) error {
 	f := &o.faults
 	if on == f.on {

@@ -19,8 +19,8 @@ import (
 // An Overlay is the instrument panel of one manager. An Overlay belongs to the goroutine that calls Ebitengine's
 // Update and Draw. Without Config.Watch a hidden overlay measures nothing.
 //
-// Update and Draw may be called after the manager's Close. After the manager's Close the overlay shows that the
-// manager is closed, and measures nothing.
+// Update and Draw may be called after the manager's Close. After the manager's Close the overlay measures nothing. If
+// a part is open, the overlay shows that the manager is closed.
 type Overlay struct {
 	// Invariants, verified in this order by check:
 	//
@@ -80,12 +80,13 @@ const (
 	indexCount  = 6 * 11000
 )
 
-// New returns an overlay of m. Nothing is shown until a key is pressed or Show is called. New allocates about 2 MiB
-// of the Go heap. The first frame allocates 1 MiB of the GPU's memory. If cfg or cfg.Meter is invalid, or if the
-// overlay's own manager or pictures cannot be made, New fails.
+// New returns an overlay of m. At first no part is open. New allocates about 2 MiB of the Go heap. The first frame
+// allocates 1 MiB of the GPU's memory. If cfg or cfg.Meter is invalid, or if the overlay's own manager or pictures
+// cannot be made, New fails.
 //
-// If m is nil, New makes an empty manager, which does not control the garbage collector. Close closes this manager.
-// The panels of such an overlay show frame times, the Go heap and the process, without tiers and budgets.
+// If m is nil, New makes an empty manager, which does not control the garbage collector. Overlay.Close closes this
+// manager, and so does a New that fails. The panels of such an overlay show frame times, the Go heap and the process,
+// without tiers and budgets.
 func New(m *tiers.Manager, cfg Config) (*Overlay, error) { return newOverlay(m, cfg, readDevices) }
 
 func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *Overlay, err error) {
@@ -134,8 +135,8 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 func (o *Overlay) Meter() *meter.Meter { return o.meter }
 
 // Close ends [Overlay.Starve], waits for a dump and a query of the system in flight, and closes the manager if New
-// made it. Close returns the errors of these steps, including an error of the dump. The overlay must not be used
-// afterwards.
+// made it. Close returns the errors of Starve, of the dump and of the manager's Close, joined. A failed query is no
+// error. The overlay must not be used afterwards.
 func (o *Overlay) Close() error {
 	if o == nil {
 		return nil
@@ -148,8 +149,8 @@ func (o *Overlay) Close() error {
 	return err
 }
 
-// Show opens or closes a part, as the key of the part does. If there is no such part, Show panics with a
-// [*memory.Misuse].
+// Show opens or closes a part, as the key of the part does. If the part is in this state already, Show does nothing.
+// If there is no such part, Show panics with a [*memory.Misuse].
 func (o *Overlay) Show(p Part, on bool) {
 	if uint(p) >= uint(len(o.parts)) {
 		panic(misuse("Show", fmt.Sprintf("there is no part %d; allowed are 0 to %d", p, len(o.parts)-1)))
@@ -157,7 +158,8 @@ func (o *Overlay) Show(p Part, on bool) {
 	o.show(int(p), on)
 }
 
-// Shown reports whether a part is open.
+// Shown reports whether a part is open. A part that does not fit on the screen may be open and not drawn. If there is
+// no such part, Shown returns false.
 func (o *Overlay) Shown(p Part) bool { return o.at(int(p)) >= 0 }
 
 // at returns the position of part k among those that are open, or -1.
@@ -176,9 +178,10 @@ func (o *Overlay) show(k int, on bool) {
 	}
 }
 
-// Frozen reports whether the game must stand still in this tick. If Frozen returns true, the game's Update returns
-// after Overlay.Update, before it ends the memory frame. So Draw can draw the open frame again. The key F5 freezes
-// the game; Shift+F5 lets one tick run.
+// Frozen reports whether the game must stand still in this tick. Overlay.Update determines the result. If Frozen
+// returns true, the game's Update returns after Overlay.Update, before it ends the memory frame. So Draw can draw the
+// open frame again. With the default keys F5 freezes the game or lets it go on. Shift+F5 freezes the game, or lets
+// one tick of a frozen game run.
 func (o *Overlay) Frozen() bool { return o != nil && o.halted }
 
 // Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. A game can
@@ -208,8 +211,9 @@ func (o *Overlay) Covers(x, y, w, h float32) bool {
 	return false
 }
 
-// Update reads the keys, and records how much of the frame arena the previous tick has used. Call Update once a tick,
-// first in Ebitengine's Update, before the memory frame of the previous tick ends.
+// Update reads the keys. While the overlay measures, Update also records how much of the frame arena the previous
+// tick has used. Call Update once a tick, first in Ebitengine's Update, before the memory frame of the previous tick
+// ends.
 //
 // On a nil Overlay, Update, Draw and Close do nothing, and Frozen returns false. So a game can run if New failed.
 func (o *Overlay) Update() {
@@ -232,11 +236,12 @@ func (o *Overlay) Update() {
 }
 
 // Draw measures the frame and draws the open parts on a picture, in one draw call. Call it at the end of each Draw of
-// Ebitengine. If Ebitengine's Draw ends a memory frame, call Overlay.Draw before the end. If the picture is nil, Draw
-// panics with a [*memory.Misuse].
+// Ebitengine. If Ebitengine's Draw ends a memory frame, call Overlay.Draw before the end. If nothing is shown and
+// Config.Watch is not set, Draw only ends the measuring. If the picture is nil, Draw panics with a [*memory.Misuse].
 //
-// Draw allocates only for new tags, pools and monitors, and for dumps. With Corner Free, opening the overlay reads
-// the picture from the GPU. Reading the picture allocates and takes some milliseconds.
+// Apart from the draw call of Ebitengine, Draw allocates only for new tags, pools and monitors, for dumps and
+// temporary messages, and for queries of the part Memory. With Corner Free, opening the overlay reads the picture
+// from the GPU. Reading the picture allocates and takes some milliseconds.
 func (o *Overlay) Draw(on *ebiten.Image) {
 	if o == nil {
 		return

@@ -10,22 +10,23 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A Part is a panel of the overlay, or a panel that Add registered. The keys are the defaults of Config.Keys.
+// A Part is a panel of the overlay, or a panel that Add registered. The keys are the defaults of Config.Keys. Keys
+// with a function but no panel have no Part. F8 works only in a game with a manager.
 //
 //	key      shows or does                                          with Shift
 //	F1       rates, frame times, Go objects, monitors of the game
 //	F2       the keys and the colours
-//	F3       tiers, tags and pools: largest, growing, near a limit  keeps the worst frame
+//	F3       tiers, tags and pools: largest, growing, near a limit  keeps or releases the worst frame
 //	F4       blocks by address, classes of blocks, pools' fill
-//	F5       freezes the game                                       runs one tick
+//	F5       freezes the game, or lets it go on                     freezes, or runs one tick
 //	F6       writes a dump: JSON, CSV and a picture
 //	F7       leaks of the last level, growth, churn                 snapshots A and B, none
-//	F8       fault injection: no tier gets another page
+//	F8       fault injection, see Overlay.Starve, or its end
 //	F9       the process: tiers, Go, other memory, GPU images
 type Part int
 
 const (
-	Strip  Part = iota // one line of vital signs
+	Strip  Part = iota // vital signs, in one or more lines
 	Help               // keys and colours
 	Tiers              // tiers, tags and pools: largest, growing, near a limit
 	Maps               // addresses of blocks
@@ -61,8 +62,8 @@ var keyHelps = [render.FunctionKeys]string{
 	keyMemory: "the whole process",
 }
 
-// ParsePart returns the part with the given name, such as strip or tiers. A default key, such as f1, is also a name.
-// The error lists the valid names.
+// ParsePart returns the part with the given name, such as strip or tiers. The default key of a part, such as f1, is
+// also a name. For any other name the error lists the valid names.
 func ParsePart(name string) (Part, error) {
 	for k := range ownParts {
 		if p := &ownParts[k]; name == p.name || name == fmt.Sprint("f", p.key+1) {
@@ -105,16 +106,16 @@ type Panel struct {
 	Title string
 	Key   ebiten.Key // opens and closes the panel; the zero Key, which is A, means no key
 
-	Cols, Rows int // size in steps of 8 overlay pixels, without the title: up to 38 × 40; a line of text has 2
+	Cols, Rows int // size in steps of 8 overlay pixels, without the title: 1 × 1 to 38 × 40; a line of text has 2
 
-	// Draw draws the panel. It is called in each frame in which the panel is open. The origin of p is at the left
-	// edge, below the title. Leave render.Grid free at each side, as the overlay's own panels do. Shapes outside the
-	// panel are not clipped. Draw must not keep p.
+	// Draw draws the panel. It is called in each frame in which the panel is open and fits. The origin of p is at the
+	// left edge, below the title. On a narrow screen p has fewer columns than Cols. Leave render.Grid free at each
+	// side, as the overlay's own panels do. Shapes outside the panel are not clipped. Draw must not keep p.
 	Draw func(p *render.Panel)
 }
 
-// Add registers a panel of the game, closed, and returns its part for Show. If p has no Draw, an invalid size or a
-// key that is in use, Add fails. If 16 panels were added already, Add fails as well.
+// Add registers a panel of the game, closed, and returns its part for Show. If p has no Draw, an invalid size, or a
+// key that is invalid or in use, Add fails. If 16 panels were added already, Add fails as well.
 func (o *Overlay) Add(p Panel) (Part, error) {
 	switch {
 	case p.Draw == nil:

@@ -28,17 +28,19 @@ type Decoder struct {
 	useColorKey bool        // there is one, and the color type is RGB or Gray with 16 bits
 }
 
-// Decode reads one PNG from r up to its last chunk, IEND, and not a byte more. Decode checks the header and maxPixels
-// as [ReadHeader] does. It reads all chunks before the pixels, and then calls dst once.
+// Decode reads one PNG from r up to its last chunk, IEND, and not a byte more. After an error Decode may have read
+// less. Decode checks the header and maxPixels as [ReadHeader] does. It reads all chunks before the pixels, and then
+// calls dst once. If an error occurs before, Decode does not call dst.
 //
 // The function dst returns a block of at least Header.Bytes bytes. The block may lie off the heap. Decode writes the
 // first Header.Bytes bytes of the block: rows from the top without padding, premultiplied RGBA with 8 bits. Decode
 // does not change further bytes of the block. Decode neither reads nor keeps the block; the caller owns the block in
 // any case. After an error the content of the block is unspecified.
 //
-// If the header is accepted, Decode returns it even with an error. If the block is too short, the error is
-// [io.ErrShortBuffer]. Errors of r and dst are wrapped. For an error of the file Decode returns an [*Error]. If the
-// file ends early, the [*Error] wraps [io.ErrUnexpectedEOF].
+// If the header is accepted, Decode returns it even with an error, otherwise the zero Header. For an error of the
+// file or of r, Decode returns an [*Error] that wraps the cause. If the file ends early, the cause is
+// [io.ErrUnexpectedEOF]. An error of dst is returned unchanged. If the block is too short, the error wraps
+// [io.ErrShortBuffer].
 //
 // The package comment lists all allocations of Decode on the Go heap, under Cost.
 func (d *Decoder) Decode(r io.Reader, dst func(Header) ([]byte, error), maxPixels int) (Header, error) {

@@ -1,12 +1,12 @@
 // Package png decodes PNG files into the caller's memory as premultiplied RGBA, the format of textures. With the
 // exceptions below it decodes all files that image/png decodes. The result has the same bytes as image/png and
-// image/draw together produce. The decoded picture is never on the Go heap.
+// image/draw together produce. The decoder itself keeps no decoded picture on the Go heap.
 //
 // # The idea
 //
 // A Decoder inflates a row, unfilters it with the row above, and writes it as RGBA to its place in the caller's
-// block. So only two rows of bounded length are on the Go heap. The Decoder compares the size of the picture with a
-// limit before it allocates memory.
+// block. So of the picture only two rows of bounded length are on the Go heap. The Decoder compares the size of the
+// picture with a limit before it allocates rows or calls for the block.
 //
 //	reader -> chunk, sum -> inflate 32 KiB window -> two rows <= 64 KiB -> block 4*W*H, the caller's
 //	          in place                                unfilter             premultiply, de-interlace
@@ -30,9 +30,9 @@
 //	                                                              depending on its buffer
 //	chunks above 2147483647 bytes                                 required by the standard, 5.3
 //
-// More rows than in the header are refused. IDAT chunks that follow the last row directly are ignored, as image/png
-// does. The reader is left right after IEND. A sample that is not in the palette is opaque black, as with image/png
-// and libpng.
+// More rows than in the header are refused. IDAT chunks that directly follow the end of the zlib stream are ignored,
+// as image/png does. After success the reader is left right after IEND. A sample that is not in the palette is black
+// and has the alpha of tRNS, or is opaque, as with image/png.
 //
 // # Cost
 //

@@ -10,20 +10,21 @@ import (
 var (
 	// ErrFormat is wrapped if the file is not a PNG, is damaged, or violates the standard.
 	ErrFormat = errors.New("not a valid PNG")
-	// ErrTooLarge is wrapped if the picture has more pixels than the caller allows, or rows above MaxRowBytes.
+	// ErrTooLarge is wrapped if the picture has more pixels than the caller allows or than an int can address, or rows
+	// above MaxRowBytes.
 	ErrTooLarge = errors.New("picture too large")
 )
 
 // An Error describes a fault of a picture, and its place in the file. An Error does not contain the name of the file.
 type Error struct {
-	Problem string // the fault, and the allowed values
+	Problem string // the fault, and the allowed values if there are any
 	Chunk   string // the type of the current chunk; "" before the first chunk
 	Offset  int64  // bytes read from the reader so far
 	Row     int    // number of the row in its pass, from 0; -1 outside the rows
-	Err     error  // ErrFormat, ErrTooLarge, io.ErrUnexpectedEOF or the error of the reader
+	Err     error  // ErrFormat, ErrTooLarge, io.ErrUnexpectedEOF, or the error of the reader or about it
 }
 
-// Error returns one line with all fields.
+// Error returns a text with the problem, the offset and Err. Chunk and Row are included if the error has them.
 func (e *Error) Error() string {
 	where := fmt.Sprintf("byte %d", e.Offset)
 	if e.Chunk != "" {

@@ -7,8 +7,9 @@ import (
 	"math"
 )
 
-// MaxRowBytes is the longest row that is decoded, in bytes of the file after inflating. A row of this length has
-// 8,192 pixels of RGBA with 16 bits, 16,384 pixels of RGBA with 8 bits, or 65,536 pixels of a palette with 8 bits.
+// MaxRowBytes is the longest row that is decoded, in bytes of the file after inflating, without the filter byte. A
+// row of this length has 8,192 pixels of RGBA with 16 bits, 16,384 pixels of RGBA with 8 bits, or 65,536 pixels of a
+// palette with 8 bits.
 const MaxRowBytes = 64 << 10
 
 // A ColorType is the standard's number for the samples of a pixel in the file.
@@ -54,10 +55,13 @@ func (h Header) rowBytes(n int) int64 {
 	return (int64(n)*int64(h.bitsPerPixel()) + 7) / 8
 }
 
-// ReadHeader reads the header of a PNG, 33 bytes, and nothing else from r. Every error is an [*Error]. For more than
-// maxPixels pixels, for pictures that an int cannot address, and for rows above [MaxRowBytes], the error wraps
-// ErrTooLarge. For an invalid header the error wraps ErrFormat. If maxPixels is below 1, ReadHeader refuses every
-// picture. ReadHeader makes one small Go allocation, and more for an error.
+// ReadHeader reads the header of a PNG, 33 bytes, and nothing else from r. Every error is an [*Error], and the
+// returned Header is then zero. For more than maxPixels pixels, for pictures that an int cannot address, and for rows
+// above [MaxRowBytes], the error wraps ErrTooLarge. For an invalid header the error wraps ErrFormat.
+//
+// If the file ends early, the error wraps [io.ErrUnexpectedEOF]. If r fails, the error wraps the error of r. If
+// maxPixels is below 1, ReadHeader refuses every picture. ReadHeader makes one small Go allocation, and more for an
+// error.
 func ReadHeader(r io.Reader, maxPixels int) (Header, error) {
 	var s stream
 	s.reset(r)
