@@ -8,9 +8,10 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Check verifies the world and returns an error that lists all broken invariants, or nil. If the metadata
-// is corrupted, Check returns as well: parts that cannot be read safely are reported and skipped. Cost:
-// proportional to slots, rows and chunks. Check allocates in the Go heap.
+// Check verifies the world and returns an error that lists up to 32 broken invariants and the number of further ones,
+// or nil. If the metadata is corrupted, Check returns as well: parts that cannot be read safely are reported and
+// skipped. Cost: proportional to slots, rows and chunks. Check allocates in the Go heap. Filters, Workers and Events
+// have a Check of their own.
 func (w *World) Check() error {
 	var c checker
 	c.guard(w)

@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Commands collects structural changes, also while the world is locked. Apply executes the commands in the
-// order in which they were given. Commands reuses its buffers: after warming up, neither commands nor Apply
-// allocate in the Go heap, except for columns of types with pointers.
+// Commands collects structural changes, also while the world is locked. Apply executes the commands in the order in
+// which they were given. Commands reuses its buffers: after warming up, neither commands nor Apply allocate in the Go
+// heap, except for new archetypes and for columns of types with pointers.
 //
 // If the entity of a command is stale at Apply, the command is skipped. So two bullets may destroy one
 // target.
@@ -107,11 +107,11 @@ func (cmd *Commands) Len() int {
 // stale.
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
-// Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is
-// allowed while queries are open and in observers. Filters do not match the entity until Apply adds a
-// component. The error wraps [memory.ErrOutOfMemory] or [ErrLimit]; on error no entity was created. Spawn
-// panics with a [*memory.Misuse] in a closed world, in a parallel run, during WriteJSON and ReadJSON, and
-// in a callback of the allocator. Spawn for the commands of a [Task] differs: see [Task.Commands].
+// Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
+// while queries are open and in observers. Filters do not match the entity until Apply adds a component. Errors are
+// those of World.NewEntity. On error no entity was created. Spawn panics with a [*memory.Misuse] in a closed world,
+// in a parallel run, during WriteJSON and ReadJSON, and in a callback of the allocator. Spawn for the commands of a
+// [Task] differs: see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")
@@ -215,17 +215,18 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 	cmd.mustAccept(op)
 }
 
-// Apply executes all commands in order. Consecutive additions, removals and changes of targets for one
-// entity are one step, which moves its row once.
+// Apply executes all commands in order. Consecutive additions, removals and changes of targets for one entity are one
+// step, which moves its row at most once.
 //
-// On error the steps before the failed one have been applied. The failed step and all later ones still wait
-// for Apply. If the error wraps [memory.ErrOutOfMemory] or [ErrLimit], free memory and call Apply again, or
-// call Discard. If the error wraps [memory.ErrTooLarge], a row of all components would not fit a chunk:
-// only Discard helps.
+// On error the steps before the failed one have been applied. The failed step and all later ones still wait for
+// Apply. If the error wraps [memory.ErrOutOfMemory] or [ErrLimit], free memory and call Apply again, or call Discard.
+// If the error wraps [memory.ErrTooLarge], a row of all components would not fit a chunk: only Discard helps. If the
+// error wraps [memory.ErrClosed], the allocator is closed and the commands were dropped. Other errors of the
+// allocator and of Config.Pages are wrapped.
 //
-// If the allocator or an observer panics, the commands that were not applied still wait. If an entity would
-// get a fifth relation, Apply panics with a [*memory.Misuse], and only Discard helps. Apply also panics
-// with a [*memory.Misuse] if the world is locked or if these are the commands of a [Task].
+// If the allocator or an observer panics, the commands that were not applied still wait. If an entity would get a
+// fifth relation, Apply panics with a [*memory.Misuse], and only Discard helps. Apply also panics with a
+// [*memory.Misuse] if the world is locked, if an observer leaves it locked, or if these are the commands of a [Task].
 func (cmd *Commands) Apply() error {
 	cmd.mustApply("Apply")
 	cmd.w.guard.mutable("Apply")

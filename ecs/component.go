@@ -143,9 +143,10 @@ func (c *component) columnAt(record uint64) unsafe.Pointer {
 // ID returns the number of the type in its world, for filters and for methods of World.
 func (c Component[T]) ID() ID { return c.comp.id }
 
-// Get returns a pointer to the component of e. It returns nil and false if e is stale or does not have the
-// component. The pointer is valid until e gains or loses a component or changes a target, or until any
-// entity leaves the archetype of e. Creating entities never moves the component.
+// Get returns a pointer to the component of e. It returns nil and false if e is stale or does not have the component.
+// The pointer is valid until e gains or loses a component or changes a target, or until any entity leaves the
+// archetype of e. It also becomes invalid when the world or its allocator is closed. Creating entities never moves
+// the component.
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	if n, x := uint(e.index), &c.w.store.index; n < uint(len(x.recs)) {
 		if r := x.recs[n].word(); uint32(r>>genShift) == e.gen {
@@ -208,13 +209,13 @@ func (c Component[T]) Set(e Entity, v T) bool {
 	return true
 }
 
-// Add adds the component with value v to e. If e has the component already, Add overwrites it with v. The
-// error is [ErrStale] if e is stale. Otherwise the error wraps [memory.ErrOutOfMemory] or [ErrLimit], or
-// [memory.ErrTooLarge] if a row with all components of e does not fit a chunk. On error nothing has
-// changed.
+// Add adds the component with value v to e. If e has the component already, Add overwrites it with v. The error is
+// [ErrStale] if e is stale. Otherwise the error wraps [ErrLimit], or the error of the allocator, such as
+// [memory.ErrOutOfMemory]. If a row with all components of e does not fit a chunk, the error wraps
+// [memory.ErrTooLarge]. On error nothing has changed.
 //
-// Add is a structural change: it panics with a [*memory.Misuse] if the world is locked. Add also panics
-// with a [*memory.Misuse] for a relation that e does not have: use [Relation.Add].
+// Add is a structural change: it panics with a [*memory.Misuse] if the world is locked. If e is alive and the
+// component is a relation that e does not have, Add panics as well: use [Relation.Add].
 func (c Component[T]) Add(e Entity, v T) error {
 	c.w.guard.mutable("Add")
 	had := c.w.observers.observed != 0 && c.Has(e)
@@ -230,10 +231,10 @@ func (c Component[T]) Add(e Entity, v T) error {
 	return nil
 }
 
-// Remove removes the component from e and returns true. It returns false without an error if e is stale or
-// does not have the component. If the archetype without the component needs a chunk that is not available,
-// the error wraps [memory.ErrOutOfMemory] or [ErrLimit], and e keeps the component. Remove is a structural
-// change: it panics with a [*memory.Misuse] if the world is locked.
+// Remove removes the component from e and returns true. It returns false without an error if e is stale or does not
+// have the component. If the archetype without the component needs a chunk that is not available, the error wraps
+// [ErrLimit], or the error of the allocator, such as [memory.ErrOutOfMemory]. On error Remove returns false, and e
+// keeps the component. Remove is a structural change: it panics with a [*memory.Misuse] if the world is locked.
 func (c Component[T]) Remove(e Entity) (bool, error) {
 	w := c.w
 	w.guard.mutable("Remove")

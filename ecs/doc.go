@@ -58,11 +58,10 @@
 //	a table:  | full | full | … | tail: rows come and go at its end | at most one spare |
 //	          1 KiB, 4 KiB, 4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
 //
-// A few entities take 1 KiB, and an iteration over a million enters new columns some twenty times.
-// A batch takes larger chunks at once: each is the largest that it fills at least half, or a third up to
-// four times Config.ChunkBytes. A thousand entities of one batch are in one chunk if a row has at most 64 bytes,
-// and iterate as fast as a slice. Created one by one they are in five chunks, whose edges cost a few
-// per cent.
+// A few entities take 1 KiB, and an iteration over a million enters new columns some twenty times. A batch takes
+// larger chunks at once: each is the largest that it fills at least half, or a third up to four times
+// Config.ChunkBytes. A thousand entities of one batch are in one chunk if a row has at most 64 bytes, and iterate as
+// fast as a slice. Created one by one they are in several chunks, whose edges cost a few per cent.
 //
 // Growing copies nothing: chunks stay where they are until they are empty. If the allocator does not
 // have a block of the intended size, the world takes a smaller one. This affects neither the order
@@ -176,12 +175,14 @@
 // a *memory.Misuse. Use [World.Commands], in a parallel run [Task.Commands]. A loop over All or Chunks
 // does not lock: a structural change in it takes effect, and the loop panics at its next step.
 //
-// If a limit is reached that more memory does not raise, the error wraps [ErrLimit]. If memory runs out,
-// the error wraps memory.ErrOutOfMemory. In both cases operations on one entity, NewBatch and NewColumns
-// have changed no entity. Operations on all entities of a filter, and Apply, keep completed steps, as their
-// comments describe. New archetypes stay. Such an error allocates in the Go heap only if the allocator's
-// own error does. [World] describes panics, a closed allocator, and entities of another world. In steady
-// state no operation allocates in the Go heap, except for a new chunk with columns in the Go heap.
+// If a limit is reached that more memory does not raise, the error wraps [ErrLimit]. If memory runs out, the error
+// wraps memory.ErrOutOfMemory. Other errors of the allocator and of Config.Pages are wrapped, too. In all these cases
+// operations on one entity, NewBatch and NewColumns have changed no entity. Operations on all entities of a filter,
+// and Apply, keep completed steps, as their comments describe. New archetypes stay. Errors about Config.MaxEntities
+// and chunk numbers do not allocate in the Go heap, nor do errors about a chunk if the allocator returns
+// memory.ErrOutOfMemory itself. [World] describes panics, a closed allocator, and entities of another world. In
+// steady state no operation allocates in the Go heap, except for a new chunk with columns in the Go heap, and except
+// Check, WriteJSON and ReadJSON.
 //
 // Iteration follows the order in which archetypes and rows were created, and nothing iterates over a
 // Go map. So the same operations give the same order and the same [World.Hash].

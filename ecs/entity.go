@@ -8,9 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// An Entity names one entity of one world. It is 8 bytes without pointers. It may be stored in components,
-// compared, copied and sent anywhere. When the entity is removed, the Entity becomes stale: look-ups in its
-// world return false. They never panic and never find another entity.
+// An Entity names one entity of one world. It is 8 bytes without pointers. It may be stored in components, compared,
+// copied and sent anywhere. When the entity is removed, the Entity becomes stale: look-ups in its world return false.
+// They never panic, and never find another entity unless [World.ReadJSON] has loaded one with the same slot and
+// generation.
 //
 // An Entity does not identify its world. Worlds number entities alike, so the first Entity of every world
 // is the same value. If an Entity is passed to another world, that world takes it for its own entity with
@@ -37,8 +38,8 @@ func MakeEntity(index, generation uint32) Entity {
 // in the zero Entity. In an Entity from Spawn of a [Task]'s commands it is at least 1<<31.
 func (e Entity) Index() uint32 { return e.index }
 
-// Generation returns the generation of the slot. The generation is odd in every Entity that was ever valid.
-// It rises by 2 with each reuse of the slot.
+// Generation returns the generation of the slot. The generation is odd in every Entity that was ever valid, and 0 in
+// the zero Entity. It rises by 2 with each reuse of the slot.
 func (e Entity) Generation() uint32 { return e.gen }
 
 // IsZero reports whether e is the zero Entity.

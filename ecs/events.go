@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Events is a double-buffered queue of pointer-free values. Send appends to one buffer. Read returns the
-// other buffer, with the events that were sent before the last Swap. With one Swap per tick, each event is
-// readable for exactly one tick, by all systems in any order.
+// Events is a double-buffered queue of pointer-free values. Send appends to one buffer. Read returns the other
+// buffer, with the events that were sent between the last two calls of Swap. With one Swap per tick, each event is
+// readable for one tick, by all systems in any order.
 //
 // The capacity is fixed. An event that does not fit is rejected and counted. A queue belongs to one
 // goroutine at a time and must not be copied.
@@ -29,13 +29,13 @@ type Events[T any] struct {
 // maxEvents keeps the number of events in both buffers below the limit of a 32-bit int.
 const maxEvents = 1<<30 - 1
 
-// NewEvents creates a queue. Its capacity is the number of events of T that fit between two calls of Swap.
-// NewEvents allocates both buffers from mem in one block, which Close frees. If mem has a Watch method, as
-// described at page.Watched, and is closed before the queue, the queue closes itself.
+// NewEvents creates a queue. Its capacity is the number of events of T that fit between two calls of Swap. NewEvents
+// allocates both buffers from mem in one block, which Close frees. If mem has a Watch method, as described at
+// page.Watched, and is closed before the queue, the queue closes itself. Otherwise close the queue before mem.
 //
-// The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1. If T contains a pointer, the
-// error wraps a [*memory.PointerError] that names the field. If mem fails, the error wraps the error of
-// mem. On error nothing is allocated.
+// The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1. If T contains a pointer, the error wraps
+// a [*memory.PointerError] that names the field. If the size in bytes overflows, the error wraps
+// [memory.ErrTooLarge]. If mem fails, the error wraps the error of mem. On error nothing is allocated.
 func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	if capacity < 1 || capacity > maxEvents {
 		return nil, fmt.Errorf("ecs: the capacity of NewEvents is %d; it must be from 1 to %d: %w", capacity, maxEvents, memory.ErrConfig)
@@ -62,27 +62,29 @@ func (q *Events[T]) Send(v T) bool {
 	return true
 }
 
-// Read returns the events that were sent between the last two calls of Swap, in order. The slice is valid
-// until the next Swap or Close, or until the allocator is closed.
+// Read returns the events that were sent between the last two calls of Swap, in order. Events that Clear discarded
+// are not among them, and after Close there are none. The slice is valid until the next Swap or Close, or until the
+// allocator is closed.
 func (q *Events[T]) Read() []T {
 	r := q.write&1 ^ 1
 	return q.buf[r][:q.n[r]]
 }
 
-// Swap makes the events that were sent since the last Swap readable. It discards the events that were
-// readable before.
+// Swap makes the pending events readable. It discards the events that were readable before. In a closed queue there
+// are none.
 func (q *Events[T]) Swap() {
 	q.write ^= 1
 	q.n[q.write&1] = 0
 }
 
-// Clear discards the events of both buffers. It does not change Dropped.
+// Clear discards the events of both buffers, so Read returns none and Pending is 0. It does not change Dropped.
 func (q *Events[T]) Clear() { q.n = [2]int{} }
 
-// Pending returns the number of events sent since the last Swap.
+// Pending returns the number of events that the next Swap makes readable. These are the events that Send accepted
+// since the last Swap or Clear. After Close it is 0.
 func (q *Events[T]) Pending() int { return q.n[q.write&1] }
 
-// Cap returns the number of events that fit between two calls of Swap. After Close it is 0.
+// Cap returns the number of events that fit between two calls of Swap. In a closed queue it is 0.
 func (q *Events[T]) Cap() int { return len(q.buf[0]) }
 
 // Dropped returns the number of events that Send rejected since NewEvents, including events sent to a
@@ -100,8 +102,8 @@ func (q *Events[T]) Check() error {
 	return c.err()
 }
 
-// Close frees the buffers. All events are discarded, and Send returns false. Closing again does nothing. The
-// error is always nil.
+// Close frees the buffers and discards all events. After Close, Send returns false and Read returns no events.
+// Closing again does nothing. The error is always nil.
 func (q *Events[T]) Close() error {
 	if q.mem != nil {
 		c := len(q.buf[0])

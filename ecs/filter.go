@@ -231,8 +231,8 @@ func (f *filter) entityNumber(i int) (Entity, bool) {
 	return Entity{}, false
 }
 
-// Check verifies the filter and returns an error that lists all broken invariants, or nil. World.Check does
-// not include filters.
+// Check verifies the filter and returns an error that lists up to 32 broken invariants and the number of further
+// ones, or nil. World.Check does not include filters.
 func (f *filter) Check() error {
 	var c checker
 	named := f.need.with(f.deny)
@@ -299,11 +299,11 @@ type cursor struct {
 	number uint64 // of the query, see guard
 }
 
-// Next advances to the next entity and returns true. After the last entity Next ends the query and returns
-// false, as do all later calls. The end of the query unlocks the world if no other query is open. The first
-// call after NextChunk advances to the second entity of the chunk. At the end of a chunk Next panics with a
-// [*memory.Misuse] if the query was closed by a copy of the query, by [World.EndQueries], or because the
-// allocator was closed.
+// Next advances to the next entity and returns true. After the last entity Next ends the query and returns false, as
+// do all later calls. An ended query no longer locks the world. The first call after NextChunk advances to the second
+// entity of the chunk or run. At the end of a chunk Next panics with a [*memory.Misuse] if the query was closed by a
+// copy of the query, by [World.EndQueries], or because the allocator was closed. In a parallel run Next panics with a
+// [*memory.Misuse] where it would end the query.
 func (q *cursor) Next() bool {
 	q.row++
 	if q.row < q.n {
@@ -312,10 +312,11 @@ func (q *cursor) Next() bool {
 	return q.advance()
 }
 
-// NextChunk skips the rest of the current chunk, advances to the first entity of the next chunk and returns
-// true. After the last chunk NextChunk ends the query and returns false, as do all later calls. The end of
-// the query unlocks the world if no other query is open. NextChunk panics with a [*memory.Misuse] if the
-// query was closed by a copy of the query, by [World.EndQueries], or because the allocator was closed.
+// NextChunk skips the rest of the current chunk, advances to the first entity of the next chunk and returns true.
+// With ChangedSince, unbroken runs of changed entities take the place of chunks. After the last chunk NextChunk ends
+// the query and returns false, as do all later calls. An ended query no longer locks the world. NextChunk panics with
+// a [*memory.Misuse] if the query was closed by a copy of the query, by [World.EndQueries], or because the allocator
+// was closed. In a parallel run NextChunk panics with a [*memory.Misuse] where it would end the query.
 func (q *cursor) NextChunk() bool { return q.advance() }
 
 // Entity returns the current entity. Call Entity only after Next or NextChunk returned true: otherwise
@@ -324,9 +325,9 @@ func (q *cursor) Entity() Entity {
 	return *(*Entity)(unsafe.Add(q.es, uintptr(q.row)*entityBytes))
 }
 
-// Close ends the query, and unlocks the world if no other query is open. When Next or NextChunk has
-// returned false, the query has ended already. Closing an ended query does nothing, also through a copy. In
-// a parallel run Close of an open query panics with a [*memory.Misuse].
+// Close ends the query, which then no longer locks the world. When Next or NextChunk has returned false, the query
+// has ended already. Closing an ended query does nothing, also through a copy. In a parallel run Close of an open
+// query panics with a [*memory.Misuse].
 func (q *cursor) Close() {
 	if q.f != nil {
 		q.f.closeQuery(q.number)

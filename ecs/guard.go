@@ -48,8 +48,8 @@ const closedMark = 1 << 30
 // closed reports whether the world is closed.
 func (g *guard) closed() bool { return g.locked >= closedMark }
 
-// Locked reports whether structural changes would panic. The world is locked during a query, the filling of
-// a batch, WriteJSON, ReadJSON, an observer, a parallel run, and a call of the allocator. Locked also
+// Locked reports whether structural changes would panic. The world is locked during a query, the filling of a batch,
+// WriteJSON, ReadJSON, an observer, a parallel run, and a call of the allocator or of Config.Pages. Locked also
 // returns true for a closed world.
 func (w *World) Locked() bool { return w.guard.locked != 0 }
 

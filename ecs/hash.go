@@ -69,14 +69,15 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 	return ws
 }
 
-// Hash mixes the state of the world into h and returns the result. The state is all entities and all
-// pointer-free components in storage order, and the targets of relations. Ticks, components with pointers,
-// resources and events are not included.
+// Hash mixes the state of the world into h and returns the result. The state is all entities and all pointer-free
+// components in storage order, and the targets of relations. The component types of each archetype with entities are
+// included, but not the values of types with pointers. Ticks, resources, events and pending commands are not
+// included.
 //
-// For the same h, two worlds have the same Hash on every 64-bit architecture if they had the same
-// operations and have the same Config.ChunkBytes and Config.FirstChunkBytes. All NaNs count as equal,
-// because their bits differ between processors; 0 and -0 are different. Hash allocates nothing and does not
-// lock the world.
+// For the same h, two worlds have the same Hash if they had the same operations with the same results and have the
+// same Config.ChunkBytes and Config.FirstChunkBytes. This holds on all 64-bit architectures. All NaNs of Go types
+// count as equal, because their bits differ between processors; 0 and -0 are different. Hash allocates nothing and
+// does not lock the world.
 func (w *World) Hash(h uint64) uint64 {
 	h = mix(h, uint64(w.store.index.live))
 	for _, t := range w.store.tables {

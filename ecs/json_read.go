@@ -18,20 +18,25 @@ import (
 // results, Entity by Entity. If w has archetypes already, for example after Reset, new archetypes follow
 // them, so the iteration order and Hash may differ.
 //
-// Fields that the text omits or gives as null are zero. If a field occurs twice, the last value counts.
+// Fields that the text omits or gives as null are zero. If a field occurs twice, encoding/json decodes both values
+// into the field, in order.
 //
-// The error gives the line and the byte. ReadJSON fails if:
+// If w has entities, ReadJSON returns an error and reads nothing. Every other error gives the line and the byte.
+// ReadJSON also fails if:
 //   - the text has another version, is truncated or continued, or has more than 65,536 consecutive
 //     blanks outside of strings;
+//   - the text is not JSON in the form of WriteJSON, or a value does not fit its component;
 //   - a component or a field is unknown, or a component is missing;
+//   - two component types have a name that the text contains;
 //   - an entity occurs twice or is above Config.MaxEntities ([ErrLimit]), or a slot below the highest
 //     is missing;
 //   - the target of a relation is stale and not listed as gone;
-//   - w has entities;
 //   - the reader fails, or returns nothing 100 times ([io.ErrNoProgress]);
-//   - memory runs out ([memory.ErrOutOfMemory]), or the allocator is closed, which also closes w.
+//   - the allocator or Config.Pages fails, for example with [memory.ErrOutOfMemory];
+//   - the allocator is closed ([memory.ErrClosed]), which also closes w.
 //
-// On error w is unchanged, except that its empty chunks may have been freed.
+// On error w is unchanged, except that its empty chunks may have been freed and that it may have been closed with its
+// allocator.
 //
 // Observers are called after everything is read, as for entities created by a batch. Resources, events,
 // pending commands and observers are unchanged.

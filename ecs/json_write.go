@@ -20,8 +20,8 @@ const jsonVersion = 1
 // flushBytes is the size at which buffered text is written.
 const flushBytes = 32 << 10
 
-// WriteJSON writes all entities to out as text that people can read and [World.ReadJSON] can load.
-// Each entity takes one line. A component is written as its name and its value in the form of encoding/json.
+// WriteJSON writes all entities to out as text that people can read and [World.ReadJSON] can load. Each entity takes
+// one line. A component is written as its name and its value in the form of encoding/json.
 //
 //	{"strata/ecs":1,"archetypes":[
 //	{"components":[],"entities":[
@@ -45,7 +45,7 @@ const flushBytes = 32 << 10
 //	  sweep       how many targets may be added before archetypes with stale targets are searched
 //	  entities    slot and generation of each entity, and its components
 //	index       slots without an entity, as "slot:generation" or "from-to:generation"
-//	  next        the first slot that was never used
+//	  next        the first slot not used since New or Reset
 //	  free        slots to be reused, in order
 //	  vacant      other slots with a generation: used before a Reset, or retired
 //
@@ -57,14 +57,17 @@ const flushBytes = 32 << 10
 //     the type MarshalJSON and UnmarshalJSON.
 //   - An unexported field. Export it, or tag it json:"-" to omit it.
 //   - Two fields of a value with the same name in the text, such as a field of an embedded struct.
+//   - A struct with several fields whose text is that of an embedded type with MarshalJSON or MarshalText.
+//   - A name in a json tag that encoding/json rejects.
 //   - Two component types with the same name, or a name that is not UTF-8.
 //
 // Further losses of encoding/json are not detected. Strings become valid UTF-8. Interface values are
 // read back as maps, slices, strings and float64. The option omitempty drops the sign of a zero and
 // the difference between nil and an empty slice. Shared pointers are written as separate values.
 //
-// The error names the entity and the component, or wraps the error of out or [memory.ErrClosed].
-// When WriteJSON fails, a part of the text may have been written.
+// The error names the component, and also the entity if the value cannot be encoded. Otherwise the error wraps the
+// error of out, or [io.ErrShortWrite], or [memory.ErrClosed] if the allocator was closed. When WriteJSON fails, a
+// part of the text may have been written.
 //
 // Resources, events, pending commands, observers and ticks are not written. After ReadJSON,
 // ChangedSince reports all components as new.
@@ -73,8 +76,8 @@ const flushBytes = 32 << 10
 // [*memory.Misuse] if out is nil, w is closed, a parallel run is in progress, or a callback of the
 // allocator calls it.
 //
-// Cost: some 350 ns per entity and component. WriteJSON buffers 32 KiB and the longest line, and allocates
-// nothing per entity except in the methods of component types.
+// Cost: some 350 ns per entity and component. WriteJSON buffers 32 KiB and the longest line, and allocates nothing
+// per entity except where encoding/json or the methods of component types do.
 func (w *World) WriteJSON(out io.Writer) error {
 	const op = "WriteJSON"
 	w.guard.mustBeOpen(op)

@@ -14,18 +14,19 @@ type Map1[A any] struct {
 	setting[Map1[A]]
 }
 
-// NewMap1 returns a mapper and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail.
+// NewMap1 returns a mapper and registers the types that are new to w. It panics with a [*memory.Misuse] if [Register]
+// would fail or panic.
 func NewMap1[A any](w *World) *Map1[A] {
 	m := new(Map1[A])
 	m.init(w, mustRegister[A](w, "NewMap1"))
 	return m
 }
 
-// NewEntity creates an entity with exactly these components. The error wraps [memory.ErrOutOfMemory] or
-// [ErrLimit]. If a row of the components does not fit a chunk, the error wraps [memory.ErrTooLarge]. If a
-// target is stale, the error wraps [ErrStale]. On error nothing has changed. NewEntity panics with a
-// [*memory.Misuse] if the world is locked, or if a relation of the mapper has no target.
+// NewEntity creates an entity with exactly these components. If a target is stale, the error wraps [ErrStale]. If a
+// row of the components does not fit a chunk, the error wraps [memory.ErrTooLarge]. Otherwise the error wraps
+// [ErrLimit], or the error of the allocator or of Config.Pages, such as [memory.ErrOutOfMemory]. On error nothing has
+// changed. NewEntity panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has no
+// target.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {
@@ -87,11 +88,13 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites the components that the entity has. The
-// error is [ErrStale] if the entity is stale, and wraps [ErrStale] if a target is stale. The error wraps
-// [memory.ErrOutOfMemory] or [ErrLimit], or [memory.ErrTooLarge] if a row of all components of the entity
-// does not fit a chunk. On error nothing has changed. Add panics with a [*memory.Misuse] if the world is
-// locked, if a relation of the mapper has no target, or if the entity would get a fifth relation.
+// Add adds the components to an entity in one move, and overwrites the components and targets that the entity has.
+// The error is [ErrStale] if the entity is stale, and wraps [ErrStale] if a target is stale. If a row of all
+// components of the entity does not fit a chunk, the error wraps [memory.ErrTooLarge]. Otherwise the error wraps
+// [ErrLimit], or the error of the allocator, such as [memory.ErrOutOfMemory]. On error nothing has changed.
+//
+// Add panics with a [*memory.Misuse] if the world is locked. If the entity is alive, Add also panics if a relation of
+// the mapper has no target, or if the entity would get a fifth relation.
 func (m *Map1[A]) Add(entity Entity, a A) error {
 	return m.set("Add", entity, false, a)
 }

@@ -231,10 +231,11 @@ func (m *mapper) Has(e Entity) bool {
 	return r != nil && m.w.store.tableAt(r.loc).mask.all(&m.bits)
 }
 
-// Remove removes the components of the mapper from e and returns true. It ignores components that e does
-// not have. It returns false without an error if e is stale or has none of the components. If the archetype
-// without them needs a chunk that is not available, the error wraps [memory.ErrOutOfMemory] or [ErrLimit],
-// and nothing has changed. Remove panics with a [*memory.Misuse] if the world is locked.
+// Remove removes the components of the mapper from e and returns true. It ignores components that e does not have. It
+// returns false without an error if e is stale or has none of the components. If the archetype without them needs a
+// chunk that is not available, the error wraps [ErrLimit], or the error of the allocator, such as
+// [memory.ErrOutOfMemory]. On error Remove returns false, and nothing has changed. Remove panics with a
+// [*memory.Misuse] if the world is locked.
 func (m *mapper) Remove(e Entity) (bool, error) {
 	w := m.w
 	w.guard.mutable("Remove")

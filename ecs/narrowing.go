@@ -28,8 +28,8 @@ func (f *narrowing[Filter]) Without(ids ...ID) *Filter {
 // earlier target of the relation. To is cheap enough to call for each of many targets. If the target is
 // stale, the filter matches nothing. To returns f.
 //
-// To panics with a [*memory.Misuse] if the ID is not a relation, and for a fifth relation. It also panics
-// while a query over f is open, in a parallel run, and in a closed world.
+// To panics with a [*memory.Misuse] if the ID is not a relation of the world, and for the target of a fifth relation.
+// It also panics while a query over f is open, in a parallel run, and in a closed world.
 func (f *narrowing[Filter]) To(id ID, target Entity) *Filter {
 	f.narrowTo(id, target)
 	return f.whole()
@@ -43,10 +43,11 @@ func (f *narrowing[Filter]) ToAny() *Filter {
 	return f.whole()
 }
 
-// Writes declares that all later loops over the filter write these components. When All, Chunks, Query or
-// Parallel reaches a chunk, or a run of changed entities, a write is recorded for all its entities, even if
-// the loop writes nothing. Only components that are tracked with [World.Track] are recorded. Others cost
-// one check per chunk. Writes returns f.
+// Writes declares that all later loops over the filter write these components. When All, Chunks or a query reaches a
+// chunk, a write is recorded for all its entities, even if the loop writes nothing. The same holds for each call of
+// the body of Parallel, and with ChangedSince for each run of changed entities. A further Writes adds to earlier
+// ones. Only components that are tracked with [World.Track] are recorded. Other components cost one check per chunk.
+// Writes returns f.
 //
 // Writes panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It
 // also panics while a query over f is open, in a parallel run, and in a closed world.

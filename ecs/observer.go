@@ -36,21 +36,23 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 //
 // # What an observer may do
 //
-// The world is locked during the call. An observer may read and write components, including the reported
-// one, open queries and use [World.Commands], including Spawn. An Apply in progress also executes commands
-// that an observer adds. Other structural changes panic with a [*memory.Misuse]. Set notifies observers
-// even within an observer. So an OnSet observer recurses without end if it sets the component that it
-// observes. If an observer leaves a query open, the reported change panics with a [*memory.Misuse].
+// The world is locked during the call. An observer may read and write components, including the reported one, open
+// queries and use [World.Commands], including Spawn. An Apply in progress also executes commands that an observer
+// adds. Other structural changes panic with a [*memory.Misuse]. Set notifies observers even within an observer. So an
+// OnSet observer recurses without end if it sets the component that it observes. A query that an observer leaves open
+// locks the world. Then the call panics with a [*memory.Misuse] after a reported removal, and so do Apply, AddAll,
+// ExchangeAll and SetTargetAll. After other changes the next structural change panics.
 //
 // # Failures
 //
 // If there is no memory for a change, no observer is called. There is one exception: if an observer of
 // removal itself spawns entities into the last memory, the removal fails after it was reported.
 //
-// If an observer panics, the caller of the change gets the panic. A reported creation, addition or write
-// has happened. A reported removal does not happen: a batch leaves this archetype and all later ones
-// unchanged, and Reset removes nothing. Later observers are not called. After the panic the world is not
-// locked, and Check returns nil.
+// If an observer panics, the caller of the change gets the panic. A reported creation, addition or write has
+// happened. A reported removal does not happen: a batch leaves this archetype and all later ones unchanged, and Reset
+// removes nothing. RemoveTree and Discard keep this entity and those that had still to be removed. Later observers
+// are not called. After the panic the observer no longer locks the world, but queries that it left open do. Check
+// returns nil.
 //
 // # What is not reported
 //
@@ -109,9 +111,9 @@ func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet calls f after each write of the component, until Stop of the result. Set, an addition that
-// overwrites the component, and a change of the relation's target are writes. v points to the new value and
-// is valid during the call of f. OnSet panics as [World.OnCreate] does.
+// OnSet calls f after each write of the component, until Stop of the result. Set, an addition that overwrites the
+// component, and setting the target of the relation are writes, even if the target stays the same. v points to the
+// new value and is valid during the call of f. OnSet panics as [World.OnCreate] does.
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }
@@ -141,8 +143,9 @@ func (w *World) observe(op string, none bool, o *Observer) *Observer {
 	return o
 }
 
-// Stop ends the observer. The function of the observer is not called again, not even for the rest of an
-// event in progress. Stopping again does nothing. In a parallel run Stop panics with a [*memory.Misuse].
+// Stop ends the observer. The function of the observer is not called again, not even for the rest of an event in
+// progress. Stopping again does nothing. In a parallel run the first Stop panics with a [*memory.Misuse], and the
+// observer is not stopped.
 func (o *Observer) Stop() {
 	if w := o.w; w != nil {
 		w.guard.notInParallel("Stop")

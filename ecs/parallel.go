@@ -56,10 +56,10 @@ func (t *Task) Index() int {
 	return t.index
 }
 
-// Scratch returns the worker's arena. The arena is reset when the next run of the workers begins: until
-// that run the caller of Parallel may read the data in it. All batches that a worker runs share the arena,
-// and their number is not known in advance. Make the arena large enough for all of them, or let each batch
-// rewind the arena to a Mark.
+// Scratch returns the worker's arena. The arena is reset when the next run of the workers begins: until that run or
+// Workers.Close the caller of Parallel may read the data in it. All batches that a worker runs share the arena, and
+// their number is not known in advance. Make the arena large enough for all of them, or let each batch rewind the
+// arena to a Mark.
 func (t *Task) Scratch() *arena.Linear {
 	t.mustBeInBody("Scratch")
 	return t.scratch
@@ -333,9 +333,9 @@ func (p *parallelRun) rethrow() {
 	panic(value)
 }
 
-// Stack returns the stack of the body that ended the last run by a panic or runtime.Goexit, in the format
-// of [debug.Stack]. It returns nil if all bodies returned. The panic itself prints another stack, that of
-// the caller of Parallel.
+// Stack returns the stack of the body that ended the last run by a panic or runtime.Goexit, in the format of
+// [debug.Stack]. If several bodies ended so, it is the body of the first batch. Stack returns nil if all bodies
+// returned, or before the first run. The panic itself prints another stack, that of the caller of Parallel.
 func (ws *Workers) Stack() []byte { return ws.run.ended.stack }
 
 // Results has one value per batch of a parallel run, in batch order. So a sum or a list of the values does

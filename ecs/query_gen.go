@@ -15,23 +15,23 @@ type Filter1[A any] struct {
 	narrowing[Filter1[A]]
 }
 
-// NewFilter1 returns a filter and registers the types that are new to w. It panics with a
-// [*memory.Misuse] if [Register] would fail.
+// NewFilter1 returns a filter and registers the types that are new to w. It panics with a [*memory.Misuse] if
+// [Register] would fail or panic.
 func NewFilter1[A any](w *World) *Filter1[A] {
 	f := new(Filter1[A])
 	f.init(w, mustRegister[A](w, "NewFilter1"))
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query unlocks
-// the world, if no other query is open, when Next or NextChunk returns false, or by Close. In a parallel
-// run Query panics with a [*memory.Misuse].
+// Query locks the world and returns a query over all matching entities in storage order. The query locks the world
+// until Next or NextChunk returns false, or until Close or [World.EndQueries]. In a parallel run Query panics with a
+// [*memory.Misuse].
 func (f *Filter1[A]) Query() Query1[A] {
 	return Query1[A]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
 }
 
-// A Query1 is one iteration over a Filter1. Do not copy a query: after one copy has ended it, Next and
-// NextChunk of the other copies panic with a [*memory.Misuse] at the end of their chunk.
+// A Query1 is one iteration over a Filter1. Do not copy a query: after one copy has ended it, the other copies panic
+// with a [*memory.Misuse] when they advance to another chunk.
 type Query1[A any] struct {
 	of [0]*func(A)
 	cursor
@@ -52,10 +52,11 @@ func (q *Query1[A]) Columns() ([]Entity, []A) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n)
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines All with the loop body. The
-// loop does not lock the world, and may be left in any way, also by a panic. If the body makes a structural
-// change or narrows the filter, the next step of the loop panics with a [*memory.Misuse]. In a parallel run
-// the loop panics when it begins.
+// All ranges over all matching entities in storage order. The compiler inlines All with the loop body. The loop does
+// not lock the world, and may be left in any way, also by a panic. If the body calls a method for structural changes,
+// even without effect, the next step of the loop panics with a [*memory.Misuse]. The next step also panics if the
+// body calls a method that narrows the filter, or if the allocator was closed. In a parallel run the loop panics when
+// it begins.
 func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -73,9 +74,10 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities. It yields the entities of a chunk and their
-// components, in slices of the same length. If a large chunk is followed by another chunk, Chunks yields
-// the large one in two steps, so that the next chunk can be prefetched. Panics are those of All.
+// Chunks ranges over the chunks of all matching entities. It yields the entities of a chunk and their components, in
+// slices of the same length. The slices are valid until the next structural change. Chunks may yield a large chunk in
+// two steps, so that the next chunk can be prefetched. With ChangedSince it yields runs of changed entities. Panics
+// are those of All.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -129,8 +131,8 @@ type Row2[A, B any] struct {
 	B *B
 }
 
-// Columns2 has the components of one chunk, in slices of the same length. The slices are valid until
-// the next structural change.
+// Columns2 has the components of consecutive entities in one chunk, in slices of the same length. The slices are
+// valid until the next structural change.
 type Columns2[A, B any] struct {
 	A []A
 	B []B
@@ -215,8 +217,8 @@ type Row3[A, B, C any] struct {
 	C *C
 }
 
-// Columns3 has the components of one chunk, in slices of the same length. The slices are valid until
-// the next structural change.
+// Columns3 has the components of consecutive entities in one chunk, in slices of the same length. The slices are
+// valid until the next structural change.
 type Columns3[A, B, C any] struct {
 	A []A
 	B []B
@@ -305,8 +307,8 @@ type Row4[A, B, C, D any] struct {
 	D *D
 }
 
-// Columns4 has the components of one chunk, in slices of the same length. The slices are valid until
-// the next structural change.
+// Columns4 has the components of consecutive entities in one chunk, in slices of the same length. The slices are
+// valid until the next structural change.
 type Columns4[A, B, C, D any] struct {
 	A []A
 	B []B
@@ -399,8 +401,8 @@ type Row5[A, B, C, D, E any] struct {
 	E *E
 }
 
-// Columns5 has the components of one chunk, in slices of the same length. The slices are valid until
-// the next structural change.
+// Columns5 has the components of consecutive entities in one chunk, in slices of the same length. The slices are
+// valid until the next structural change.
 type Columns5[A, B, C, D, E any] struct {
 	A []A
 	B []B
@@ -490,8 +492,8 @@ type Row6[A, B, C, D, E, F any] struct {
 	F *F
 }
 
-// Columns6 has the components of one chunk, in slices of the same length. The slices are valid until
-// the next structural change.
+// Columns6 has the components of consecutive entities in one chunk, in slices of the same length. The slices are
+// valid until the next structural change.
 type Columns6[A, B, C, D, E, F any] struct {
 	A []A
 	B []B
@@ -584,8 +586,8 @@ type Row7[A, B, C, D, E, F, G any] struct {
 	G *G
 }
 
-// Columns7 has the components of one chunk, in slices of the same length. The slices are valid until
-// the next structural change.
+// Columns7 has the components of consecutive entities in one chunk, in slices of the same length. The slices are
+// valid until the next structural change.
 type Columns7[A, B, C, D, E, F, G any] struct {
 	A []A
 	B []B
@@ -681,8 +683,8 @@ type Row8[A, B, C, D, E, F, G, H any] struct {
 	H *H
 }
 
-// Columns8 has the components of one chunk, in slices of the same length. The slices are valid until
-// the next structural change.
+// Columns8 has the components of consecutive entities in one chunk, in slices of the same length. The slices are
+// valid until the next structural change.
 type Columns8[A, B, C, D, E, F, G, H any] struct {
 	A []A
 	B []B

@@ -12,11 +12,11 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // has all methods of [Component], and T may be empty. An entity has each relation at most once, with one
 // target. It has up to [MaxRelations] different relations.
 //
-// Entities with the same components and targets are stored together. A filter that is narrowed to a target
-// by To iterates over exactly the entities with this target. A filter without a target iterates over the
-// entities of all targets. Each target has tables of its own, whose chunks start at Config.FirstChunkBytes.
-// A target costs some 500 bytes in addition to a chunk of 1 KiB. A world has at most 2,097,152 chunks,
-// which bounds the number of targets that are in use at once.
+// Entities with the same components and targets are stored together. A filter that is narrowed to a target by To
+// iterates over exactly the entities with this target. A filter without a target iterates over the entities of all
+// targets. Each target has tables of its own, whose chunks start at Config.FirstChunkBytes. A target costs some 500
+// bytes in addition to a chunk of 1 KiB. A world has 2,097,152 chunk numbers, which bounds the number of targets that
+// are in use at once.
 //
 // Changes to an entity keep the targets of the relations that stay, and [World.CopyEntity] copies the
 // targets. Changing the target moves the row, as adding a component does. OnSet reports a change of the
@@ -65,11 +65,10 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 	return Relation[T]{c}, nil
 }
 
-// Add adds the relation with value v and a target to e. If e has the relation already, Add changes its
-// value and its target. The error is [ErrStale] if e is stale, and wraps [ErrStale] if the target is stale.
-// Otherwise the error wraps [memory.ErrOutOfMemory] or [ErrLimit], or [memory.ErrTooLarge] if a row with
-// all components of e does not fit a chunk. On error nothing has changed. Add panics with a
-// [*memory.Misuse] if the world is locked, or if e has MaxRelations other relations.
+// Add adds the relation with value v and a target to e. If e has the relation already, Add changes its value and its
+// target. The error is [ErrStale] if e is stale, and wraps [ErrStale] if the target is stale. Otherwise errors are
+// those of [Component.Add]. On error nothing has changed. Add panics with a [*memory.Misuse] if the world is locked,
+// or if e has MaxRelations other relations.
 func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	w := r.w
 	w.guard.mutable("Add")
@@ -89,9 +88,10 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	return nil
 }
 
-// SetTarget changes the target of e and returns true. It returns false without an error if e is stale or
-// does not have the relation. Errors are those of Relation.Add. On error SetTarget returns true as well,
-// and nothing has changed. SetTarget panics with a [*memory.Misuse] if the world is locked.
+// SetTarget changes the target of e, calls observers of OnSet, and returns true. The target may be the target that e
+// has. It returns false without an error if e is stale or does not have the relation. Errors are those of
+// Relation.Add. On error SetTarget returns true as well, and nothing has changed. SetTarget panics with a
+// [*memory.Misuse] if the world is locked.
 func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	w := r.w
 	w.guard.mutable("SetTarget")
@@ -189,11 +189,12 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 	return total, nil
 }
 
-// RemoveTree removes e, all entities that relate to e, all entities that relate to those, and so on. It
-// returns the number of removed entities. If e is stale, RemoveTree removes the entities that relate to e,
-// and does not count e. Entities are removed before their targets. RemoveTree panics with a
-// [*memory.Misuse] if the world is locked. Cost: for each removed entity a World.Remove, and a visit to the
-// tables of entities that relate to it.
+// RemoveTree removes e, all entities that relate to e, all entities that relate to those, and so on. It returns the
+// number of removed entities. If e is stale, RemoveTree removes the entities that relate to e, and does not count e.
+// Entities are removed before their targets, but if e is in a cycle, e is removed last. If an observer panics, the
+// entities that were already removed stay removed. RemoveTree panics with a [*memory.Misuse] if the world is locked.
+// Cost: for each removed entity a World.Remove, and a visit to the tables of entities that relate to it. The list of
+// entities is kept in the Go heap until Shrink.
 func (r Relation[T]) RemoveTree(e Entity) int {
 	w := r.w
 	w.guard.mutable("RemoveTree")

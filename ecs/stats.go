@@ -2,8 +2,8 @@ package ecs
 
 import "slices"
 
-// Stats is a snapshot of a world's statistics. BytesUsed and BytesCapacity count blocks of the
-// allocator. PointerfulBytes counts the Go heap. The entity index is in neither.
+// Stats is a snapshot of a world's statistics. BytesUsed and BytesCapacity count memory of the allocator.
+// PointerfulBytes counts memory of the Go heap. None of them includes the entity index.
 //
 // These relations hold:
 //
@@ -15,11 +15,11 @@ type Stats struct {
 	PeakEntities    int    // the peak (high-water mark) of Entities
 	RetiredSlots    int    // slots whose generations are exhausted; each lowers the limit of entities by one
 	Components      int    // component types, and one more for each tracked type
-	Archetypes      int    // with relations, one for each combination of targets
+	Archetypes      int    // also without entities; with relations, one for each combination of targets
 	Chunks          int    // blocks from the allocator
 	SpareChunks     int    // chunks without rows, kept for later entities
 	ChunkBytes      int    // Config.ChunkBytes
-	BytesUsed       uint64 // pointer-free components and ticks of all entities, including the Entity itself
+	BytesUsed       uint64 // the Entity, pointer-free components and ticks of all entities
 	BytesCapacity   uint64 // size of all blocks from the allocator
 	PointerfulBytes uint64 // capacity of columns in the Go heap, of types with pointers
 	PendingCommands int    // commands of World.Commands that wait for Apply
@@ -58,7 +58,7 @@ type ColumnStats struct {
 	Pointerful bool   // the type has Go pointers, so its columns are in the Go heap
 	Size       int    // bytes per entity
 	Entities   int    // entities that have the component
-	Archetypes int    // archetypes that have the component
+	Archetypes int    // archetypes that have the component, also without entities
 	BytesUsed  uint64 // Entities * Size
 	// BytesCapacity is the space for this component in all chunks, in bytes.
 	BytesCapacity uint64
@@ -100,9 +100,9 @@ type ArchetypeStats struct {
 // Has reports whether the archetype has the component.
 func (s ArchetypeStats) Has(id ID) bool { return s.mask.has(id) }
 
-// Target returns the target that the archetype's entities have for a relation. The target may be stale.
-// Target returns false if the archetype does not have the relation, or if the archetype has no target
-// because it waits to be reused.
+// Target returns the target that the archetype's entities have for a relation. The target may be stale. Target
+// returns false if the archetype does not have the relation, or if the archetype has no target because it waits to be
+// reused. If Target returns false, the Entity has no meaning.
 func (s ArchetypeStats) Target(id ID) (Entity, bool) {
 	i := slices.Index(s.relations, id)
 	return s.targets[max(i, 0)], i >= 0 && s.targets[i] != Entity{}

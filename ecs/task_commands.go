@@ -31,10 +31,10 @@ type batchStart struct {
 // stale.
 const placeholderBit = 1 << 31
 
-// Commands returns the commands of the batch, valid until the body returns. After Parallel the commands of
-// all batches wait in [World.Commands], in batch order, whichever worker ran a batch. Apply, Len and
-// Discard of World.Commands include them. If a body panics or calls [runtime.Goexit], the commands of the
-// run are discarded.
+// Commands returns the commands of the batch, valid until the body returns. After Parallel the commands of all
+// batches wait in [World.Commands], in batch order, whichever worker ran a batch. Apply, Len and Discard of
+// World.Commands include them. If a body panics or calls [runtime.Goexit], or if the allocator of the world is closed
+// during the run, the commands of the run are discarded.
 //
 // Spawn of a Task's commands does not create an entity before Apply. Spawn returns a placeholder, which is
 // stale for all look-ups. Later commands of the same batch accept the placeholder as their entity or

@@ -16,9 +16,9 @@ import (
 // World.Hash reads all bytes of a value.
 //
 // The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if a value does not fit a chunk of
-// Config.ChunkBytes. An empty name is an error. A name that exists with another size or alignment is an
-// error, too. align must be 1, 2, 4, 8 or 16. size may be 0 and must be a multiple of align. In a closed
-// world and in a parallel run RegisterSize panics with a [*memory.Misuse].
+// Config.ChunkBytes. RegisterSize also returns an error in these cases: name is empty, align is not 1, 2, 4, 8 or 16,
+// size is negative or not a multiple of align. It also does so if it registered the name with another size or
+// alignment. size may be 0. In a closed world and in a parallel run RegisterSize panics with a [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 	w.guard.mustBeOpen("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
@@ -57,8 +57,8 @@ func (w *World) IDs() iter.Seq[ID] {
 // type with its package. Name panics with a [*memory.Misuse] if w does not have the ID.
 func (w *World) Name(id ID) string { return w.store.known("Name", id).name }
 
-// ID returns the component type with this name, or false if there is none. If several Go types have the
-// name, ID returns the type that was registered first.
+// ID returns the component type with this name, or false if there is none. If several types have the name, ID returns
+// the type that was registered first. The ticks of tracked types are not found.
 func (w *World) ID(name string) (ID, bool) {
 	for _, c := range w.store.comps {
 		if c.name == name && c.owner == nil {
@@ -79,10 +79,10 @@ func (r *registry) known(op string, id ID) *component {
 	return r.comps[id]
 }
 
-// Ptr returns the address of a component of e. It returns nil if e is stale or does not have the component,
-// or if w does not have the ID. The address is valid as long as the result of Component.Get, for
-// ColumnStats.Size bytes. If the type has Go pointers, write the component only through a pointer to a
-// value of this type. Observers are not called for writes through the address.
+// Ptr returns the address of a component of e. It returns nil if e is stale or does not have the component, or if w
+// does not have the ID. The address is valid as long as the result of Component.Get, for ColumnStats.Size bytes. If
+// the type has Go pointers, write the component only through a pointer to a value of this type. Observers are not
+// called for writes through the address, and the ticks of tracked types do not change.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	r := w.store.index.find(e)
 	if r == nil || !w.store.knows(id) {
@@ -98,13 +98,14 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 // HasID reports whether e is alive and has the component. It returns false if w does not have the ID.
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
-// AddID adds the component with a zero value to e and returns its address, which is valid as long as the
-// result of Ptr. If e has the component already, its value stays. Observers see the zero value. The error
-// is [ErrStale] if e is stale. Otherwise the error wraps [memory.ErrOutOfMemory], [ErrLimit] or
-// [memory.ErrTooLarge], as an error of Component.Add does. On error nothing has changed.
+// AddID adds the component with a zero value to e and returns its address, which is valid as long as the result of
+// Ptr. If e has the component already, its value stays and observers are not called. Otherwise observers see the zero
+// value. The error is [ErrStale] if e is stale. Otherwise errors are those of Component.Add. On error nothing has
+// changed.
 //
-// AddID is a structural change: it panics with a [*memory.Misuse] if the world is locked. AddID also panics
-// with a [*memory.Misuse] if w does not have the ID, and for a relation that e does not have: use RelateID.
+// AddID is a structural change: it panics with a [*memory.Misuse] if the world is locked. AddID also panics with a
+// [*memory.Misuse] if w does not have the ID. If e is alive and the ID is a relation that e does not have, AddID
+// panics as well: use RelateID.
 func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	w.guard.mutable("AddID")
 	comp := w.store.known("AddID", id)
@@ -118,9 +119,9 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	return w.finishAdd(e, comp, p), nil
 }
 
-// RelateID adds the relation with a target and a zero value to e. If e has the relation already, RelateID
-// changes the target and keeps the value. It returns the address of the value, which is valid as long as
-// the result of Ptr. Errors are those of Relation.Add. RelateID panics with a [*memory.Misuse] if the world
+// RelateID adds the relation with a target and a zero value to e. If e has the relation already, RelateID changes the
+// target and keeps the value. It returns the address of the value, which is valid as long as the result of Ptr.
+// Errors are those of Relation.Add. On error the address is nil. RelateID panics with a [*memory.Misuse] if the world
 // is locked, if the ID is not a relation of w, or if e has MaxRelations other relations.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
 	w.guard.mutable("RelateID")
@@ -160,9 +161,9 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Po
 // not have the relation, if the target is stale, or if the ID is not a relation of w.
 func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.store.targetOf(e, id) }
 
-// RemoveID removes the component with this ID from e. Results and errors are those of Component.Remove.
-// RemoveID is a structural change: it panics with a [*memory.Misuse] if the world is locked. It also panics
-// with a [*memory.Misuse] if w does not have the ID.
+// RemoveID removes the component with this ID from e. Results and errors are those of Component.Remove. RemoveID
+// panics with a [*memory.Misuse] if w does not have the ID. RemoveID is a structural change: it also panics with a
+// [*memory.Misuse] if the world is locked.
 func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 	w.store.known("RemoveID", id)
 	return Component[struct{}]{w: w, comp: w.store.comps[id]}.Remove(e)
@@ -215,9 +216,9 @@ func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 	}
 }
 
-// Chunks ranges over the chunks of all matching entities, as Filter1.Chunks does. It yields the entities
-// and the addresses of the columns, which have ColumnStats.Size bytes per entity. If a large chunk is
-// followed by another chunk, Chunks yields the large one in two steps.
+// Chunks ranges over the chunks of all matching entities, as Filter1.Chunks does. It yields the entities and the
+// addresses of the columns, which have ColumnStats.Size bytes per entity. Chunks may yield a large chunk in two
+// steps. With ChangedSince it yields runs of changed entities.
 func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	return func(yield func([]Entity, Addresses) bool) {
 		for t := f.begin(); t != nil; t = t.next() {

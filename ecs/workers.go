@@ -31,9 +31,9 @@ const (
 	defaultScratch = 64 << 10
 )
 
-// Workers are goroutines for parallel runs of filters, see Parallel of [Filter1]. Create Workers once: the
-// goroutines sleep between runs and end with Close. A parallel run starts no goroutine and, in steady
-// state, allocates nothing in the Go heap.
+// Workers are goroutines for parallel runs of filters, see Parallel of [Filter1]. Create Workers once: the goroutines
+// sleep between runs and end with Close. In steady state a parallel run allocates nothing in the Go heap. It starts
+// no goroutine, except to replace one whose body called [runtime.Goexit].
 //
 // Workers serve the filters of all worlds, one run at a time, and belong to one goroutine at a time.
 // Starting a run within a run or after Close panics with a [*memory.Misuse]. Without Close, goroutines and
@@ -215,8 +215,8 @@ func (ws *Workers) dismiss() {
 	}
 }
 
-// Check verifies the workers and returns an error that lists all broken invariants, or nil. During a
-// run it returns an error.
+// Check verifies the workers and returns an error that lists up to 32 broken invariants and the number of further
+// ones, or nil. During a run it returns an error.
 func (ws *Workers) Check() error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -19,8 +19,8 @@ var (
 	// numbers of a world.
 	ErrLimit = errors.New("ecs: limit reached")
 
-	// ErrTooManyComponents reports that the world already has MaxComponents types. A tracked type counts
-	// as two. It wraps ErrLimit.
+	// ErrTooManyComponents reports that a world would have more than MaxComponents types. A tracked type counts as
+	// two. ErrTooManyComponents wraps ErrLimit.
 	ErrTooManyComponents = fmt.Errorf("ecs: a world holds at most 256 component types: %w", ErrLimit)
 )
 
@@ -42,16 +42,16 @@ type Config struct {
 	// the block is smaller.
 	MaxChunkBytes int
 
-	// FirstChunkBytes is the size of the first block of an archetype. One block of each size follows,
-	// in steps of four, up to ChunkBytes. An archetype of entities with a [Relation] exists once per
-	// target and takes four blocks of the first size, then eight of each size below ChunkBytes.
-	// FirstChunkBytes is a power of two from 1 KiB to ChunkBytes; a row that does not fit begins with
-	// the next size. Default 1 KiB, or ChunkBytes if MaxChunkBytes is not larger.
+	// FirstChunkBytes is the size of the first block of an archetype. One block of each size below ChunkBytes
+	// follows, in steps of four. An archetype of entities with a [Relation] exists once per combination of targets
+	// and takes four blocks of the first size, then eight of each size below ChunkBytes. FirstChunkBytes is a power
+	// of two from 1 KiB to ChunkBytes; a row that does not fit begins with the next size. Default 1 KiB, or
+	// ChunkBytes if MaxChunkBytes is not larger.
 	FirstChunkBytes int
 
-	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. The
-	// first entity reserves 8 bytes of address space for each of MaxEntities. Memory is committed for
-	// 4096 entities at a time.
+	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. The first entity,
+	// or ReadJSON, reserves 8 bytes of address space for each of MaxEntities. If Pages reserves less, fewer entities
+	// fit. Memory is committed for 4096 entities at a time.
 	MaxEntities int
 
 	// Pages is the page source of the entity index. If it is nil, page.Default is used. Pass the source of a
@@ -119,11 +119,11 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # Structural changes
 //
-// Structural changes create or remove entities, add or remove components, or change targets. Reset and
-// Shrink are structural changes, too. [World.Locked] lists when the world is locked, for example while a
-// query is open. A structural change of a locked world panics with a [*memory.Misuse], because the change
-// would move rows. Use [World.Commands] instead. Components of a locked world can be read and written; in a
-// parallel run the rules of Parallel of [Filter1] apply.
+// Structural changes create or remove entities, add or remove components, or change targets. Reset and Shrink are
+// structural changes, too. [World.Locked] lists when the world is locked, for example while a query is open. A
+// structural change of a locked world panics with a [*memory.Misuse], because the change would move rows. Use
+// [World.Commands] instead: Spawn of Commands is the only creation that a locked world allows. Components of a locked
+// world can be read and written; in a parallel run the rules of Parallel of [Filter1] apply.
 //
 // A loop over All or Chunks of a filter does not lock the world. A structural change in the body of the
 // loop takes effect. If the loop goes on after the change, it panics with a [*memory.Misuse] at its next
@@ -134,10 +134,10 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # When the allocator is closed first
 //
-// If the allocator is closed before the world, the world closes itself and does not access any block again.
-// If the allocator has a Watch method, as described at page.Watched, the world closes itself at once.
-// Otherwise the world closes itself when Alloc returns [memory.ErrClosed], which the call in progress
-// wraps. Until Alloc returns this error, the world still accesses its blocks. So close the world first.
+// If the allocator is closed before the world, the world closes itself and does not access any block again. If the
+// allocator has a Watch method, as described at page.Watched, the world closes itself at once, in a parallel run at
+// its end. Otherwise the world closes itself when Alloc returns [memory.ErrClosed], which the call in progress wraps.
+// Until Alloc returns this error, the world still accesses its blocks. So close the world first.
 //
 // In a closed World each structural change and each command panics with a [*memory.Misuse]. Each Entity is
 // stale, queries are empty, and statistics count no entities and no chunks.
@@ -151,10 +151,10 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # Panics
 //
-// If the allocator, an observer, the callback of a batch or the body of a loop panics, the world stays
-// valid: Check returns nil and no block is lost. Blocks that still had to be freed are freed by the next
-// structural change, Shrink or Close. If the body of a loop over a query panics, the query stays open:
-// defer its Close, or call [World.EndQueries].
+// If the allocator, an observer, the callback of a batch or the body of a loop panics, the world stays valid: Check
+// returns nil and no block is lost. Blocks that still had to be freed are freed by a later structural change or by
+// Close. If the body of a loop over a query panics, the query stays open: defer its Close, or call
+// [World.EndQueries].
 type World struct {
 	noCopy    noCopy
 	store     store
@@ -206,10 +206,11 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	return w, nil
 }
 
-// Close frees all chunks. Pointers into columns become invalid, every entity becomes stale, and later
-// structural changes panic with a [*memory.Misuse]. If Config.Pages cannot release the entity index, Close
-// returns the error of Config.Pages and can be retried. Closing again frees the blocks that a panic of the
-// allocator left. Close panics with a [*memory.Misuse] if the world is locked and not yet closed.
+// Close frees all chunks. Pending commands are dropped, and observers are not called. Pointers into columns become
+// invalid, every entity becomes stale, and later structural changes panic with a [*memory.Misuse]. If Config.Pages
+// cannot release the entity index, Close returns the error of Config.Pages and can be retried. Closing again frees
+// the blocks that a panic of the allocator left. Close panics with a [*memory.Misuse] if the world is locked and not
+// yet closed.
 func (w *World) Close() error {
 	if !w.guard.closed() {
 		w.guard.mutable("Close")
@@ -221,9 +222,9 @@ func (w *World) Close() error {
 	return w.store.index.close()
 }
 
-// Reset removes all entities, drops pending commands and frees all chunks. Every Entity becomes stale.
-// Component types, archetypes, filters and resources stay. Reset panics with a [*memory.Misuse] if the world
-// is locked. Cost: a free per chunk and nothing per entity, unless an observer watches removal.
+// Reset removes all entities, drops pending commands and frees all chunks. Every Entity becomes stale. Component
+// types, archetypes, filters, observers and resources stay. Reset panics with a [*memory.Misuse] if the world is
+// locked. Cost: a free per chunk and nothing per entity, unless an observer watches removal.
 func (w *World) Reset() {
 	w.guard.mutable("Reset")
 	if w.observers.observed != 0 {
@@ -276,8 +277,9 @@ func (w *World) destroy(e Entity) bool {
 	return true
 }
 
-// NewEntity creates an entity without components. The error wraps [memory.ErrOutOfMemory] or [ErrLimit]; on
-// error nothing has changed. NewEntity panics with a [*memory.Misuse] if the world is locked.
+// NewEntity creates an entity without components. The error wraps [ErrLimit], or the error of the allocator or of
+// Config.Pages, such as [memory.ErrOutOfMemory]. On error nothing has changed. NewEntity panics with a
+// [*memory.Misuse] if the world is locked.
 func (w *World) NewEntity() (Entity, error) {
 	w.guard.mutable("NewEntity")
 	e, loc, err := w.store.spawn(w.store.tables[0])
@@ -287,10 +289,9 @@ func (w *World) NewEntity() (Entity, error) {
 	return e, err
 }
 
-// CopyEntity creates an entity with the components of e and copies of their values. If a value has
-// pointers, the copy shares what they point to. If e is stale, the error is [ErrStale]. Otherwise the error
-// wraps [memory.ErrOutOfMemory] or [ErrLimit]. On error nothing has changed. CopyEntity panics with a
-// [*memory.Misuse] if the world is locked.
+// CopyEntity creates an entity with the components of e, copies of their values, and the same targets. If a value has
+// pointers, the copy shares what they point to. If e is stale, the error is [ErrStale]. Otherwise errors are those of
+// World.NewEntity. On error nothing has changed. CopyEntity panics with a [*memory.Misuse] if the world is locked.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.guard.mutable("CopyEntity")
 	r := w.store.index.find(e)
