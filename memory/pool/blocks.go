@@ -34,14 +34,14 @@ const (
 //	base              opened            committed            reserved
 //	  | slot | slot | slot | not yet used   | - - - - - - - - - | guard
 //
-// Slots are not zeroed. A slot belongs to the caller until the Put, Free, Reset or Close that frees it. A Blocks
-// belongs to one goroutine at a time. After Close, and after the source has ended (see [page.Watched]), Get, Alloc,
-// Grow and Trim fail with memory.ErrClosed. Put, SizeOf, Reset, and a Free or FreeAny of a slot then panic with a
-// *memory.Misuse.
+// Slots are not zeroed. A slot belongs to the caller until the Put, Free, FreeAny, Reset or Close that frees it, or
+// until the source ends. A Blocks belongs to one goroutine at a time. A Blocks is closed after a Close that
+// succeeded, and after its source has ended (see [page.Watched]). Get, Alloc, Grow and Trim of a closed Blocks fail
+// with memory.ErrClosed. Put, SizeOf, Reset, and a Free or FreeAny of a slot then panic with a *memory.Misuse.
 //
-// A wrong pointer, or a size that is larger than a slot, panics with a *memory.Misuse before anything changes. Builds
-// with -tags memdebug or -race also check the size of each block to the byte. These builds fill freed slots, and
-// panic when they allocate a freed slot that was written to.
+// A wrong pointer, or a size that is larger than a slot, panics with a *memory.Misuse before anything changes. Debug
+// builds (-tags memdebug or -race) also check the size of each block of Alloc to the byte. These builds fill freed
+// slots. TryGet, Get and Alloc then panic with a *memory.Misuse if the slot was written to after it was freed.
 //
 // Builds with -tags memfast have no live bits. These builds detect pointers outside the used slots, misaligned
 // pointers, and more frees than there are live slots. They do not detect a double free while other slots are live,
@@ -96,7 +96,8 @@ type BlocksConfig struct {
 
 // NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
 // the system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. If a field is out
-// of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src.
+// of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If NewBlocks
+// fails, nothing is reserved.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	cfg.Size = cmp.Or(cfg.Size, 64)
 	cfg.Align = cmp.Or(cfg.Align, granuleBytes)
@@ -128,8 +129,8 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 // maxGranules is the number of granules that the 32-bit entries of the free stack can name: 64 GiB.
 const maxGranules = 1 << 32
 
-// TryGet is [Blocks.Get] without growth and without an error. It inlines. If no slot that was used before is vacant,
-// or the pool is closed, TryGet returns nil. The caller then calls Get.
+// TryGet is [Blocks.Get] without growth and without an error. It inlines. If no slot that an earlier Get prepared is
+// vacant, or the pool is closed, TryGet returns nil. The caller then calls Get.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
 	if n >= uint(len(b.free)) {
@@ -148,11 +149,12 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 	return p
 }
 
-// Get returns a vacant slot. It prefers the slot that was freed last. If Cap slots are live, the error is
-// memory.ErrOutOfMemory. If the pool is closed, the error is memory.ErrClosed. Both errors are returned unwrapped. If
-// memory cannot be committed, Get returns the error of the source.
+// Get returns a vacant slot. It prefers the slot that was freed last. If the pool is closed, the error is
+// memory.ErrClosed. If Cap slots are live, the error is memory.ErrOutOfMemory. Both errors are returned unwrapped. If
+// memory cannot be committed, Get returns the error of page.Prefix.Ensure. If the Go heap has no space for the
+// metadata, Get returns the error of page.ProbeHeap.
 //
-// Cost: a pop and a bit. A refill is added when new slots are used, once for 64 slots or 16 KiB.
+// Cost: a pop and a bit. If no prepared slot is vacant, Get prepares up to 64 slots or 16 KiB, and at least one slot.
 func (b *Blocks) Get() (unsafe.Pointer, error) {
 	if p := b.TryGet(); p != nil {
 		return p, nil
@@ -161,7 +163,7 @@ func (b *Blocks) Get() (unsafe.Pointer, error) {
 }
 
 // Put frees a slot. Put panics with a *memory.Misuse if p is not the start of a live slot of b. A nil p panics, and
-// so does every call after Close. Put inlines, so its message does not name the kind of misuse; the message of
+// so does every call on a closed pool. Put inlines, so its message does not name the kind of misuse; the message of
 // [Blocks.FreeAny] does. For memfast builds see [Blocks].
 func (b *Blocks) Put(p unsafe.Pointer) {
 	// The rotation moves a misalignment into the high bits: one comparison detects it together with

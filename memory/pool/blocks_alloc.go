@@ -12,9 +12,10 @@ import (
 
 // The methods of memory.Allocator, for callers that use the interface.
 
-// Alloc is [Blocks.Get] for a block of size bytes aligned to al. If a slot has fewer bytes or a smaller alignment,
-// the error is memory.ErrTooLarge. If al is not a power of two up to memory.MaxAlign, the error is memory.ErrAlign.
-// Otherwise Alloc returns the error of Get. A block of size 0 takes a slot, too.
+// Alloc is [Blocks.Get] for a block of size bytes aligned to al. If the pool is closed, the error is
+// memory.ErrClosed. If al is not a power of two up to memory.MaxAlign, the error is memory.ErrAlign. If a slot has
+// fewer bytes or a smaller alignment, the error is memory.ErrTooLarge. Otherwise Alloc returns the error of Get. A
+// block of size 0 takes a slot, too.
 func (b *Blocks) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if !align.Valid(al) || size > b.size || al > b.align {
 		return nil, b.refuse(al)
@@ -39,8 +40,8 @@ func (b *Blocks) refuse(al uintptr) error {
 }
 
 // Free is [Blocks.Put] with a check of size, which must not exceed the size of a slot. If p is nil, Free does
-// nothing. Misuse panics with a *memory.Misuse that names the kind of misuse. Debug builds check that size is the
-// size that was passed to Alloc.
+// nothing. Misuse panics with a *memory.Misuse that names the kind of misuse. If the block was allocated by Alloc,
+// debug builds check that size is the size that was passed to Alloc.
 func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -52,7 +53,7 @@ func (b *Blocks) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Blocks.Free] without a size. If p is nil, FreeAny does nothing. FreeAny panics with a *memory.Misuse if
-// p is not the start of a live slot.
+// p is not the start of a live slot, or if the pool is closed.
 func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -63,20 +64,21 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	b.Put(p)
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
-// returns nil.
+// Base returns the address from which offsets of blocks count. The address is constant while the pool is open. If the
+// pool is closed, Base returns nil.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. In other builds Generation returns 0. Package remote uses it to detect stale frees. Generation is safe
-// for concurrent use, also after Close.
+// modulo 2^32. For an address where no block can start, and in other builds, Generation returns 0. Package remote
+// uses it to detect stale frees. Generation is safe for concurrent use, also after Close.
 func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation. p need not be in a live block. After Close, Owns returns false.
+// Owns reports whether p lies in the reservation. p need not be in a live block. If the pool is closed, Owns returns
+// false.
 func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
 
 // SizeOf returns the usable size of a live block in bytes, which is the size of a slot. SizeOf panics with a
-// *memory.Misuse if p is not a live block.
+// *memory.Misuse if p is not a live block, or if the pool is closed.
 func (b *Blocks) SizeOf(p unsafe.Pointer) uintptr {
 	if !b.starts(p) {
 		panic(b.misuse("SizeOf", p, 0))

@@ -14,14 +14,17 @@ import (
 // Size returns the size of a slot in bytes: BlocksConfig.Size after rounding.
 func (b *Blocks) Size() uintptr { return b.size }
 
-// Len returns the number of live slots.
+// Len returns the number of live slots. If the pool is closed, Len returns 0.
 func (b *Blocks) Len() int { return int(b.opened) - int(b.n) }
 
-// Cap returns the largest number of slots that can be live at once. After Close, Cap returns 0.
+// Cap returns the largest number of slots that can be live at once. If the pool is closed, Cap returns 0.
 func (b *Blocks) Cap() int { return int(b.capacity) }
 
-// Grow prepares the pool for a total of n live slots. It commits the memory and allocates the metadata. Until n slots
-// are live, Get then calls neither the system nor the Go heap. If n is negative or exceeds Cap, the error is
+// Grow prepares the pool for a total of n live slots. It commits the memory and allocates the metadata for the first
+// n slots of the reservation. Until n slots are live or Trim is called, Get then does not fail. Get prepares several
+// slots at once: if these include slots beyond the first n, it may still call the system and the Go heap.
+//
+// If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of Get. If Grow fails, nothing has changed but Stats.Failures.
 func (b *Blocks) Grow(n int) error {
 	if b.base == nil {
@@ -39,8 +42,8 @@ func (b *Blocks) Grow(n int) error {
 	return nil
 }
 
-// Reset frees every slot and keeps the committed memory. Cost: clearing a bit for every 16 bytes that were used.
-// Reset panics with a *memory.Misuse if the pool is closed.
+// Reset frees every slot and keeps the committed memory. Cost: clearing a bit for every 16 bytes of the slots that
+// have metadata. Reset panics with a *memory.Misuse if the pool is closed.
 func (b *Blocks) Reset() {
 	if b.base == nil {
 		panic(b.misuse("Reset", nil, 0))
@@ -58,10 +61,11 @@ func (b *Blocks) forget(opened uintptr) {
 	b.opened = opened
 }
 
-// Trim returns the memory behind the last live slot to the source, in whole granules (page.Granule). Trim also sorts
-// the vacant slots, so that the lowest slots are used next and a later Trim returns more memory. If the pool is
-// closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If Trim fails,
-// nothing has changed. Cost: proportional to the slots that were used, and a Go allocation.
+// Trim returns the memory behind the last live slot to the source, in whole pages of the source (page.SizeOf). Trim
+// also sorts the vacant slots, so that the lowest slots are used next and a later Trim returns more memory. If the
+// pool is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and
+// nothing has changed. If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost:
+// proportional to the slots that were used, and a Go allocation.
 func (b *Blocks) Trim() error {
 	if b.base == nil {
 		return memory.ErrClosed
@@ -108,9 +112,9 @@ func (b *Blocks) vacant() ([]uint64, []error) {
 	return set, errs
 }
 
-// Close releases the memory: the caller must not use pointers into the pool. A second Close does nothing. If the
-// memory cannot be released, Close returns an error, and can be retried. All slots are freed in this case, and the
-// pool stays open.
+// Close frees every slot and releases the memory: the caller must not use pointers into the pool. If the memory
+// cannot be released, Close returns an error, and can be retried. All slots are freed in this case, and the pool
+// stays open. If the pool is closed, Close does nothing and returns nil.
 func (b *Blocks) Close() error {
 	if b.base == nil {
 		return nil

@@ -4,9 +4,9 @@ import "slices"
 
 type watcher struct{ lost func() }
 
-// Watch registers the function lost, which is called when the memory of b ends: at Close, or earlier if the source
-// ends (see page.Watched). Several functions are called newest first. They must not touch a slot. unwatch removes
-// lost. If the pool is closed, lost is never called.
+// Watch registers the function lost, which is called once when the memory of b ends: at a Close that succeeds, or
+// earlier if the source ends (see page.Watched). Several functions are called newest first. They must not touch a
+// slot. unwatch removes lost. If the pool is closed already, lost is never called.
 func (b *Blocks) Watch(lost func()) (unwatch func()) {
 	w := &watcher{lost}
 	if b.base != nil {

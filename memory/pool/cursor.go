@@ -15,7 +15,8 @@ import (
 //
 // [Pool.Cursor] and [Split.Cursor] return a Cursor. The loop may change the pool. An object that the loop frees is
 // not visited afterwards. An object that the loop makes may be visited. Each slot is visited at most once, so the
-// loop ends. Close ends the iteration. After a Reset, the loop may visit only objects that were made after the Reset.
+// loop ends. Close and the end of the source end the iteration. After a Reset, the loop may visit only objects that
+// were made after the Reset.
 type Cursor[T any] struct {
 	// Four words, the most that the compiler keeps in registers.
 	slots *slots
@@ -44,15 +45,15 @@ func (c *Cursor[T]) Next() bool {
 	return true
 }
 
-// Value returns the object that Next moved to. Value must not be called before Next. The pointer is valid until the
-// object is freed; Value does not check this.
+// Value returns the object that Next moved to. Value may be called only after Next has returned true. The pointer is
+// valid until the object is freed or the pool is closed; Value does not check this.
 func (c *Cursor[T]) Value() *T {
 	return (*T)(unsafe.Add(unsafe.Pointer(c.base), uintptr(c.slot)*unsafe.Sizeof(*new(T))))
 }
 
-// Handle returns the handle of the object that Next moved to. Handle must not be called before Next. If the object
-// was freed, Handle returns a stale handle, or the handle of a newer object in this slot. If the pool is closed,
-// Handle returns the zero Handle.
+// Handle returns the handle of the object that Next moved to. Handle may be called only after Next has returned true.
+// If the object was freed, Handle returns a stale handle, or the handle of a newer object in this slot. If the pool
+// is closed, Handle returns the zero Handle.
 func (c *Cursor[T]) Handle() memory.Handle[T] {
 	s := c.slots
 	if c.slot >= uint(len(s.gens)) {

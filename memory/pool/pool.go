@@ -21,12 +21,14 @@ import (
 //	Go heap        generations, live bits, stack of vacant slots
 //
 // Objects are zeroed by New and belong to the pool. A pointer to an object is valid until the Free, Reset or Close
-// that frees the object; afterwards the handle of the object is stale. A Pool belongs to one goroutine at a time.
-// Get, Len and iterations only read: several goroutines may read a pool while none changes it.
+// that frees the object, or until the source ends. Afterwards the handle of the object is stale. A Pool belongs to
+// one goroutine at a time. Get, Len and iterations only read: several goroutines may read a pool while none changes
+// it.
 //
-// After Close, and after the source has ended (see [page.Watched]), New, Grow and Trim fail with memory.ErrClosed,
-// Reset panics with a *memory.Misuse, and all handles are stale. Builds with -tags memdebug or -race fill freed
-// objects, and New panics with a *memory.Misuse if the slot was written to after the free.
+// A Pool is closed after a Close that succeeded, and after its source has ended (see [page.Watched]). New, Grow and
+// Trim of a closed Pool fail with memory.ErrClosed, Reset panics with a *memory.Misuse, and all handles are stale.
+// Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if the
+// slot was written to after it was freed.
 //
 // A handle of one pool is stale in every other pool, even if the first pool was closed before the other was made.
 // Each pool has a key that changes the generations of its handles. With 2^k pools in a process, a handle can be
@@ -56,8 +58,8 @@ type Config struct {
 // New returns a pool of T with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If the
 // system refuses the address space, the capacity is halved, down to one object: see [Pool.Cap].
 //
-// If T contains a Go pointer, the error is a [*memory.PointerError]. If Capacity is out of range, the error wraps
-// memory.ErrConfig. If src fails, the error wraps the error of src.
+// If T contains a Go pointer, the error wraps a [*memory.PointerError]. If Capacity is out of range, the error wraps
+// memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails, nothing is reserved.
 func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	name, err := nameFor[T](cfg)
 	if err != nil {
@@ -112,13 +114,13 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 	return mem, uint(min(uintptr(capacity), mem.Reserved()/size)), nil
 }
 
-// New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If Cap slots are live or
-// retired, the error is memory.ErrOutOfMemory. If the pool is closed, the error is memory.ErrClosed. Both errors are
-// returned unwrapped. If memory cannot be committed, New returns the error of the source. A failed New returns the
-// zero Handle and nil.
+// New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If the pool is closed, the
+// error is memory.ErrClosed. If Cap slots are live or retired, the error is memory.ErrOutOfMemory. Both errors are
+// returned unwrapped. If memory cannot be committed, New returns the error of page.Prefix.Ensure. If the Go heap has
+// no space for the metadata, New returns the error of page.ProbeHeap. A failed New returns the zero Handle and nil.
 //
-// Cost: a pop, a generation, a bit and the zeroing. A refill is added when new slots are used, once for 64 slots or
-// 16 KiB.
+// Cost: a pop, a generation, a bit and the zeroing. If no prepared slot is vacant, New prepares up to 64 slots or 16
+// KiB, and at least one slot.
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -184,8 +186,11 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 
-// Grow prepares the pool for a total of n live objects. It commits the memory and allocates the metadata. Until n
-// objects are live, New then calls neither the system nor the Go heap. If n is negative or exceeds Cap, the error is
+// Grow prepares the pool for a total of n live objects. It commits the memory and allocates the metadata for the
+// first n slots of the reservation. Until n objects are live or Trim is called, New then does not fail. New prepares
+// several slots at once: if these include slots beyond the first n, it may still call the system and the Go heap.
+//
+// If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of New. If Grow fails, nothing has changed but Stats.Failures.
 func (p *Pool[T]) Grow(n int) error {
 	p.owner.Touch()
@@ -195,16 +200,16 @@ func (p *Pool[T]) Grow(n int) error {
 // Name returns the name of the pool in reports.
 func (p *Pool[T]) Name() string { return p.name }
 
-// Len returns the number of live objects.
+// Len returns the number of live objects. If the pool is closed, Len returns 0.
 func (p *Pool[T]) Len() int { return int(p.count()) }
 
 // Cap returns the largest number of objects that can be live at once. Retired slots are included, although they are
-// not used again (see [memory.Handle]). After Close, Cap returns 0.
+// not used again (see [memory.Handle]). If the pool is closed, Cap returns 0.
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
 // All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The
 // loop may change the pool. An object that the loop frees is not visited afterwards. An object that the loop makes
-// may be visited. Close ends the iteration.
+// may be visited. Close and the end of the source end the iteration.
 func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	return func(yield func(memory.Handle[T], *T) bool) {
 		for c := p.Cursor(); c.Next(); {
@@ -221,7 +226,7 @@ func (p *Pool[T]) Cursor() Cursor[T] {
 }
 
 // Reset frees every object and keeps the committed memory. All handles become stale. Cost: a step for each live
-// object. Reset panics with a *memory.Misuse if the pool is closed.
+// object, and one for 64 slots. Reset panics with a *memory.Misuse if the pool is closed.
 func (p *Pool[T]) Reset() {
 	if p.base == nil {
 		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the pool is closed"})
@@ -235,10 +240,11 @@ func (p *Pool[T]) Reset() {
 	p.reset()
 }
 
-// Trim returns the memory behind the last live object to the source, in whole granules (page.Granule). Trim also
-// sorts the vacant slots, so that the lowest slots are used next. Handles stay valid. If the pool is closed, the
-// error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If Trim fails, nothing has
-// changed. Cost: proportional to the slots that were used.
+// Trim returns the memory behind the last live object to the source, in whole pages of the source (page.SizeOf). Trim
+// also sorts the vacant slots, so that the lowest slots are used next. Handles stay valid. If the pool is closed, the
+// error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing has changed.
+// If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost: proportional to the
+// slots that were used.
 func (p *Pool[T]) Trim() error {
 	if p.base == nil {
 		return memory.ErrClosed
@@ -252,9 +258,9 @@ func (p *Pool[T]) Trim() error {
 	return nil
 }
 
-// Close releases the memory: the caller must not use pointers into the pool. A second Close does nothing. If the
-// memory cannot be released, Close returns an error, and can be retried. All objects are freed in this case, and the
-// pool stays open.
+// Close frees every object and releases the memory: the caller must not use pointers into the pool. If the memory
+// cannot be released, Close returns an error, and can be retried. All objects are freed in this case, and the pool
+// stays open. If the pool is closed, Close does nothing and returns nil.
 func (p *Pool[T]) Close() error {
 	if p.base == nil {
 		return nil
@@ -270,7 +276,7 @@ func (p *Pool[T]) Close() error {
 }
 
 // Stats returns the statistics. Peak is an upper bound: it exceeds the high-water mark by at most one refill, which
-// is 64 objects or 16 KiB.
+// is 64 objects or 16 KiB, and by the retired slots.
 func (p *Pool[T]) Stats() memory.Stats {
 	s := p.stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())

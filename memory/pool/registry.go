@@ -45,9 +45,9 @@ func NewRegistry(src page.Source) *Registry {
 	return &Registry{src: src}
 }
 
-// Register makes the pool of T in r. Close of r closes the pool. If T has a pool already, the error wraps
-// memory.ErrConfig. If r is closed, the error is memory.ErrClosed. Otherwise Register returns the error of [New]. If
-// Register fails, nothing has changed.
+// Register makes the pool of T in r. Close of r closes the pool. If r is closed, the error is memory.ErrClosed. If T
+// has a pool already, open or closed, the error wraps memory.ErrConfig. Otherwise Register returns the error of
+// [New]. If Register fails, nothing has changed.
 func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	if r.closed {
 		return nil, memory.ErrClosed
@@ -69,16 +69,16 @@ func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	return p, nil
 }
 
-// Of returns the pool of T and true. If T was not registered, Of returns nil and false. The pool is valid as long as
-// the registry is open. Cost: a map lookup.
+// Of returns the pool of T and true. If T was not registered, Of returns nil and false. After Close of the registry,
+// and if the source has ended, the pool is closed. Cost: a map lookup.
 func Of[T any](r *Registry) (*Pool[T], bool) {
 	p, ok := r.byType[reflect.TypeFor[T]()].(*Pool[T])
 	return p, ok
 }
 
-// NewIn allocates a zeroed T in the pool of T. If T has no pool, the error wraps [ErrUnregistered]. Otherwise NewIn
-// returns the error of [Pool.New]. NewIn does not make a pool: [Register] makes pools when the game loads, not within
-// a frame.
+// NewIn allocates a zeroed T in the pool of T. If T has a pool, NewIn returns the results of [Pool.New]. Otherwise
+// NewIn fails: with memory.ErrClosed if r is closed, else with an error that wraps [ErrUnregistered]. NewIn does not
+// make a pool: [Register] makes pools when the game loads, not within a frame.
 func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 	p, ok := Of[T](r)
 	switch {
@@ -91,7 +91,8 @@ func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 }
 
 // FreeIn frees the object of h in the pool of T and returns true. If h is stale or r is closed, FreeIn does nothing
-// and returns false. A handle of another registry is stale. FreeIn panics with a *memory.Misuse if T has no pool.
+// and returns false. A handle of another registry is stale. If r is open and T has no pool, FreeIn panics with a
+// *memory.Misuse.
 func FreeIn[T any](r *Registry, h memory.Handle[T]) bool {
 	p, ok := Of[T](r)
 	switch {
@@ -174,8 +175,8 @@ func (r *Registry) allClosed() bool {
 }
 
 // Close closes every pool and returns the errors of the pools, joined. If Close fails, it can be retried. In this
-// case the registry stays open, a pool that failed stays open without objects, and the other pools are closed. A
-// second Close does nothing.
+// case the registry stays open, a pool that failed stays open without objects, and the other pools are closed. After
+// a Close that succeeded, Close does nothing and returns nil.
 func (r *Registry) Close() error {
 	if err := r.join(member.Close); err != nil {
 		return err

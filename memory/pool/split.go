@@ -31,8 +31,8 @@ type Split[Hot, Cold any] struct {
 }
 
 // NewSplit returns a Split with two reservations of src. If src is nil, it is page.Default(). A Capacity of 0 means
-// as many objects as fit in 64 MiB with both parts. If the system refuses the address space, Cap is smaller than
-// Capacity. The errors are those of [New], for either part. If NewSplit fails, nothing is reserved.
+// as many objects as fit in 64 MiB with both parts, at least one. If the system refuses the address space, Cap is
+// smaller than Capacity. The errors are those of [New], for either part. If NewSplit fails, nothing is reserved.
 func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], error) {
 	name, err := nameFor[Hot](cfg)
 	if err != nil {
@@ -199,10 +199,11 @@ func (p *Split[Hot, Cold]) Grow(n int) error {
 // Name returns the name of the pool in reports.
 func (p *Split[Hot, Cold]) Name() string { return p.name }
 
-// Len returns the number of live objects.
+// Len returns the number of live objects. If the pool is closed, Len returns 0.
 func (p *Split[Hot, Cold]) Len() int { return int(p.count()) }
 
-// Cap returns the largest number of objects that can be live at once, as [Pool.Cap]. After Close, Cap returns 0.
+// Cap returns the largest number of objects that can be live at once, as [Pool.Cap]. If the pool is closed, Cap
+// returns 0.
 func (p *Split[Hot, Cold]) Cap() int { return int(p.capacity) }
 
 // All returns an iterator over the hot parts of the live objects, in the order of their addresses, as [Pool.All].
@@ -237,7 +238,7 @@ func (p *Split[Hot, Cold]) Reset() {
 }
 
 // Trim is [Pool.Trim] for both regions. The errors are those of Pool.Trim. If Trim fails for one region, the other
-// region may be trimmed nevertheless.
+// region may be trimmed nevertheless, and the vacant slots are sorted.
 func (p *Split[Hot, Cold]) Trim() error {
 	if p.hotBase == nil {
 		return memory.ErrClosed
@@ -254,8 +255,9 @@ func (p *Split[Hot, Cold]) Trim() error {
 	return nil
 }
 
-// Close is [Pool.Close] for both regions. If one region is released and the other is not, Close returns an error, and
-// can be retried. The pool is closed in this case.
+// Close is [Pool.Close] for both regions. If no region can be released, Close returns an error, and the pool stays
+// open without objects. If only one region is released, Close returns an error, and the pool is closed. In both cases
+// Close can be retried.
 func (p *Split[Hot, Cold]) Close() error {
 	if p.hotBase != nil {
 		p.Reset()
