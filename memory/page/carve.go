@@ -16,13 +16,12 @@ import (
 // in one range of addresses, so comparisons find the owner of a pointer. Released addresses are not reserved again
 // until Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one goroutine at a time.
 //
-// The caller closes the Carve before it releases the large reservation. After Close, or after its source has ended,
-// Reserve, Commit and Decommit fail with memory.ErrClosed. Allocators in the Carve are closed with the Carve (see
-// [Watched]).
+// The caller closes the Carve before it releases the large reservation. A Carve is closed after Close, and after the
+// end of a source that is [Watched]. Reserve, Commit and Decommit of a closed Carve fail with memory.ErrClosed.
+// Allocators in the Carve are closed with the Carve (see [Watched]).
 //
 // A Carve may divide a reservation of another Carve, as a manager within a manager does. The source of the inner
-// Carve must be the outer Carve, or a source that passes calls on to the outer Carve (see [Layered]). A Carve whose
-// source is [Watched] is closed when the source ends.
+// Carve must be the outer Carve, or a source that passes calls on to the outer Carve (see [Layered]).
 type Carve struct {
 	// Invariants, verified by Check:
 	//
@@ -52,7 +51,8 @@ var carves struct {
 // The error wraps memory.ErrConfig if src is nil, or if mem is empty, not aligned to BaseAlign or not of whole
 // granules. If another open Carve divides some bytes of mem, the error wraps memory.ErrConfig, too. The exception is
 // a mem that was reserved from the other Carve; src must then be the other Carve, or pass calls on to the other
-// Carve. If src has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves of the process.
+// Carve. If src is [Watched] and has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves of
+// the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	if invariant.Nil(src) || mem.Base == nil || mem.Size == 0 || !mem.sound() {
 		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T: want a source and whole granules of %d, aligned to %d: %w",
@@ -116,9 +116,10 @@ func (c *Carve) overlaps(m Memory) bool {
 	return uintptr(c.mem.Base)-uintptr(m.Base) < m.Size || uintptr(m.Base)-uintptr(c.mem.Base) < c.mem.Size
 }
 
-// Close ends c. It calls each function that was passed to Watch once, newest first; these functions close the
-// allocators in c. The caller releases the large reservation afterwards. A second Close does nothing. If a function
-// panics, Close calls the other functions and then panics with the value of the first panic.
+// Close ends c. It calls each function that Watch registered and unwatch did not remove once, newest first; these
+// functions close the allocators in c. The caller releases the large reservation afterwards. A second Close does
+// nothing. If functions panic, Close calls the other functions nevertheless, and then panics with the value of the
+// last panic.
 func (c *Carve) Close() {
 	carves.Lock()
 	unwatch := c.unwatch
@@ -143,7 +144,7 @@ func (c *Carve) tell() {
 	}
 }
 
-// Watch registers the function lost. It is called once, when c is closed or when the source of c ends. unwatch
+// Watch registers the function lost. It is called once, when c is closed, also by the end of its source. unwatch
 // removes lost. If c is closed, Watch returns nil and does not call lost.
 func (c *Carve) Watch(lost func()) (unwatch func()) {
 	if c.src == nil {
@@ -156,12 +157,13 @@ func (c *Carve) Watch(lost func()) (unwatch func()) {
 	}
 }
 
-// Left returns the bytes of address space that are not reserved yet, or 0 if c is closed.
+// Left returns the bytes of address space that are not reserved yet, or 0 if c is closed. Guards and the alignment of
+// reservations count as reserved.
 func (c *Carve) Left() uintptr { return c.mem.Size - c.next }
 
 // Reset makes all addresses of c available again. Before Reset, the caller must decommit all reservations of c. The
 // caller must not use them afterwards. If an allocator still watches c (see [Carve.Watch]), Reset panics with a
-// [*memory.Misuse].
+// [*memory.Misuse]. If c is closed, Reset does nothing.
 func (c *Carve) Reset() {
 	if n := len(c.watchers); n > 0 {
 		panic(&memory.Misuse{Package: "page", Op: "Reset", Addr: uintptr(c.mem.Base), Size: c.mem.Size,
@@ -184,9 +186,10 @@ func (c *Carve) Busy() bool { return c.calls > 0 }
 // Memory returns the large reservation that NewCarve was given, or the zero Memory if c is closed.
 func (c *Carve) Memory() Memory { return c.mem }
 
-// Reserve reserves the next size bytes, rounded up to a Granule, and one granule behind them as a guard. The address
-// is aligned to BaseAlign. If fewer bytes are left, the error is a [*memory.Exhausted]. If no reservation can have
-// size bytes, the error wraps memory.ErrConfig. If c is closed, the error is memory.ErrClosed.
+// Reserve reserves the next size bytes, rounded up to a Granule, and at least one granule behind them as a guard. At
+// the end of the large reservation its guard serves as the guard. The address is aligned to BaseAlign. If c is
+// closed, the error is memory.ErrClosed. If no reservation can have size bytes, the error wraps memory.ErrConfig. If
+// fewer bytes are left, the error is a [*memory.Exhausted].
 func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	if c.src == nil {
 		return Memory{}, memory.ErrClosed
@@ -203,9 +206,10 @@ func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	return m, nil
 }
 
-// Commit commits size bytes of the reservation m, from the offset off. If the source fails, Commit returns its error.
-// If c is closed, the error is memory.ErrClosed. Commit panics with a [*memory.Misuse] if m is not a reservation of
-// c, or if the range does not consist of whole granules inside m.
+// Commit commits size bytes of the reservation m, from the offset off. If c is closed, the error is memory.ErrClosed.
+// If the source fails, Commit returns its error. Commit of an open Carve panics with a [*memory.Misuse] if m does not
+// lie in the reserved addresses of c. It also panics if the range does not consist of whole granules inside m, or if
+// the source panics.
 func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed
@@ -216,9 +220,10 @@ func (c *Carve) Commit(m Memory, off, size uintptr) error {
 	return c.src.Commit(c.mem, c.place("Commit", m)+off, size)
 }
 
-// Decommit decommits size bytes of the reservation m, from the offset off. If the source fails, Decommit returns its
-// error. If c is closed, the error is memory.ErrClosed. Decommit panics with a [*memory.Misuse] if m is not a
-// reservation of c, or if the range does not consist of whole granules inside m.
+// Decommit decommits size bytes of the reservation m, from the offset off. If c is closed, the error is
+// memory.ErrClosed. If the source fails, Decommit returns its error. Decommit of an open Carve panics with a
+// [*memory.Misuse] if m does not lie in the reserved addresses of c. It also panics if the range does not consist of
+// whole granules inside m, or if the source panics.
 func (c *Carve) Decommit(m Memory, off, size uintptr) error {
 	if c.src == nil {
 		return memory.ErrClosed

@@ -13,9 +13,9 @@ import (
 // there is no pointer into it. With -race and checkptr every access is checked. The source is safe for concurrent
 // use.
 //
-// Go ends the process if its heap cannot grow. Reserve therefore asks the system first, and returns a
-// [*memory.Exhausted] if the system refuses. In the browser Reserve cannot ask. There, a reservation of more than 1
-// GiB fails with memory.ErrTooLarge.
+// Go ends the process if its heap cannot grow. From 1 MiB on Reserve therefore asks the system first, and returns a
+// [*memory.Exhausted] if the system refuses. In the browser Reserve cannot ask. There, the error of a reservation of
+// more than 1 GiB wraps memory.ErrTooLarge and memory.ErrConfig.
 func Heap() Source { return heapSource{} }
 
 type heapSource struct{}
@@ -42,7 +42,7 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 // ProbeHeap returns nil if the Go heap can grow by size bytes now. Otherwise it returns a [*memory.Exhausted]. Go
 // ends the process if its heap cannot grow. A caller whose metadata has a size from a configuration therefore calls
 // ProbeHeap before it allocates the metadata. For a size below 1 MiB ProbeHeap returns nil without a probe. In the
-// browser the system cannot be asked: there ProbeHeap refuses only sizes above 1 GiB.
+// browser the system cannot be asked: there ProbeHeap refuses only sizes above 1 GiB and a few KiB.
 func ProbeHeap(size uintptr) error {
 	if size < leastProbe {
 		return nil
@@ -58,7 +58,7 @@ func ProbeHeap(size uintptr) error {
 }
 
 // ProbeAddresses returns nil if the process can map size bytes more. Otherwise it returns the error with which [OS]
-// would refuse to reserve size bytes, mostly a [*memory.Exhausted].
+// refuses to reserve size bytes, mostly a [*memory.Exhausted]. If size is 0, the error wraps memory.ErrConfig.
 //
 // The Go heap, the stacks of threads and libraries map memory later. Under a limit on address space, such as ulimit
 // -v, the process ends if the system refuses such a mapping. ProbeAddresses maps addresses without memory, and unmaps

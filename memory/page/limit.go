@@ -29,19 +29,20 @@ func NewLimit(src Source, limit uintptr) *Limit {
 }
 
 // OnSoft sets a soft limit of mark bytes. Each time the committed bytes rise above mark, f is called on the goroutine
-// that commits, with the committed bytes and the budget. If mark is the budget, f is never called. If mark is 0, f is
-// called at the first commit. A nil f removes the soft limit.
+// that commits, with the committed bytes and the budget. While the budget is at most mark, f is never called. If mark
+// is 0, f is called at each commit that finds no committed bytes. A nil f removes the soft limit.
 //
 // f may decommit memory of this Limit. It must not allocate from this Limit (see [Prefix.Ensure]). It must not call
 // an allocator that allocates with a lock held, as a slab.Central does. If f panics or ends its goroutine, the commit
-// is undone, and the next commit above mark calls f again.
+// is undone, and the next commit that rises above mark calls f again.
 func (l *Limit) OnSoft(mark uintptr, f func(committed, limit uintptr)) { l.soft, l.onSoft = mark, f }
 
 // Committed returns the number of bytes that are committed now. Bytes that were committed when the source ended still
 // count, because they cannot be decommitted.
 func (l *Limit) Committed() uintptr { return l.committed }
 
-// Peak returns the high-water mark of the committed bytes.
+// Peak returns the high-water mark of the committed bytes. A commit that was undone because the function of OnSoft
+// panicked does not count.
 func (l *Limit) Peak() uintptr { return l.peak }
 
 // Budget returns the hard limit in bytes. If there is no hard limit, it returns the largest uintptr.
@@ -55,8 +56,8 @@ func (l *Limit) SetBudget(limit uintptr) {
 	l.limit = max(limit, l.committed)
 }
 
-// Failures returns the number of commits that failed because of the budget or the system. A CommitSome that commits less
-// than want is not a failure.
+// Failures returns the number of commits that failed because of the budget or an error of the source. A CommitSome
+// that commits less than want is not a failure.
 func (l *Limit) Failures() uint64 { return l.failures }
 
 // Reserve reserves size bytes from the source, and returns the error of the source. Addresses do not count for the
@@ -65,7 +66,8 @@ func (l *Limit) Reserve(size uintptr) (Memory, error) { return l.src.Reserve(siz
 
 // Commit commits size bytes of m through the source, from the offset off. If size exceeds the rest of the budget, the
 // error is a [*memory.Exhausted]. If the source fails, Commit returns its error. A failed Commit counts in Failures
-// and changes nothing else.
+// and changes nothing else. If the commit exceeds the soft limit, Commit calls the function of [Limit.OnSoft]. If the
+// source or this function panics, Commit panics with the same value, and nothing is committed.
 func (l *Limit) Commit(m Memory, off, size uintptr) error {
 	_, err := l.CommitSome(m, off, size, size)
 	return err
@@ -76,7 +78,8 @@ func (l *Limit) Commit(m Memory, off, size uintptr) error {
 // granules.
 //
 // If the budget has fewer than `least` bytes left, the error is a [*memory.Exhausted]. If the source refuses `least`
-// bytes, CommitSome returns its error. If CommitSome fails, nothing is committed.
+// bytes, CommitSome returns its error. A failed CommitSome counts in Failures and changes nothing else. It calls the
+// function of [Limit.OnSoft] and panics as [Limit.Commit] does.
 func (l *Limit) CommitSome(m Memory, off, least, want uintptr) (uintptr, error) {
 	left := l.limit - l.committed
 	if least > left {
@@ -116,8 +119,8 @@ func (l *Limit) count(m Memory, off, size uintptr) {
 }
 
 // Decommit decommits size bytes of m through the source, from the offset off, and returns them to the budget. If the
-// source fails, Decommit returns its error, and the budget does not change. If size exceeds the committed bytes,
-// Decommit panics with a [*memory.Misuse].
+// source fails, Decommit returns its error, and the budget does not change. If size exceeds the committed bytes of
+// the Limit, Decommit panics with a [*memory.Misuse]. It also panics if the source does.
 func (l *Limit) Decommit(m Memory, off, size uintptr) error {
 	if size > l.committed {
 		checkRange("Decommit", m, off, size)

@@ -16,9 +16,9 @@ var mapped struct {
 	runs map[uintptr]uintptr
 }
 
-// AppendMapped appends the mappings of all reservations of [OS] in the process to dst, sorted by address, and returns
-// the longer slice. A mapping includes the bytes for alignment and the guard. Reservations that became garbage
-// without Close are listed, too. Reservations of [Heap] are not listed.
+// AppendMapped appends the mappings of all reservations of [OS] in the process to dst, and returns the extended
+// slice. The appended mappings are sorted by address. A mapping includes the bytes for alignment and the guard.
+// Reservations that became garbage without Close are listed, too. Reservations of [Heap] are not listed.
 //
 // AppendMapped is for reports about the process: the list may change before the caller reads it. AppendMapped is safe
 // for concurrent use.

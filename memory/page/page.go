@@ -14,7 +14,8 @@ const (
 	//
 	// Some kernels of arm64 and ppc64 have pages of 64 KiB. On these kernels a [Prefix] commits and decommits whole
 	// pages. If a caller commits less than a page, the granules of the page share its memory. The first Commit of a
-	// granule commits the page; the page is returned when all its granules are decommitted.
+	// granule commits the page. The page is returned when one Decommit covers all its granules; a Decommit of fewer
+	// granules only zeroes them.
 	Granule = 16 << 10
 
 	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB, and a slab
@@ -49,20 +50,21 @@ func (m Memory) sound() bool {
 //
 // Sizes and offsets are in bytes. The range passed to Commit and Decommit lies inside m and consists of whole
 // granules. Committed memory is zeroed, also after a Decommit. An error of Reserve or Commit is or wraps
-// [memory.ErrOutOfMemory] or [memory.ErrTooLarge]; if the source has ended, it is or wraps [memory.ErrClosed]. A
-// method that fails or panics does not change the memory. If the range is outside m or contains parts of granules,
-// Commit and Decommit panic with a [*memory.Misuse].
+// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [memory.ErrConfig]. If the source has ended, the error is or wraps
+// [memory.ErrClosed]. A method that fails or panics does not change the memory. If the range is outside m or contains
+// parts of granules, Commit and Decommit panic with a [*memory.Misuse], unless they fail before.
 //
 // A source calls the allocators that use it in two cases only. The first is the end of the source (see [Watched]).
 // The second is a Commit that exceeds the soft limit of a [Limit].
 type Source interface {
-	// Reserve reserves size bytes, rounded up to a Granule. The bytes are inaccessible until Commit. If size is 0, or
-	// larger than any system can reserve, the error wraps [memory.ErrConfig].
+	// Reserve reserves size bytes, rounded up to a Granule. The caller must not access the bytes before Commit. If
+	// size is 0, or larger than any system can reserve, the error wraps [memory.ErrConfig].
 	Reserve(size uintptr) (Memory, error)
 	// Commit makes the bytes [off, off+size) of m readable, writable and zero. The bytes should not be committed
 	// already: Commit may zero committed bytes or keep them.
 	Commit(m Memory, off, size uintptr) error
-	// Decommit returns the memory of [off, off+size) to the system and keeps the addresses.
+	// Decommit returns the memory of [off, off+size) to the system and keeps the addresses. [Heap] keeps the memory
+	// and zeroes the bytes.
 	Decommit(m Memory, off, size uintptr) error
 	// Release returns the addresses to the system. m and all its copies must not be used afterwards.
 	Release(m Memory) error
@@ -90,9 +92,9 @@ type Paged interface {
 }
 
 // SizeOf returns the number of bytes that src commits and decommits together, a power of two from Granule to
-// BaseAlign. If src is [Paged], SizeOf returns PageSize of src. If src is not Paged but a source below it is (see
-// [Layered]), SizeOf returns PageSize of the source below. If no source is Paged or src is nil, SizeOf returns
-// Granule.
+// BaseAlign. If src is [Paged], SizeOf returns PageSize of src, at least a Granule. If src is not Paged but a source
+// below it is (see [Layered]), SizeOf returns PageSize of the source below. If no source is Paged or src is nil,
+// SizeOf returns Granule.
 //
 // Parts that must be committed separately, as a block and its guard, begin at multiples of this size.
 func SizeOf(src Source) uintptr {

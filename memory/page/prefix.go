@@ -12,8 +12,8 @@ import (
 )
 
 // A Prefix is a reservation whose first bytes are committed, in steps. All growing allocators are built on a Prefix.
-// The base of a Prefix never moves. The zero Prefix is a closed one. A Prefix belongs to one goroutine at a time; it
-// must not be copied after Watch.
+// The base of an open Prefix never moves. The zero Prefix is a closed one. A Prefix belongs to one goroutine at a
+// time; it must not be copied after Watch.
 type Prefix struct {
 	// Invariants, verified by Check:
 	//
@@ -37,8 +37,8 @@ type Prefix struct {
 // is committed.
 //
 // The parameter step is the smallest number of bytes that Ensure commits at once, rounded up to a Granule. If step is
-// 0, Ensure commits 1/32 of the committed bytes at once, from a Granule to 256 KiB. A small heap thus stays small,
-// and growing to 4 MiB takes about 100 system calls of a microsecond.
+// 0, Ensure commits at least 1/32 of the committed bytes at once, up to 256 KiB, and at least a Granule. A small heap
+// thus stays small, and growing to 4 MiB takes about 100 system calls of a microsecond.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	src = cmp.Or(src, Default())
 	mem, size, err := reserve(src, want, least)
@@ -53,9 +53,9 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 // space. A halved reservation leaves space for the Go heap to grow, unless the next half would be below `least`
 // bytes. If a [Carve] has too few bytes left, or a budget refuses, Reserve fails at once.
 //
-// If src fails, Reserve returns its error. If src is an interface with a nil pointer, the error wraps
-// memory.ErrConfig. If the memory that src returns is smaller than requested or not as [Source] requires, Reserve
-// releases the memory and fails.
+// If src is an interface with a nil pointer, the error wraps memory.ErrConfig. If src fails, Reserve returns its
+// error. If the memory that src returns is smaller than requested or not as [Source] requires, Reserve releases the
+// memory and fails.
 func Reserve(src Source, want, least uintptr) (Memory, error) {
 	src = cmp.Or(src, Default())
 	mem, _, err := reserve(src, want, least)
@@ -123,7 +123,9 @@ func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(res
 
 // NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once. If the commit fails,
 // NewCommitted fails. The commit may panic, because it may call the function of [Limit.OnSoft]. If NewCommitted fails
-// or panics, the reservation is released. If the source ends during the call, the error is memory.ErrClosed.
+// or panics, the reservation is released. If the reservation fails, NewCommitted returns the error of NewPrefix. If
+// the commit fails, the error wraps the error of [Prefix.Ensure]. If the source ends during the commit, the error
+// wraps memory.ErrClosed.
 func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
 	if p, err = NewPrefix(src, want, least, step); err != nil {
 		return Prefix{}, err
@@ -154,7 +156,8 @@ func RefusedBySystem(err error) bool {
 // Watch registers the function lost, which is called once if the source of p ends before p is closed. An example is a
 // [Carve], which ends when its manager is closed; other code may use the addresses afterwards. When lost is called, p
 // is closed and has no memory. The function lost closes the allocator that uses p; it must not touch a block. If the
-// source has ended already, Watch calls lost at once. If the source cannot end, as [OS] cannot, lost is never called.
+// source has ended already, Watch calls lost at once. If the source is not [Watched], as [OS] is not, lost is never
+// called.
 //
 // p must not be copied after Watch. A second Watch replaces the function of the first. If p is closed, Watch does
 // nothing.
@@ -188,34 +191,37 @@ func (p *Prefix) endWatch() {
 	}
 }
 
-// Base returns the address of the first byte, which is aligned to BaseAlign. The address is constant until Close. If
-// p is closed, Base returns nil.
+// Base returns the address of the first byte, which is aligned to BaseAlign. The address is constant while p is open.
+// If p is closed, Base returns nil.
 func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 
 // Reserved returns the size of the reservation in bytes, or 0 if p is closed.
 func (p *Prefix) Reserved() uintptr { return p.size }
 
-// Busy reports whether the source is running a call for p. If the source ends during such a call, the function that
-// was passed to Watch is called within Ensure, Trim or Close of p.
+// Busy reports whether the source is running a call for p. While Busy returns true, Trim does nothing and Close
+// fails. If the source ends during such a call, the function that was passed to Watch is called within Ensure, Trim
+// or Close of p.
 func (p *Prefix) Busy() bool { return p.busy }
 
 // Committed returns the number of bytes from Base that are committed, a multiple of [Granule]. If p is closed, it
 // returns 0.
 func (p *Prefix) Committed() uintptr { return p.committed }
 
-// Contains reports whether q lies in the reservation, in committed memory or not. If p is closed, it returns false.
+// Contains reports whether q lies in the reservation, in committed memory or not. If p is closed, Contains returns
+// false.
 func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.mem.Base) < p.size }
 
 // Ensure commits memory so that at least the first n bytes are committed. New bytes are zero. Ensure commits in steps
 // (see [NewPrefix]). If the source refuses a step, Ensure commits only the bytes that it needs. If n bytes are
 // committed already, Ensure does nothing.
 //
-// If n exceeds the reservation, the error is a [*memory.Exhausted]. If p is closed or its source has ended, the error
-// is memory.ErrClosed. If the source fails, Ensure returns its error. If Ensure fails, nothing has changed.
+// If n bytes are not committed and p is closed, the error is memory.ErrClosed. If n exceeds the reservation, the
+// error is a [*memory.Exhausted]. If the source fails, Ensure returns its error, and nothing has changed. If the
+// source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
 //
 // The function that was passed to [Limit.OnSoft] may be called within Ensure. This function may decommit memory of
 // other Prefixes. While it runs, Trim of p does nothing, Close of p fails, and an Ensure of p that must commit panics
-// with a [*memory.Misuse].
+// with a [*memory.Misuse]. If the function panics, Ensure panics with the same value, and nothing is committed.
 func (p *Prefix) Ensure(n uintptr) error {
 	if n <= p.committed {
 		return nil
@@ -251,8 +257,9 @@ func (p *Prefix) grow(n uintptr) error {
 	return err
 }
 
-// Ahead returns the largest number of bytes from Base that may be committed after Ensure(n). An allocator needs this
-// number for the size of its metadata. n must be at most Reserved.
+// Ahead returns the largest number of bytes from Base that may be committed after Ensure(n). If n bytes are committed
+// already, Ahead returns Committed. An allocator needs this number for the size of its metadata. n must be at most
+// Reserved.
 func (p *Prefix) Ahead(n uintptr) uintptr {
 	if n <= p.committed {
 		return p.committed
@@ -270,9 +277,9 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 }
 
 // Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not
-// use those bytes. If nothing can be decommitted, or p is busy (see [Prefix.Busy]), Trim does nothing and returns
-// nil. If the source fails, Trim returns its error, and nothing has changed. If the source ends during the call, the
-// error is memory.ErrClosed.
+// use those bytes. If nothing can be decommitted, p is closed, or p is busy (see [Prefix.Busy]), Trim does nothing
+// and returns nil. If the source fails, Trim returns its error, and nothing has changed. If the source ends during
+// the call and p has a Watch, p is closed and the error is memory.ErrClosed.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.busy {
 		return nil
@@ -296,9 +303,9 @@ func (p *Prefix) Trim(n uintptr) error {
 var errGrowing = errors.New("page: a Prefix cannot be closed while it commits: a function of OnSoft must not close what is growing")
 
 // Close decommits the memory and releases the addresses. The caller must not use pointers into the reservation
-// afterwards. A second Close does nothing. If the source fails, Close returns its error and p stays open. Close can
-// then be retried, but the memory may be decommitted already. If p is busy, Close fails and changes nothing. If the
-// source has ended, Close succeeds.
+// afterwards. If p is closed, Close does nothing and returns nil. If the source fails, Close returns its error and p
+// stays open. Close can then be retried, but the memory may be decommitted already. If p is busy, Close fails and
+// changes nothing. If the source has ended, Close succeeds.
 func (p *Prefix) Close() error {
 	if p.mem.Base == nil {
 		return nil
