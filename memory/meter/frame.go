@@ -16,7 +16,8 @@ type Frame struct {
 	Timers      []time.Duration
 }
 
-// A Delta is the change of a row in one frame.
+// A Delta is the change of a row in one frame. If one of the three counts has decreased, because a pool was removed,
+// Allocs, Frees and Failures are 0.
 type Delta struct {
 	Allocs   uint64 `json:"allocs"`
 	Frees    uint64 `json:"frees"`
@@ -40,8 +41,8 @@ func (f *Frame) clear() {
 	*f = Frame{Rows: rows, Monitors: monitors, Timers: timers}
 }
 
-// Worst returns the longest frame of the window. Before the second frame it returns nil. Later frames overwrite the
-// result; Keep makes a copy.
+// Worst returns the longest frame of the window. If no frame of the window was measured, it returns nil. The first
+// frame, and the first one after Resume, are not measured. Later frames overwrite the result; Keep makes a copy.
 func (r *Meter) Worst() *Frame {
 	var f *Frame
 	for i := range r.worst {
@@ -52,8 +53,8 @@ func (r *Meter) Worst() *Frame {
 	return f
 }
 
-// Keep copies the worst frame and returns the copy. The copy stays readable until the next Keep. Before the second
-// frame Keep returns nil and keeps the previous copy.
+// Keep copies the worst frame and returns the copy. The copy stays readable until the next Keep. If Worst returns
+// nil, Keep returns nil and keeps the previous copy.
 func (r *Meter) Keep() *Frame {
 	f := r.Worst()
 	if f == nil {
@@ -78,7 +79,7 @@ type Monitor struct {
 	value      float64
 }
 
-// Value returns the value that the last Meter.Frame has read.
+// Value returns the value that the last Meter.Frame has read, or 0 before the first.
 func (m *Monitor) Value() float64 { return m.value }
 
 // Monitor registers a figure of the game. Each Frame calls read once, on the goroutine of the meter. Read must not

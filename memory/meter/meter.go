@@ -170,9 +170,9 @@ func (r *Meter) records() (all [seconds + 2]*Frame) {
 	return all
 }
 
-// Frame measures the time and the changes since its last call. Call Frame once a frame and always at the same place,
-// best directly before EndFrame, or in Draw. Frame allocates only if tags or pools are new. Cost: a Snapshot, and
-// about 10 ns a row.
+// Frame measures the time and the changes since its last call; the first call measures no changes. Call Frame once a
+// frame and always at the same place, best directly before EndFrame, or in Draw. After the first call Frame allocates
+// only if tags or pools are new. Cost: a Snapshot, and about 10 ns a row.
 func (r *Meter) Frame() {
 	now := r.cfg.Now()
 	r.go0 = r.snap.Go
@@ -421,7 +421,7 @@ func (r *Meter) count(took time.Duration, first bool) {
 	r.frameB = float64(r.m.Frames().Current().Used() + r.m.Frames().Current().Available())
 }
 
-// Snapshot returns the snapshot of the last Frame. The next Frame overwrites it.
+// Snapshot returns the snapshot of the last Frame. The next Frame overwrites it. Before the first Frame it is empty.
 func (r *Meter) Snapshot() *tiers.Snapshot { return &r.snap }
 
 // Manager returns the manager that the meter watches.
@@ -432,7 +432,7 @@ func (r *Meter) Frames() uint64 { return r.frames }
 
 // Curve copies the bytes in use of row i over the window to dst, oldest first. A value is the maximum of a slot.
 // Curve returns the number of known slots, which are the last values of dst. The other slots are older than the first
-// Frame.
+// Frame. If there is no such row, Curve panics.
 func (r *Meter) Curve(i int, dst *[SlotCount]float32) int {
 	r.series[i].curve(dst)
 	return r.knownSlots()

@@ -20,7 +20,7 @@ type poolBooks struct {
 // of the next pool may be wrong for one frame.
 func (r *Meter) Pools() []Row { return r.pools }
 
-// PoolCurve is Curve for pool i of Pools.
+// PoolCurve is Curve for pool i of Pools. Slots before the pool was registered are 0.
 func (r *Meter) PoolCurve(i int, dst *[SlotCount]float32) int {
 	r.notes[i].series.curve(dst)
 	return r.knownSlots()

@@ -11,8 +11,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// WriteText writes a report for a log or a terminal. It has the verdict, the times, the Go heap, a row for each tier
-// and tag, and the worst frame of the window.
+// WriteText writes a report for a log or a terminal. It has the verdict, the times, the Go heap and the worst frame
+// of the window. It has a row for each tier and tag, for the Go heap and for the rest. WriteText returns the error of
+// w.
 func (r *Meter) WriteText(w io.Writer) error {
 	var b strings.Builder
 	t := r.Times()
@@ -101,7 +102,7 @@ type HeapRecord struct {
 	Allocated float64 `json:"allocated_per_second"`
 }
 
-// RowRecord is [Row].
+// RowRecord is [Row] without Tier.
 type RowRecord struct {
 	Name      string  `json:"name"`
 	Kind      string  `json:"kind"`
@@ -119,8 +120,9 @@ type RowRecord struct {
 	Growth    float64 `json:"growth_per_second"`
 }
 
-// FrameRecord is [Frame] with names. Timers of the same name are added up; if monitors have the same name, only the
-// last monitor is written. A monitor that is infinite or NaN is left out, because JSON has no such numbers.
+// FrameRecord is [Frame] with names, without At and Pause. Rows without a change are left out. Timers of the same
+// name are added up; if monitors have the same name, only the last monitor is written. A monitor that is infinite or
+// NaN is left out, because JSON has no such numbers.
 type FrameRecord struct {
 	Number      uint64             `json:"number"`
 	Level       uint64             `json:"level"`
@@ -195,7 +197,7 @@ func (r *Meter) frameRecord(f *Frame) *FrameRecord {
 	return rec
 }
 
-// WriteJSON writes a [Record].
+// WriteJSON writes a [Record]. It returns the error of w.
 func (r *Meter) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")

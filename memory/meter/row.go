@@ -28,13 +28,13 @@ type Row struct {
 	// InUse is in bytes. InUse of the Go heap includes garbage, see Meter.Heap. InUse of the rest is the resident
 	// bytes. InUse of the frame tier is the use of the present buffer.
 	InUse     uint64
-	Committed uint64 // bytes that the budget limits; 0 for tags
+	Committed uint64 // bytes that the budget limits; of the Go heap Go.Total of the Snapshot; of the rest InUse; of tags 0
 	Budget    uint64 // 0 if there is none
 	Peak      uint64 // high-water mark of InUse; of the Go heap and the rest, since the first Frame
-	Live      uint64 // blocks
+	Live      uint64 // blocks; of the Go heap objects; of the rest 0
 
-	Allocs float64 // a second, over the last complete tenth of the window
-	Frees  float64 // a second, over the last complete tenth of the window
+	Allocs float64 // a second, over the last complete tenth of the window, or the present one if that has no frames
+	Frees  float64 // a second, as Allocs
 	Most   uint64  // the most allocations in one frame of the window
 	// Churn is an upper bound of the blocks a second that were freed within two frames of their allocation. The freed
 	// blocks of a frame count up to the number that this frame and the previous frame have allocated. If most

@@ -8,7 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Verdict has the answers of a meter. A pointer is nil if there is no such row.
+// A Verdict has the answers of a meter. A pointer is nil if there is no such row. The pointers are valid until the
+// next Frame.
 type Verdict struct {
 	Largest *Row // the row with most bytes in use: a tier, the Go heap or the rest
 	Growing *Row // the tier that grows fastest; if no tier grows, the faster one of the Go heap and the rest
@@ -147,6 +148,7 @@ func (v *Verdict) Append(dst []byte) []byte {
 	return append(strconv.AppendInt(dst, int64(100*v.Frame+0.5), 10), '%')
 }
 
+// String returns the line that Append appends.
 func (v *Verdict) String() string { return string(v.Append(nil)) }
 
 func appendName(dst []byte, w *Row) []byte {

@@ -95,8 +95,8 @@ type Mapping struct {
 // MaxSuspects is the largest number of mappings that a Report lists.
 const MaxSuspects = 16
 
-// A Report has the owners of the process's resident memory at one moment. Read fills a Report. A Report belongs to
-// one goroutine at a time.
+// A Report has the owners of the process's resident memory at one moment. Read, or Note and Fill, fill a Report. A
+// Report belongs to one goroutine at a time.
 type Report struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -123,7 +123,7 @@ type Report struct {
 	work work
 }
 
-// Share returns the unexplained part of RSS, from 0 to 1.
+// Share returns the unexplained part of RSS, from 0 to 1. If RSS is 0, Share returns 0.
 func (r *Report) Share() float64 {
 	if r.RSS == 0 {
 		return 0
@@ -131,8 +131,8 @@ func (r *Report) Share() float64 {
 	return float64(r.Classes[Unexplained].RSS) / float64(r.RSS)
 }
 
-// Check verifies the report. The classes must add up to RSS, and the tiers and the libraries to their classes. The
-// suspects must be in order of size.
+// Check verifies the report and returns the first inconsistency, or nil. The classes must add up to RSS, and the
+// tiers and the libraries to their classes. The suspects must be in order of size.
 func (r *Report) Check() error {
 	var all, inTiers, inLibraries uint64
 	for _, u := range r.Classes {
@@ -163,8 +163,9 @@ func (r *Report) Check() error {
 // someLibraries is the number of libraries with a row; the others are one row.
 const someLibraries = 5
 
-// WriteText writes a table for people. It lists the classes that are not empty, and below them the suspects. The
-// tiers are listed below the class Tiers, the largest libraries below the class Libraries.
+// WriteText writes a table for people. It lists the classes that are not empty and the class Unexplained, and below
+// them the suspects. The tiers are listed below the class Tiers. Below the class Libraries are the five largest
+// libraries and the sum of the others. WriteText returns the error of w.
 func (r *Report) WriteText(w io.Writer) error {
 	var b strings.Builder
 	row := func(name string, u Usage) {
@@ -247,7 +248,7 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// WriteJSON writes the report as a JSON object.
+// WriteJSON writes the report as the JSON object of MarshalJSON, indented. It returns the error of w.
 func (r *Report) WriteJSON(w io.Writer) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
