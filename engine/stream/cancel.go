@@ -7,7 +7,8 @@ import (
 
 // Settle makes every worker call Config.Drain soon. If Config.Free refused blocks before, Settle calls Config.Free
 // for these blocks again. Call Settle after a load. Otherwise the last freed blocks stay in the workers' inboxes
-// until the next Cancel. Settle does not wait, and cancels nothing. A panic of Config.Free continues to the caller.
+// until the next Cancel. Settle does not wait, and cancels nothing. After Close Settle calls no Drain. A panic of
+// Config.Free continues to the caller.
 func (s *Streamer) Settle() {
 	s.mu.Lock()
 	s.again()
@@ -56,11 +57,12 @@ func (s *Streamer) raiseEpoch() {
 
 // Close closes every handle, releases the delivered assets, waits for the workers to end and frees all blocks. The
 // streamer does not use the heaps afterwards. If Config.Free refused blocks, a second Close calls Config.Free for
-// these blocks again. Otherwise a second Close does nothing.
+// these blocks again. Otherwise a second Close returns nil and does nothing.
 //
 // Close waits at most 2 s for a call of the file system, and then abandons the worker. The error names the file of
 // each abandoned worker. An abandoned worker does not touch its heap again. Its blocks are not freed; Stats().Staging
-// counts their bytes. The error also names the blocks that Config.Free refused, and panics of Release.
+// counts their bytes. The error also has the number of assets with blocks that Config.Free refused, and the last
+// panic of Release or Config.Free. Close waits without a limit for decode functions and Drain.
 //
 // If Deliver calls Close, the blocks of the asset that is being delivered are freed after Deliver has returned.
 func (s *Streamer) Close() error {

@@ -38,7 +38,8 @@ type Config struct {
 	// MaxBytes is the largest size of a file in bytes. It is also the largest sum of the asset's decoded blocks.
 	// MaxBytes is at most 1 GiB. 0 means 16 MiB.
 	MaxBytes int64
-	// Assets is the maximum number of assets, cached ones included, at most 1<<20. 0 means 512.
+	// Assets is the maximum number of assets, at most 1<<20. Cached assets count, and each reload counts until it is
+	// delivered. 0 means 512.
 	Assets int
 	// Handles is the maximum number of open handles, at most 1<<22. 0 means four times Assets.
 	Handles int
@@ -61,7 +62,7 @@ type Config struct {
 // A Budget limits what one Poll delivers. A field of 0 means no limit.
 type Budget struct {
 	Bytes int64         // decoded bytes
-	Time  time.Duration // wall-clock time of the deliver functions
+	Time  time.Duration // wall-clock time since Poll began, checked before each asset but the first
 }
 
 const (

@@ -16,7 +16,7 @@ type Phase uint8
 const (
 	Idle    Phase = iota // no level yet
 	Leaving              // the old level's requests are cancelled, workers are finishing
-	Loading              // the level file, then its pictures
+	Loading              // the level file, then the assets of FlowConfig.Request
 	Playing              // the simulation ticks in this phase only
 	Broken               // see Err
 )
@@ -31,7 +31,8 @@ func (p Phase) String() string {
 }
 
 // A Flow changes levels while frames continue: only Finish waits. L is the type of a level and of a kind of the
-// streamer. Every level has its own scope. The Flow cancels the scope when it leaves the level.
+// streamer. All levels use the scope of Flow.Scope. Go cancels the handles of this scope, unless the phase is Idle or
+// Leaving.
 //
 // A panic of a callback continues to the caller of Go, Update or Finish. If the caller recovers, the flow can be used
 // further. After a panic of Deliver the asset has failed. After a panic of Path, Request, Leave or Enter the phase is
@@ -57,11 +58,13 @@ type FlowConfig[L any] struct {
 	Request func(*Scope, L) error
 	// Path returns the name of a level's file. With a nil Path the name is levels/NAME.json.
 	Path func(name string) string
-	// Leave, if not nil, is called when no worker has blocks of the old level. Leave should reset the level's memory.
-	// Leave is also called after a load that was not completed. An error breaks the level.
+	// Leave, if not nil, is called after Go, when no worker has blocks of the old level. Leave is not called before
+	// the first level. Leave should reset the level's memory. Leave is also called after a load that was not
+	// completed. An error breaks the level.
 	Leave func() error
-	// Enter, if not nil, is called when everything is loaded, before the first tick. If Enter returns ErrMore, the
-	// phase stays Loading and Enter is called again in the next Update. Another error breaks the level.
+	// Enter, if not nil, is called before the first tick, when every asset in the scope is loaded, has failed or
+	// waits for space. If Enter returns ErrMore, the phase stays Loading and Enter is called again in the next
+	// Update. Another error breaks the level.
 	Enter func(L) error
 }
 
@@ -78,6 +81,7 @@ func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
 
 // Go begins to load the level with the given name, from any phase. A load in progress is cancelled. The old level
 // ends at once: Level returns the zero L until the new level file is parsed. Go does not wait: Update does the work.
+// In phase Idle Go itself calls Path and requests the level file.
 func (f *Flow[L]) Go(name string) {
 	f.forget()
 	f.target, f.err = name, nil
@@ -215,8 +219,8 @@ func (f *Flow[L]) Target() string { return f.target }
 // Scope returns the scope of the level, for requests while the level is played.
 func (f *Flow[L]) Scope() *Scope { return f.scope }
 
-// Err returns the error that broke the level. Outside the phase Broken, Err returns nil. A failed asset does not
-// break the level: Streamer.Errors returns the asset's error, and Progress counts the asset.
+// Err returns the error that broke the level. Outside the phase Broken, Err returns nil. Except for the level file, a
+// failed asset does not break the level: Streamer.Errors returns the asset's error, and Progress counts the asset.
 func (f *Flow[L]) Err() error { return f.err }
 
 // Progress returns the progress of loading the level. Progress counts the handles of Scope, including the level file.

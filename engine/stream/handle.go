@@ -22,9 +22,10 @@ type request struct {
 	far, near  uint32 // in the list of the scope, +1
 }
 
-// A Handle is a request for an asset whose value is a T. While at least one handle for the asset is open, the asset
-// is loaded and stays loaded. A Handle may be copied; all copies are one handle. The zero Handle is closed. The
-// methods of a Handle are for the game goroutine. On a closed handle the methods do nothing and return zero values.
+// A Handle is a request for an asset whose value is a T. If an asset has an open handle, the streamer loads the asset
+// and keeps it loaded. A Handle may be copied; all copies are one handle. The zero Handle is closed. The methods of a
+// Handle are for the game goroutine. On a closed handle the methods do nothing and return zero values. [Request]
+// describes the handle of a refused request.
 type Handle[T any] struct {
 	s     *Streamer
 	index uint32
@@ -43,7 +44,8 @@ func (s *Streamer) scope() *Scope { return &s.root }
 //
 // If the request is refused, the handle's State is Failed. The handle's Err wraps ErrKind, ErrFull, ErrClosed or
 // ErrNoWorkers, or reports that name is not a valid path of an fs.FS. Request does not detect a missing file; a
-// worker detects it later. Request costs O(log n) in the number of queued assets and allocates only for an error.
+// worker detects it later. Request costs O(log n) in the number of queued assets and O(n) in the handles of the
+// asset. It allocates only for an error.
 func Request[T any](in In, name string, p Priority) Handle[T] {
 	sc := in.scope()
 	s := sc.s
@@ -259,9 +261,10 @@ func (s *Streamer) leave(i uint32, delivered bool) {
 }
 
 // Close closes the handle. Closing the last handle of an asset ends its use. An asset that is not loaded is
-// cancelled. A loaded asset is cached if Config.Resident is not 0, and released otherwise. An asset that is being
-// decoded counts against Config.Assets until its worker has stopped. A second Close does nothing. If Release or
-// Config.Free panics, Close completes its work, and then the panic continues to the caller.
+// cancelled. A loaded asset is cached if Config.Resident is not 0 and no reload of it is due. Otherwise it is
+// released. An asset that is being decoded counts against Config.Assets until its worker has stopped. A second Close
+// does nothing. If Release or Config.Free panics, Close completes its work, and then the panic continues to the
+// caller.
 func (t Handle[T]) Close() {
 	s := t.s
 	if s == nil {
@@ -275,7 +278,8 @@ func (t Handle[T]) Close() {
 	s.flush()
 }
 
-// Priority changes the priority of this handle. NaN means Last. If the asset is queued, Priority costs O(log n).
+// Priority changes the priority of this handle. NaN means Last. Priority costs O(log n) in the number of queued
+// assets and O(n) in the handles of the asset.
 func (t Handle[T]) Priority(p Priority) {
 	if t.s == nil || t.err != nil {
 		return
@@ -288,8 +292,9 @@ func (t Handle[T]) Priority(p Priority) {
 	}
 }
 
-// Get returns the value. If the asset is not Loaded, or the handle is closed, ok is false. The value may point to
-// blocks. These blocks are valid until the handle is closed, or until a later Poll reloads the asset.
+// Get returns the value. If the asset is not Loaded, or the handle is closed, ok is false. If the kind has
+// Kind.Stays, the value may point to blocks. These blocks are valid until the handle is closed, or until a later Poll
+// delivers a reload of the asset.
 func (t Handle[T]) Get() (v T, ok bool) {
 	if t.s == nil || t.err != nil {
 		return v, false
@@ -323,9 +328,9 @@ func (t Handle[T]) State() State {
 	return e.state
 }
 
-// Err returns the error of the handle. If the request was refused, Err returns the reason. If the asset is Failed, if
-// it is Waiting after a failed attempt, or if it is Loaded and its last reload failed, Err returns a *LoadError. In
-// all other cases Err returns nil.
+// Err returns the error of the handle. If the request was refused, Err returns the reason. If the asset is Failed, or
+// Waiting after a failed attempt, Err returns a *LoadError. Err also returns one if the asset is Loaded and its last
+// reload failed, or its file is missing. In all other cases Err returns nil.
 func (t Handle[T]) Err() error {
 	if t.s == nil || t.err != nil {
 		return t.err

@@ -18,8 +18,9 @@ type Kind[T any] struct {
 	Decode func(r *Reader, heap *Heap) (T, error)
 	// Deliver, if not nil, is called by Poll on the game goroutine before handles return the value, for example to
 	// upload it. Deliver may change v; Handle.Get returns the changed value. If Deliver returns ErrMore, it is called
-	// again in the next Poll. So a long delivery can be split. If Deliver returns another error, the asset fails. On
-	// a reload, old is the value that v replaces, and Release is not called for old. Otherwise old is nil.
+	// again in the next Poll. So a long delivery can be split. If Deliver returns another error, the asset fails; on
+	// a reload the old value stays loaded. On a reload, old is the value that v replaces, and Release is not called
+	// for old. Otherwise old is nil.
 	Deliver func(name string, v, old *T) error
 	// Release, if not nil, is called on the game goroutine when a delivered asset ends. A delivered asset ends if its
 	// last handle is closed and it is not cached, if it is evicted, and in Streamer.Close. Release is also called for

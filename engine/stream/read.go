@@ -12,9 +12,9 @@ import (
 const emptyReads = 100
 
 // A Reader reads the file of an asset for its decode function. A Reader is an io.Reader and an io.ByteReader. Every
-// 32 KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled. After an error all further reads
-// return the same error. The asset fails with this error, regardless of the result of the decode function. A Reader
-// is valid on the goroutine of the decode function until the decode function returns.
+// 32 KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled. After an error other than io.EOF all
+// further reads return the same error. The asset fails with this error, regardless of the result of the decode
+// function. A Reader is valid on the goroutine of the decode function until the decode function returns.
 //
 // The file system reads into a buffer on the Go heap. So if a call returns after its worker was abandoned, the call
 // cannot write into a closed heap.
@@ -61,9 +61,9 @@ func (r *Reader) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096. The bytes are valid
-// until the next call of a method. If the file has fewer bytes, Peek returns the remaining bytes and io.EOF. Other
-// errors are errors of Read.
+// Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096; n must not be negative.
+// The bytes are valid until the next call of a method. If the file has fewer bytes, Peek returns the remaining bytes
+// and io.EOF. Other errors are errors of Read.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	n = min(n, 4096)
 	if err := r.fill(n); err != nil {
@@ -72,8 +72,8 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 	return r.buf[:n], nil
 }
 
-// Wanted returns an error if the asset was cancelled, otherwise nil. Decoders that compute for long between two reads
-// should call Wanted, and must return its error.
+// Wanted returns an error if the asset was cancelled or an error of Alloc has stopped it, otherwise nil. Decoders
+// that compute for long between two reads should call Wanted, and must return its error.
 func (r *Reader) Wanted() error {
 	breathe()
 	s := r.w.s

@@ -22,7 +22,7 @@ const (
 	Queued                // no worker has begun
 	Waiting               // for space under Config.Resident, or for the next attempt
 	Decoding              // a worker reads and decodes the file
-	Ready                 // decoded: waits for Poll, or is partly delivered
+	Ready                 // decoded: waits for Poll, or is being delivered
 	Loaded                // delivered: Handle.Get returns the value
 	Failed                // see Handle.Err
 
@@ -46,7 +46,8 @@ var (
 	// ErrClosed refuses a request after Streamer.Close.
 	ErrClosed = errors.New("stream: the streamer is closed")
 
-	// ErrFull refuses a request if Config.Handles are open, or if Config.Assets are in use.
+	// ErrFull refuses a request if Config.Handles are open, or if Config.Assets are in use. In the second case it
+	// also refuses a reload.
 	ErrFull = errors.New("stream: the streamer holds as many as it was configured for")
 
 	// ErrTooLarge is the error of an asset whose file or whose decoded blocks exceed Config.MaxBytes. It is also the
@@ -57,7 +58,7 @@ var (
 	ErrKind = errors.New("stream: no kind of that type is registered")
 
 	// ErrMore is returned by a deliver function that has not finished. The deliver function is called again in the
-	// next Poll.
+	// next Poll. FlowConfig.Enter may return ErrMore, too.
 	ErrMore = errors.New("stream: delivered in part")
 
 	errCancelled = errors.New("stream: cancelled")

@@ -31,22 +31,22 @@ type Stats struct {
 	Hits       uint64 // accepted requests for cached assets
 	Deliveries uint64 // assets that were delivered
 	Failures   uint64 // errors that were logged, see Streamer.Errors
-	Retries    uint64 // attempts after the first
-	Reloads    uint64 // changed files that were loaded again
+	Retries    uint64 // automatic retries that were planned, and calls of Handle.Retry that had an effect
+	Reloads    uint64 // reloads of loaded assets that were begun
 
-	CancelledQueued   uint64 // assets that were cancelled before a worker began
+	CancelledQueued   uint64 // assets that were cancelled while they were queued or waiting
 	CancelledDecoding uint64 // assets that were cancelled during reading or decoding
 	CancelledReady    uint64 // assets that were cancelled between decoding and the end of delivery
-	Wasted            uint64 // decoded bytes, also partly decoded, of cancelled assets
+	Wasted            uint64 // decoded bytes of assets, also partly decoded, that were cancelled outside Deliver
 	Evicted           uint64 // cached assets that were evicted
 	Thrash            uint64 // requests within 2 s of the asset's eviction
 
 	BytesRead      uint64 // of files
 	BytesDecoded   uint64 // of blocks of completely decoded assets
 	BytesDelivered uint64 // of blocks of delivered assets
-	FrameBytesMax  int64  // the most decoded bytes that one Poll delivered
+	FrameBytesMax  int64  // the most decoded bytes that one Poll passed to deliver functions
 
-	Latency  histogram.Spread // time from request to delivery
+	Latency  histogram.Spread // time from request to delivery, without reloads
 	HandOver histogram.Spread // time of Polls
 	Lead     Lead
 
