@@ -17,9 +17,10 @@ import (
 // An Allocator has every optional interface of package memory except memory.Trimmer. To trim, call Flush, and Trim of
 // inner. If inner lacks an optional interface, the comment of the method describes its behavior without it.
 //
-// Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free. A
-// call that detects a fault panics with the Misuse, or passes the Misuse to Config.OnFault. Check and Close return it
-// as an error. In the comments of this package, "reports" means this behavior.
+// Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free, as
+// far as the block is recorded. A call that detects a fault panics with the Misuse, or passes the Misuse to
+// Config.OnFault. Check and Close return it as an error. In the comments of this package, "reports" means this
+// behavior.
 //
 // After Close, Alloc fails with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block then report
 // a fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after
@@ -56,8 +57,8 @@ type Config struct {
 	CanaryBytes uintptr
 	// QuarantineBytes is the capacity of the quarantine in bytes. The quarantine keeps freed blocks, with canaries,
 	// from reuse, so that use after free is detected. 0 means no quarantine: a freed block is returned to inner at
-	// once. An inner allocator with frees in LIFO order requires 0. A block larger than QuarantineBytes is not
-	// quarantined.
+	// once. An inner allocator with frees in LIFO order requires 0. A block that is larger than QuarantineBytes with
+	// its canaries is not quarantined.
 	QuarantineBytes uintptr
 	// History is the number of freed blocks that stay recorded after they were returned to inner. A double free of a
 	// recorded block is reported with its call sites; a double free of another block is reported as a foreign
@@ -91,7 +92,7 @@ func (c Config) withDefaults() (Config, error) {
 const maxCanary = 4096
 
 // New returns a guard around inner. Afterwards inner must be used only through the guard. Close of the guard closes
-// inner. If inner is nil or a field is out of range, the error wraps memory.ErrConfig.
+// inner if inner is an io.Closer. If inner is nil or a field is out of range, the error wraps memory.ErrConfig.
 func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	if invariant.Nil(inner) {
 		return nil, fmt.Errorf("guard: new Allocator: the inner allocator is nil: %w", memory.ErrConfig)
@@ -103,13 +104,17 @@ func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	return &Allocator{inner: inner, cfg: cfg, books: newBooks(), sites: newSites()}, nil
 }
 
-// Inner returns the inner allocator, which was passed to New.
+// Inner returns the inner allocator, which was passed to New, also after Close.
 func (a *Allocator) Inner() memory.Allocator { return a.inner }
 
-// Alloc returns size bytes aligned to align, filled with 0xCD. If size is 0, the block has canaries only. If inner
-// has no memory, Alloc empties the quarantine, reports the damage in the quarantine, and tries again. If the size
-// with the canaries overflows, the error is memory.ErrTooLarge. If the alignment is invalid, the error is
-// memory.ErrAlign. If the guard is closed, the error is memory.ErrClosed. Otherwise Alloc returns the error of inner.
+// Alloc returns size bytes aligned to align, filled with 0xCD. If size is 0, the block has canaries only. If the
+// error of inner wraps memory.ErrOutOfMemory, Alloc empties the quarantine, reports the damage in the quarantine, and
+// tries again. If inner returns a block that is live or in quarantine, Alloc reports that inner was used or reset
+// without the guard.
+//
+// If the guard is closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign.
+// If the size with the canaries overflows, the error is memory.ErrTooLarge. Otherwise Alloc returns the error of
+// inner.
 func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if a.ended() {
 		return nil, memory.ErrClosed
@@ -172,7 +177,8 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 // returned to inner at once. The parameter size is the size that was requested. If p is nil, Free does nothing.
 //
 // Damage is reported. If Free panics because of the canaries of the block p, the canaries are repaired and p is still
-// live. A double free, a foreign or interior pointer and a wrong size are always reported and change nothing.
+// live. If Free panics because of another block, which leaves the quarantine, p is freed. A double free, a foreign or
+// interior pointer and a wrong size are always reported and change nothing.
 func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -191,7 +197,7 @@ func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Allocator.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny
-// reports the misuse that Free reports, except a wrong size. It also works if inner has no FreeAny.
+// reports the misuse that Free reports, except a wrong size. FreeAny does not need FreeAny of inner.
 func (a *Allocator) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -239,7 +245,7 @@ func (a *Allocator) inspect(op string, i uint32) {
 
 // Resize reports damaged canaries, and changes the size of a block in place if inner can. New bytes are filled with
 // 0xCD. If inner is no memory.Resizer or cannot resize the block, Resize returns false, and the size has not changed.
-// Misuse is reported as by Free. If OnFault returns after misuse, Resize returns false.
+// Misuse is reported as by Free, and so is a nil p. If OnFault returns after misuse, Resize returns false.
 func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	i := a.find("Resize", p, oldSize)
 	if i == 0 {

@@ -7,9 +7,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Check returns the errors in the metadata and the damage to blocks as *memory.Misuse, or nil. If inner is a
-// memory.Checker, the errors of its Check are included. Check does not call OnFault. Check ends even if links form a
-// cycle. Cost: proportional to the blocks and their bytes.
+// Check returns the errors in the metadata and the damage to blocks as *memory.Misuse, or nil. Check looks for damage
+// only if the metadata has no errors. If inner is a memory.Checker, the errors of its Check are included. Check does
+// not call OnFault. Check ends even if links form a cycle. Cost: proportional to the blocks and their bytes.
 func (a *Allocator) Check() error {
 	a.ended()
 	c := checker{a: a, seen: make([]uint8, len(a.records))}

@@ -6,11 +6,12 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Reset verifies and frees every block, also the blocks in quarantine. It reports damage. A Reset after Close is
-// reported, too. If inner is no memory.Resetter, the blocks are freed one by one, newest first. If inner is a
-// Resetter, hooks of inner run while the blocks are unchanged; if Reset of inner panics, nothing has changed. Reset
-// of inner may not free blocks that inner has from another allocator: Reset frees these blocks one by one. Cost:
-// proportional to the blocks and their bytes.
+// Reset verifies and frees every block, also the blocks in quarantine. It reports damage. If this report panics, the
+// damage is repaired, and no block is freed. A Reset after Close is reported, too. If inner is no memory.Resetter,
+// the blocks are freed one by one: live blocks from the newest on, then the quarantine. If inner is a Resetter, hooks
+// of inner run while the blocks are unchanged; if Reset of inner panics, nothing has changed. Reset of inner may not
+// free blocks that inner has from another allocator: Reset frees these blocks one by one. Cost: proportional to the
+// blocks and their bytes.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
@@ -52,9 +53,9 @@ func (a *Allocator) elsewhere(i uint32) bool {
 }
 
 // Close verifies every block, frees the quarantine, and closes inner if it is an io.Closer. Live blocks are reported
-// as a *LeakError; to drop live blocks deliberately, call Reset before Close. The error of Close joins the LeakError,
-// the damage and the error of inner. Even if Close returns an error, the allocator is closed. A second Close only
-// closes inner again.
+// as a *LeakError; to drop live blocks deliberately, call Reset before Close. Close does not free live blocks: their
+// memory ends with inner. The error of Close joins the LeakError, the damage and the error of inner. Even if Close
+// returns an error, the allocator is closed. A second Close only closes inner again.
 func (a *Allocator) Close() error {
 	var errs []error
 	if !a.ended() {

@@ -20,9 +20,9 @@ func (l Leak) String() string {
 	return fmt.Sprintf("%d blocks, %d bytes, allocated at %s", l.Blocks, l.Bytes, l.Site)
 }
 
-// Leaks returns the live blocks by call site. The call site with most bytes is first; of equal call sites, the one
-// with the oldest block is first. If no block is live, Leaks returns nil. Cost: proportional to the live blocks.
-// Leaks allocates on the Go heap.
+// Leaks returns the live blocks by call site. The call site with most bytes is first; of call sites with equal bytes,
+// the one whose block was allocated or resized first. If no block is live, and after Close, Leaks returns nil. Cost:
+// proportional to the live blocks. Leaks allocates on the Go heap.
 func (a *Allocator) Leaks() []Leak { return a.LeaksSince(0) }
 
 // Now returns the number of blocks that were allocated so far. Pass this number to [Allocator.LeaksSince].
@@ -69,8 +69,8 @@ func (l *leakage) sorted() []Leak {
 	return l.leaks
 }
 
-// WriteLeaks writes the result of [Allocator.Leaks] to w as text, each Leak with its whole call site. If w fails,
-// WriteLeaks returns its error.
+// WriteLeaks writes the result of [Allocator.Leaks] to w as text: a line with the totals, and each Leak with its
+// whole call site. If w fails, WriteLeaks returns its error.
 func (a *Allocator) WriteLeaks(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	leaks := a.Leaks()
@@ -93,7 +93,8 @@ func total(leaks []Leak) string {
 	return fmt.Sprintf("guard: %d blocks of %d bytes in all are live, from %d call sites", blocks, bytes, len(leaks))
 }
 
-// A LeakError is the error of Close if blocks were live. The field Leaks is the result of [Allocator.Leaks].
+// A LeakError is the error of Close if blocks were live. The field Leaks is the result of [Allocator.Leaks] or
+// [Stomp.Leaks].
 type LeakError struct{ Leaks []Leak }
 
 func (e *LeakError) Error() string {

@@ -23,15 +23,16 @@ import (
 // With StompConfig.Front the block lies at the start of its pages, and accesses before the block fault. A canary
 // fills the side that does not fault, and the padding behind a block. Free, Check and Close verify the canaries.
 //
-// The pages of a freed block are returned to the source at once; Kept counts pages that the source refused. An
-// address is reused only after all unused addresses were used, so a dangling pointer faults as long as possible.
-// After that, a vacant place serves blocks of its size or smaller. If memory is the Go heap (-race, -asan, the
-// browser), no access faults, but the canaries and all other checks work.
+// The pages of a freed block are returned to the source at once; Kept counts pages that the source refused. A place
+// is reused only if a new place does not fit the reservation or exceeds StompConfig.Blocks, so a dangling pointer
+// faults as long as possible. A vacant place serves blocks of its size or smaller. If none is large enough, vacant
+// places at the end are replaced by a new place. If memory is the Go heap (-race, -asan, the browser), no access
+// faults, but the canaries and all other checks work.
 //
 // A block costs at least two pages of address space and one page of memory, where a page has at least 16 KiB. It also
 // costs two system calls and, on Linux, two of the 65,530 mappings of a process. StompConfig.Blocks limits the number
-// of blocks; beyond this limit Alloc fails with memory.ErrOutOfMemory. A Stomp is therefore for tests and for one
-// suspected type, not for a whole game.
+// of blocks; beyond this limit, and without a vacant place, Alloc fails with memory.ErrOutOfMemory. A Stomp is
+// therefore for tests and for one suspected type, not for a whole game.
 //
 // Blocks are filled with 0xCD. A Stomp belongs to one goroutine at a time. After Close, or after its source has
 // ended, Alloc fails with memory.ErrClosed. SizeOf, and a Free or FreeAny of a block, then panic with a
@@ -119,10 +120,10 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 
 const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 
-// Alloc returns size bytes aligned to align, on their own pages, filled with 0xCD. If the block does not fit the
-// reservation, the error is memory.ErrTooLarge. If Blocks, the address space, the budget or the system is exhausted,
-// the error wraps memory.ErrOutOfMemory. If the alignment is invalid, the error is memory.ErrAlign. If the Stomp is
-// closed, the error is memory.ErrClosed.
+// Alloc returns size bytes aligned to align, on their own pages, filled with 0xCD. If the Stomp is closed, the error
+// is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign. If the block does not fit the
+// reservation, the error is memory.ErrTooLarge. If Blocks or the address space is exhausted, the error wraps
+// memory.ErrOutOfMemory. Otherwise the error wraps the error of the source.
 //
 // The source may call a function within Alloc, as page.Limit.OnSoft does. This function may free blocks; if it calls
 // Alloc, the inner Alloc panics with a *memory.Misuse. Cost: a system call and a stack trace.

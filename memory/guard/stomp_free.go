@@ -125,7 +125,8 @@ func (s *Stomp) SizeOf(p unsafe.Pointer) uintptr { return s.slots[s.find("SizeOf
 func (s *Stomp) Owns(p unsafe.Pointer) bool { return !s.gone && s.mem.Contains(p) }
 
 // Kept returns the bytes of freed blocks whose pages the source refused to take back. An access to these blocks does
-// not fault. [Stomp.Trim] tries again to return the pages.
+// not fault. [Stomp.Trim] tries again to return the pages. After a Close that failed, Kept also counts the blocks
+// that were live; another Close tries again.
 func (s *Stomp) Kept() uintptr { return s.kept }
 
 // Trim returns the memory of freed blocks that the source refused before (see [Stomp.Kept]). If the source refuses
@@ -156,8 +157,8 @@ func (s *Stomp) trim() error {
 	return errors.Join(errs...)
 }
 
-// Leaks returns the live blocks by call site, most bytes first. If no block is live, Leaks returns nil. Leaks
-// allocates on the Go heap.
+// Leaks returns the live blocks by call site, most bytes first. If no block is live, and after Close, Leaks returns
+// nil. Leaks allocates on the Go heap.
 func (s *Stomp) Leaks() []Leak {
 	var l leakage
 	for i := range s.slots {
@@ -168,7 +169,8 @@ func (s *Stomp) Leaks() []Leak {
 	return l.sorted()
 }
 
-// Stats returns the statistics, which are exact. InUse counts whole granules.
+// Stats returns the statistics, which are exact. InUse counts whole pages of the source. Committed is InUse plus
+// Kept.
 func (s *Stomp) Stats() memory.Stats {
 	st := s.stats
 	st.Reserved, st.Committed, st.Measured = uint64(s.mem.Size), st.InUse+uint64(s.kept), st.InUse
