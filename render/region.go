@@ -2,6 +2,7 @@ package render
 
 // A Region is a rectangle of atlas texels. A Region has 16 bytes and no pointer, and may be stored off-heap. It is
 // valid until the region's id is removed. A region that was reserved after the last Keep is valid until Atlas.Reset.
+// The built-in regions stay valid.
 type Region struct{ X0, Y0, X1, Y1 float32 }
 
 // W returns the width in texels.

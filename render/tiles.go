@@ -19,7 +19,8 @@ const TileUnit = 64
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
 // A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is valid until
-// Tiles.Free or Tiles.Close. The zero Tile is no tile.
+// Tiles.Free or Tiles.Close. The zero Tile is no tile. Pass a Tile only to the Tiles that placed it: other Tiles may
+// accept it as a tile of their own.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32

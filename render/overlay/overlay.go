@@ -17,7 +17,8 @@ import (
 )
 
 // An Overlay is the instrument panel of one manager. An Overlay belongs to the goroutine that calls Ebitengine's
-// Update and Draw. Without Config.Watch a hidden overlay measures nothing.
+// Update and Draw. Without Config.Watch a hidden overlay measures nothing. While the game is frozen, the overlay
+// measures only the ticks that Shift+F5 runs, and one frame if it was hidden before the freeze.
 //
 // Update and Draw may be called after the manager's Close. After the manager's Close the overlay measures nothing. If
 // a part is open, the overlay shows that the manager is closed.
@@ -211,9 +212,9 @@ func (o *Overlay) Covers(x, y, w, h float32) bool {
 	return false
 }
 
-// Update reads the keys. While the overlay measures, Update also records how much of the frame arena the previous
-// tick has used. Call Update once a tick, first in Ebitengine's Update, before the memory frame of the previous tick
-// ends.
+// Update reads keys, mouse and touch, and does what they request. While the overlay measures, Update also records how
+// much of the frame arena the previous tick has used. Call Update once a tick, first in Ebitengine's Update, before
+// the memory frame of the previous tick ends.
 //
 // On a nil Overlay, Update, Draw and Close do nothing, and Frozen returns false. So a game can run if New failed.
 func (o *Overlay) Update() {
