@@ -15,8 +15,9 @@ type mark struct {
 }
 
 // Mark sets mark A or B: it records the bytes and blocks of every row at the last Frame. A mark that was set before
-// is replaced. Before the first Frame the recorded figures are 0. Setting A removes B. Mark allocates only if there
-// are more rows than at earlier calls. If the argument is neither A nor B, Mark panics with a *memory.Misuse.
+// is replaced. Before the first Frame the recorded figures are 0. Setting A removes B. Mark allocates if the mark is
+// not set, or if there are more rows than before. If the argument is neither A nor B, Mark panics with a
+// *memory.Misuse.
 func (r *Meter) Mark(which int) {
 	if which != A && which != B {
 		panic(misuse("Mark", "there are the marks A and B"))

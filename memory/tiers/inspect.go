@@ -79,8 +79,8 @@ func (i Inspector) History(t Tier, dst *[HistoryLen]float32) {
 func (i Inspector) Leaks() Leaks { return i.m.left }
 
 // LevelBlocks yields the live blocks of slab and large that were allocated since BeginLevel, with their bytes after
-// rounding. EndLevel would report these blocks as leaks. Outside a level LevelBlocks yields nothing. In memfast
-// builds it yields no blocks of slab. Yield must not use the manager.
+// rounding. EndLevel reports those of them that are not freed before as leaks. Outside a level LevelBlocks yields
+// nothing. In memfast builds it yields no blocks of slab. Yield must not use the manager.
 func (i Inspector) LevelBlocks(yield func(p unsafe.Pointer, size uintptr) bool) {
 	if i.m.phase&inLevel == 0 {
 		return

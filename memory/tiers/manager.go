@@ -80,7 +80,7 @@ type record struct {
 //
 // Other goroutines send the blocks that they free to the game goroutine. If the size class has no free block, Alloc
 // frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If such a block
-// was freed twice, Alloc panics with a *memory.Misuse.
+// was freed twice, and not allocated again, Alloc panics with a *memory.Misuse.
 func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return m.slab.heap.Alloc(size, align)
 }

@@ -30,8 +30,8 @@ func (m *Manager) order(op, state, remedy string) error {
 // It calls Config.OnSoft for workers that rose past their soft mark. It runs the hooks of the oldest frame, then
 // frees the blocks of the oldest frame. If the new frame's buffer cannot be committed, the frame's arena has no
 // capacity. Inside a frame, from a callback, and after Close the error wraps [ErrOrder]. The same holds if a callback
-// closes the page source. After an error no frame has begun. Cost: proportional to tiers, pools and workers, plus the
-// freed blocks and the hooks.
+// closes the page source. After an error no new frame has begun. Cost: proportional to tiers, pools and workers, plus
+// the freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
 	switch {
 	case m.phase >= closing:
@@ -62,8 +62,8 @@ func (m *Manager) BeginFrame() error {
 
 // EndFrame closes the frame. It calls Config.OnSoft for the frame tier if necessary, sends the frees that wait for
 // workers, and adds a sample to History. The frame's blocks stay readable for Config.Frames-1 more frames. If the
-// error wraps [ErrOrder], the frame has not ended, or no frame was open. After any other error the frame has ended,
-// but frees could not be sent.
+// error wraps [ErrOrder], no frame was open, or the frame has not ended, or the manager is closed. After any other
+// error the frame has ended, but frees could not be sent.
 func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
 		return m.order("EndFrame", "outside a frame", "BeginFrame first")

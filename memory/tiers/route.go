@@ -131,10 +131,10 @@ func (m *Manager) Extent() uintptr { return m.size }
 // Freer.Free: Freer.FreeAny counts no bytes, so large blocks would wait until the batch has enough blocks.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is
-// closed. Other misuse, such as a double free or an object of a pool, is detected when the batch is freed. The call
-// that frees the batch panics, and the next such call continues after the wrong block. Blocks that are sent after the
-// manager's Close are not freed. In that case Flush and Close of the Freer return an error that wraps
-// memory.ErrClosed.
+// closed. Other misuse, such as a double free or an object of a pool, is detected when the batch is freed. A double
+// free is not detected if the block was allocated again. The call that frees the batch panics, and the next such call
+// continues after the wrong block. Blocks that are sent after the manager's Close are not freed. In that case Flush
+// and Close of the Freer return an error that wraps memory.ErrClosed.
 func (m *Manager) NewFreer() *remote.Freer { return m.returned.NewFreer() }
 
 func (m *Manager) foreign() string {

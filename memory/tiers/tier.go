@@ -46,7 +46,7 @@ type Info struct {
 	Text    string  // contents of the tier and the moment when they are freed, in one line
 	Color   uint32  // 0xRRGGBB, for overlays
 	Reserve uintptr // default address space in bytes; with PerWorker of each worker
-	Freed   Moment  // when all blocks of the tier are freed
+	Freed   Moment  // when all blocks of the tier are freed; of Pools those of pools with a reset
 	Hooks   Moment  // when hooks of Manager.OnReset run; with Never OnReset refuses the tier
 
 	// Planned reports that a plan or the configuration decides how much the tier commits, not the use. If the whole

@@ -121,8 +121,8 @@ func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
 
 // Alloc returns a block of the worker's heap. The block is not zeroed. It is valid until it is freed: by Free on the
 // worker's goroutine, by Manager.Free on the game goroutine, or by a Freer. Alloc first frees the blocks that other
-// goroutines have sent. If such a block was freed twice, Alloc panics with a *memory.Misuse. Alloc returns the errors
-// of [tlsf.Heap.Alloc].
+// goroutines have sent. If such a block was freed twice, and not allocated again, Alloc panics with a *memory.Misuse.
+// Alloc returns the errors of [tlsf.Heap.Alloc].
 func (w *Worker) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -170,9 +170,9 @@ func (w *Worker) Settle() {
 // goroutine.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the Freer is closed, or if the address lies outside
-// this worker's heap or in its scratch arena. A double free is detected when the batch is freed: the call that frees
-// the batch panics. Blocks that are sent after the manager's Close are not freed, and Flush and Close of the Freer
-// return an error.
+// this worker's heap or in its scratch arena. A double free is detected when the batch is freed, unless the block was
+// allocated again. The call that frees the batch panics. Blocks that are sent after the manager's Close are not
+// freed. In that case Flush and Close of the Freer return an error that wraps memory.ErrClosed.
 func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 
 // RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker: how many were sent,
