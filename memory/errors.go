@@ -7,20 +7,21 @@ import (
 
 // The errors of every allocator. Some calls wrap these errors in a value with the sizes: test with [errors.Is].
 var (
-	// ErrOutOfMemory means that the request does not fit now: the allocator is full, or its page source or the
-	// system refuses more memory. An emptier or larger allocator could serve it.
+	// ErrOutOfMemory means that the request does not fit now: the allocator is full, or its page source or the system
+	// refuses more memory. An emptier or larger allocator could serve it. Some allocators also return it for a
+	// request that they can never serve.
 	ErrOutOfMemory = errors.New("memory: out of memory")
 
-	// ErrTooLarge means that this allocator can never serve the request, or that count times size
-	// overflows.
+	// ErrTooLarge means that this allocator can never serve the request. Examples are a size above the capacity, an
+	// overflow of count times size, a negative count and the zero [Type].
 	ErrTooLarge = errors.New("memory: request too large for this allocator")
 
 	// ErrAlign means that the alignment is not a power of two from 1 to [MaxAlign].
 	ErrAlign = errors.New("memory: alignment is not a power of two from 1 to 4096")
 
-	// ErrConfig means that a constructor refused its configuration: a field is out of range, fields
-	// contradict each other, or a required one is missing. The error names the field, its value and
-	// the values that are allowed. Nothing was allocated.
+	// ErrConfig means that a constructor refused its configuration, or that a page source refused the size of a
+	// reservation. A field is out of range, fields contradict each other, or a required one is missing. The error
+	// names the field, its value and the values that are allowed. Nothing was allocated.
 	ErrConfig = errors.New("memory: invalid configuration")
 
 	// ErrClosed means that the allocator is closed, or that its page source has ended.
@@ -51,8 +52,8 @@ func (e *Exhausted) Is(target error) bool { return target == ErrOutOfMemory }
 func (e *Exhausted) Unwrap() error { return e.Cause }
 
 // Misuse is the value of a panic about a wrong call: a double free, a foreign or interior pointer, a free out of
-// order, use after Close. The call panics before it changes anything, so a program that recovers can continue to use
-// the allocator.
+// order, use after Close. The call panics before it changes the allocator, so a program that recovers can continue to
+// use the allocator.
 type Misuse struct {
 	Package string  // the package of the call, as "arena"
 	Op      string  // the method or function, as "Free"

@@ -16,7 +16,7 @@ import (
 // a.Alloc(newSize, alignment), and oldSize is ignored.
 //
 // The caller owns the returned block, and all other pointers to a moved block are dangling. A moved block counts as a
-// new allocation in statistics and leak reports. In an arena the old block keeps its bytes until the reset.
+// new allocation in statistics and leak reports. In an arena the old block keeps its bytes until a Rewind or Reset.
 //
 // If Grow fails, it returns p and an error: the error of Alloc, or [ErrAlign]. The block p is then still live and has
 // its contents, so this statement loses nothing:
@@ -26,11 +26,12 @@ import (
 // Grow panics with a [*Misuse] if a detects that p is not a live block of oldSize bytes. A Resizer detects this
 // misuse before anything changes. A [Sizer] also detects it before anything changes, except for an oldSize that is
 // too small. Other allocators detect the misuse in Free, after up to oldSize bytes were copied; Grow then frees the
-// new block. If a is no Resizer and the block keeps its size and place, Free is not called and the misuse is not
-// detected.
+// new block. If a is neither a Resizer nor a Sizer, and the block keeps its size and place, Free is not called and
+// the misuse is not detected.
 //
 // A block of a stack.Stack or arena.StepBack cannot move, because its copy would be newer and Free of the old block
-// would panic. If Resize returns false for such a block, Grow panics or returns the error of Alloc.
+// would panic. If such a block cannot be resized at its address, Grow returns the error of Alloc or panics with a
+// [*Misuse].
 //
 // Cost: Resize, or Alloc, a copy and Free. A caller that grows a block step by step should double its size if Resize
 // fails: each byte is then copied once on average.

@@ -8,9 +8,9 @@ const MaxAlign = 4096
 // An Allocator allocates and frees raw blocks.
 //
 // Sizes and alignments are in bytes. An alignment is a power of two from 1 to [MaxAlign]. The caller owns a block
-// until the block is freed, or until the allocator is reset or closed. The contents of a block are not zeroed; [New]
-// and [MakeSlice] zero them. A block must not contain a Go pointer, because the collector does not scan it (see
-// [PointerFree]).
+// until the block is freed, until the allocator is reset or closed, or until its page source ends. The contents of a
+// block are not zeroed; [New] and [MakeSlice] zero them. A block must not contain a Go pointer, because the collector
+// does not scan it (see [PointerFree]).
 //
 // An allocator is made by the constructor of its package; the zero value must not be used. An allocator belongs to
 // one goroutine at a time unless its documentation says otherwise. Builds with -race report use by two goroutines
@@ -31,10 +31,11 @@ type Allocator interface {
 // The capabilities of an allocator beyond Alloc and Free are separate interfaces, found by type assertion as in
 // packages io and io/fs.
 //
-// An allocator that owns memory is also an [io.Closer]. A second Close does nothing. If Close fails, it can be
-// retried. After Close, Alloc and Trim fail with [ErrClosed], Owns returns false, Base and Check return nil, and
-// Stats reports no memory but keeps its counters. Free, FreeAny, SizeOf, Resize and Reset panic with a [*Misuse]; a
-// Free or FreeAny of nil still does nothing.
+// An allocator that owns memory is also an [io.Closer]. If Close fails, it can be retried. After a Close that
+// succeeded, a second Close does nothing. Alloc with a valid alignment and Trim then fail with [ErrClosed], Owns
+// returns false, and Base and Check return nil. Stats reports no memory but keeps its counters. The end of the page
+// source has the same effects. Free, FreeAny, SizeOf, Resize and Reset panic with a [*Misuse]; a Free or FreeAny of
+// nil still does nothing.
 type (
 	// A Resetter frees all its blocks at once. The cost does not depend on the number of blocks.
 	Resetter interface{ Reset() }

@@ -21,8 +21,8 @@ func (e *PointerError) Error() string {
 
 // PointerFree returns nil if values of T contain no Go pointer. Otherwise it returns a [*PointerError] with the first
 // field that contains one. Pointers, slices, strings, maps, channels, functions, interfaces and unsafe.Pointers
-// contain Go pointers, also inside arrays and structs; a uintptr contains none. The first call for a type uses
-// reflection, later calls a map lookup. Safe for concurrent use.
+// contain Go pointers, also inside arrays and structs. A uintptr and an array of length 0 contain none. The first
+// call for a type uses reflection, later calls a map lookup. Safe for concurrent use.
 func PointerFree[T any]() error {
 	return PointerFreeType(reflect.TypeFor[T]())
 }

@@ -11,12 +11,12 @@ package memory
 type Stats struct {
 	Reserved  uint64 // bytes of reserved address space
 	Committed uint64 // bytes of Reserved that are backed by memory, or that the system has promised to back
-	InUse     uint64 // bytes in live blocks, including padding and rounding
+	InUse     uint64 // bytes in live blocks, including padding, rounding and bytes that Free could not reclaim
 	Peak      uint64 // high-water mark of InUse; some allocators document it as an upper bound
 	Live      uint64 // live blocks
 	Allocs    uint64 // blocks allocated since New
 	Frees     uint64 // blocks freed since New, one by one or by a reset
-	Failures  uint64 // requests since New that failed with ErrOutOfMemory or ErrTooLarge
+	Failures  uint64 // calls of Alloc since New that failed with ErrOutOfMemory or ErrTooLarge; some types count more
 
 	// Requested is the sum of the requested sizes of live blocks. Measured is the number of bytes that these blocks
 	// use, so Measured - Requested is internal fragmentation. If the allocator keeps the requested sizes, Measured is
@@ -25,7 +25,8 @@ type Stats struct {
 	Requested, Measured uint64
 	// LargestFree is the largest request that would succeed without committing more memory. Free is the number of
 	// free committed bytes. LargestFree and Free together describe external fragmentation. Free is 0 if nothing is
-	// free or the allocator cannot fragment. LargestFree is 0 if no free byte can be allocated.
+	// free or the allocator cannot fragment. LargestFree is 0 if no free byte can be allocated. Both are 0 in
+	// allocators that do not report them.
 	LargestFree, Free uint64
 }
 

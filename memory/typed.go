@@ -48,8 +48,8 @@ func (t Type[T]) Size() uintptr { return t.plus1 - 1 }
 // Valid reports whether t was made by [TypeFor] or [MustType]. Valid returns false for the zero Type only.
 func (t Type[T]) Valid() bool { return t.plus1 != 0 }
 
-// New allocates one zeroed T from a. The caller owns the object until it is freed with [Free], or until a is reset or
-// closed. If T has size 0, the object must not be accessed: there may be no memory at its address.
+// New allocates one zeroed T from a. The caller owns the object as long as a block of a. If T has size 0, the object
+// must not be accessed: there may be no memory at its address.
 //
 // The error is a [*PointerError] or the error of a.Alloc. Cost: a map lookup for the check of the type, a call
 // through the interface, and zeroing. The New functions of concrete allocators avoid the map lookup and the interface
