@@ -24,10 +24,10 @@ const (
 // the Cache moves half a stack from or to its [Central], under the lock. A block of a Central or of one of its Caches
 // may be freed through the Central or any of its Caches.
 //
-// A block has the properties of a block of [Heap]. It stays valid until it is freed, or until the Central is reset or
-// closed. The Central cannot be reset or closed while a Cache is open. One goroutine at a time may use a Cache. When
-// the goroutine ends, call Close, which returns the cached blocks to the Central. If the page source of the heap
-// closes its memory, all caches are closed too.
+// A block has the properties of a block of [Heap]. It stays valid until it is freed, until the Central is reset or
+// closed, or until the page source ends. The Central cannot be reset or closed while a Cache is open. One goroutine
+// at a time may use a Cache. When the goroutine ends, call Close, which returns the cached blocks to the Central. If
+// the page source of the heap closes its memory, all caches are closed too.
 //
 // Free makes the checks of Heap.Free. It also detects a double free through another Cache or the Central. If two
 // goroutines free one block at the same time, one call succeeds and the other call panics. If the block was allocated
@@ -92,9 +92,10 @@ func NewCache(central *Central) *Cache {
 // batchOf returns how many blocks of a class move at once.
 func batchOf(size uint32) uint32 { return min(max(batchBytes/size, 1), batchBlocks) }
 
-// Alloc returns a block of at least size bytes, as [Heap.Alloc]. If the cache or the heap is closed, the error is
-// memory.ErrClosed; other errors are those of Heap.Alloc. Stats of the Central counts a cached block as allocated.
-// Cost: constant. The lock is taken once in up to 32 calls per class, and in each call above MaxSize.
+// Alloc returns a block of at least size bytes, as [Heap.Alloc]. If the cache is closed, the error is
+// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If the heap is closed, the error is
+// memory.ErrClosed. Other errors and panics are those of Heap.Alloc. Stats of the Central counts a cached block as
+// allocated. Cost: constant. The lock is taken once in up to 32 calls per class, and in each call above MaxSize.
 func (c *Cache) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift
 	mask := align - 1
@@ -172,7 +173,7 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 
 // Free frees a block of the Central or of any of its Caches. It panics as [Heap.Free] does. On a closed cache Free
 // panics with a *memory.Misuse, except for nil. Cost: one compare-and-swap. The lock is taken once in up to 32 calls
-// per class, and in each call for a block of Config.Large or a block that is older than the Central.
+// per class, and in each call for a block of Config.Large or a block that the Heap allocated before [NewCentral].
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	i := (size - 1) >> granuleShift
@@ -259,8 +260,9 @@ func (c *Cache) flush(op string, s *stash, k uint32) {
 }
 
 // Flush returns every cached block to the Central. Call it at the end of a level, or before Trim, so that the spans
-// of these blocks can be recycled. On a closed cache or heap Flush panics with a *memory.Misuse. Cost: the lock is
-// taken once for each class with cached blocks.
+// of these blocks can be recycled. On a closed cache or heap Flush panics with a *memory.Misuse. In memfast builds it
+// also panics after it has returned the other blocks, if it detects a double free. Cost: the lock is taken once for
+// each class with cached blocks.
 func (c *Cache) Flush() {
 	if c.stashes == nil || c.central.closed() {
 		panic(c.closed("Flush", nil))
@@ -278,7 +280,7 @@ func (c *Cache) flushAll(op string) {
 }
 
 // Cached returns the number of blocks in the cache and the sum of their sizes. The statistics of the Central count
-// cached blocks as live. After Close, both results are 0. Cost: proportional to the classes.
+// cached blocks as live. If the cache or the heap is closed, both results are 0. Cost: proportional to the classes.
 func (c *Cache) Cached() (blocks int, bytes uintptr) {
 	for i := range c.stashes {
 		s := &c.stashes[i]
@@ -291,8 +293,9 @@ func (c *Cache) Cached() (blocks int, bytes uintptr) {
 	return blocks, bytes
 }
 
-// Close returns every cached block to the Central. Blocks that the caller has allocated stay live, and may be
-// freed through the Central or another Cache. A second Close does nothing. The error is always nil.
+// Close returns every cached block to the Central. Blocks that the caller has allocated stay live, and may be freed
+// through the Central or another Cache. A second Close does nothing. The error is always nil. In memfast builds Close
+// panics as [Cache.Flush] does for a double free.
 func (c *Cache) Close() error {
 	if c.stashes == nil {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Central makes a [Heap] safe for concurrent use: each method locks a mutex and calls the method of Heap. Any
-// goroutine may call a Central. To lock less often, give each goroutine a [Cache] of the Central: a Cache takes the
-// lock once for a batch of blocks.
+// A Central makes a [Heap] safe for concurrent use: each method except Generation locks a mutex and calls the method
+// of Heap. Any goroutine may call a Central. To lock less often, give each goroutine a [Cache] of the Central: a
+// Cache takes the lock once for a batch of blocks.
 //
 // Blocks in caches count as live in Stats. A block of a Central or of one of its Caches may be freed through the
 // Central or any of its Caches. It must not be freed through the Heap.
@@ -56,7 +56,8 @@ func NewCentral(h *Heap) (*Central, error) {
 	return h.central, nil
 }
 
-// Alloc returns a block of at least size bytes. It fails as [Heap.Alloc] does. It is safe for concurrent use.
+// Alloc returns a block of at least size bytes. It fails and panics as [Heap.Alloc] does, but never calls the
+// function of [Heap.OnShort]. It is safe for concurrent use.
 func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -158,8 +159,9 @@ func (c *Central) Reset() {
 	c.heap.Reset()
 }
 
-// Classes yields the statistics of every size class, as [Heap.Classes]. The lock is held while yield runs. A call of
-// the Central or of one of its Caches in yield would deadlock. Safe for concurrent use.
+// Classes yields the statistics of every size class, as [Heap.Classes]. The lock is held while yield runs. The
+// function yield must not call the Central or one of its Caches: a call that takes the lock would deadlock. Safe for
+// concurrent use.
 func (c *Central) Classes(yield func(ClassStats) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -181,8 +183,8 @@ func (c *Central) Check() error {
 	return c.heap.Check()
 }
 
-// Close frees every block and releases the memory. It fails as [Heap.Close] does. If a Cache is open, Close returns
-// an error and changes nothing. Safe for concurrent use.
+// Close frees every block and releases the memory. It fails as [Heap.Close] does. If the heap is open and a Cache is
+// open, Close returns an error and changes nothing. Safe for concurrent use.
 func (c *Central) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

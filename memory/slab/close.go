@@ -7,8 +7,9 @@ import (
 )
 
 // Reset frees every block at once and keeps the committed memory. Any class may use this memory afterwards. Reset
-// does not reset Config.Large. Reset panics with a *memory.Misuse on a closed heap, and while a [Cache] of the heap's
-// [Central] is open. Cost: clearing 10 bytes of metadata for each KiB in use.
+// does not reset Config.Large. Reset ends the epoch of [Heap.BeginEpoch]. Reset panics with a *memory.Misuse on a
+// closed heap, and while a [Cache] of the heap's [Central] is open. Cost: clearing 10 bytes of metadata for each KiB
+// in use.
 func (h *Heap) Reset() {
 	if h.base == nil || h.openCaches() > 0 {
 		panic(h.reject("Reset", nil, 0))
@@ -41,7 +42,7 @@ func (h *Heap) forget() {
 }
 
 // Close frees every block and releases the memory. Pointers into the heap are dangling afterwards. Close does not
-// close Config.Large. A second Close does nothing.
+// close Config.Large. After a Close that succeeded, Close does nothing and returns nil.
 //
 // If a [Cache] of the heap's [Central] is open, Close returns an error and changes nothing. If the memory cannot be
 // released, Close returns the error of the page source, and can be retried. All blocks are freed in this case, and

@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// BeginEpoch makes every live block old. Blocks that are allocated afterwards are young until the next BeginEpoch,
-// also at the address of a freed old block.
+// BeginEpoch makes every live block old, except blocks of a Central and of Config.Large. Blocks that the Heap
+// allocates afterwards are young until the next BeginEpoch, also at the address of a freed old block.
 //
 // An epoch does not change the cost of Alloc and Free, except that a Free of an old block takes the slow path.
 // BeginEpoch reads and writes 8 bytes for each KiB up to the highest unit in use, and may allocate in the Go heap. In
@@ -41,8 +41,8 @@ func (h *Heap) EndEpoch() {
 
 // Young yields the live blocks that were allocated since BeginEpoch, in the order of their addresses, with the block
 // size of their class in bytes. If there is no epoch, Young yields all live blocks. Young does not yield blocks of a
-// Central or of Config.Large. The function yield must not use the heap. In memfast builds Young yields nothing. Cost:
-// 8 bytes read for each KiB up to the highest unit in use.
+// Central or of Config.Large. The function yield must not use the heap. In memfast builds and on a closed heap Young
+// yields nothing. Cost: 8 bytes read for each KiB up to the highest unit in use.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	if !invariant.Exact {
 		return

@@ -18,15 +18,15 @@ import (
 // Free do not read or write the block, except in debug builds (-tags memdebug or -race).
 //
 // Blocks are not zeroed. A block is aligned to 16 bytes, or to a larger alignment that was passed to Alloc. It
-// belongs to the caller and keeps its address until Free, Reset or Close. A block lies outside the Go heap and must
-// not contain Go pointers.
+// belongs to the caller and keeps its address until it is freed, until Reset or Close, or until the page source ends.
+// A block lies outside the Go heap and must not contain Go pointers.
 //
 // A Heap is not safe for concurrent use: one goroutine at a time may call it. Goroutines share a heap through
 // [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.
 //
-// After Close, and after its page source has ended, Alloc, Trim and Warm fail with memory.ErrClosed. Free, FreeAny,
-// SizeOf, Resize, Reset, BeginEpoch and EndEpoch then panic with a *memory.Misuse. Free and FreeAny of nil still do
-// nothing.
+// A Heap is closed after a Close that succeeded, and after its page source has ended. Alloc, Trim and Warm of a
+// closed Heap fail with memory.ErrClosed. Free, FreeAny, SizeOf, Resize, Reset, BeginEpoch and EndEpoch panic with a
+// *memory.Misuse. Free and FreeAny of nil still do nothing.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -140,8 +140,8 @@ const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan
 
 // New returns an empty heap with address space from src, and commits no memory yet. If src is nil, it is
 // page.Default(). If a field is out of range, MaxSize is too large for Classes, or Large is an interface with a nil
-// pointer, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If New fails, the heap
-// is nil and nothing is reserved.
+// pointer, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails,
+// the heap is nil and nothing is reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.MaxSize = cmp.Or(cfg.MaxSize, 4096)
@@ -177,8 +177,10 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 //
 // If the heap is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size is
 // above MaxSize, Alloc returns the error of Config.Large; if Large is nil, the error is memory.ErrTooLarge. If the
-// reservation is full or the page source refuses memory, the error wraps memory.ErrOutOfMemory. A failed Alloc does
-// not change the results of Classes and Stats, except for Failures.
+// reservation is full, the page source refuses memory, or the Go heap has no space for the metadata, the error wraps
+// memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. A failed Alloc does not
+// change the results of Classes and Stats, except for Failures and for the frees of a function of [Heap.OnShort].
+// Failures does not count the errors of Large.
 //
 // Debug builds (-tags memdebug or -race) panic with a *memory.Misuse if the free block was written to. After such a
 // panic the next Alloc may return this block.
@@ -220,9 +222,10 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // Free frees a block. The parameter size is the size that was requested from Alloc, or the new size of the last
 // successful Resize. If p is nil, Free does nothing. The block must not be used afterwards.
 //
-// Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong size.
-// Ordinary builds detect a size that the class of the block never serves. Debug builds detect every wrong size.
-// Builds with memfast do not detect every double free: see the table in the package comment. Cost: constant.
+// A block of Config.Large is passed on to Free of Large. For all other blocks Free panics with a *memory.Misuse for a
+// double free, an interior pointer, a foreign pointer and a wrong size. Ordinary builds detect a size that the class
+// of the block never serves. Debug builds detect every wrong size. Builds with memfast do not detect every double
+// free: see the table in the package comment. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
@@ -237,8 +240,9 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Heap.Free] without the size, and has the cost of Free. If p is nil, FreeAny does nothing. FreeAny
-// panics with a *memory.Misuse for a double free, an interior pointer and a foreign pointer. A block of Config.Large
-// is passed on to Large if Large is a memory.AnyFreer. If Large is no AnyFreer, passing such a block is misuse.
+// panics with a *memory.Misuse for a double free, an interior pointer and a foreign pointer. For memfast builds see
+// Free. A block of Config.Large is passed on to Large if Large is a memory.AnyFreer. If Large is no AnyFreer, passing
+// such a block is misuse.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	if off >= h.limit {
@@ -354,8 +358,8 @@ func (h *Heap) pop(ci uint8, size uintptr) unsafe.Pointer {
 }
 
 // Base returns the first address of the reservation, from which callers may count offsets of blocks. The address is
-// constant until Close. On a closed heap Base returns nil. If the heap has a Config.Large, Base returns nil, too,
-// because blocks of Large lie outside the reservation.
+// constant while the heap is open. On a closed heap Base returns nil. If the heap has a Config.Large, Base returns
+// nil, too, because blocks of Large lie outside the reservation.
 func (h *Heap) Base() unsafe.Pointer {
 	if h.large != nil {
 		return nil
@@ -364,9 +368,9 @@ func (h *Heap) Base() unsafe.Pointer {
 }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. For an address outside the reservation it returns the Generation of Config.Large. In other builds
-// Generation returns 0. Package remote uses Generation to detect stale frees. Generation is safe for concurrent use,
-// also after Close, if Generation of Large is.
+// modulo 2^32. For an address outside the reservation it returns the result of Generation of Config.Large, or 0 if
+// Large has no such method. In other builds Generation returns 0. Package remote uses Generation to detect stale
+// frees. Generation is safe for concurrent use, also after Close, if Generation of Large is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
 		return n
@@ -378,7 +382,7 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 }
 
 // Owns reports whether p lies in the heap's reservation. p need not be in a live block. Owns returns false for blocks
-// of Config.Large, and after Close. Cost: constant.
+// of Config.Large, and on a closed heap. Cost: constant.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the usable size of a live block in bytes: the block size of its class. For a block of Config.Large,

@@ -8,7 +8,8 @@ import (
 )
 
 // Trim recycles every span without a live block, so that any class may use the memory of the span. It returns the
-// committed memory above the highest span in use to the page source. Memory between spans in use stays committed.
+// committed memory above the highest span in use to the page source, in whole pages (page.SizeOf). Memory between
+// spans in use stays committed.
 //
 // If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps the error of the
 // source; the spans are recycled nevertheless. Cost: proportional to the free blocks, and to a few bytes of metadata
@@ -189,8 +190,8 @@ func (h *Heap) allocs() (n uint64) {
 // memory. If the page source prefaults ([page.Options]), the page faults happen in Warm. Trim returns unused memory.
 //
 // If the heap is closed, the error is memory.ErrClosed. If the parameter bytes exceeds the reservation, the error
-// wraps memory.ErrOutOfMemory. If the page source fails, the error wraps the error of the source. If Warm fails,
-// nothing has changed.
+// wraps memory.ErrOutOfMemory. If the page source fails, the error wraps the error of the source. If Warm fails, no
+// memory is committed.
 func (h *Heap) Warm(bytes uintptr) error {
 	if h.base == nil {
 		return memory.ErrClosed
