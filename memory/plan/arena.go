@@ -17,9 +17,10 @@ import (
 //	Base      Base+Offset(id)          Base+Total
 //	  | ......... | buffer id | ........ |
 //
-// A pointer is valid from the buffer's birth until its death, or Close. Buffers are not zeroed: a new buffer contains
-// the bytes of the buffers that used the same memory before. A block must not contain Go pointers. If the plan's
-// alignment exceeds 64 KiB, up to Plan.Align bytes in front of the block are committed and not used.
+// A pointer is valid from the buffer's birth until its death, Close or the end of the page source. Buffers are not
+// zeroed: a new buffer contains the bytes of the buffers that used the same memory before. A block must not contain
+// Go pointers. If the plan's alignment exceeds 64 KiB, up to Plan.Align bytes in front of the block are committed and
+// not used.
 //
 // Builds with -race or -tags memdebug check lifetimes from Begin on. Get panics for a buffer outside its lifetime. A
 // buffer is filled with 0xCD at its birth and with 0xDD at its death. If the memory of a new buffer was written while
@@ -64,7 +65,7 @@ func New(src page.Source, p *Plan) (*Arena, error) {
 
 // Get returns the address of a buffer, aligned as declared. The pointer of a buffer of size 0 must not be
 // dereferenced. If the plan does not have the ID, or the arena is closed, Get panics with a *memory.Misuse. In debug
-// builds Get also panics for a buffer outside its lifetime.
+// builds, between Begin and Reset, Get also panics for a buffer outside its lifetime.
 //
 // Cost: if the IDs count from 0 without a gap, a comparison, a load and an addition, inlined. For IDs beyond the
 // first gap Get takes a binary search, 20 ns for a thousand buffers.
@@ -109,7 +110,8 @@ func (a *Arena) debugGet(i int) {
 // Slice returns the buffer as a slice of T. Length and capacity are the number of elements that fit into the buffer.
 // The elements are not zeroed. The [memory.Type] proves that T has no Go pointer. If the buffer's alignment is less
 // than the alignment of T, the error is memory.ErrAlign. For the zero Type, and if T has size 0, the error is
-// memory.ErrTooLarge. Slice panics in the same cases as Get.
+// memory.ErrTooLarge, whatever the alignment is. With an error the slice is nil. Slice panics in the same cases as
+// Get.
 func Slice[T any](a *Arena, t memory.Type[T], id uint32) ([]T, error) {
 	i := a.index(id)
 	if !t.Valid() || t.Size() == 0 {
@@ -218,8 +220,9 @@ func (a *Arena) Close() error {
 	return nil
 }
 
-// Stats counts every buffer as one allocation, live from New to Close. InUse is the plan's Total and Requested is the
-// plan's Bound. So internal fragmentation is the memory that the plan wastes.
+// Stats counts every buffer as one allocation, live from New to Close. While the arena is open, InUse is the plan's
+// Total and Requested is the plan's Bound; after Close both are 0. Peak is always Total. So internal fragmentation is
+// the memory that the plan wastes.
 func (a *Arena) Stats() memory.Stats {
 	n, total := uint64(a.plan.Len()), uint64(a.plan.total)
 	s := memory.Stats{

@@ -9,8 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Limits bounds a call of Exact. If Time is 0, every machine computes the same result for the same buffers and
-// limits.
+// Limits bounds a call of Exact. If Time is 0, every machine computes the same plan for the same buffers and limits.
 type Limits struct {
 	// Steps is the number of places for a buffer that the search tries. 0 means DefaultSteps if Time is 0 as well,
 	// and no limit otherwise. The work of Fast, which comes first, does not count.
@@ -60,8 +59,9 @@ func (p Proof) String() string {
 // Exact searches, and can prove a plan minimal. In addition, for sets of any size, Exact places the buffers
 // repeatedly, first the buffers that ended too high.
 //
-// If the set is invalid, the error wraps memory.ErrConfig and has all errors of the set. If a limit is negative, the
-// error wraps memory.ErrConfig. If the time is over, the error wraps ErrTime. With an error the plan is nil.
+// If Steps or Time is negative, the error wraps memory.ErrConfig. If the set is invalid, the error is that of [Fast].
+// If the time is over before a plan is verified, the error wraps ErrTime. With an error the plan is nil, and the
+// Proof says what was found so far.
 func Exact(buffers []Buffer, limits Limits) (*Plan, Proof, error) {
 	begin := time.Now()
 	if limits.Steps < 0 || limits.Time < 0 {

@@ -8,8 +8,10 @@ import (
 )
 
 // Fast places one buffer after the other, in several orders and by two rules, and returns the smallest plan. If the
-// set is invalid, the error wraps memory.ErrConfig and has all errors of the set. The order of the buffers does not
-// matter: every machine computes the same plan for a set.
+// set has more than [Count] buffers, the error wraps no other error. If the set is invalid for another reason, the
+// error wraps memory.ErrConfig and has all errors of the buffers. If the buffers are valid but need too many bytes,
+// the error also wraps memory.ErrTooLarge. The order of the buffers does not matter: every machine computes the same
+// plan for a set.
 //
 // The first attempt is the rule of inference engines: the largest buffer first, each at the lowest offset that is
 // free during its lifetime. So for up to two thousand buffers Fast is never worse than the rule of inference engines.
@@ -24,7 +26,8 @@ func Fast(buffers []Buffer) (*Plan, error) { return FastWithin(buffers, 0) }
 
 // FastWithin is Fast for a given capacity in bytes. It returns the first plan that is not larger than capacity. If
 // FastWithin finds no such plan, it returns the smallest plan, as Fast does. So compare the plan's Total with
-// capacity. Cost: if the first attempt fits, one attempt; otherwise at most as Fast.
+// capacity. A capacity of 0 is no capacity. The errors are those of Fast. Cost: if the first attempt fits, one
+// attempt; otherwise at most as Fast.
 func FastWithin(buffers []Buffer, capacity uintptr) (*Plan, error) {
 	set, err := declared(buffers)
 	if err != nil {

@@ -82,7 +82,7 @@ func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// Load reads a plan from the named file, as Read does.
+// Load reads a plan from the named file, as Read does. The error wraps the error of Open, of [Read] or of Close.
 func Load(fsys fs.FS, name string) (*Plan, error) {
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -114,9 +114,10 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Read reads a plan file to the end of r, checks its checksum, and verifies the plan. The error wraps ErrFormat,
-// ErrVersion, ErrInvalid or the error of r. The memory that Read allocates is proportional to the bytes of r, even if
-// the header of the file is forged.
+// Read reads a plan file to the end of r, checks its checksum, and verifies the plan. Read stops early if r has more
+// bytes than a plan can have. The error wraps ErrFormat, ErrVersion, ErrInvalid or the error of r. If r repeatedly
+// returns neither bytes nor an error, the error wraps io.ErrNoProgress. The memory that Read allocates is
+// proportional to the bytes of r, even if the header of the file is forged.
 func Read(r io.Reader) (*Plan, error) {
 	const most = headerBytes + Count*recordBytes + sumBytes
 	b, err := io.ReadAll(io.LimitReader(&patient{r: r}, most+1))

@@ -10,7 +10,7 @@ import (
 )
 
 // A Plan has the offset of every buffer of a set in one block. A Plan never changes and is safe for concurrent use.
-// Make a Plan with [Fast], [Exact], [Read] or [Load].
+// Make a Plan with [Fast], [FastWithin], [Exact], [Read] or [Load].
 type Plan struct {
 	// Invariants, verified by Verify in this order:
 	//
@@ -113,7 +113,8 @@ func (p *Plan) Ratio() float64 {
 	return float64(p.total) / float64(p.bound)
 }
 
-// Align returns the alignment in bytes that the block needs: the largest alignment of any buffer.
+// Align returns the alignment in bytes that the block needs: the largest alignment of any buffer, or 1 without
+// buffers.
 func (p *Plan) Align() uintptr {
 	a := uintptr(1)
 	for _, b := range p.buffers {

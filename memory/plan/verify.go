@@ -5,9 +5,10 @@ import (
 	"fmt"
 )
 
-// Verify verifies the plan and returns all violations, joined into one error. It reports at most 100 overlaps. The
-// buffers must be valid, every offset must be aligned, and every buffer must end within Total. Buffers that live at
-// the same moment must not share a byte, and Bound must be the load bound. Exact, Read and Load call Verify; Fast
+// Verify verifies the plan and returns all violations, joined into one error. It reports at most 100 overlaps. If the
+// buffers are not valid, it reports only their errors. The buffers must be valid, every offset must be aligned, and
+// every buffer must end within Total. Total must not exceed the bytes of all buffers side by side. Buffers that live
+// at the same moment must not share a byte, and Bound must be the load bound. Exact, Read and Load call Verify; Fast
 // calls Verify in debug builds. Cost: O(n log n), 0.4 µs a buffer.
 func (p *Plan) Verify() error { return p.verify(nil, untimed) }
 
