@@ -23,7 +23,8 @@ type Faulty struct {
 	// program, a function of page.Limit.OnSoft may panic in this way. If PanicAt is 0, no call of Reserve or Commit
 	// panics.
 	PanicAt int
-	// FailReturnAt and PanicReturnAt are FailAt and PanicAt for the calls of Decommit and Release.
+	// FailReturnAt and PanicReturnAt are FailAt and PanicAt for the calls of Decommit and Release. The error of such
+	// a call wraps no other error.
 	FailReturnAt, PanicReturnAt int
 	// FailReturns makes every Decommit and Release fail.
 	FailReturns bool
@@ -42,10 +43,10 @@ var ErrInjected = errors.New("memtest: injected panic")
 // NewFaulty returns a Faulty on page.Default() without faults. The caller sets the fields.
 func NewFaulty() *Faulty { return &Faulty{Source: page.Default()} }
 
-// Calls returns the number of calls of Reserve and Commit so far, including failed calls.
+// Calls returns the number of calls of Reserve and Commit so far, including calls that failed or panicked.
 func (f *Faulty) Calls() int { return f.calls }
 
-// Returns returns the number of calls of Decommit and Release so far, including failed calls.
+// Returns returns the number of calls of Decommit and Release so far, including calls that failed or panicked.
 func (f *Faulty) Returns() int { return f.returns }
 
 // Reserved returns the number of reservations that were not released. At the end of a test such reservations are
@@ -85,7 +86,7 @@ func (f *Faulty) Commit(m page.Memory, off, size uintptr) error {
 
 // CommitSome tries to commit `want` bytes. If the first attempt fails, it tries `least` bytes. If the Faulty is
 // Miserly, it tries only `least` bytes. Each attempt is a call of Commit. CommitSome returns the number of committed
-// bytes, or the error of the last attempt.
+// bytes, or 0 and the error of the last attempt.
 func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, error) {
 	if f.Miserly {
 		want = least

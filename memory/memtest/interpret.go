@@ -12,8 +12,9 @@ import (
 const opBytes = 6
 
 // Interpret runs program against a new allocator of s and compares it with a [Shadow]. It calls Check after every
-// operation, in long programs after every 16th operation. A violation ends the test. Any bytes are a program, with 6
-// bytes for each operation:
+// operation, in programs of more than 1,000 operations after every 16th operation. A violation ends the test. At the
+// end it closes the allocator. Any bytes are a program, with 6 bytes for each operation; a rest below 6 bytes is
+// ignored:
 //
 //	opcode mod 8   0–3 alloc   4–5 free   6 free-any or resize, if the allocator has it
 //	               7 reset (rarely) or trim (as rarely), if the allocator has it

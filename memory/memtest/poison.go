@@ -54,8 +54,8 @@ func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 
 // WriteIsTold writes 0x41 into a freed block, whose address is p, size is `size` and alignment is al. The parameter
 // `at` is the offset of the written byte. The next Alloc of size bytes would return this block. This Alloc must panic
-// with a *memory.Misuse that contains all strings of want and "use after free", and must change nothing. A second
-// Alloc must return p.
+// with a *memory.Misuse that has the address p and contains ".Alloc", "use after free" and all strings of want. It
+// must not change Stats, and Check must return nil. A second Alloc must return p.
 func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
 	t.Helper()
 	*(*byte)(unsafe.Add(p, at)) = 0x41
@@ -73,9 +73,10 @@ func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, a
 	}
 }
 
-// OverflowIsToldByResize allocates a block of 256 bytes, behind which a must have free memory, and writes a byte
-// behind the block. A Resize to 1024 bytes must panic with a *memory.Misuse that contains all strings of want, and
-// must change nothing. A second Resize must succeed. The test is for debug builds; a must be a memory.Resizer.
+// OverflowIsToldByResize allocates a block of 256 bytes, behind which a must have 768 bytes of free memory, and
+// writes the byte at offset 300. A Resize to 1024 bytes must panic with a *memory.Misuse that names this byte and
+// contains all strings of want. It must not change Stats, and Check must return nil. A second Resize must succeed.
+// The test is for debug builds; a must be a memory.Resizer.
 func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
 	t.Helper()
 	r := a.(memory.Resizer)
@@ -92,7 +93,8 @@ func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
 	}
 }
 
-// CopiesAreNamed verifies that `go vet` reports copies of each type. Such a type must contain an invariant.Owner.
+// CopiesAreNamed verifies that each type is or contains an invariant.Owner, so that `go vet` reports copies. It does
+// not run `go vet`.
 func CopiesAreNamed(t testing.TB, types ...reflect.Type) {
 	t.Helper()
 	for _, of := range types {

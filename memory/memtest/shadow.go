@@ -118,7 +118,8 @@ func (s *Shadow) Take(i int) Block {
 func (s *Shadow) Forget(i int) { s.blocks = slices.Delete(s.blocks, i, i+1) }
 
 // Resize records that the i-th oldest block, from 0, was resized in place to size bytes. The test ends if a byte
-// within both sizes was changed. The block is filled again.
+// within both sizes was changed. The block is filled again, keeps its place in the order, and must satisfy
+// [Shadow.Add].
 func (s *Shadow) Resize(i int, size uintptr) {
 	s.tb.Helper()
 	s.Move(i, s.blocks[i].Ptr, size)

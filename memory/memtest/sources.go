@@ -39,8 +39,9 @@ type Reporter interface {
 }
 
 // Gifts verifies a constructor whose source returns the wrong memory. If the source returns no memory, the
-// constructor must fail with "reserved 0 bytes at". If the source returns 8 GiB, the allocator must use only 1 MiB,
-// because it has no metadata for the rest. The function construct must request this 1 MiB.
+// constructor must fail with "reserved 0 bytes at". If the source returns 8 GiB, as it does on 64-bit systems, the
+// allocator must use only 1 MiB, because it has no metadata for the rest. The function construct must request this 1
+// MiB.
 func Gifts[A interface {
 	Reporter
 	comparable
@@ -71,7 +72,7 @@ type Mortal struct {
 }
 
 // NewMortal returns a Mortal with size bytes of src. If src is nil, NewMortal uses page.Default(). If the memory
-// cannot be reserved, the test ends.
+// cannot be reserved or made a Carve, the test ends.
 func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	tb.Helper()
 	src = cmp.Or(src, page.Default())

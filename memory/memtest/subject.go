@@ -16,7 +16,7 @@ type Subject struct {
 	New func(src page.Source) (memory.Allocator, error)
 	// MaxSize is the largest size in bytes that the tests request. 0 means 4096.
 	MaxSize uintptr
-	// FixedSize, when not 0, is the only size that the allocator serves.
+	// FixedSize, when not 0, is the only size that the allocator serves. MaxSize is then ignored.
 	FixedSize uintptr
 	// MaxAlign is the largest alignment that the tests request. 0 means memory.MaxAlign.
 	MaxAlign uintptr
