@@ -15,7 +15,7 @@ import (
 //
 // The manager belongs to the game goroutine. A worker uses only its own [Worker]. Other goroutines free blocks
 // through [Manager.NewFreer]. If a misuse, a callback or a hook panics in a method, completed steps are kept, and the
-// call can be retried. A second Close completes in any case, see [Manager.Close].
+// call can be retried. A second Close continues after callbacks that fail, see [Manager.Close].
 //
 // The allocators that Slab, Large, Frames and the like return are for allocating, freeing and reading. Only the
 // manager may reset, advance or close them. Free tagged blocks through the manager, a [Tag] or a Freer.
@@ -74,9 +74,9 @@ type record struct {
 }
 
 // Alloc allocates from the slab, and above 4 KiB from the large tier. It is the general heap of the game goroutine.
-// The block is not zeroed. The block is valid until it is freed, also after its level has ended. A block that
-// outlives its level is reported by EndLevel as a leak. Align is a power of two from 1 to 4096. Alloc returns the
-// errors of [slab.Heap.Alloc].
+// The block is not zeroed. The block is valid until it is freed, also after its level has ended. If a block was
+// allocated inside a level and is live at its end, EndLevel reports the block as a leak. Align is a power of two from
+// 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
 //
 // Other goroutines send the blocks that they free to the game goroutine. If the size class has no free block, Alloc
 // frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If such a block

@@ -97,7 +97,8 @@ func (m *Manager) addPool(t *Tag, name string, p Pool) {
 }
 
 // Funcs is a Pool whose methods call functions. Use Funcs for memory whose owner lacks the methods of a Pool, or must
-// not be reset with the level. Register a pointer to the Funcs with AddPool. Each function may be nil.
+// not be reset with the level. The zero Funcs has no bytes and does nothing. Register a pointer to the Funcs with
+// AddPool. Each function may be nil.
 type Funcs struct {
 	StatsFunc func() memory.Stats // must change nothing; nil: the statistics are zero
 	// ResetFunc is called at EndLevel and Close. If ResetFunc is nil, the pool's contents outlive the level, and
@@ -106,7 +107,7 @@ type Funcs struct {
 	CloseFunc func() error // called at Close, after ResetFunc
 }
 
-// Stats calls StatsFunc.
+// Stats calls StatsFunc. If it is nil, Stats returns the zero Stats.
 func (f *Funcs) Stats() (s memory.Stats) {
 	if f.StatsFunc != nil {
 		s = f.StatsFunc()
@@ -114,14 +115,14 @@ func (f *Funcs) Stats() (s memory.Stats) {
 	return s
 }
 
-// Reset calls ResetFunc.
+// Reset calls ResetFunc, if it is not nil.
 func (f *Funcs) Reset() {
 	if f.ResetFunc != nil {
 		f.ResetFunc()
 	}
 }
 
-// Close calls CloseFunc.
+// Close calls CloseFunc and returns its error. If CloseFunc is nil, Close returns nil.
 func (f *Funcs) Close() error {
 	if f.CloseFunc == nil {
 		return nil

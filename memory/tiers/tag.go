@@ -24,8 +24,8 @@ const (
 // of the other tiers is counted under a tag through [Tag.Frame], [Tag.Level], [Worker.Tag], [Tag.AddPool] and
 // [NewPoolIn].
 //
-// A tagged block is like every other block of the manager: not zeroed, valid until it is freed, and reported by
-// EndLevel if it outlives its level. Free checks the size of a tagged block to the byte, also in slab. Do not free a
+// A tagged block is like every other block of the manager: not zeroed, and valid until it is freed. EndLevel reports
+// it as described at [Manager.Alloc]. Free checks the size of a tagged block to the byte, also in slab. Do not free a
 // tagged block through the tier's own allocator, such as Slab(): this leaves a stale entry. The tag's statistics are
 // wrong until the address is reused. A later Free of the address may panic and report a wrong size. Check reports the
 // stale entry.
