@@ -142,8 +142,8 @@
 //	a filter with ChangedSince    4 bytes read per entity and named component, a call per run of
 //	                              changed entities
 //	Writes of a filter            4 bytes written per entity and tracked component
-//	a filter with To              a map look-up, and a visit to each table of the target
-//	SetTarget                     moves the row, after a map look-up if the target differs from that
+//	a filter with To              a look-up, and a visit to each table of the target
+//	SetTarget                     moves the row, after a look-up if the target differs from that
 //	                              of the entity before
 //	create, remove                a slot from the free list, one row; removal moves one row
 //	Add, Remove of a component,
@@ -158,8 +158,9 @@
 //	ReadJSON                      some 3 µs and 15 Go allocations per entity and component
 //	memory                        8 bytes per entity in its row, 8 in the index, 4 per tracked
 //	                              component; 100 bytes per chunk and 8 more per component type; some
-//	                              700 per archetype or target of one; at most one chunk of a large
-//	                              archetype is unused, of others at most half of the bytes
+//	                              700 per archetype, and some 500 per further target of one; at most
+//	                              one chunk of a large archetype is unused, of others at most half of
+//	                              the bytes
 //
 // The command go run -C ecs/bench . compares this with Ark and hand-written loops.
 //

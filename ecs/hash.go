@@ -70,9 +70,9 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 }
 
 // Hash mixes the state of the world into h and returns the result. The state is all entities and all pointer-free
-// components in storage order, and the targets of relations. The component types of each archetype with entities are
-// included, but not the values of types with pointers. Ticks, resources, events and pending commands are not
-// included.
+// components in storage order, except for padding and blank fields, and the targets of relations. The component types
+// of each archetype with entities are included, but not the values of types with pointers. Ticks, resources, events
+// and pending commands are not included.
 //
 // For the same h, two worlds have the same Hash if they had the same operations with the same results and have the
 // same Config.ChunkBytes and Config.FirstChunkBytes. This holds on all 64-bit architectures. All NaNs of Go types

@@ -16,8 +16,9 @@ var (
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 )
 
-// Lossy describes a field that encoding/json would silently omit from values of t, or returns "".
-// It does not look into types that marshal themselves, unless they do so by an embedded field.
+// Lossy describes a field that encoding/json would silently omit from values of t, or whose tag Go releases treat
+// differently. If there is none, Lossy returns "". It does not look into types that marshal themselves, unless they
+// do so by an embedded field.
 func Lossy(t reflect.Type) string { return lossy(t, nil) }
 
 // lossy is Lossy within the types that contain t, which may be recursive.

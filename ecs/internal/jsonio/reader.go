@@ -20,8 +20,8 @@ type Reader struct {
 	stop  func() error
 }
 
-// NewReader returns a reader of in. It calls stop after each read and each UnmarshalJSON, and
-// returns the error of stop instead of its own if there is one.
+// NewReader returns a reader of in. The Reader calls stop after each token and each value. If stop returns an error,
+// the Reader returns this error instead of its own.
 func NewReader(in io.Reader, stop func() error) *Reader {
 	r := &Reader{in: lineReader{r: in}, stop: stop}
 	r.dec = json.NewDecoder(&r.in)
@@ -42,7 +42,7 @@ func (r *Reader) At(err error) error {
 	return fmt.Errorf("line %d, byte %d: %w", r.in.lines-waiting+1, r.dec.InputOffset(), err)
 }
 
-// Offset returns the number of bytes before the next token.
+// Offset returns the number of bytes up to the end of the last token or value.
 func (r *Reader) Offset() int64 { return r.dec.InputOffset() }
 
 // More reports whether the current array or object has another element.
@@ -51,7 +51,8 @@ func (r *Reader) More() bool { return r.dec.More() }
 // Decode reads the next value into the variable that v points to. Unknown fields are errors.
 func (r *Reader) Decode(v any) error { return r.After(r.dec.Decode(v)) }
 
-// After returns the error of a call that may have run foreign code: that of stop if there is one.
+// After returns the error of stop if there is one, otherwise err. It turns the end of the text into
+// io.ErrUnexpectedEOF and shortens numbers that err quotes.
 func (r *Reader) After(err error) error {
 	if wrong, ok := err.(*json.UnmarshalTypeError); ok { // it repeats all digits of a number
 		short := *wrong
@@ -84,7 +85,7 @@ func (r *Reader) token() (json.Token, error) {
 	return t, r.After(err)
 }
 
-// Delim reads one bracket.
+// Delim reads one bracket. Any other token is an error.
 func (r *Reader) Delim(want json.Delim) error {
 	t, err := r.token()
 	if err == nil && t != want {
@@ -93,7 +94,7 @@ func (r *Reader) Delim(want json.Delim) error {
 	return err
 }
 
-// Text reads a string.
+// Text reads a string. Any other token is an error.
 func (r *Reader) Text() (string, error) {
 	t, err := r.token()
 	if err != nil {
@@ -156,7 +157,8 @@ type Member struct {
 	Read func() error
 }
 
-// Members reads an object that has these members, in this order.
+// Members reads an object whose members are among these, in this order. It returns an error if a member is unknown or
+// a Must is missing.
 func (r *Reader) Members(ms ...Member) error {
 	err := r.Object(func(name string) error {
 		for len(ms) > 0 {
@@ -178,7 +180,7 @@ func (r *Reader) Members(ms ...Member) error {
 	return err
 }
 
-// Clip returns at most 40 bytes of a text, for errors that quote it.
+// Clip returns a text for errors that quote it: at most 40 bytes, followed by … if the text is longer.
 func Clip[T ~string | ~[]byte](text T) string {
 	if len(text) > 40 {
 		return string(text[:40]) + "…"

@@ -17,7 +17,8 @@ type SlotRun struct {
 	Gen      uint32
 }
 
-// Add appends a slot, and reports false if it does not continue the run.
+// Add appends a slot and returns true. It returns false if the slot does not continue the run, has another
+// generation, or would be the 65th.
 func (s *SlotRun) Add(index, gen uint32) bool {
 	if gen != s.Gen || max(s.From, s.To)-min(s.From, s.To) >= maxRun-1 {
 		return false
@@ -51,7 +52,8 @@ func (s SlotRun) String() string {
 	return fmt.Sprintf("%d-%d:%d", s.From, s.To, s.Gen)
 }
 
-// ParseRun reads the result of String.
+// ParseRun reads the result of String. It returns an error for any other text, for slot 0, for more than 64 slots,
+// and for an odd generation or 0.
 func ParseRun(text string) (s SlotRun, err error) {
 	slots, gen, _ := strings.Cut(text, ":")
 	from, to, several := strings.Cut(slots, "-")
@@ -78,18 +80,19 @@ func ParseRun(text string) (s SlotRun, err error) {
 // allocates a hundred times its length.
 const genPage = 256
 
-// Generations maps slots to their generations, in pages that are allocated when needed. Memory
-// depends on how many slots are named, not on the highest: 4 bytes a slot in the Go heap.
+// Generations maps slots to their generations, in pages that are allocated when needed. Memory depends on how many
+// pages have a named slot, not on the highest slot: 1 KiB a page in the Go heap. Slots start at 1, and generations
+// are not 0.
 type Generations struct {
 	pages map[uint32]*[genPage]uint32
 	n     uint32 // slots
 	last  uint32 // the highest
 }
 
-// Last returns the highest slot.
+// Last returns the highest slot that was added, or 0.
 func (g *Generations) Last() uint32 { return g.last }
 
-// At returns the generation of a slot, or 0.
+// At returns the generation of a slot, or 0 if the slot was not added.
 func (g *Generations) At(index uint32) uint32 {
 	if p := g.pages[index/genPage]; p != nil {
 		return p[index%genPage]
@@ -97,7 +100,7 @@ func (g *Generations) At(index uint32) uint32 {
 	return 0
 }
 
-// Set adds a slot, and reports false if it was added before.
+// Set adds a slot and returns true. If the slot was added before, Set changes nothing and returns false.
 func (g *Generations) Set(index, gen uint32) bool {
 	p := g.pages[index/genPage]
 	if p == nil {
