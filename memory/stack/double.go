@@ -37,7 +37,7 @@ type DoubleConfig struct {
 }
 
 // NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). If src fails, NewDouble
-// returns an error that wraps the error of src, and reserves nothing.
+// reserves nothing, and the error wraps the error of page.NewCommitted.
 func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
@@ -58,7 +58,8 @@ func (d *Double) Bottom() *End { return &d.bottom }
 // Top returns the End that falls from the end of the buffer. Each call returns the same End.
 func (d *Double) Top() *End { return &d.top }
 
-// Available returns the bytes between the two edges, before padding for alignment. After Close, Available returns 0.
+// Available returns the bytes between the two edges, before padding for alignment. If the Double is closed, Available
+// returns 0.
 func (d *Double) Available() uintptr { return d.top.edge - d.bottom.edge }
 
 // ResetBottom frees every block of the bottom, as [End.Reset], and leaves the top alone. ResetBottom panics with a
@@ -75,12 +76,14 @@ func (d *Double) Reset() {
 	d.top.Reset()
 }
 
-// Owns reports whether p lies in the buffer. p need not be in a live block. After Close, Owns returns false.
+// Owns reports whether p lies in the buffer. p need not be in a live block. If the memory has been released or the
+// source has ended, Owns returns false.
 func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
-// Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the
-// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. The Ends
-// are open if their memory is still committed; otherwise they are closed.
+// Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the memory
+// cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If memory was
+// decommitted, the Ends are closed; otherwise they stay open. After a Close that succeeded, and after the source has
+// ended, Close does nothing and returns nil.
 func (d *Double) Close() error { return closeBuffer(&d.mem, d.top.origin, &d.bottom, &d.top) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.
@@ -89,8 +92,9 @@ func (d *Double) shut() {
 	d.top.shut()
 }
 
-// Stats returns the sum of the statistics of both Ends. Peak is an upper bound: the sum of two peaks, which may be
-// reached at different times, or Committed if Committed is smaller.
+// Stats returns the sum of the statistics of both Ends, except for Reserved, Committed and Peak. Reserved and
+// Committed are those of the buffer, which contains both Ends. Peak is an upper bound: the sum of two peaks, which
+// may be reached at different times, or Committed if Committed is smaller. If the Double is closed, Peak is 0.
 func (d *Double) Stats() memory.Stats {
 	return join(&d.mem, &d.bottom, &d.top)
 }

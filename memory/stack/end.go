@@ -16,11 +16,13 @@ import (
 //	rising:   origin | block 0 | block 1 |edge ······ wall
 //	falling:  wall ······ edge| block 1 | block 0 | origin
 //
-// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them. A block of
-// size 0 takes one byte, so that no two live blocks share an address and every double free is detected.
+// Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them, or until
+// the source ends. A block of size 0 takes one byte, so that no two live blocks share an address and every double
+// free is detected.
 //
-// All Ends of a buffer together belong to one goroutine at a time. After Close, or after the source has ended, Alloc
-// fails with memory.ErrClosed, and Resize, Mark, Rewind, Reset and a Free of a block panic with a *memory.Misuse.
+// All Ends of a buffer together belong to one goroutine at a time. A buffer is closed after Close, and after its
+// source has ended. Alloc then fails with memory.ErrClosed, and Resize, Mark, Rewind, Reset and a Free of a block
+// panic with a *memory.Misuse.
 type End struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -72,10 +74,10 @@ func (e *End) shut() {
 	e.blocks, e.marks, e.floor = nil, nil, 0
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. If the block does not fit now,
-// the error is memory.ErrOutOfMemory. If size exceeds the capacity, the error is memory.ErrTooLarge. If align is
-// invalid, the error is memory.ErrAlign. If the buffer is closed, the error is memory.ErrClosed. The errors are not
-// wrapped.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. If size is 0, the block takes
+// one byte. If the buffer is closed, the error is memory.ErrClosed. If align is invalid, the error is
+// memory.ErrAlign. If size exceeds the capacity, the error is memory.ErrTooLarge. If the block does not fit now, the
+// error is memory.ErrOutOfMemory. The errors are not wrapped.
 func (e *End) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	bytes := max(size, 1)
@@ -120,10 +122,10 @@ func (e *End) refuse(size, al uintptr) error {
 	return memory.ErrOutOfMemory
 }
 
-// Free frees the newest block. The parameter size is the size that was requested, or the new size of the last Resize.
-// If p is nil, Free does nothing. Any misuse panics with a *memory.Misuse that names p and the newest block. Misuse
-// is an older block, a block that the newest mark protects, an interior or foreign pointer, a wrong size, or a double
-// free.
+// Free frees the newest block. The parameter size is the size that was requested, or the new size of the last Resize
+// that returned true. If p is nil, Free does nothing. Any misuse panics with a *memory.Misuse that describes it.
+// Misuse is an older block, a block that the newest mark protects, an interior or foreign pointer, a wrong size, or a
+// double free. A Free of a block after Close is misuse, too.
 func (e *End) Free(p unsafe.Pointer, size uintptr) {
 	n := len(e.blocks) - 1
 	if n < e.floor || e.blocks[n].off != uintptr(p)-uintptr(e.base) || e.blocks[n].size != size {
@@ -150,11 +152,12 @@ func (e *End) cut(n int) {
 
 // Resize changes the size of the newest block in place and reports whether it did. A block at a rising edge grows up
 // to the other edge or the end of the buffer. The start of a block at a falling edge cannot move. Such a block can
-// only grow into its own padding. If such a block shrinks, the saved bytes are reclaimed when the block is freed.
+// only grow into its own padding and the bytes that it saved by shrinking. If such a block shrinks, the saved bytes
+// are reclaimed when the block is freed.
 //
 // If there is no space, Resize returns false and changes nothing. For an older block, and for a block that the newest
-// mark protects, Resize returns false, too. Resize panics with a *memory.Misuse if p is not a live block of oldSize
-// bytes.
+// mark protects, Resize returns false, too. Resize panics with a *memory.Misuse if p is nil or not a live block of
+// oldSize bytes, or if the buffer is closed.
 func (e *End) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	e.owner.Touch()
 	off := uintptr(p) - uintptr(e.base)
@@ -209,10 +212,10 @@ func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 	return unsafe.Add(e.base, e.blocks[n-1].off), e.blocks[n-1].size
 }
 
-// Len returns the number of live blocks.
+// Len returns the number of live blocks. If the buffer is closed, Len returns 0.
 func (e *End) Len() int { return len(e.blocks) }
 
-// Used returns the bytes in use, with padding. After Close, Used returns 0.
+// Used returns the bytes in use, with padding. If the buffer is closed, Used returns 0.
 func (e *End) Used() uintptr {
 	if e.falls {
 		return e.origin - e.edge
@@ -220,8 +223,8 @@ func (e *End) Used() uintptr {
 	return e.edge - e.origin
 }
 
-// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share their free bytes.
-// After Close, Available returns 0.
+// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share their free bytes. If
+// the buffer is closed, Available returns 0.
 func (e *End) Available() uintptr {
 	if e.falls {
 		return e.edge - *e.wall
@@ -229,16 +232,16 @@ func (e *End) Available() uintptr {
 	return *e.wall - e.edge
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
-// returns nil.
+// Base returns the address from which offsets of blocks count. The address is constant while the buffer is open. If
+// the buffer is closed, Base returns nil.
 func (e *End) Base() unsafe.Pointer { return e.base }
 
 // Extent returns the number of bytes from Base in which blocks may lie. In a [Double] and a [Pivot], this range may
-// also contain blocks of the other End. After Close, Extent returns 0.
+// also contain blocks of the other End. If the buffer is closed, Extent returns 0.
 func (e *End) Extent() uintptr { return max(e.origin, e.limit) }
 
 // Owns reports whether p lies between the origin and the edge, where the live blocks and their padding are. Owns
-// returns false for blocks of another End, and after Close.
+// returns false for blocks of another End, and if the buffer is closed.
 func (e *End) Owns(p unsafe.Pointer) bool {
 	return e.base != nil && uintptr(p)-uintptr(e.base)-min(e.origin, e.edge) < e.Used()
 }
@@ -257,7 +260,7 @@ func (e *End) Reset() {
 }
 
 // Stats returns the statistics of this End. Reserved and Committed are the bytes from the origin of the End to its
-// wall, so the free bytes of a [Double] count for both Ends. Peak is exact.
+// wall, so the free bytes of a [Double] count for both Ends. If the buffer is closed, both are 0. Peak is exact.
 func (e *End) Stats() memory.Stats {
 	used, live := e.Used(), uint64(len(e.blocks))
 	reach := uint64(used + e.Available())

@@ -3,7 +3,7 @@ package stack
 import "github.com/strata-go/strata/memory"
 
 // A Mark is the state of an End at some time, for a Rewind. A Mark expires when the End is rewound to this Mark or to
-// an older one, and at Reset. Marks nest like brackets. The zero Mark is never valid.
+// an older one, and when the End is reset or closed. Marks nest like brackets. The zero Mark is never valid.
 type Mark struct {
 	end    *End
 	serial uint64
@@ -31,8 +31,9 @@ func (e *End) Mark() Mark {
 	return Mark{end: e, serial: e.serial, depth: len(e.marks) - 1}
 }
 
-// Rewind frees every block that was allocated since m. The Mark m expires. Rewind panics with a *memory.Misuse before
-// anything changes if m is a Mark of another End or has expired, or if the buffer is closed. Cost: constant.
+// Rewind frees every block that was allocated since m. The Mark m and all newer Marks expire. Rewind panics with a
+// *memory.Misuse before anything changes if the buffer is closed, or if m is a Mark of another End or has expired.
+// Cost: constant.
 func (e *End) Rewind(m Mark) {
 	if why := e.refuseMark(m); why != "" {
 		panic(&memory.Misuse{Package: "stack", Op: "Rewind", Reason: why})

@@ -38,8 +38,8 @@ type PivotConfig struct {
 }
 
 // NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). If the sum of both capacities
-// overflows, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If NewPivot fails,
-// nothing is reserved.
+// overflows, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If
+// NewPivot fails, nothing is reserved.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	cfg.Forward = cmp.Or(cfg.Forward, defaultBytes)
 	cfg.Backward = cmp.Or(cfg.Backward, cfg.Forward)
@@ -72,8 +72,9 @@ func (p *Pivot) Extend(block unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return p.forward.Resize(block, oldSize, newSize)
 }
 
-// Bytes returns the bytes between the two edges: every live block, and the padding of alignments above 1. The bytes
-// belong to the Pivot. The slice is valid until the next change of one of the Ends. After Close, Bytes returns nil.
+// Bytes returns the bytes between the two edges: every live block, the padding of alignments above 1, and the bytes
+// that shrunk backward blocks have saved. The bytes belong to the Pivot. The slice is valid until the next change of
+// one of the Ends, or until Close or the end of the source. If the Pivot is closed, Bytes returns nil.
 func (p *Pivot) Bytes() []byte {
 	if p.forward.base == nil {
 		return nil
@@ -87,12 +88,14 @@ func (p *Pivot) Reset() {
 	p.backward.Reset()
 }
 
-// Owns reports whether q lies in the buffer. q need not be in a live block. After Close, Owns returns false.
+// Owns reports whether q lies in the buffer. q need not be in a live block. If the memory has been released or the
+// source has ended, Owns returns false.
 func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
-// Close releases the memory: the caller must not use pointers into the buffer. A second Close does nothing. If the
-// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. The Ends
-// are open if their memory is still committed; otherwise they are closed.
+// Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the memory
+// cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If memory was
+// decommitted, the Ends are closed; otherwise they stay open. After a Close that succeeded, and after the source has
+// ended, Close does nothing and returns nil.
 func (p *Pivot) Close() error { return closeBuffer(&p.mem, p.forward.limit, &p.forward, &p.backward) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.
@@ -101,8 +104,9 @@ func (p *Pivot) shut() {
 	p.backward.shut()
 }
 
-// Stats returns the sum of the statistics of both Ends. Peak is the sum of two peaks. They may be reached at
-// different times, so the sum is an upper bound.
+// Stats returns the sum of the statistics of both Ends, except for Reserved, Committed and Peak. Reserved and
+// Committed are those of the buffer. Peak is an upper bound: the sum of two peaks, which may be reached at different
+// times, or Committed if Committed is smaller. If the Pivot is closed, Peak is 0.
 func (p *Pivot) Stats() memory.Stats {
 	return join(&p.mem, &p.forward, &p.backward)
 }

@@ -31,8 +31,8 @@ type Config struct {
 	Bytes uintptr
 }
 
-// New returns a Stack with a buffer of src. If src is nil, it is page.Default(). If src fails, New returns an error
-// that wraps the error of src, and reserves nothing.
+// New returns a Stack with a buffer of src. If src is nil, it is page.Default(). If src fails, New reserves nothing,
+// and the error wraps the error of page.NewCommitted.
 func New(src page.Source, cfg Config) (*Stack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
@@ -50,12 +50,14 @@ func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
 	return page.NewCommitted(src, bytes, bytes, 0, bytes)
 }
 
-// Owns reports whether p lies in the buffer. p need not be in a live block. After Close, Owns returns false.
+// Owns reports whether p lies in the buffer. p need not be in a live block. If the memory has been released or the
+// source has ended, Owns returns false.
 func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
-// Close releases the memory: the caller must not use pointers into the stack. A second Close does nothing. If the
-// memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. The stack
-// is open if its memory is still committed; otherwise it is closed.
+// Close frees every block and releases the memory: the caller must not use pointers into the stack. If the memory
+// cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If memory was
+// decommitted, the stack is closed; otherwise it stays open. After a Close that succeeded, and after the source has
+// ended, Close does nothing and returns nil.
 func (s *Stack) Close() error { return closeBuffer(&s.mem, s.limit, &s.End) }
 
 // closeBuffer closes a buffer of which so many bytes belong to its ends.
