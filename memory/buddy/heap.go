@@ -22,9 +22,10 @@ import (
 //	lists    rung 0 -> 2    rung 2 -> 4              free blocks by rung, linked by the entries
 //	mask     …0101                                   rungs whose list is not empty
 //
-// Blocks are not zeroed. They belong to the caller until Free, Reset or Close. A Heap belongs to one goroutine at a
-// time. After Close, and after its source has ended, Alloc and Trim fail with memory.ErrClosed. SizeOf, Resize,
-// Reset, and a Free or FreeAny of a block then panic with a *memory.Misuse.
+// Blocks are not zeroed. They belong to the caller until Free, FreeAny, Reset or Close, or until the source ends. A
+// Heap belongs to one goroutine at a time. A Heap is closed after Close, also if Close fails, and after its source
+// has ended. Alloc and Trim of a closed Heap fail with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny
+// of a block panic with a *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of every block. If a byte of free
 // memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse and changes
@@ -105,8 +106,9 @@ const (
 )
 
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
-// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If the Go heap
-// has no space for the metadata, the error wraps a *memory.Exhausted.
+// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
+// page.NewPrefixWithMetadata. If the Go heap has no space for the metadata, the error wraps a *memory.Exhausted. If
+// New fails, nothing is reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.MinBlock = cmp.Or(cfg.MinBlock, 256)
@@ -146,9 +148,11 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block of
-// MinBlock bytes. If size exceeds the largest block of the ladder or 4 GiB less one byte, the error is
-// memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, the error is a *memory.Exhausted. If
-// align is invalid, the error is memory.ErrAlign. If the heap is closed, the error is memory.ErrClosed.
+// MinBlock bytes. If the heap is closed, also by the end of the source during Alloc, the error is memory.ErrClosed.
+// If align is invalid, the error is memory.ErrAlign. If size exceeds the largest block of the ladder or 4 GiB less
+// one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, the error is
+// a *memory.Exhausted. If the function of page.Limit.OnSoft makes the heap grow while Alloc commits memory, the inner
+// Alloc panics with a *memory.Misuse.
 //
 // Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
 // cost includes a system call. For an alignment above MinBlock, Alloc looks for a block that fits at any address. If
@@ -217,7 +221,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 
 // Free frees a block and merges it up the ladder. The parameter size is the size that was requested. If p is nil,
 // Free does nothing. Free panics with a *memory.Misuse before anything changes if p is not a live block of this heap,
-// or has another size. Cost: at most a merge for each rung.
+// or has another size. On a closed heap every Free of a block panics. Cost: at most a merge for each rung.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -230,7 +234,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny panics
-// as Free does, except for a wrong size.
+// as Free does, except for a wrong size, which it cannot detect.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -257,20 +261,21 @@ func (h *Heap) release(at uint32) {
 	h.give(part{start, b.rung, b.side})
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
-// returns nil.
+// Base returns the address from which offsets of blocks count. The address is constant while the heap is open. If the
+// heap is closed, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. In other builds Generation returns 0. Package remote uses it to detect stale frees. Generation is safe
-// for concurrent use, also after Close.
+// modulo 2^32. For an address where no block can start, and in other builds, Generation returns 0. Package remote
+// uses it to detect stale frees. Generation is safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation. p need not be in a live block. After Close, Owns returns false.
+// Owns reports whether p lies in the reservation. p need not be in a live block. If the memory has been released or
+// the source has ended, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the requested size in bytes of the live block at p. The caller must not use bytes that rounding up
-// added. SizeOf panics with a *memory.Misuse if Alloc did not return p, or the block is freed.
+// added. SizeOf panics with a *memory.Misuse if Alloc did not return p, the block is freed, or the heap is closed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	at := h.grain.Index(h.base, p)
 	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 {
@@ -295,8 +300,8 @@ func (h *Heap) Reset() {
 }
 
 // Trim returns the free memory behind the last live block to its source, in whole pages, and keeps the addresses. If
-// the heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If
-// Trim fails, nothing has changed.
+// the heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source,
+// and nothing has changed. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -310,9 +315,10 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close releases the memory: the caller must not use pointers into the heap. A second Close does nothing. If the
-// memory cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries
-// again to release the memory.
+// Close frees every block and releases the memory: the caller must not use pointers into the heap. If the memory
+// cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries again to
+// release the memory. After a Close that succeeded, and after the source has ended, Close does nothing and returns
+// nil.
 func (h *Heap) Close() error {
 	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()

@@ -20,9 +20,10 @@ import (
 //	                                                         where a live block starts
 //	runs       {4, 3}, {9, 7}                                the free memory: offset and size
 //
-// Blocks are not zeroed, and are aligned at least to the granule. They belong to the caller until Free, Reset or
-// Close. A Heap belongs to one goroutine at a time. After Close, and after its source has ended, Alloc and Trim fail
-// with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block then panic with a *memory.Misuse.
+// Blocks are not zeroed, and are aligned at least to the granule. They belong to the caller until Free, FreeAny,
+// Reset or Close, or until the source ends. A Heap belongs to one goroutine at a time. A Heap is closed after Close,
+// also if Close fails, and after its source has ended. Alloc and Trim of a closed Heap fail with memory.ErrClosed.
+// SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of the last granule of a block.
 // If a byte of free memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse
@@ -54,9 +55,9 @@ type Heap struct {
 
 // Config configures [New].
 type Config struct {
-	// Reserve is the address space in bytes, and so the largest number of bytes in use. The maximum is 2^28 granules:
-	// 16 GiB with granules of 64 bytes. 0 means 64 MiB. If the system refuses the reservation or its metadata, New
-	// halves the reservation, down to a page.Granule.
+	// Reserve is the address space in bytes, and so the largest number of bytes in use. It is rounded up to a
+	// page.Granule. The maximum is 2^28 granules: 16 GiB with granules of 64 bytes. 0 means 64 MiB. If the system
+	// refuses the reservation or its metadata, New halves the reservation, down to a page.Granule.
 	Reserve uintptr
 	// Policy selects the free run that serves a request, among those that are large enough.
 	Policy Policy
@@ -80,8 +81,9 @@ const (
 )
 
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
-// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src. If the Go heap
-// has no space for the metadata, the error wraps a *memory.Exhausted.
+// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
+// page.NewPrefixWithMetadata. If the Go heap has no space for the metadata, the error wraps a *memory.Exhausted. If
+// New fails, nothing is reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Granule = cmp.Or(cfg.Granule, 64)
@@ -116,10 +118,13 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block of one
-// granule. If size exceeds the reservation or 4 GiB less 2 bytes, the error is memory.ErrTooLarge. If the
-// reservation, the budget or the system is exhausted, the error is a *memory.Exhausted. If align is invalid, the
-// error is memory.ErrAlign. If the heap is closed, the error is memory.ErrClosed. Cost: proportional to the free
-// runs, and a system call if the heap grows.
+// granule. If the heap is closed, also by the end of the source during Alloc, the error is memory.ErrClosed. If align
+// is invalid, the error is memory.ErrAlign. If size exceeds the reservation or 4 GiB less 2 bytes, the error is
+// memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, the error is a *memory.Exhausted.
+// Cost: proportional to the free runs, and a system call if the heap grows.
+//
+// If the function of page.Limit.OnSoft makes the heap grow while Alloc commits memory, the inner Alloc panics with a
+// *memory.Misuse.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
@@ -182,8 +187,8 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 
 // Free frees a block and merges it with its free neighbours. The parameter size is the size that was requested. If p
 // is nil, Free does nothing. Free panics with a *memory.Misuse before anything changes if p is not the start of a
-// live block of this heap, or has another size. Cost: a binary search of the free runs, and 8 bytes moved for each
-// run behind the block if no neighbour is free.
+// live block of this heap, or has another size. On a closed heap every Free of a block panics. Cost: a binary search
+// of the free runs. Unless exactly one neighbour is free, 8 bytes are moved for each run behind the block.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -196,7 +201,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny panics
-// as Free does, except for a wrong size.
+// as Free does, except for a wrong size, which it cannot detect.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -220,20 +225,21 @@ func (h *Heap) release(off uint32, size uintptr) {
 	h.give(off, n)
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant until Close; after Close, Base
-// returns nil.
+// Base returns the address from which offsets of blocks count. The address is constant while the heap is open. If the
+// heap is closed, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. In other builds Generation returns 0. Package remote uses it to detect stale frees. Generation is safe
-// for concurrent use, also after Close.
+// modulo 2^32. For an address where no block can start, and in other builds, Generation returns 0. Package remote
+// uses it to detect stale frees. Generation is safe for concurrent use, also after Close.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt(p) }
 
-// Owns reports whether p lies in the reservation. p need not be in a live block. After Close, Owns returns false.
+// Owns reports whether p lies in the reservation. p need not be in a live block. If the memory has been released or
+// the source has ended, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the requested size in bytes of the live block at p. SizeOf panics with a *memory.Misuse if no live
-// block starts at p.
+// block starts at p, or if the heap is closed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	off := h.grain.Index(h.base, p)
 	if off >= uint64(len(h.live)) || h.live[off] == 0 {
@@ -261,8 +267,8 @@ func (h *Heap) Reset() {
 }
 
 // Trim returns the free memory at the end of the heap to its source, in whole pages, and keeps the addresses. If the
-// heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source. If
-// Trim fails, nothing has changed.
+// heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and
+// nothing has changed. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
@@ -283,9 +289,10 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close releases the memory: the caller must not use pointers into the heap. A second Close does nothing. If the
-// memory cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries
-// again to release the memory.
+// Close frees every block and releases the memory: the caller must not use pointers into the heap. If the memory
+// cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries again to
+// release the memory. After a Close that succeeded, and after the source has ended, Close does nothing and returns
+// nil.
 func (h *Heap) Close() error {
 	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()

@@ -8,7 +8,7 @@ import (
 
 // Resize changes the size of a live block in place and reports whether it did. Shrinking always works. Growing needs
 // free memory behind the block, or the end of the heap and memory to commit. If Resize returns false, nothing has
-// changed. Misuse panics as in [Heap.Free]. A nil p panics, too.
+// changed. Misuse panics as in [Heap.Free]. A nil p panics, too, and so does every call on a closed heap.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	at := h.grain.Index(h.base, p)
