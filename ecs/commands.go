@@ -103,15 +103,15 @@ func (cmd *Commands) Len() int {
 	return len(cmd.ops)
 }
 
-// Skipped returns the number of commands that the last Apply skipped because their entity or target was
-// stale.
+// Skipped returns the number of commands that the last Apply skipped because their entity or target was stale. Before
+// the first Apply, and for the commands of a [Task], it is 0.
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
 // Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
 // while queries are open and in observers. Filters do not match the entity until Apply adds a component. Errors are
-// those of World.NewEntity. On error no entity was created. Spawn panics with a [*memory.Misuse] in a closed world,
-// in a parallel run, during WriteJSON and ReadJSON, and in a callback of the allocator. Spawn for the commands of a
-// [Task] differs: see [Task.Commands].
+// those of World.NewEntity. On error Spawn returns the zero Entity, and no entity was created. Spawn panics with a
+// [*memory.Misuse] in a closed world, in a parallel run, during WriteJSON and ReadJSON, and in a callback of the
+// allocator. Spawn for the commands of a [Task] differs: see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")

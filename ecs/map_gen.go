@@ -24,9 +24,9 @@ func NewMap1[A any](w *World) *Map1[A] {
 
 // NewEntity creates an entity with exactly these components. If a target is stale, the error wraps [ErrStale]. If a
 // row of the components does not fit a chunk, the error wraps [memory.ErrTooLarge]. Otherwise the error wraps
-// [ErrLimit], or the error of the allocator or of Config.Pages, such as [memory.ErrOutOfMemory]. On error nothing has
-// changed. NewEntity panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has no
-// target.
+// [ErrLimit], or the error of the allocator or of Config.Pages, such as [memory.ErrOutOfMemory]. On error NewEntity
+// returns the zero Entity, and nothing has changed. NewEntity panics with a [*memory.Misuse] if the world is locked,
+// or if a relation of the mapper has no target.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	entity, loc, err := m.spawn()
 	if err != nil {

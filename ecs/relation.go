@@ -127,8 +127,8 @@ func (w *World) retarget(op string, e Entity, rec *record, id ID, target Entity)
 	return err
 }
 
-// Target returns the target of e. It returns false if e is stale, if e does not have the relation, or if
-// the target is stale.
+// Target returns the target of e. It returns the zero Entity and false if e is stale, if e does not have the
+// relation, or if the target is stale.
 func (r Relation[T]) Target(e Entity) (Entity, bool) { return r.w.store.targetOf(e, r.ID()) }
 
 func (s *store) targetOf(e Entity, id ID) (Entity, bool) {

@@ -157,8 +157,8 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Po
 	return p
 }
 
-// TargetID returns the target of e for the relation with this ID. It returns false if e is stale or does
-// not have the relation, if the target is stale, or if the ID is not a relation of w.
+// TargetID returns the target of e for the relation with this ID. It returns the zero Entity and false if e or the
+// target is stale, or if e does not have the relation. It does so, too, if the ID is not a relation of w.
 func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.store.targetOf(e, id) }
 
 // RemoveID removes the component with this ID from e. Results and errors are those of Component.Remove. RemoveID

@@ -278,8 +278,8 @@ func (w *World) destroy(e Entity) bool {
 }
 
 // NewEntity creates an entity without components. The error wraps [ErrLimit], or the error of the allocator or of
-// Config.Pages, such as [memory.ErrOutOfMemory]. On error nothing has changed. NewEntity panics with a
-// [*memory.Misuse] if the world is locked.
+// Config.Pages, such as [memory.ErrOutOfMemory]. On error NewEntity returns the zero Entity, and nothing has changed.
+// NewEntity panics with a [*memory.Misuse] if the world is locked.
 func (w *World) NewEntity() (Entity, error) {
 	w.guard.mutable("NewEntity")
 	e, loc, err := w.store.spawn(w.store.tables[0])
@@ -291,7 +291,8 @@ func (w *World) NewEntity() (Entity, error) {
 
 // CopyEntity creates an entity with the components of e, copies of their values, and the same targets. If a value has
 // pointers, the copy shares what they point to. If e is stale, the error is [ErrStale]. Otherwise errors are those of
-// World.NewEntity. On error nothing has changed. CopyEntity panics with a [*memory.Misuse] if the world is locked.
+// World.NewEntity. On error CopyEntity returns the zero Entity, and nothing has changed. CopyEntity panics with a
+// [*memory.Misuse] if the world is locked.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.guard.mutable("CopyEntity")
 	r := w.store.index.find(e)
