@@ -42,7 +42,7 @@ const defaultAlign = 16 // enough for SIMD loads and every Go type
 func declared(buffers []Buffer) ([]Buffer, error) {
 	n := len(buffers)
 	if n > Count {
-		return nil, tooMany(n)
+		return nil, &badBuffers{tooMany(n)}
 	}
 	set := make([]Buffer, n)
 	for x, i := range inOrder(n, func(i int) uint64 { return uint64(buffers[i].ID) }) {

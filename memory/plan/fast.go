@@ -8,8 +8,7 @@ import (
 )
 
 // Fast places one buffer after the other, in several orders and by two rules, and returns the smallest plan. If the
-// set has more than [Count] buffers, the error wraps no other error. If the set is invalid for another reason, the
-// error wraps memory.ErrConfig and has all errors of the buffers. If the buffers are valid but need too many bytes,
+// set is invalid or has more than [Count] buffers, the error wraps memory.ErrConfig and has all errors of the buffers. If the buffers are valid but need too many bytes,
 // the error also wraps memory.ErrTooLarge. The order of the buffers does not matter: every machine computes the same
 // plan for a set.
 //

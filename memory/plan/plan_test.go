@@ -125,7 +125,7 @@ func TestSet_DefectsAreAllNamed(t *testing.T) {
 		{[]Buffer{{Size: math.MaxUint, Death: 1}}, memory.ErrTooLarge, []string{"add up to more than"}},
 		{[]Buffer{{Size: maxTotal, Death: 1}}, memory.ErrTooLarge, []string{"add up to more than"}},
 		{[]Buffer{{Size: maxTotal / 2, Death: 1}, {ID: 1, Size: maxTotal / 2, Death: 1}}, memory.ErrTooLarge, []string{"buffer 1 has"}},
-		{make([]Buffer, Count+1), nil, []string{"at most 262144"}},
+		{make([]Buffer, Count+1), memory.ErrConfig, []string{"at most 262144"}},
 	} {
 		for name, mode := range modes {
 			p, err := mode(c.set)

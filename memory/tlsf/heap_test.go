@@ -160,6 +160,25 @@ func TestHeap_TooLargeAndExhaustedAreToldApart(t *testing.T) {
 	}
 }
 
+func TestBlocksFrom_AFailedCloseYieldsNothing(t *testing.T) {
+	src := memtest.NewFaulty()
+	h, err := New(src, Config{Reserve: 1 << 20})
+	must(t, err)
+	memtest.MustAlloc(t, h, 10_000, 16)
+	src.FailReturnAt = 1
+	if err := h.Close(); err == nil {
+		t.Fatal("Close does not fail")
+	}
+	for _, offset := range []uintptr{0, 4096, 1 << 19} {
+		h.BlocksFrom(0, offset, func(b BlockInfo) bool {
+			t.Errorf("from %d: %+v", offset, b)
+			return true
+		})
+	}
+	src.FailReturnAt = 0
+	must(t, h.Close())
+}
+
 func TestHeap_ClosedHasNoPoolsAndNoBlocks(t *testing.T) {
 	h := newHeap(t, nil, Config{})
 	memtest.MustAlloc(t, h, 10, 1)

@@ -41,6 +41,9 @@ func (h *Heap) BlocksFrom(pool int, offset uintptr, yield func(BlockInfo) bool) 
 	if pool < 0 {
 		panic(&memory.Misuse{Package: "tlsf", Op: "BlocksFrom", Reason: "there is no pool below 0"})
 	}
+	if h.closed { // its memory may still be committed, if Close has failed
+		return
+	}
 	for k := pool; k < h.poolCount; k++ {
 		i := h.blocks[k].next
 		if offset > 0 {
