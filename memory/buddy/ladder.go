@@ -11,13 +11,13 @@ import (
 type System uint8
 
 const (
-	// Binary splits a block into two halves: 1, 2, 4, 8 … smallest blocks. Every block is aligned to its own size.
-	// Less than half of a block is wasted.
+	// Binary splits a block into two halves: 1, 2, 4, 8 … smallest blocks. Every block is aligned to its own size, up
+	// to page.BaseAlign. Less than half of a block above MinBlock is wasted.
 	Binary System = iota
 
 	// Fibonacci splits a block into two blocks whose sizes are the two Fibonacci numbers below its own: 1, 1, 2, 3,
-	// 5, 8 … smallest blocks. Sizes lie closer together than with Binary. Less than two fifths of a block that has at
-	// least twice the smallest size is wasted. Blocks are aligned to MinBlock only.
+	// 5, 8 … smallest blocks. Sizes lie closer together than with Binary. Less than two fifths of a block above twice
+	// MinBlock is wasted. Blocks are aligned to MinBlock only.
 	Fibonacci
 )
 

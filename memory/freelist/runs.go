@@ -16,8 +16,8 @@ const (
 	// Trim can return it.
 	FirstFit Policy = iota
 
-	// NextFit uses the first run behind the newest block, and continues at the front after the last run. Searches are
-	// short, but small blocks spread over the whole heap.
+	// NextFit uses the first run behind the place of the last allocation, and continues at the front after the last
+	// run. Searches are short, but small blocks spread over the whole heap.
 	NextFit
 
 	// BestFit uses the smallest run. Of several runs with this size it uses the run with the lowest address. It reads

@@ -16,7 +16,7 @@ import (
 // pointer into it.
 type Dropped struct {
 	Bytes uintptr // the size of the reservation
-	Site  string  // the callers that made the Prefix, innermost first
+	Site  string  // the callers that made the Prefix, innermost first, at most six
 }
 
 func (d Dropped) String() string {

@@ -42,7 +42,7 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 // ProbeHeap returns nil if the Go heap can grow by size bytes now. Otherwise it returns a [*memory.Exhausted]. Go
 // ends the process if its heap cannot grow. A caller whose metadata has a size from a configuration therefore calls
 // ProbeHeap before it allocates the metadata. For a size below 1 MiB ProbeHeap returns nil without a probe. In the
-// browser the system cannot be asked: there ProbeHeap refuses only sizes above 1 GiB and a few KiB.
+// browser the system cannot be asked: there ProbeHeap refuses only sizes above 1 GiB plus about 64 KiB.
 func ProbeHeap(size uintptr) error {
 	if size < leastProbe {
 		return nil

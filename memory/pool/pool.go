@@ -51,7 +51,8 @@ type Config struct {
 	// is committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one. The maximum is
 	// 2^32-2. On 32-bit systems it is 2^27-1, because more metadata would not fit the address space.
 	Capacity int
-	// Name is the name of the pool in reports. If Name is "", the pool has the name of its type.
+	// Name is the name of the pool in reports. If Name is "", the pool has the name of its type, and a [Split] the
+	// name of the type of its hot part.
 	Name string
 }
 

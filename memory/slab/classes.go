@@ -18,8 +18,8 @@ const (
 	// has 48 classes up to 4096 bytes. A request wastes at most 15 bytes or 12.5 % of its size.
 	Geometric ClassTable = iota
 
-	// PowerOfTwo doubles: 9 classes up to 4096 bytes. Up to half of a block is wasted. Requests of 8 bytes or less
-	// take the 16-byte class; the package comment gives the reason.
+	// PowerOfTwo doubles: 9 classes up to 4096 bytes. Less than half of a block above 16 bytes is wasted. Requests of
+	// 8 bytes or less take the 16-byte class; the package comment gives the reason.
 	PowerOfTwo
 
 	// Step16 has a class every 16 bytes. A request wastes at most 15 bytes, but up to 256 spans are only partly
