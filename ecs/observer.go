@@ -30,9 +30,9 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // before the change, when all values still exist. Creating an entity with a component adds the component,
 // and removing the entity removes the component. Adding a component that exists is reported as a write.
 //
-// Batches report archetype by archetype and chunk by chunk. They report one kind of event after the other:
-// creation before addition, removal of components before removal of the entity. Observers of the same event
-// are called in order of registration.
+// Batches report archetype by archetype. In each archetype a removal first reports the components of all
+// entities, chunk by chunk, and then the entities. Other batches report chunk by chunk: in each chunk creation
+// before addition, and addition before write. Observers of the same event are called in order of registration.
 //
 // # What an observer may do
 //

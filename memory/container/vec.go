@@ -211,8 +211,8 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 // Clear removes every element and keeps the memory.
 func (v *Vec[T]) Clear() { v.n = 0 }
 
-// Free frees the memory and leaves the Vec empty and ready. If the allocator panics, nothing has changed. It panics
-// if its metadata shows that a Reset has freed the block. If the allocator is closed and the Vec has memory, Free
+// Free frees the memory and leaves the Vec empty and ready. If the allocator panics, nothing has changed. The
+// allocator panics if its metadata shows that a Reset has freed the block. If the allocator is closed and the Vec has memory, Free
 // panics with a *memory.Misuse. Free also panics if the header of the Vec was overwritten, as far as the header or
 // the allocator's metadata show it.
 func (v *Vec[T]) Free(sp *Space) {

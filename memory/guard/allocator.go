@@ -290,8 +290,9 @@ func (a *Allocator) Base() unsafe.Pointer {
 	return nil
 }
 
-// Extent returns the number of bytes from Base in which blocks may lie: Extent or Stats().Reserved of inner. After
-// Close, Extent returns 0.
+// Extent returns the number of bytes from Base in which blocks may lie. If the guarded allocator has a method
+// Extent() uintptr, this is its result. Otherwise, if the guarded allocator is a [memory.StatsReporter], this is its
+// Stats().Reserved. Otherwise, and after Close, Extent returns 0.
 func (a *Allocator) Extent() uintptr {
 	if a.closed {
 		return 0
