@@ -18,8 +18,8 @@ import (
 // the old batch. The owner's next drain frees pushed blocks, even if the Freer was closed meanwhile. Blocks that are
 // never pushed stay live in the target.
 //
-// Free and FreeAny only record the address. The target detects a bad address at the drain: a foreign pointer, or a
-// double free of a block that was not allocated again. If the owner has allocated the block again, the second free
+// Free and FreeAny only record the address, and check the range of a [Based] target. The target detects any other bad
+// address at the drain. If a block is freed twice, and its owner has allocated it again in between, the second free
 // frees the new block. Debug builds (-tags memdebug or -race) detect such a second free if the target is
 // [Generational] and FreeAny was called before the owner allocated the block again. See the table in the package
 // comment.
@@ -152,8 +152,8 @@ func (f *Freer) renew() uintptr {
 }
 
 // Free is [Freer.FreeAny] for a block of size bytes, and panics as FreeAny does. Free also pushes the batch if the
-// sizes of its blocks add up to Config.Bytes. Without this limit, a few large blocks would wait for many others while
-// the owner runs out of memory. The size is not checked.
+// sizes that were passed to Free for this batch reach Config.Bytes. Without this limit, a few large blocks would wait
+// for many others. The size is not checked.
 func (f *Freer) Free(p unsafe.Pointer, size uintptr) {
 	f.FreeAny(p)
 	switch {

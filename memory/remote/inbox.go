@@ -161,13 +161,12 @@ func (in *Inbox) Pending() bool {
 
 // Drain frees the blocks that have arrived by passing them to the target. It returns the number of these blocks.
 // Stale blocks are dropped and not counted: see [Inbox.Reset]. Blocks that arrive during Drain may wait for the next
-// call. Only the owner may call Drain. On a closed inbox, and from within the target's FreeAny, Drain panics with a
-// *memory.Misuse.
+// call. Only the owner may call Drain. On a closed inbox, and from within the target's FreeAny or FreeRun, Drain
+// panics with a *memory.Misuse.
 //
 // If the target refuses a block, for example after a double free, Drain panics with a *memory.Misuse whose reason
 // contains the target's message. The refused block counts as drained in Stats. After a recover, the next Drain
-// continues with the other blocks. Any other panic of the target passes through unchanged; the block that caused it
-// counts as drained, too.
+// continues with the other blocks. Any other panic of the target passes through unchanged and has the same effects.
 //
 // Cost: one atomic load if the inbox is empty. Otherwise one swap, one compare-and-swap per batch, and one FreeAny
 // per block or one FreeRun per batch.

@@ -4,14 +4,14 @@ import "unsafe"
 
 // Stats is a snapshot of the traffic of an inbox since New, in which Pushed == Drained + Stale + InFlight.
 type Stats struct {
-	Pushed    uint64 // blocks that Freers pushed
+	Pushed    uint64 // blocks that Freers pushed before Close
 	Drained   uint64 // blocks passed to the target, including refused blocks
-	Stale     uint64 // blocks passed to Freers before a Reset, which are not freed
+	Stale     uint64 // blocks passed to Freers before a Reset, once they are dropped
 	InFlight  uint64 // blocks pushed that are not yet counted as drained or stale
 	Batches   uint64 // batches emptied; (Drained + Stale) / Batches is their average fill
 	Abandoned uint64 // blocks pushed after Close, which are never freed on their own
 	Freers    int    // Freers that were not closed, also dropped ones
-	Books     uint64 // bytes of the Go heap that batches take
+	Books     uint64 // bytes of the Go heap that batches take, without data of debug builds
 }
 
 // Stats returns the statistics of the inbox. It is safe for concurrent use with pushes and drains, also after Close.

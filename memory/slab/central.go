@@ -16,7 +16,7 @@ import (
 // Cache takes the lock once for a batch of blocks.
 //
 // Blocks in caches count as live in Stats. A block of a Central or of one of its Caches may be freed through the
-// Central or any of its Caches. It must not be freed through the Heap.
+// Central or any of its Caches. It must not be passed to a method of the Heap.
 //
 // The lock does not protect against the end of the memory itself. Before you close the page source, for example a
 // manager or a [page.Carve], stop the goroutines that use the Central or a Cache. Otherwise these goroutines fault
@@ -32,8 +32,8 @@ type Central struct {
 }
 
 // NewCentral returns a Central that shares h. After this call use the Central instead of h, also to free blocks that
-// h allocated before. A second call for h returns the existing Central. NewCentral itself is not safe for concurrent
-// use.
+// h allocated before. The function of [Heap.OnShort] is not called any more. A second call for h returns the existing
+// Central. If h is closed, so is the Central. NewCentral itself is not safe for concurrent use.
 //
 // Cost in the Go heap: about 2.2 bytes for each reserved KiB, at once. Later, each range of 64 KiB with blocks that
 // the Central allocated costs one byte for every 16 bytes.
@@ -56,8 +56,7 @@ func NewCentral(h *Heap) (*Central, error) {
 	return h.central, nil
 }
 
-// Alloc returns a block of at least size bytes. It fails and panics as [Heap.Alloc] does, but never calls the
-// function of [Heap.OnShort]. It is safe for concurrent use.
+// Alloc returns a block of at least size bytes. It fails and panics as [Heap.Alloc] does. Safe for concurrent use.
 func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,8 +71,8 @@ func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// Free frees a block of the Central or of one of its Caches. It panics as [Heap.Free] does. If the block lies in a
-// Cache already, Free detects a double free. Free is safe for concurrent use.
+// Free frees a block of the Central or of one of its Caches. It panics as [Heap.Free] does, also for a block that
+// lies in a Cache, because that block is free. Safe for concurrent use.
 func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +167,8 @@ func (c *Central) Classes(yield func(ClassStats) bool) {
 	c.heap.Classes(yield)
 }
 
-// Stats returns the statistics of the heap, as [Heap.Stats]. Blocks in Caches count as live. Safe for concurrent use.
+// Stats returns the statistics of the heap, as [Heap.Stats]. Blocks in Caches count as allocated and live. Safe for
+// concurrent use.
 func (c *Central) Stats() memory.Stats {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,21 +9,21 @@ import (
 )
 
 // A ClassTable selects the block sizes, the size classes, of a heap. Every table starts at 16 bytes, contains
-// multiples of 16 and ends at MaxSize rounded up to 16. A request is served from the smallest class that fits the
-// request.
+// multiples of 16 and ends at MaxSize rounded up to 16. A request is served from the smallest class that fits its
+// size and is a multiple of its alignment. The bounds of waste below hold for alignments up to 16.
 type ClassTable uint8
 
 const (
 	// Geometric has 8 classes per doubling above 128 bytes, and a class every 16 bytes up to 128 bytes. This table
-	// has 48 classes up to 4096 bytes. A request wastes at most 15 bytes or 12.5 % of its size.
+	// has 48 classes up to 4096 bytes. A request wastes at most 16 bytes or 12.5 % of its size.
 	Geometric ClassTable = iota
 
 	// PowerOfTwo doubles: 9 classes up to 4096 bytes. Less than half of a block above 16 bytes is wasted. Requests of
 	// 8 bytes or less take the 16-byte class; the package comment gives the reason.
 	PowerOfTwo
 
-	// Step16 has a class every 16 bytes. A request wastes at most 15 bytes, but up to 256 spans are only partly
-	// filled. MaxSize must be at most 4096.
+	// Step16 has a class every 16 bytes. A request wastes at most 16 bytes, but each of up to 256 classes has its own
+	// spans. MaxSize must be at most 4096.
 	Step16
 
 	// Fibonacci grows by the golden ratio, 16 × 1, 2, 3, 5, 8 …: 13 classes up to 4096 bytes. Less than two fifths
@@ -71,8 +71,8 @@ func (t ClassTable) String() string {
 }
 
 // Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. If the table is unknown or
-// maxSize is above 64 KiB, Sizes returns nil. If maxSize, rounded up to 16, is no multiple of 4096, a heap has one
-// more class, for aligned requests. Sizes allocates in the Go heap.
+// maxSize is above 64 KiB, Sizes returns nil. A heap has one more class, for aligned requests, if maxSize rounded up
+// to 16 is no multiple of 4096. Sizes allocates in the Go heap.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
 	if t > Fibonacci || maxSize > largest {
 		return nil

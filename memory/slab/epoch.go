@@ -11,8 +11,9 @@ import (
 // allocates afterwards are young until the next BeginEpoch, also at the address of a freed old block.
 //
 // An epoch does not change the cost of Alloc and Free, except that a Free of an old block takes the slow path.
-// BeginEpoch reads and writes 8 bytes for each KiB up to the highest unit in use, and may allocate in the Go heap. In
-// memfast builds BeginEpoch does nothing. On a closed heap BeginEpoch panics with a *memory.Misuse, in every build.
+// BeginEpoch reads and writes 8 bytes for each KiB up to the highest address used so far, and may allocate in the Go
+// heap. In memfast builds BeginEpoch does nothing. On a closed heap BeginEpoch panics with a *memory.Misuse in every
+// build.
 func (h *Heap) BeginEpoch() {
 	h.EndEpoch()
 	if !invariant.Exact {
@@ -39,10 +40,11 @@ func (h *Heap) EndEpoch() {
 	clear(h.old)
 }
 
-// Young yields the live blocks that were allocated since BeginEpoch, in the order of their addresses, with the block
-// size of their class in bytes. If there is no epoch, Young yields all live blocks. Young does not yield blocks of a
-// Central or of Config.Large. The function yield must not use the heap. In memfast builds and on a closed heap Young
-// yields nothing. Cost: 8 bytes read for each KiB up to the highest unit in use.
+// Young yields the live blocks that were allocated since BeginEpoch, in the order of their addresses, until yield
+// returns false. The parameter size is the block size of the class in bytes. If there is no epoch, Young yields all
+// live blocks. Young does not yield blocks of a Central or of Config.Large. The function yield must not use the heap.
+// In memfast builds and on a closed heap Young yields nothing. Cost: 8 bytes read for each KiB up to the highest one
+// in use.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	if !invariant.Exact {
 		return

@@ -120,9 +120,8 @@ func (s *shape) spanUnits() (least, fair, want uintptr) {
 // Config configures [New].
 type Config struct {
 	// Reserve is the address space in bytes, and so a bound on the memory in use. 0 means 64 MiB. Other values must
-	// be at least 64 KiB, and are rounded up to a multiple of 64 KiB. The maximum is 64 GiB less 64 KiB, or the
-	// largest multiple that fits in an address. If the page source refuses, New halves the reservation and tries
-	// again, down to 64 KiB.
+	// be at least 64 KiB, and are rounded up to a multiple of 64 KiB. The maximum is 64 GiB less 64 KiB, on 32 bits
+	// almost 4 GiB. If the operating system refuses, New halves the reservation and tries again, down to 64 KiB.
 	Reserve uintptr
 	// MaxSize is the largest request in bytes that the heap serves itself, rounded up to a multiple of 16. 0 means
 	// 4096. The maximum is 65536.
@@ -176,7 +175,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // that fits the size and is a multiple of the alignment.
 //
 // If the heap is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size is
-// above MaxSize, Alloc returns the error of Config.Large; if Large is nil, the error is memory.ErrTooLarge. If the
+// above MaxSize, Alloc returns the results of Config.Large; if Large is nil, the error is memory.ErrTooLarge. If the
 // reservation is full, the page source refuses memory, or the Go heap has no space for the metadata, the error wraps
 // memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. A failed Alloc does not
 // change the results of Classes and Stats, except for Failures and for the frees of a function of [Heap.OnShort].
@@ -186,8 +185,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // panic the next Alloc may return this block.
 //
 // Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and may
-// commit memory. If the page source refuses memory, Alloc recycles empty spans of other classes, in time proportional
-// to the free blocks.
+// commit memory. Before a commit or a refusal, Alloc may recycle empty spans of other classes, in time proportional
+// to the free blocks and the KiB in use.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
 	mask := align - 1
@@ -224,8 +223,8 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 //
 // A block of Config.Large is passed on to Free of Large. For all other blocks Free panics with a *memory.Misuse for a
 // double free, an interior pointer, a foreign pointer and a wrong size. Ordinary builds detect a size that the class
-// of the block never serves. Debug builds detect every wrong size. Builds with memfast do not detect every double
-// free: see the table in the package comment. Cost: constant.
+// of the block never serves. Debug builds detect every wrong size. Builds with memfast detect less: see the package
+// comment. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
@@ -239,10 +238,9 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// FreeAny is [Heap.Free] without the size, and has the cost of Free. If p is nil, FreeAny does nothing. FreeAny
-// panics with a *memory.Misuse for a double free, an interior pointer and a foreign pointer. For memfast builds see
-// Free. A block of Config.Large is passed on to Large if Large is a memory.AnyFreer. If Large is no AnyFreer, passing
-// such a block is misuse.
+// FreeAny is [Heap.Free] without the size, and has the cost of Free. If p is nil, FreeAny does nothing. If p lies
+// outside the reservation and Config.Large is a memory.AnyFreer, FreeAny passes p on to Large. Otherwise FreeAny
+// panics with a *memory.Misuse as Free does, also for a block of a Large that is no AnyFreer.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	if off >= h.limit {
@@ -387,8 +385,7 @@ func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the usable size of a live block in bytes: the block size of its class. For a block of Config.Large,
 // SizeOf returns the result of SizeOf of Large. If Large is no memory.Sizer, SizeOf panics with a *memory.Misuse.
-// SizeOf also panics if p is not a live block. Memfast builds do not detect freed blocks and interior pointers. Cost:
-// constant.
+// SizeOf also panics if p is not a live block; memfast builds do not detect every such pointer. Cost: constant.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	if z, ok := h.large.(memory.Sizer); ok && h.base != nil && !h.mem.Contains(p) {
 		return z.SizeOf(p)

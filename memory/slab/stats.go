@@ -11,7 +11,7 @@ type ClassStats struct {
 	Live   int     // blocks in use, including blocks in caches
 	Free   int     // blocks in spans of the class that are not live
 	Bytes  uintptr // bytes of the spans of the class, a multiple of 1 KiB
-	Allocs uint64  // successful allocations since New
+	Allocs uint64  // blocks allocated or moved into a cache since New
 }
 
 // Classes yields the statistics of every size class, smallest first, until yield returns false. Classes does not
@@ -30,7 +30,8 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 	}
 }
 
-// Stats computes the statistics; blocks of Config.Large are not included. Blocks in caches count as live.
+// Stats computes the statistics; blocks of Config.Large are not included. With a [Cache], a block counts as allocated
+// and live when it moves into the Cache, and as freed when it returns to the Central.
 //
 // Peak, the high-water mark, is an upper bound: it counts the blocks that existed at once, used or free. The field
 // Free is the committed memory outside live blocks, including the unusable ends of spans. Requested and Measured are
@@ -39,7 +40,8 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 // LargestFree is the size of the largest class for which a free block, or space for a span, exists in committed
 // memory. An empty span counts for its own class only, although Alloc can recycle it for another class.
 //
-// Cost: proportional to the classes, and to the units in use if some of them are vacant. Stats does not allocate.
+// Cost: proportional to the classes; if a Trim or an Alloc has recycled spans, up to the classes times the KiB in
+// use. Stats does not allocate.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),

@@ -13,9 +13,9 @@ func (h *Heap) BeginEpoch() {
 }
 
 // Young yields the live blocks that were allocated since the last BeginEpoch, until yield returns false. Size is the
-// size of the block in bytes, rounded up to granules. The blocks are sorted by pool, and within a pool by address.
-// Before the first BeginEpoch all live blocks are young. Yield must not use the heap. On a closed heap Young yields
-// nothing. Cost: proportional to the blocks, live and free.
+// number of bytes that the block takes, in whole granules. The blocks are sorted by pool, and within a pool by
+// address. Before the first BeginEpoch all live blocks are young. Yield must not use the heap. On a closed heap Young
+// yields nothing. Cost: proportional to the blocks, live and free.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	for k := range h.poolCount {
 		for i := h.blocks[k].next; i != uint32(k); i = h.blocks[i].next {

@@ -14,20 +14,20 @@ import (
 )
 
 // A Heap allocates blocks of any size in constant time. Two bitmaps find a free block that is large enough, and Alloc
-// splits this block. Free coalesces a block with both neighbours.
+// splits this block. Free coalesces a block with its free neighbours.
 //
 // Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if this alignment is
 // larger. A block belongs to the caller and keeps its address until Free, FreeAny, Reset, Close or the end of a page
 // source. The block lies outside the Go heap and must not contain Go pointers. A Heap is not safe for concurrent use:
 // one goroutine at a time may call it. Only Generation is safe for concurrent use.
 //
-// After Close, Alloc, AddPool and Trim return memory.ErrClosed, and Owns returns false for released memory. Free,
-// FreeAny, Resize, SizeOf, Reset and BeginEpoch panic with a *memory.Misuse; Free and FreeAny of nil still do
-// nothing.
+// After Close or the end of a page source, Alloc, AddPool and Trim return memory.ErrClosed, and Owns returns false
+// for released memory. Free, FreeAny, Resize, SizeOf, Reset and BeginEpoch panic with a *memory.Misuse; Free and
+// FreeAny of nil still do nothing.
 //
 // Builds with -race or -tags memdebug fill free memory with 0xDD, to the end of the last granule of each block. If
-// free memory was written, the Alloc or Resize that uses this memory panics with a *memory.Misuse. A repeated call
-// succeeds. A write past the end of a live block, into the block's last granule, is not detected.
+// free memory was written, the Alloc or Resize that uses this memory panics with a *memory.Misuse and fills it again,
+// so the call can be repeated. A write past the end of a live block, into the block's last granule, is not detected.
 type Heap struct {
 	//	bitmaps   levels 0010…1 -> lists[l] 0…0100 -> a bin that has a free block
 	//	                                               |
@@ -83,18 +83,19 @@ type Heap struct {
 
 // Config configures [New].
 type Config struct {
-	// Reserve is the address space of the first pool in bytes. It bounds the memory in use. 0 means 64 MiB. The
-	// maximum is 2^28 granules, which is 64 GiB with granules of 256 bytes. If the system refuses so much address
+	// Reserve is the address space of the first pool in bytes, rounded up to granules and to 4 KiB. 0 means 64 MiB.
+	// The maximum is 2^28 granules, which is 64 GiB with granules of 256 bytes. If the system refuses so much address
 	// space or metadata, New halves Reserve until the system agrees, but not below Step.
 	Reserve uintptr
 	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to 64 KiB. 0 means 256, which
 	// suits blocks above 4 KiB. Every block is rounded up to the granule. A granule of 256 wastes half of a block of
 	// 128 bytes, and 15/16 of a block of 16. Use 16 for many small blocks. The metadata takes 4 bytes per granule
-	// committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule cost padding.
+	// committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule can leave a free gap
+	// before the block.
 	Granule uintptr
 	// Step is the least number of bytes that Alloc or Resize commits at once. If the pool has fewer bytes left, all
-	// of them are committed. If the page source refuses a step, fewer bytes are committed. 0 means 1 MiB, or Reserve
-	// if Reserve is less. Step must not exceed Reserve.
+	// of them are committed. If the page source refuses a step, only the bytes that are needed are committed. 0 means
+	// 1 MiB, or Reserve if Reserve is less. Step must not exceed Reserve.
 	Step uintptr
 	// QuickBytes is the number of bytes of freed blocks that may wait, not coalesced, for the next request of about
 	// their size. 0 means that no block waits. QuickBytes trades footprint for speed: requests are rounded up
@@ -167,8 +168,9 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // the largest pool or above 4 GiB - 1, or a *memory.Exhausted. A *memory.Exhausted means that the pools, a budget or
 // the system's memory is exhausted.
 //
-// Cost: constant. If no free block fits, a system call commits memory as described at Config.Step. If the heap cannot
-// grow, Alloc coalesces the blocks that wait because of Config.QuickBytes, then calls the function of OnShort.
+// Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step, and may copy metadata to
+// larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes, then
+// calls the function of OnShort.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.fastSize || mask >= h.fastAlign || align&mask != 0 {
@@ -371,8 +373,8 @@ func (h *Heap) account(x *block, p unsafe.Pointer) {
 	h.counts.In(x.size, uintptr(x.req))
 }
 
-// Base returns the first address of the pool. Callers may count offsets of blocks from this address. The address is
-// constant until Close or AddPool. On a closed heap, and on a heap with more than one pool, Base returns nil.
+// Base returns the first address of the pool, from which callers may count offsets of blocks. On a heap with more
+// than one pool, and on a closed heap, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer {
 	if h.poolCount != 1 {
 		return nil

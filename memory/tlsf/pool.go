@@ -21,10 +21,11 @@ type pool struct {
 	mem    page.Prefix
 }
 
-// AddPool reserves another pool from src and commits no memory yet. The argument `bytes` is the size of the pool. A
-// nil src means page.Default(). If the system refuses so much, AddPool halves the size until the system agrees, but
-// not below Config.Step. Blocks of different pools are never coalesced. The heap grows in the first pool that has
-// space, in the order of AddPool. A heap has at most 16 pools, and no Base while it has more than one.
+// AddPool reserves another pool from src and commits no memory yet. The argument `bytes` is the size of the pool,
+// rounded up as Config.Reserve. A nil src means page.Default(). If the system refuses so much, AddPool halves the
+// size until the system agrees, but not below Config.Step. Blocks of different pools are never coalesced. The heap
+// grows in the first pool that has space, in the order of AddPool. A heap has at most 16 pools, and no Base while it
+// has more than one.
 //
 // On a closed heap the error is memory.ErrClosed. For a 17th pool, and for a size that can never work, the error
 // wraps memory.ErrConfig. Otherwise it wraps the error of src. If AddPool returns an error, nothing has changed.
