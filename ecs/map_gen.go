@@ -4,12 +4,9 @@ package ecs
 
 import "unsafe"
 
-// A Map1 creates and changes entities by one component.
-// Create it once per system. It belongs to its world and to the goroutine of the world.
-//
-// Methods that create or change entities panic with a [*memory.Misuse] if the world is locked. Methods
-// that add components also panic with it if To has not set the target of a relation of the mapper, or if
-// an entity would get a fifth relation.
+// A Map1 creates and changes entities by one component. Create it once per system. It belongs to its world and to the
+// goroutine of the world. Methods that create or change entities panic with a [*memory.Misuse] if the world is
+// locked.
 type Map1[A any] struct {
 	setting[Map1[A]]
 }
@@ -39,11 +36,11 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	return entity, nil
 }
 
-// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// NewBatch then calls fill for each entity, with its number from 0 to n - 1 and pointers to its components.
-// The world is locked during these calls. If fill panics, all n entities exist. Errors are those of
-// NewEntity; on error no entity was created. NewBatch panics with a [*memory.Misuse] if the world is
-// locked, or if a relation of the mapper has no target.
+// NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil, NewBatch then
+// calls fill for each entity, with its number from 0 to n - 1 and pointers to its components. The world is locked
+// during these calls. If fill panics, all n entities exist. Errors are those of NewEntity; on error no entity was
+// created. NewBatch panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has no
+// target.
 func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	if fill == nil {
 		return m.NewColumns(n, nil)
@@ -57,12 +54,11 @@ func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 	})
 }
 
-// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not nil,
-// NewColumns then calls fill once per chunk, with the new entities and their columns, all of the same
-// length. The world is locked during these calls. If fill panics, all n entities exist, and the components
-// that fill did not write are zero. Errors are those of NewEntity; on error no entity was created.
-// NewColumns panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has no
-// target.
+// NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not nil, NewColumns
+// then calls fill once per chunk, with the new entities and their columns, all of the same length. The world is
+// locked during these calls. If fill panics, all n entities exist. Errors are those of NewEntity; on error no entity
+// was created. NewColumns panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has
+// no target.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
 		fill(m.w.store.entitiesFrom(loc, n),
@@ -71,9 +67,8 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 	})
 }
 
-// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity is
-// stale or does not have all of the components. The pointers are valid as long as the result of
-// Component.Get.
+// Get returns pointers to the components of an entity. It returns nil pointers and false if the entity is stale or
+// does not have all of the components. The pointers are valid as long as the result of [Component.Get].
 func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	r := m.w.store.index.find(entity)
 	if r == nil {
@@ -99,13 +94,13 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 	return m.set("Add", entity, false, a)
 }
 
-// AddAll adds the components with these values to each entity that s matches, and overwrites the components
-// that an entity has. AddAll first overwrites in the archetypes whose entities do not move. It then moves
-// the entities of the others, archetype by archetype. It returns the number of entities.
+// AddAll adds the components with these values to each entity that s matches, and overwrites the components and
+// targets that an entity has. AddAll first overwrites in the archetypes whose entities do not move. It then moves the
+// entities of the others, archetype by archetype. It returns the number of entities.
 //
-// Errors are those of Add. On error AddAll returns the number of entities changed before; the archetype
-// that failed and those that had still to move are unchanged. AddAll panics with a [*memory.Misuse] if the
-// world is locked, if s belongs to another world, if s has a ChangedSince, and for relations as Add does.
+// Errors are those of Add. On error AddAll returns the number of entities changed before; the archetype that failed
+// and those that had still to move are unchanged. AddAll panics with a [*memory.Misuse] if the world is locked, if s
+// belongs to another world or has a ChangedSince, and for relations as Add does.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return m.setAll("AddAll", s, false, a)
 }
@@ -116,8 +111,8 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	return m.set("Exchange", entity, true, a)
 }
 
-// ExchangeAll is Exchange for each entity that s matches, in the order of AddAll: first for archetypes
-// whose entities do not move, then for the others. Results, errors and panics are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, in the order of AddAll: first for archetypes whose entities
+// do not move, then for the others. Results, errors and panics are those of AddAll.
 func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
 	return m.setAll("ExchangeAll", s, true, a)
 }

@@ -5,33 +5,30 @@ package ecs
 import "unsafe"
 
 // Parallel calls body for all matching entities on several goroutines: the caller and the goroutines of ws. It
-// returns after all calls have returned. With one batch only the caller runs it.
+// returns after all calls have returned. A single batch runs on the caller.
 //
-// A batch is 1024 consecutive rows of an archetype, or its last rows, in any number of chunks. Each call of
-// body gets rows of one batch in one chunk, usually 1024 entities. If the filter is narrowed by
-// ChangedSince, each call gets an unbroken run of changed entities.
-//
-// So batches and their numbers depend only on the matching entities and their order. If each batch makes its own
-// result, see [Results], nothing depends on the number of workers, on the allocator or on timing. Calls for one batch
-// are made in order by one goroutine; the order of batches is not deterministic.
+// A batch is 1024 consecutive rows of an archetype, or its last rows. Calls for one batch are made in order by one
+// goroutine; the order of batches is not deterministic. Each call of body gets rows of one batch in one chunk,
+// usually 1024 entities. With ChangedSince each call gets an unbroken run of changed entities. Batches and their
+// numbers do not depend on the number of workers, on the allocator or on timing. Neither does a result that each
+// batch makes by itself, see [Results].
 //
 // body may write the columns that it receives. It may read other components of any entity with Get, Has, Column and
 // Alive, if no body writes them during the run. A Set that no observer watches counts as a write to a column. The
-// world is locked: structural changes panic with a [*memory.Misuse]. Queries, loops, other runs, registering new
-// types and observing panic with it, too.
+// world is locked: structural changes panic with a [*memory.Misuse], so use [Task.Commands]. Queries, loops, other
+// runs, registering new types and observing panic with it, too.
 //
-// If a body panics, Parallel panics with the same value after all goroutines have stopped. If bodies of several
-// batches panic, Parallel panics with the value of the first of these batches, for any number of workers. All batches
-// before this batch were run; later batches may have been run. If a body calls [runtime.Goexit], the goroutine of the
-// caller ends in the same way. After that the run no longer locks the world. If the allocator of the world is closed
-// during the run, no further calls of body begin, and the world closes itself at the end of the run.
+// If a body panics, Parallel panics with the same value after all goroutines have stopped, and the run no longer
+// locks the world. If bodies of several batches panic, the value is that of the first of these batches. All batches
+// before it were run; later batches may have been run. If a body calls [runtime.Goexit], the goroutine of the caller
+// ends in the same way. If the allocator of the world is closed during the run, no further calls of body begin, and
+// the world closes itself at the end of the run.
 //
-// Parallel panics with a [*memory.Misuse] if ws or body is nil, if ws is closed or in a run, or if the
-// world is in a parallel run.
+// Parallel panics with a [*memory.Misuse] if ws or body is nil, if ws is closed or in a run, or if the world is in a
+// parallel run.
 //
-// Cost: waking the goroutines takes some microseconds, during which the caller starts. Each batch takes some 20 ns.
-// In steady state Parallel allocates nothing in the Go heap. A body that captures variables is a closure that its
-// creator allocates: if this allocation matters, keep and reuse the closure.
+// Cost: some microseconds to wake the goroutines, and some 20 ns per batch. In steady state Parallel allocates
+// nothing in the Go heap. But a body that captures variables is a closure that its creator allocates.
 func (f *Filter1[A]) Parallel(ws *Workers, body func(t *Task, es []Entity, as []A)) {
 	f.parallel(ws, f, body, body == nil)
 }

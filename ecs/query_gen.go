@@ -7,10 +7,9 @@ import (
 	"unsafe"
 )
 
-// A Filter1 matches the entities that have a component,
-// with or without others. Create it once per system: it caches the matching archetypes. It belongs
-// to its world and to the goroutine of the world. In a parallel run all methods except Check panic with
-// a [*memory.Misuse]. Loops over All and Chunks panic when they begin.
+// A Filter1 matches the entities that have a component, with or without others. Create it once per system: it caches
+// the matching archetypes. It belongs to its world and to the goroutine of the world. In a parallel run all methods
+// except Check panic with a [*memory.Misuse]. Loops over All and Chunks panic when they begin.
 type Filter1[A any] struct {
 	narrowing[Filter1[A]]
 }
@@ -23,8 +22,8 @@ func NewFilter1[A any](w *World) *Filter1[A] {
 	return f
 }
 
-// Query locks the world and returns a query over all matching entities in storage order. The query locks the world
-// until Next or NextChunk returns false, or until Close or [World.EndQueries]. In a parallel run Query panics with a
+// Query returns a query over all matching entities in storage order. The query locks the world until Next or
+// NextChunk returns false, or until Close or [World.EndQueries]. In a parallel run Query panics with a
 // [*memory.Misuse].
 func (f *Filter1[A]) Query() Query1[A] {
 	return Query1[A]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
@@ -37,26 +36,26 @@ type Query1[A any] struct {
 	cursor
 }
 
-// Get returns pointers to the components of the current entity. The pointers are valid until the next
-// structural change. Call Get only after Next or NextChunk returned true: otherwise there is no current
-// entity, and the first access through a pointer panics.
+// Get returns pointers to the components of the current entity. The pointers are valid until the next structural
+// change. Call Get only after Next or NextChunk returned true: otherwise there is no current entity, and the first
+// access through a pointer panics.
 func (q *Query1[A]) Get() *A {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A))))
 }
 
-// Columns returns the entities and components of the current chunk, as slices of the same length. With
-// ChangedSince, Columns returns the current run of changed entities. The slices are valid until the next
-// structural change. They are empty before the first Next or NextChunk, and after the end of the query.
+// Columns returns all entities of the current chunk and their components, as slices of the same length. With
+// ChangedSince, Columns returns the current run of changed entities. The slices are valid until the next structural
+// change. They are empty before the first Next or NextChunk, and after the end of the query.
 func (q *Query1[A]) Columns() ([]Entity, []A) {
 	return unsafe.Slice((*Entity)(q.es), q.n), unsafe.Slice((*A)(q.cols[0]), q.n)
 }
 
-// All ranges over all matching entities in storage order. The compiler inlines All with the loop body. The loop does
-// not lock the world, and may be left in any way, also by a panic. If the body calls a method for structural changes,
-// even without effect, the next step of the loop panics with a [*memory.Misuse]. The next step also panics if the
-// body calls a method that narrows the filter, or if the allocator was closed. In a parallel run the loop panics when
-// it begins.
+// All ranges over all matching entities in storage order, with pointers that are valid until the next structural
+// change. The compiler inlines All with the loop body. The loop does not lock the world, and may be left in any way,
+// also by a panic. If the body calls a method for structural changes, even without effect, the next step of the loop
+// panics with a [*memory.Misuse]. So it does if the body calls a method that configures the filter, such as With or
+// Writes, or if the allocator was closed. In a parallel run the loop panics when it begins.
 func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -76,8 +75,7 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 
 // Chunks ranges over the chunks of all matching entities. It yields the entities of a chunk and their components, in
 // slices of the same length. The slices are valid until the next structural change. Chunks may yield a large chunk in
-// two steps, so that the next chunk can be prefetched. With ChangedSince it yields runs of changed entities. Panics
-// are those of All.
+// two steps. With ChangedSince it yields runs of changed entities. Panics are those of All.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {

@@ -26,8 +26,17 @@ type Allocator interface {
 	io.Closer
 }
 
-// A Counter is the composition that [NewCounted] returns. A Counter always has memory.Sizer and memory.AnyFreer,
-// because it records the sizes of its blocks.
+// A Counter is the composition that [NewCounted] returns. It records the address and the requested size of each live
+// block. So it always has memory.Sizer and memory.AnyFreer, and SizeOf is exact to the byte.
+//
+// InUse, Requested and Measured of Stats are the requested bytes of the live blocks. If inner reports statistics,
+// Reserved, Committed, LargestFree and Free are copied from inner. If inner reports none, Reserved and Committed are
+// InUse, and LargestFree and Free are 0. Failures counts requests that inner refused with memory.ErrOutOfMemory or
+// memory.ErrTooLarge. If inner is a memory.Owner, Owns reports the result of inner, and true for the start of a live
+// block. If inner is none, Owns reports whether the address lies in a live block.
+//
+// If the memory of inner ends while blocks are live, the next Stats, Check, Owns or SizeOf closes the Counter. This
+// needs Stats and Owns of inner, which must show the end.
 type Counter interface {
 	Allocator
 	memory.Sizer

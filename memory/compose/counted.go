@@ -56,23 +56,14 @@ func (o Op) String() string {
 //	...
 //	ai.Stats().InUse
 //
-// A Counter records the address and the requested size of each live block, in the Go heap. Therefore inner needs only
-// Alloc and Free. FreeAny and SizeOf of the Counter always work, and SizeOf is exact to the byte. If inner is nil,
-// the error wraps memory.ErrConfig. A double free, a foreign or interior pointer and a wrong size panic with a
-// *memory.Misuse before inner is called. Requests of size 0 take one byte of inner, so that each block has its own
-// address.
-//
-// InUse, Requested and Measured are the requested bytes of the live blocks. If inner reports statistics, Reserved,
-// Committed, LargestFree and Free are copied from inner. If inner reports none, Reserved and Committed are InUse, and
-// LargestFree and Free are 0. Failures counts requests that inner refused with memory.ErrOutOfMemory or
-// memory.ErrTooLarge. If inner is a memory.Owner, Owns reports the result of inner, and true for the start of a live
-// block. If inner is none, Owns reports whether the address lies in a live block.
+// The parameter inner needs only Alloc and Free. If inner is nil, the error wraps memory.ErrConfig. A double free, a
+// foreign or interior pointer and a wrong size panic with a *memory.Misuse before inner is called. Requests of size 0
+// take one byte of inner, so that each block has its own address. [Counter] describes the statistics.
 //
 // A Reset of inner frees blocks without this Counter. These blocks stay live in the statistics of the Counter until
 // Reset of the Counter. If Alloc of inner returns the address of such a block again, Alloc panics with a
 // *memory.Misuse; the old block then counts as freed, and the next call works. If inner reports fewer live blocks
-// than the Counter has, Check returns an error. If the memory of inner ends while blocks are live, the next Stats,
-// Check, Owns or SizeOf closes the Counter. This needs Stats and Owns of inner, which must show the end.
+// than the Counter has, Check returns an error.
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks. If Close of inner fails, the Counter is closed
 // nevertheless, and another Close tries again to close inner. If inner panics, nothing has changed. If several

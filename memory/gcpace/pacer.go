@@ -66,7 +66,8 @@ func (c Config) Check() error {
 	return nil
 }
 
-// New raises GOGC for the whole process, unless cfg.Keep is set, see [Config.Keep]. See [Config.Check] for the error.
+// New returns a Pacer. Unless cfg.Keep is set, New raises GOGC for the whole process until Close, as [Config]
+// describes. The error is that of [Config.Check].
 func New(cfg Config) (*Pacer, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
@@ -83,9 +84,9 @@ func New(cfg Config) (*Pacer, error) {
 	return p, nil
 }
 
-// Close restores GOGC. If other pacers are open, their headrooms apply instead. With Config.Keep Close does nothing.
-// Close does not end an open level. After Close all methods work as with Config.Keep. A second Close does nothing.
-// The error is always nil.
+// Close restores GOGC, unless the program has changed it. If other pacers are open, their headrooms apply instead.
+// With Config.Keep Close does nothing. Close does not end an open level. After Close all methods work as with
+// Config.Keep. A second Close does nothing. The error is always nil.
 func (p *Pacer) Close() error {
 	if p.claim != nil {
 		p.cleanup.Stop()
@@ -95,9 +96,10 @@ func (p *Pacer) Close() error {
 	return nil
 }
 
-// BeginLevel begins a level with the whole headroom. If a collection is running, BeginLevel waits until it ends.
-// BeginLevel does not wait if GOGC is off or was changed by the program. If a level is open, BeginLevel ends it
-// first, as EndLevel does. With Config.Keep and after Close BeginLevel only counts the level's collections.
+// BeginLevel begins a level with the whole headroom, unless the program has changed GOGC. If a level is open,
+// BeginLevel ends it first, as EndLevel does. If a collection is running, BeginLevel waits until it ends. It does not
+// wait if GOGC is off or was changed by the program. With Config.Keep and after Close BeginLevel only counts the
+// level's collections.
 func (p *Pacer) BeginLevel() {
 	if p.playing {
 		p.EndLevel()

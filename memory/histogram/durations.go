@@ -12,7 +12,7 @@ import (
 // and has no pointers.
 //
 // Below 32 ns a class is one nanosecond wide, above 32 ns a sixteenth of an octave. So quantiles below 71 minutes are
-// exact to 3 %. The last class begins at 71 minutes and has all longer durations. A class counts at most 2^32-1
+// exact to 1/32. The last class begins at 71 minutes and has all longer durations. A class counts at most 2^32-1
 // durations; further ones overflow the count.
 type Durations struct {
 	counts [classes]uint32
@@ -51,8 +51,8 @@ func (h *Durations) Count() uint64 { return h.n }
 // Max returns the longest duration, exactly. If no duration was counted, Max returns 0.
 func (h *Durations) Max() time.Duration { return h.max }
 
-// Quantile returns the q-quantile, with q from 0 to 1, as exactly as [Durations] describes: a share q of all
-// durations is not longer. If no duration was counted, Quantile returns 0.
+// Quantile returns the q-quantile, as exactly as [Durations] describes: at least a share q of all durations is not
+// longer. q must be from 0 to 1. If no duration was counted, Quantile returns 0.
 func (h *Durations) Quantile(q float64) time.Duration {
 	return h.Nth(uint64(max(math.Ceil(q*float64(h.n)), 1)) - 1)
 }
@@ -69,7 +69,7 @@ func (h *Durations) Nth(n uint64) time.Duration {
 	return h.max
 }
 
-// A Spread has quantiles, as exact as those of [Durations], and the maximum.
+// A Spread has the quantiles .5, .99 and .999, as exact as [Durations] describes, and the exact maximum.
 type Spread struct {
 	P50, P99, P999, Max time.Duration
 }

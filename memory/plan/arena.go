@@ -12,15 +12,15 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// An Arena is one block of memory with the buffers of a plan. New commits the whole block, so nothing can fail later.
+// An Arena is one block of memory with the buffers of a plan. New commits the whole block: Get needs no memory.
 //
 //	Base      Base+Offset(id)          Base+Total
 //	  | ......... | buffer id | ........ |
 //
 // A pointer is valid from the buffer's birth until its death, Close or the end of the page source. Buffers are not
 // zeroed: a new buffer contains the bytes of the buffers that used the same memory before. A block must not contain
-// Go pointers. If the plan's alignment exceeds 64 KiB, up to Plan.Align bytes in front of the block are committed and
-// not used.
+// Go pointers. If the plan's alignment exceeds 64 KiB, up to Plan.Align bytes around the block are committed and not
+// used.
 //
 // Builds with -race or -tags memdebug check lifetimes from Begin on. Get panics for a buffer outside its lifetime. A
 // buffer is filled with 0xCD at its birth and with 0xDD at its death. If the memory of a new buffer was written while
@@ -130,7 +130,7 @@ func (a *Arena) Plan() *Plan { return a.plan }
 // Base returns the start of the block. The offsets of the plan count from this address. After Close Base returns nil.
 func (a *Arena) Base() unsafe.Pointer { return a.base }
 
-// Owns reports whether p lies in the memory of the arena. After Close Owns returns false.
+// Owns reports whether p lies in the memory of the arena. After a successful Close Owns returns false.
 func (a *Arena) Owns(p unsafe.Pointer) bool { return a.mem.Contains(p) }
 
 // Begin starts a run of the plan at the given moment, for example at the start of a frame. If another run has not
@@ -146,9 +146,10 @@ func (a *Arena) Begin(moment int) {
 	}
 }
 
-// Advance sets the current moment and ends the lifetime of buffers whose Death is not after this moment. If there was
-// no Begin, or if moment is before the current moment, Advance panics with a *memory.Misuse. Cost: constant, except
-// in debug builds.
+// Advance sets the current moment. Buffers live from then on if their Birth is not after this moment, and their Death
+// is. If there was no Begin since the last Reset, or if moment is before the current moment, Advance panics with a
+// *memory.Misuse. Debug builds also panic if the memory of a new buffer was written while it was free. Cost:
+// constant, except in debug builds.
 func (a *Arena) Advance(moment int) {
 	a.open("Advance")
 	if !a.begun {

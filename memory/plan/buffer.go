@@ -14,8 +14,7 @@ import (
 // number. Count bounds the memory that a forged plan file can demand.
 const Count = 1 << 18
 
-// MaxAlign is the largest alignment of a buffer in bytes: a large page of common processors. Graphics interfaces
-// require an alignment of 64 KiB for a buffer in a heap, and never more than MaxAlign.
+// MaxAlign is the largest alignment of a buffer in bytes: a large page of common processors.
 const MaxAlign = 2 << 20
 
 // maxTotal limits what the buffers of a set need side by side, dead or alive, in bytes, so that

@@ -14,13 +14,12 @@ type Limits struct {
 	// Steps is the number of places for a buffer that the search tries. 0 means DefaultSteps if Time is 0 as well,
 	// and no limit otherwise. The work of Fast, which comes first, does not count.
 	Steps int
-	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. Exact takes
-	// no longer than 1.1 times Time plus 50 ms. 0 means no limit.
+	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. Exact may
+	// take 1.1 times Time plus 50 ms. 0 means no limit.
 	//
-	// A plan and its verification take 0.6 to 1 µs a buffer on an idle machine. With at least 2 µs a buffer Exact
-	// returns a plan, on a busy machine possibly late. With less, Exact returns ErrTime if the time is over before
-	// the plan is verified. If Time is over during the first attempt of Fast, the remaining buffers are placed above
-	// the others. So the plan may be larger than the plan of Fast.
+	// With at least 2 µs a buffer Exact always returns a plan, on a busy machine possibly late. With less, Exact
+	// returns ErrTime if the time is over before the plan is verified. If Time is over before Fast has ended, the
+	// plan may be larger than the plan of Fast.
 	Time time.Duration
 	// Capacity, in bytes, ends the search with the first plan whose Total is not larger. 0 means no capacity.
 	Capacity uintptr
@@ -54,14 +53,13 @@ func (p Proof) String() string {
 }
 
 // Exact improves the plan of Fast until the plan meets the load bound or the capacity, is proved minimal, or a limit
-// is reached. It returns the best plan found, already verified. The plan is never larger than the plan of Fast, or
-// with a Capacity the plan of FastWithin; see Limits.Time for the exception. For sets of up to some thousand buffers
-// Exact searches, and can prove a plan minimal. In addition, for sets of any size, Exact places the buffers
-// repeatedly, first the buffers that ended too high.
+// is reached. It returns the smallest plan found, already verified. Unless Limits.Time ends Fast early, the plan is
+// not larger than the plan of Fast, or with a Capacity the plan of FastWithin. For sets of more than some thousand
+// buffers a plan above the load bound may not be proved minimal.
 //
 // If Steps or Time is negative, the error wraps memory.ErrConfig. If the set is invalid, the error is that of [Fast].
-// If the time is over before a plan is verified, the error wraps ErrTime. With an error the plan is nil, and the
-// Proof says what was found so far.
+// If a Time of less than 2 µs a buffer is over before a plan is verified, the error wraps ErrTime. With an error the
+// plan is nil, and the Proof says what was found so far.
 func Exact(buffers []Buffer, limits Limits) (*Plan, Proof, error) {
 	begin := time.Now()
 	if limits.Steps < 0 || limits.Time < 0 {

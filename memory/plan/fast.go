@@ -7,24 +7,19 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Fast places one buffer after the other, in several orders and by two rules, and returns the smallest plan. If the
-// set is invalid or has more than [Count] buffers, the error wraps memory.ErrConfig and has all errors of the buffers. If the buffers are valid but need too many bytes,
-// the error also wraps memory.ErrTooLarge. The order of the buffers does not matter: every machine computes the same
-// plan for a set.
+// Fast makes up to 16 plans by placing one buffer after the other, and returns the smallest of them. Smaller plans
+// may exist, see [Exact]. Every machine computes the same plan for a set, whatever the order of the buffers is.
 //
-// The first attempt is the rule of inference engines: the largest buffer first, each at the lowest offset that is
-// free during its lifetime. So for up to two thousand buffers Fast is never worse than the rule of inference engines.
-// With more buffers, alignments may leave gaps after most of the buffers, and searching the gaps would take minutes.
-// In that case the smallest buffers may be placed above the others. The other orders are by area, lifetime, the load
-// around a buffer, birth and death. The second rule takes the tightest gap between the placed buffers, and of equal
-// gaps the lowest. If no gap fits, it takes the top.
+// The error wraps memory.ErrConfig. It lists all invalid buffers, or reports more than [Count] buffers. If the
+// buffers are valid but need too many bytes, the error also wraps memory.ErrTooLarge.
 //
-// Attempts end when a plan meets its load bound, and after an amount of work that depends only on the set. This
-// amount allows many attempts for a thousand buffers and few for a hundred thousand.
+// Inference engines place the largest buffer first, each at the lowest offset that is free during its lifetime. For
+// up to two thousand buffers the plan of Fast is never larger than theirs. Fast ends when a plan meets the load
+// bound, or after an amount of work that depends only on the set.
 func Fast(buffers []Buffer) (*Plan, error) { return FastWithin(buffers, 0) }
 
 // FastWithin is Fast for a given capacity in bytes. It returns the first plan that is not larger than capacity. If
-// FastWithin finds no such plan, it returns the smallest plan, as Fast does. So compare the plan's Total with
+// FastWithin finds no such plan, it returns the plan of Fast without an error: compare the plan's Total with
 // capacity. A capacity of 0 is no capacity. The errors are those of Fast. Cost: if the first attempt fits, one
 // attempt; otherwise at most as Fast.
 func FastWithin(buffers []Buffer, capacity uintptr) (*Plan, error) {

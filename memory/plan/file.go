@@ -41,7 +41,7 @@ var (
 	// ErrVersion means that the file has a version of the format that this package does not read.
 	ErrVersion = errors.New("plan: unknown version of the plan file")
 
-	// ErrInvalid means that the file is complete, but its plan does not pass Verify.
+	// ErrInvalid means that the file is complete, but its plan does not pass Verify or is too large for this machine.
 	ErrInvalid = errors.New("plan: the plan in the file does not verify")
 )
 

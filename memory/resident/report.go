@@ -78,13 +78,14 @@ func (u *Usage) take(rss uint64) (part Usage) {
 	return part
 }
 
-// A Library is a file of the class Libraries.
+// A Library is a file of the class Libraries, or a mapping of the kernel in this class.
 type Library struct {
 	Name string `json:"name"` // the path of the file, or the kernel's name such as [vdso]
 	Usage
 }
 
-// A Mapping is a mapping of the process that is unexplained, or contains unexplained memory.
+// A Mapping is a mapping of the process in which memory is, or may be, unexplained. Its Usage leaves out the parts of
+// the mapping that have an owner.
 type Mapping struct {
 	From, To uint64 // addresses
 	Perm     string // as in rw-p
@@ -110,9 +111,9 @@ type Report struct {
 	Classes [Count]Usage
 	Tiers   [tiers.Count]Usage // the parts of the class Tiers, for the manager of Read
 
-	// Libraries are the files of the class Libraries. Suspects are up to MaxSuspects mappings with unexplained
-	// memory. In both the largest comes first. The next Read into this Report overwrites the arrays: if you keep a
-	// copy of the Report, clone both.
+	// Libraries are the parts of the class Libraries. Suspects are the up to MaxSuspects largest mappings in which
+	// memory is, or may be, unexplained. In both the largest comes first. The next Read into this Report overwrites
+	// the arrays: if you keep a copy of the Report, clone both.
 	Libraries []Library
 	Suspects  []Mapping
 
