@@ -78,7 +78,7 @@ func (h *Heap) assign(ci uint8, r run) {
 	c.bump = uint32(r.first * unitGranules)
 	c.end = c.bump + blocks*s.size
 	if s.blocks > s.capacity {
-		s.capacity = max(s.blocks, s.capacity+s.capacity/4)
+		s.capacity = max(s.blocks, s.capacity+max(s.capacity/4, min(s.capacity, stackDoubles)))
 		stack := make([]uint32, s.capacity)
 		copy(stack, c.free()) // next to always nothing
 		c.stack = unsafe.Pointer(unsafe.SliceData(stack))
@@ -245,9 +245,15 @@ func (h *Heap) growBooksFor(size, least, most uintptr) error {
 // bookBytes is what the maps take for a unit: a live word, its class, place and tally.
 const bookBytes = 8 + 1 + 1 + 2
 
-// growBooks makes the maps reach to unit end at least. They grow with what is in use, by a
-// quarter at a time, so that a large reservation costs nothing by itself. Where the Go heap has
-// no room for them, which would end the process, nothing has changed.
+// Small metadata doubles, because each growth copies it into memory that the system has not provided yet. Large
+// metadata grows by a quarter, because its unused part counts.
+const (
+	stackDoubles = 8 << 10  // entries of a class's stack: 32 KiB
+	mapsDouble   = 16 << 10 // units of memory: 192 KiB of maps for 16 MiB
+)
+
+// growBooks makes the maps reach to unit end at least. They grow with the memory in use, so a large reservation has
+// no cost. If the Go heap has no room for them, which would end the process, growBooks changes nothing.
 func (h *Heap) growBooks(end uintptr) error {
 	have := uintptr(len(h.live))
 	if !invariant.Exact {
@@ -256,7 +262,7 @@ func (h *Heap) growBooks(end uintptr) error {
 	if end <= have {
 		return nil
 	}
-	units := min(max(end, have+have/4, largestUnits), h.mem.Reserved()>>unitShift)
+	units := min(max(end, have+max(have/4, min(have, mapsDouble)), largestUnits), h.mem.Reserved()>>unitShift)
 	if err := page.ProbeHeap(units * bookBytes); err != nil {
 		return err
 	}
