@@ -93,8 +93,9 @@ func (w *World) Commands() *Commands {
 	return w.commands
 }
 
-// Len returns the number of commands that wait for Apply. For the commands of a [Task], Len returns the
-// number given in the current batch.
+// Len returns the number of commands that wait for Apply; a Spawn is one of them. While Apply calls an observer, Len
+// also counts the commands that were already executed. For the commands of a [Task], Len returns the number given in
+// the current batch.
 func (cmd *Commands) Len() int {
 	if cmd.task != nil {
 		cmd.mustAccept("Len")
@@ -108,8 +109,8 @@ func (cmd *Commands) Len() int {
 func (cmd *Commands) Skipped() int { return cmd.skipped }
 
 // Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
-// while queries are open and in observers. Filters do not match the entity until Apply adds a component. Errors are
-// those of World.NewEntity. On error Spawn returns the zero Entity, and no entity was created. Spawn panics with a
+// while queries are open and in observers. Filters do not match an entity without components. Errors are those of
+// World.NewEntity. On error Spawn returns the zero Entity, and no entity was created. Spawn panics with a
 // [*memory.Misuse] in a closed world, in a parallel run, during WriteJSON and ReadJSON, and in a callback of the
 // allocator. Spawn for the commands of a [Task] differs: see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
@@ -216,13 +217,14 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 }
 
 // Apply executes all commands in order. Consecutive additions, removals and changes of targets for one entity are one
-// step, which moves its row at most once.
+// step, which moves its row at most once. Observers see only the result of a step: a component that is removed and
+// added again counts as written.
 //
 // On error the steps before the failed one have been applied. The failed step and all later ones still wait for
 // Apply. If the error wraps [memory.ErrOutOfMemory] or [ErrLimit], free memory and call Apply again, or call Discard.
-// If the error wraps [memory.ErrTooLarge], a row of all components would not fit a chunk: only Discard helps. If the
-// error wraps [memory.ErrClosed], the allocator is closed and the commands were dropped. Other errors of the
-// allocator and of Config.Pages are wrapped.
+// If the error wraps [memory.ErrTooLarge], the row would not fit a chunk: call Discard. If the allocator was closed,
+// the error wraps [memory.ErrClosed], and the commands were dropped. Other errors of the allocator and of
+// Config.Pages are wrapped.
 //
 // If the allocator or an observer panics, the commands that were not applied still wait. If an entity would get a
 // fifth relation, Apply panics with a [*memory.Misuse], and only Discard helps. Apply also panics with a

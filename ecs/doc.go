@@ -176,14 +176,14 @@
 // a *memory.Misuse. Use [World.Commands], in a parallel run [Task.Commands]. A loop over All or Chunks
 // does not lock: a structural change in it takes effect, and the loop panics at its next step.
 //
-// If a limit is reached that more memory does not raise, the error wraps [ErrLimit]. If memory runs out, the error
-// wraps memory.ErrOutOfMemory. Other errors of the allocator and of Config.Pages are wrapped, too. In all these cases
-// operations on one entity, NewBatch and NewColumns have changed no entity. Operations on all entities of a filter,
-// and Apply, keep completed steps, as their comments describe. New archetypes stay. Errors about Config.MaxEntities
-// and chunk numbers do not allocate in the Go heap, nor do errors about a chunk if the allocator returns
-// memory.ErrOutOfMemory itself. [World] describes panics, a closed allocator, and entities of another world. In
-// steady state no operation allocates in the Go heap, except for a new chunk with columns in the Go heap, and except
-// Check, WriteJSON and ReadJSON.
+// If Config.MaxEntities, MaxComponents or the chunk numbers run out, the error wraps [ErrLimit]. If memory runs out,
+// the error wraps memory.ErrOutOfMemory. Other errors of the allocator and of Config.Pages are wrapped, too. In all
+// these cases operations on one entity, NewBatch and NewColumns have changed no entity. Operations on all entities of
+// a filter, and Apply, keep completed steps, as their comments describe. New archetypes stay. Errors about
+// Config.MaxEntities and chunk numbers do not allocate in the Go heap, nor do errors about a chunk if the allocator
+// returns memory.ErrOutOfMemory itself. [World] describes panics, a closed allocator, and entities of another world.
+// In steady state no operation allocates in the Go heap, except for a new chunk with columns in the Go heap, and
+// except Check, WriteJSON and ReadJSON.
 //
 // Iteration follows the order in which archetypes and rows were created, and nothing iterates over a
 // Go map. So the same operations give the same order and the same [World.Hash].

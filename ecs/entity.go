@@ -13,11 +13,11 @@ import (
 // They never panic, and never find another entity unless [World.ReadJSON] has loaded one with the same slot and
 // generation.
 //
-// An Entity does not identify its world. Worlds number entities alike, so the first Entity of every world
-// is the same value. If an Entity is passed to another world, that world takes it for its own entity with
-// the same slot and generation. No build detects this mistake. Programs with several worlds must store the
-// world with the Entity. Because worlds number entities alike, a saved world can be loaded into another
-// one, with every Entity in components valid.
+// An Entity does not identify its world. Worlds number entities alike, so the first Entity of every world is the same
+// value. If an Entity is passed to another world, that world takes it for its own entity with the same slot and
+// generation. No build detects this mistake. Programs with several worlds must store the world with the Entity.
+// [World.ReadJSON] keeps slots and generations: in a loaded world each Entity within a component still names the same
+// entity.
 //
 // The zero Entity is never valid.
 type Entity struct {

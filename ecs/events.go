@@ -70,8 +70,8 @@ func (q *Events[T]) Read() []T {
 	return q.buf[r][:q.n[r]]
 }
 
-// Swap makes the pending events readable. It discards the events that were readable before. In a closed queue there
-// are none.
+// Swap makes the pending events readable. It discards the events that were readable before. In a closed queue Swap
+// has no effect.
 func (q *Events[T]) Swap() {
 	q.write ^= 1
 	q.n[q.write&1] = 0

@@ -8,44 +8,43 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// ReadJSON loads the output of [World.WriteJSON] into a world without entities. Index and generation of
-// each entity come from the text. So each Entity, also an Entity in a component, names the same entity as
-// in the world that was written. An Entity from before a Reset of w may name a new entity.
+// ReadJSON loads the output of [World.WriteJSON] into a world without entities. Index and generation of each entity
+// come from the text. So each Entity, also an Entity in a component, names the same entity as in the world that was
+// written. An Entity from before a Reset of w may name a new entity.
 //
-// All component types of the text must be registered, with the same names, in any order. Relations must be
-// registered as relations. If w is new and has the Config of the written world and its types in the same
-// order, both worlds have the same [World.Hash]. Further operations on both worlds then have the same
-// results, Entity by Entity. If w has archetypes already, for example after Reset, new archetypes follow
-// them, so the iteration order and Hash may differ.
+// All component types of the text must be registered, with the same names, in any order. Relations must be registered
+// as relations. Both worlds have the same [World.Hash] if the text omits no value, and w is new, with the Config of
+// the written world and its types in the same order. Further operations on both worlds then have the same results,
+// Entity by Entity. If w has archetypes already, for example after Reset, new archetypes follow them, so the
+// iteration order and Hash may differ.
 //
 // Fields that the text omits or gives as null are zero. If a field occurs twice, encoding/json decodes both values
 // into the field, in order.
 //
 // If w has entities, ReadJSON returns an error and reads nothing. Every other error gives the line and the byte.
 // ReadJSON also fails if:
-//   - the text has another version, is truncated or continued, or has more than 65,536 consecutive
-//     blanks outside of strings;
-//   - the text is not JSON in the form of WriteJSON, or a value does not fit its component;
+//   - the text has another version, is truncated or continued, or is not in the form of WriteJSON;
+//   - a value does not fit its component;
 //   - a component or a field is unknown, or a component is missing;
 //   - two component types have a name that the text contains;
-//   - an entity occurs twice or is above Config.MaxEntities ([ErrLimit]), or a slot below the highest
-//     is missing;
+//   - an entity occurs twice or is above Config.MaxEntities ([ErrLimit]), or a slot below the highest is missing;
 //   - the target of a relation is stale and not listed as gone;
 //   - the reader fails, or returns nothing 100 times ([io.ErrNoProgress]);
+//   - the text has more than 65,536 consecutive blanks outside of strings;
 //   - the allocator or Config.Pages fails, for example with [memory.ErrOutOfMemory];
 //   - the allocator is closed ([memory.ErrClosed]), which also closes w.
 //
 // On error w is unchanged, except that its empty chunks may have been freed and that it may have been closed with its
 // allocator.
 //
-// Observers are called after everything is read, as for entities created by a batch. Resources, events,
-// pending commands and observers are unchanged.
+// Observers are called after everything is read, as for entities created by a batch. Resources, events, pending
+// commands and observers are unchanged.
 //
-// The world is locked during the call. An UnmarshalJSON method that reads the world finds no entities.
-// ReadJSON panics with a [*memory.Misuse] if in is nil, or if w is locked or closed.
+// The world is locked during the call. An UnmarshalJSON method that reads the world finds no entities. ReadJSON
+// panics with a [*memory.Misuse] if in is nil, or if w is locked or closed.
 //
-// Cost: some 3 µs and 15 Go allocations per entity and component. During the call ReadJSON uses 4 bytes of
-// Go memory per slot, 12 per run of free slots, and the text of the longest value.
+// Cost: some 3 µs and 15 Go allocations per entity and component. During the call ReadJSON uses 4 bytes of Go memory
+// per slot, 12 per run of free slots, and the text of the longest value.
 func (w *World) ReadJSON(in io.Reader) error {
 	const op = "ReadJSON"
 	w.guard.mutable(op)

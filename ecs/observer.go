@@ -56,8 +56,9 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 //
 // # What is not reported
 //
-// Writes through pointers and columns are not reported. Close and a closed allocator are not reported
-// either. To report all entities call Reset before Close.
+// Writes through pointers and columns are not reported. Close and a closed allocator are not reported either: to
+// report all entities call Reset before Close. Entities that an observer spawns during Reset may be removed without a
+// report.
 //
 // Cost: without observers a change tests one byte more. With observers an operation on one entity visits
 // the observers of its events, and a batch calls them for each entity. Calls allocate nothing.
@@ -92,8 +93,8 @@ func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }
 
-// OnRemove calls f for each entity that is about to be removed, also by Reset, until Stop of the result. It
-// panics as [World.OnCreate] does.
+// OnRemove calls f for each entity that is about to be removed, also by Reset but not by Close, until Stop of the
+// result. It panics as [World.OnCreate] does.
 func (w *World) OnRemove(f func(e Entity)) *Observer {
 	return w.observeEntities("OnRemove", destroyEvent, f)
 }
@@ -104,16 +105,17 @@ func (c Component[T]) OnAdd(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnAdd", addEvent, f)
 }
 
-// OnRemove calls f for each entity that is about to lose the component by any operation, until Stop of the
-// result. v points to the value and is valid during the call of f. OnRemove panics as [World.OnCreate]
-// does.
+// OnRemove calls f for each entity that is about to lose the component, until Stop of the result. Removing the entity
+// and Reset count, but not Close. v points to the value and is valid during the call of f. OnRemove panics as
+// [World.OnCreate] does.
 func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet calls f after each write of the component, until Stop of the result. Set, an addition that overwrites the
-// component, and setting the target of the relation are writes, even if the target stays the same. v points to the
-// new value and is valid during the call of f. OnSet panics as [World.OnCreate] does.
+// OnSet calls f after each write of the component by a method, until Stop of the result. Set, an addition that
+// overwrites the component, and setting the target of the relation are writes, even if the target stays the same.
+// Writes through pointers are not reported. v points to the new value and is valid during the call of f. OnSet panics
+// as [World.OnCreate] does.
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }

@@ -48,9 +48,8 @@ func (t *Task) Batch() int {
 	return t.batch
 }
 
-// Index returns the position of the call's first entity in the order of All. Use the position to index a
-// slice with one result per entity. With ChangedSince, Index also counts unchanged entities, so the
-// position depends on rows only, as batches do.
+// Index returns the position of the call's first entity in the order of All. Use the position to index a slice with
+// one result per entity. With ChangedSince, Index also counts unchanged entities, so it may exceed Len of the filter.
 func (t *Task) Index() int {
 	t.mustBeInBody("Index")
 	return t.index

@@ -143,11 +143,11 @@ func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
 	return target, true
 }
 
-// SetTargetAll changes the target of every entity that s matches and that has the relation. It returns the
-// number of these entities, including entities that had the target already. Errors are those of
-// Relation.Add. On error SetTargetAll returns the number of entities that have the target by then; the
-// others are unchanged. It panics with a [*memory.Misuse] if the world is locked, if s belongs to another
-// world, or if s has a ChangedSince.
+// SetTargetAll sets the target of every entity that s matches and that has the relation. It returns the number of
+// these entities, including entities that had the target already. If the target is stale, SetTargetAll changes
+// nothing, returns 0, and the error wraps [ErrStale]. Other errors are those of Component.Add: then the number counts
+// the entities that have the target by then, and the others are unchanged. It panics with a [*memory.Misuse] if the
+// world is locked, if s belongs to another world, or if s has a ChangedSince.
 func (r Relation[T]) SetTargetAll(s Selection, target Entity) (int, error) {
 	return r.w.retargetAll(s, r.ID(), target)
 }
@@ -189,12 +189,12 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 	return total, nil
 }
 
-// RemoveTree removes e, all entities that relate to e, all entities that relate to those, and so on. It returns the
-// number of removed entities. If e is stale, RemoveTree removes the entities that relate to e, and does not count e.
-// Entities are removed before their targets, but if e is in a cycle, e is removed last. If an observer panics, the
-// entities that were already removed stay removed. RemoveTree panics with a [*memory.Misuse] if the world is locked.
-// Cost: for each removed entity a World.Remove, and a visit to the tables of entities that relate to it. The list of
-// entities is kept in the Go heap until Shrink.
+// RemoveTree removes e, all entities whose target of the relation is e, all entities whose target is one of those,
+// and so on. It returns the number of removed entities. If e is stale, RemoveTree does not count e, but removes the
+// others. Entities are removed before their targets. Only if e is in a cycle, e is removed before the other entities
+// of the cycle. If an observer panics, the entities that were already removed stay removed. RemoveTree panics with a
+// [*memory.Misuse] if the world is locked. Cost: for each removed entity a World.Remove, and a visit to the tables of
+// entities that relate to it. The list of entities is kept in the Go heap until Shrink.
 func (r Relation[T]) RemoveTree(e Entity) int {
 	w := r.w
 	w.guard.mutable("RemoveTree")

@@ -12,10 +12,10 @@ import "slices"
 //	Chunks * Config.FirstChunkBytes <= BytesCapacity
 type Stats struct {
 	Entities        int    // entities alive
-	PeakEntities    int    // the peak (high-water mark) of Entities
+	PeakEntities    int    // the peak (high-water mark) of Entities since New
 	RetiredSlots    int    // slots whose generations are exhausted; each lowers the limit of entities by one
 	Components      int    // component types, and one more for each tracked type
-	Archetypes      int    // also without entities; with relations, one for each combination of targets
+	Archetypes      int    // also without entities, at least 1; with relations, one per combination of targets
 	Chunks          int    // blocks from the allocator
 	SpareChunks     int    // chunks without rows, kept for later entities
 	ChunkBytes      int    // Config.ChunkBytes

@@ -57,8 +57,8 @@ func (w *World) IDs() iter.Seq[ID] {
 // type with its package. Name panics with a [*memory.Misuse] if w does not have the ID.
 func (w *World) Name(id ID) string { return w.store.known("Name", id).name }
 
-// ID returns the component type with this name, or false if there is none. If several types have the name, ID returns
-// the type that was registered first. The ticks of tracked types are not found.
+// ID returns the ID of the component type with this name, or false if there is none. If several types have the name,
+// ID returns the type that was registered first. The ticks of tracked types are not found.
 func (w *World) ID(name string) (ID, bool) {
 	for _, c := range w.store.comps {
 		if c.name == name && c.owner == nil {
@@ -121,8 +121,9 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 
 // RelateID adds the relation with a target and a zero value to e. If e has the relation already, RelateID changes the
 // target and keeps the value. It returns the address of the value, which is valid as long as the result of Ptr.
-// Errors are those of Relation.Add. On error the address is nil. RelateID panics with a [*memory.Misuse] if the world
-// is locked, if the ID is not a relation of w, or if e has MaxRelations other relations.
+// Errors are those of Relation.Add. On error the address is nil, and nothing has changed. RelateID panics with a
+// [*memory.Misuse] if the world is locked, if the ID is not a relation of w, or if e has MaxRelations other
+// relations.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
 	w.guard.mutable("RelateID")
 	w.mustRelate("RelateID", id)
@@ -192,9 +193,8 @@ func NewFilterOf(w *World, ids ...ID) *FilterOf {
 	return f
 }
 
-// Addresses has the addresses of one entity's components, or of a chunk's columns, in the order in which
-// the filter names the components. All further elements are nil. The addresses are valid until the next
-// structural change.
+// Addresses has the addresses of one entity's components, or of a chunk's columns, in the order of the IDs that were
+// passed to NewFilterOf. All further elements are nil. The addresses are valid until the next structural change.
 type Addresses [maxFilter]unsafe.Pointer
 
 // All ranges over all matching entities and the addresses of their components, as Filter1.All does.

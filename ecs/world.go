@@ -14,9 +14,8 @@ var (
 	// ErrStale reports that an entity, or the target of a relation, is not alive.
 	ErrStale = errors.New("ecs: entity is not alive")
 
-	// ErrLimit is wrapped by every error that reports a limit which more memory does not raise. The
-	// error names the limit and its number: Config.MaxEntities, MaxComponents, or the 2,097,152 chunk
-	// numbers of a world.
+	// ErrLimit is wrapped by errors about three limits that more memory does not raise: Config.MaxEntities,
+	// MaxComponents, and the 2,097,152 chunk numbers of a world. The error names the limit and its number.
 	ErrLimit = errors.New("ecs: limit reached")
 
 	// ErrTooManyComponents reports that a world would have more than MaxComponents types. A tracked type counts as
@@ -26,20 +25,19 @@ var (
 
 // Config sizes a World. A field that is zero selects its default. All sizes are in bytes.
 type Config struct {
-	// ChunkBytes is the block size that a row of pointer-free components must fit. It is a power of two
-	// from 1 KiB to 64 KiB. Default 16 KiB. After its first small blocks an archetype takes four blocks of
-	// this size.
+	// ChunkBytes is the block size that a row must fit, with its Entity, pointer-free components and ticks. It is a
+	// power of two from 1 KiB to 64 KiB. Default 16 KiB.
 	ChunkBytes int
 
-	// MaxChunkBytes is the largest block size. An archetype takes four blocks of ChunkBytes, four of
-	// four times that size, and so on, then blocks of MaxChunkBytes. A batch skips a size if it fills
-	// at least half of the next one; up to four times ChunkBytes a third suffices. MaxChunkBytes is a
-	// power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. If the
-	// allocator has blocks of one size only, such as a pool, set it to ChunkBytes.
+	// MaxChunkBytes is the largest block size. After its smaller blocks, an archetype takes four blocks of
+	// ChunkBytes, four of four times that size, and so on, then blocks of MaxChunkBytes. A batch skips a size if it
+	// fills at least half of the next one; up to four times ChunkBytes a third suffices. MaxChunkBytes is a power of
+	// two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. If the allocator has blocks of one
+	// size only, such as a pool, set it to ChunkBytes.
 	//
-	// A chunk has at most 131,072 rows. Its columns in the Go heap have at most as many bytes as the
-	// block that is due, and at most 256 KiB. Only a single row may have more. If that allows fewer rows,
-	// the block is smaller.
+	// A chunk has at most 131,072 rows. Its columns in the Go heap together have at most as many bytes as the block
+	// that is due, and at most 256 KiB. Only a single row may have more. If that allows fewer rows, the block is
+	// smaller.
 	MaxChunkBytes int
 
 	// FirstChunkBytes is the size of the first block of an archetype. One block of each size below ChunkBytes
@@ -119,9 +117,9 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # Structural changes
 //
-// Structural changes create or remove entities, add or remove components, or change targets. Reset and Shrink are
-// structural changes, too. [World.Locked] lists when the world is locked, for example while a query is open. A
-// structural change of a locked world panics with a [*memory.Misuse], because the change would move rows. Use
+// Structural changes create or remove entities, add or remove components, or change targets. Reset, Shrink, ReadJSON
+// and Close are structural changes, too. [World.Locked] lists when the world is locked, for example while a query is
+// open. A structural change of a locked world panics with a [*memory.Misuse], because the change would move rows. Use
 // [World.Commands] instead: Spawn of Commands is the only creation that a locked world allows. Components of a locked
 // world can be read and written; in a parallel run the rules of Parallel of [Filter1] apply.
 //
@@ -134,10 +132,11 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # When the allocator is closed first
 //
-// If the allocator is closed before the world, the world closes itself and does not access any block again. If the
-// allocator has a Watch method, as described at page.Watched, the world closes itself at once, in a parallel run at
-// its end. Otherwise the world closes itself when Alloc returns [memory.ErrClosed], which the call in progress wraps.
-// Until Alloc returns this error, the world still accesses its blocks. So close the world first.
+// If the allocator is closed before the world, the world closes itself and then accesses no block. If the allocator
+// has a Watch method, as described at page.Watched, the world closes itself at once, in a parallel run at its end.
+// Otherwise the world closes itself when Alloc returns [memory.ErrClosed], which the call in progress wraps. Until
+// Alloc returns this error, the world still accesses its blocks. So close the world first. If Config.Pages has a
+// Watch method and is closed first, the world also closes itself, and frees no block.
 //
 // In a closed World each structural change and each command panics with a [*memory.Misuse]. Each Entity is
 // stale, queries are empty, and statistics count no entities and no chunks.
@@ -206,11 +205,11 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	return w, nil
 }
 
-// Close frees all chunks. Pending commands are dropped, and observers are not called. Pointers into columns become
-// invalid, every entity becomes stale, and later structural changes panic with a [*memory.Misuse]. If Config.Pages
-// cannot release the entity index, Close returns the error of Config.Pages and can be retried. Closing again frees
-// the blocks that a panic of the allocator left. Close panics with a [*memory.Misuse] if the world is locked and not
-// yet closed.
+// Close frees all chunks and the entity index. Pending commands are dropped, and observers are not called. Pointers
+// into columns become invalid, every entity becomes stale, and later structural changes panic with a
+// [*memory.Misuse]. If Config.Pages cannot release the index, Close returns the error of Config.Pages. Closing again
+// retries this release and frees blocks that a panic of the allocator left. Close panics with a [*memory.Misuse] if
+// the world is locked and not yet closed.
 func (w *World) Close() error {
 	if !w.guard.closed() {
 		w.guard.mutable("Close")
@@ -224,7 +223,8 @@ func (w *World) Close() error {
 
 // Reset removes all entities, drops pending commands and frees all chunks. Every Entity becomes stale. Component
 // types, archetypes, filters, observers and resources stay. Reset panics with a [*memory.Misuse] if the world is
-// locked. Cost: a free per chunk and nothing per entity, unless an observer watches removal.
+// locked. Cost: a visit to each archetype and a free per chunk. Entities cost nothing, unless an observer watches
+// removal.
 func (w *World) Reset() {
 	w.guard.mutable("Reset")
 	if w.observers.observed != 0 {
@@ -289,10 +289,10 @@ func (w *World) NewEntity() (Entity, error) {
 	return e, err
 }
 
-// CopyEntity creates an entity with the components of e, copies of their values, and the same targets. If a value has
-// pointers, the copy shares what they point to. If e is stale, the error is [ErrStale]. Otherwise errors are those of
-// World.NewEntity. On error CopyEntity returns the zero Entity, and nothing has changed. CopyEntity panics with a
-// [*memory.Misuse] if the world is locked.
+// CopyEntity creates an entity with the components of e, copies of their values, and the same targets, stale ones
+// included. If a value has pointers, the copy shares what they point to. If e is stale, the error is [ErrStale].
+// Otherwise errors are those of World.NewEntity. On error CopyEntity returns the zero Entity, and nothing has
+// changed. CopyEntity panics with a [*memory.Misuse] if the world is locked.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.guard.mutable("CopyEntity")
 	r := w.store.index.find(e)
