@@ -65,9 +65,9 @@ func (o Op) String() string {
 // *memory.Misuse; the old block then counts as freed, and the next call works. If inner reports fewer live blocks
 // than the Counter has, Check returns an error.
 //
-// Close closes inner if inner is an io.Closer, and forgets all blocks. If Close of inner fails, the Counter is closed
-// nevertheless, and another Close tries again to close inner. If inner panics, nothing has changed. If several
-// Counters share one heap, close the heap and not a Counter.
+// Close closes inner if inner is an io.Closer, and forgets all blocks without freeing them. If Close of inner fails,
+// the Counter is closed nevertheless, and another Close tries again to close inner. If Close of inner panics, nothing
+// has changed. If several Counters share one heap, close the heap and not a Counter.
 //
 // Alignment, zeroing, lifetimes and the goroutine rule are as in inner. Cost: one probe of a hash table for Alloc,
 // two probes for Free, and 16 bytes for each slot of the table, which is at most 3/4 full. Only the table is
