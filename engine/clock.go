@@ -11,8 +11,8 @@ const Step = time.Second / TickRate
 // Delta is the length of a tick in seconds, for the simulation. Because Delta is a constant, no system needs a clock.
 const Delta float32 = 1.0 / TickRate
 
-// A Clock converts elapsed time into whole steps. A Clock does not read the system's clock: the caller passes the
-// elapsed time. So a test or a headless run controls the time. A Clock is for one goroutine at a time.
+// A Clock converts elapsed time, which the caller passes, into whole steps. So a test or a headless run controls the
+// time. A Clock is for one goroutine at a time. Use NewClock; the zero Clock does not work.
 type Clock struct {
 	// Invariants:
 	//
@@ -39,8 +39,8 @@ func NewClock(catchUp int) *Clock {
 }
 
 // Advance adds elapsed and returns the number of ticks that the caller must simulate now, at most catchUp of
-// NewClock. The clock keeps the fraction of a step for the next call. Time beyond the limit is not simulated; Dropped
-// counts it. A negative elapsed counts as 0.
+// NewClock. Of the time that remains, the clock keeps less than a step for the next call and discards the rest;
+// Dropped counts it. A negative elapsed counts as 0.
 func (c *Clock) Advance(elapsed time.Duration) int {
 	most := time.Duration(c.limit+1)*Step - 1 // so that rest stays below Step after limit steps
 	elapsed = max(elapsed, 0)
@@ -62,7 +62,7 @@ func (c *Clock) Tick() uint64 { return c.ticks }
 // interpolation in drawing. The simulation must not use Alpha.
 func (c *Clock) Alpha() float32 { return float32(c.rest) / float32(Step) }
 
-// Dropped returns the time beyond the limit of ticks, which Advance did not turn into ticks.
+// Dropped returns the sum of the times that Advance has discarded because of the limit of ticks.
 func (c *Clock) Dropped() time.Duration { return c.dropped }
 
 // Restart discards the fraction of a step that has elapsed, for example after a pause or a level change. Tick and

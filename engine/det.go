@@ -99,9 +99,8 @@ func Heading(a float32) mgl32.Vec2 {
 // Dot returns the inner product of a and b.
 func Dot(a, b mgl32.Vec2) float32 { return float32(a[0]*b[0]) + float32(a[1]*b[1]) }
 
-// Cross returns the z component of the cross product of a and b. The result is positive if b lies less than half a
-// turn from a in the direction from +x to +y. It is negative if b lies less than half a turn from a in the other
-// direction.
+// Cross returns the z component of the cross product of a and b. The result is positive if the shorter turn from a to
+// b has the direction from +x to +y, and negative if it has the other direction. If a and b are parallel, it is 0.
 func Cross(a, b mgl32.Vec2) float32 { return float32(a[0]*b[1]) - float32(a[1]*b[0]) }
 
 // Scale returns v*s.
@@ -145,8 +144,8 @@ func Normalize(v mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{float32(float64(v[0]) / l), float32(float64(v[1]) / l)}
 }
 
-// Limit returns v with a length of at most `most`, apart from rounding: a longer v is shortened. The limit must not
-// be negative. For an infinite v Limit returns zero; a NaN stays NaN.
+// Limit returns v with a length of at most `most`, apart from rounding: a longer v is shortened. The limit must be
+// finite and not negative. If v has a NaN, Limit returns v. If v is infinite, Limit returns zero.
 func Limit(v mgl32.Vec2, most float32) mgl32.Vec2 {
 	if length(v) > float64(most) {
 		return Scale(Normalize(v), most)

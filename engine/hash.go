@@ -80,7 +80,7 @@ func (h *Hasher) String(s string) {
 	}
 }
 
-// Sum returns the hash of everything added so far.
+// Sum returns the hash of everything added since the last Reset.
 func (h *Hasher) Sum() uint64 { return h.sum ^ fnvOffset }
 
 // Reset makes h equal to the zero Hasher.

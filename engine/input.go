@@ -75,8 +75,8 @@ func (in *Input) AppendTo(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, uint32(in.Pressed))
 }
 
-// DecodeInput decodes the first InputBytes of src, as AppendTo writes them. If src is shorter, or if an axis is NaN
-// or outside of -1.001 to 1.001, DecodeInput returns an error. Buttons are not checked.
+// DecodeInput decodes the first InputBytes of src, as AppendTo writes them. If src is shorter, or if a component of
+// Move or Aim is NaN or outside of -1.001 to 1.001, DecodeInput returns an error. Nothing else is checked.
 func DecodeInput(src []byte) (Input, error) {
 	if len(src) < InputBytes {
 		return Input{}, fmt.Errorf("engine: input of %d bytes; it takes %d", len(src), InputBytes)

@@ -20,9 +20,9 @@ func NewLoop(s *Schedule, rnd *Rand, catchUp int) *Loop {
 // The first tick gets *in, the other ticks get in.Held(). If no tick fits, the input is not used: keep in.Pressed for
 // the next Frame.
 //
-// If a system fails, Frame returns the error of [Schedule.Run]. The tick of the failed system is incomplete:
-// Loop.Tick counts it, the result of Frame does not. The remaining ticks of the frame are lost. If a system panics,
-// its tick does not count. If the caller recovers, the next Frame runs this tick again from the first system.
+// If a system fails, Frame returns the error of [Schedule.Run]. Loop.Tick counts the incomplete tick, the result of
+// Frame does not. If a system panics, the incomplete tick does not count: the next tick has the same number and
+// begins with the first system. In both cases the remaining ticks of the frame are lost.
 func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {
 	n := l.clock.Advance(elapsed)
 	l.tick.Input = *in

@@ -6,9 +6,9 @@ import (
 )
 
 // Check verifies the metadata, and the kind and the life of every row. If there are faults, Check returns an error
-// that lists them. If the metadata of the columns is faulty, Check does not read the rows. Of the rows with the same
-// invalid kind the error has only the first. Of the rows with an invalid life the error also has only the first. For
-// a closed System Check returns nil. Cost: one pass over three columns.
+// that lists them, but only the first row of each invalid kind and the first with an invalid life. If the columns or
+// the number of particles are faulty, Check does not read the rows. For a closed System Check returns nil. Cost: one
+// pass over three columns.
 func (s *System) Check() error {
 	errs := []error{s.columns.check()}
 	if s.n < 0 || s.n > s.usable || s.usable > s.max {

@@ -53,10 +53,10 @@ func (s *System) Burst(e *Emitter) int {
 	return s.emit(e, e.Burst, 0)
 }
 
-// EmitRate emits e.Rate*dt + e.Owed particles, rounded down and at most 1<<24, and returns the number of emitted
-// particles. Dt is in seconds. EmitRate stores the fraction in e.Owed for the next call. If the sum is negative or
-// NaN, EmitRate emits none and sets e.Owed to 0. If the sum exceeds 1<<24, EmitRate also sets e.Owed to 0. Particles
-// that cannot be emitted are dropped as in [System.Emit], and do not count in e.Owed.
+// EmitRate emits e.Rate*dt + e.Owed particles, rounded down, and returns the number of emitted particles. Dt is in
+// seconds. The sum is limited to 0 to 1<<24, and NaN counts as 0. EmitRate stores the fraction of the limited sum in
+// e.Owed for the next call. Particles that cannot be emitted are dropped as in [System.Emit], and do not count in
+// e.Owed.
 //
 // The particles are distributed along the path of the emitter during dt, from (X, Y) back by (VX, VY)*dt, so that a
 // fast emitter leaves an even trail. EmitRate panics as [System.Emit].

@@ -36,7 +36,7 @@ type Kind struct {
 	Additive bool    // sets the alpha of every colour to 0
 	Ramp     []Stop  // colour over life, at most MaxKeys in ascending order; empty means white
 	Size     []Key   // factor on the emitted size, at most MaxKeys in ascending order; empty means 1
-	Vary     float32 // 0 to 1: R, G, B and A of each particle are less by a random share, from 0 to Vary
+	Vary     float32 // 0 to 1: R, G and B of each particle are less by a random share, from 0 to Vary; A stays
 
 	Drag               float32 // 1/s: Update divides the velocity by 1+Drag*dt
 	GravityX, GravityY float32 // units/s²; y points down the screen

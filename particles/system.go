@@ -115,7 +115,7 @@ func (s *System) Motion() (x, y, vx, vy []float32) {
 }
 
 // SetBounds sets the rectangle that reflects particles. Only kinds with a Bounce are reflected. With the zero Bounds
-// no particle is reflected. If the rectangle is empty or not finite, SetBounds panics with a *memory.Misuse.
+// no particle is reflected. If any other rectangle is empty or not finite, SetBounds panics with a *memory.Misuse.
 func (s *System) SetBounds(b Bounds) {
 	s.open("SetBounds")
 	if (b != Bounds{}) && (!(b.MinX < b.MaxX && b.MinY < b.MaxY) || !finite(b.MinX, b.MinY, b.MaxX, b.MaxY)) {

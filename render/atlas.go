@@ -28,10 +28,10 @@ var ErrAtlasFull = errors.New("render: atlas is full")
 // A FullError is an ErrAtlasFull with figures, in texels.
 type FullError struct {
 	ID   int    // -1 for a built-in region or a font
-	Name string // as given to [Atlas.ID], or empty
+	Name string // as given to [Atlas.ID], or empty; "built in" for ID -1
 	W, H int    // the picture, without gutters
 	Page int    // the side of the page
-	Free int    // texels outside all regions and their gutters; they may be scattered
+	Free int    // see [Atlas.Free]
 }
 
 // Error returns one line with the figures and with advice.
@@ -224,7 +224,7 @@ func (a *Atlas) Keep() {
 }
 
 // Reset removes every region reserved since the last Keep. Regions that Lookup returned for removed ids are stale.
-// Cost: one iteration over the ids; no pixel is written.
+// Names keep their ids. Cost: one iteration over the ids; no pixel is written.
 func (a *Atlas) Reset() {
 	for i := range a.entries {
 		e := &a.entries[i]
@@ -252,8 +252,8 @@ func (a *Atlas) Placeholder() Region { return a.checker }
 // Page returns the side of the page in texels.
 func (a *Atlas) Page() int { return a.packer.size }
 
-// Free returns how many texels of the page lie outside all regions and their gutters. A region may use a larger freed
-// rectangle, and the rest of this rectangle does not count.
+// Free returns the number of free texels of the page. They may be scattered. Space that is lost because a region is
+// smaller than its place on the page does not count.
 func (a *Atlas) Free() int { return a.packer.free() }
 
 // Draw draws a batch on any picture, in one draw call of the GPU. Draw copies the slices, which may lie off-heap.

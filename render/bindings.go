@@ -122,7 +122,7 @@ func (b *Bindings) count(a int) (n int) {
 }
 
 // Map returns the names of the controls of each action, by the action's name. Files contain the bindings in this
-// form.
+// form. Empty slots are omitted, so after SetMap the empty slots of an action are its last ones.
 func (b *Bindings) Map() map[string][]string {
 	m := make(map[string][]string, len(b))
 	for a := range b {
@@ -140,9 +140,9 @@ func (b *Bindings) Map() map[string][]string {
 // SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. SetMap
 // ignores the action "rewind" of former versions.
 //
-// If m has an unknown action or control, a wrong number of controls, or a key of the overlay, SetMap fails. If a
-// control is bound twice, default controls included, SetMap also fails. The error describes one mistake. A failed
-// SetMap changes nothing.
+// If m has an unknown action or control, no or more than three controls for an action, or a key of the overlay,
+// SetMap fails. If a control is bound twice, default controls included, SetMap also fails. The error describes one
+// mistake. A failed SetMap changes nothing.
 func (b *Bindings) SetMap(m map[string][]string) error {
 	n := DefaultBindings()
 	known := 0

@@ -64,9 +64,9 @@ func Fit(w, h, logicalW, logicalH int) Viewport {
 	return Viewport{X: (w - pw) / 2, Y: (h - ph) / 2, W: pw, H: ph, Scale: float32(s)}
 }
 
-// Bleed returns v extended to the edges of a window of w × h physical pixels, by at most `most` logical pixels on
-// each side, rounded up to physical pixels. The game may draw in this extension, the bleed. Draw everything that the
-// player must see inside the logical screen.
+// Bleed returns v with a bleed, the field Outer. The bleed reaches to the edges of a window of w × h physical pixels,
+// but at most `most` logical pixels beyond each side of v, rounded up to physical pixels. The game may draw in the
+// bleed. Draw everything that the player must see inside the logical screen.
 func (v Viewport) Bleed(w, h, most int) Viewport {
 	b := int(math.Ceil(float64(most) * float64(v.Scale)))
 	v.Outer = image.Rect(v.X-b, v.Y-b, v.X+v.W+b, v.Y+v.H+b).Intersect(image.Rect(0, 0, w, h))

@@ -46,7 +46,7 @@ func key(k ebiten.Key) Control                         { return keyFirst + Contr
 func mouseButton(b ebiten.MouseButton) Control         { return mouseFirst + Control(b) }
 func padButton(b ebiten.StandardGamepadButton) Control { return padFirst + Control(b) }
 
-// Device returns the kind of device that has the control: Gamepad or Keyboard. For no control it returns Keyboard.
+// Device returns Gamepad or Keyboard, the kind of device that has the control. The zero Control has Keyboard.
 func (c Control) Device() Device {
 	if c >= padFirst {
 		return Gamepad

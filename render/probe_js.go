@@ -15,8 +15,8 @@ func Probe() error {
 	return nil
 }
 
-// SoftwareLikely reports whether WebGL probably renders on the CPU. If it returns true, bloom is off by default and
-// the scene has logical resolution. Without WebGL 2 it returns true.
+// SoftwareLikely reports whether WebGL probably renders on the CPU. If it returns true, then by default bloom is off
+// and the scene has logical resolution. Without WebGL 2 it returns true.
 func SoftwareLikely() bool {
 	doc := js.Global().Get("document")
 	if !doc.Truthy() {

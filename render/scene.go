@@ -89,12 +89,10 @@ func (s *sceneBuffer) enlarge(to target) {
 	to.clipped.DrawTriangles32(s.verts[:], s.indices[:], s.img, &sceneOptions)
 }
 
-// BeginScene fills the scene with back and directs Draw, Submit, Bloom and [Tiles.Submit] to it until EndScene.
-// BeginScene returns the viewport of the scene. Use it for [Camera.View], and to draw the parts of the scene that do
-// not move with the camera. At native resolution, and if the window's scale is at most 1, BeginScene returns the
-// frame's own viewport.
-//
-// back should be opaque. The fill costs less than a quad of the same size.
+// BeginScene fills the scene with back, which should be opaque, and directs Draw, Submit, Bloom and [Tiles.Submit] to
+// it until EndScene. BeginScene returns the viewport of the scene. Use it for [Camera.View], and to draw the parts of
+// the scene that do not move with the camera. At native resolution, or if the window's scale is at most 1, the scene
+// is the window, and BeginScene returns the frame's own viewport. The fill costs less than a quad of the same size.
 func (f *Frame) BeginScene(back Color) Viewport {
 	if f.logical && f.Scale > 1 { // else the window has no more pixels than the scene
 		f.scene.resize(f.logicalW, f.logicalH, f.Viewport)
@@ -109,8 +107,8 @@ func (f *Frame) BeginScene(back Color) Viewport {
 }
 
 // EndScene shows the scene in the window. Shapes that are drawn later lie over the scene, at the window's resolution.
-// At native resolution the scene is in the window already. If a game does not call EndScene, the scene is shown after
-// Draw returns, over everything else.
+// If the scene is the window, EndScene does nothing. If a game does not call EndScene, the scene is shown after Draw
+// returns, over everything else.
 func (f *Frame) EndScene() {
 	if f.to.whole != f.screen.whole {
 		f.to = f.screen

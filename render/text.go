@@ -40,8 +40,8 @@ type extraGlyph struct {
 }
 
 // NewFont renders the glyphs to the page in up to four sizes and calls [Atlas.Keep]. Call NewFont before the pictures
-// of the first level are reserved. Sizes that do not fit are left out. If even the smallest size does not fit, the
-// error is a [*FullError]. After an error NewFont has not called Keep.
+// of the first level are reserved. If a size does not fit, this size and all larger ones are left out. If even the
+// smallest size does not fit, the error is a [*FullError]. After an error NewFont has not called Keep.
 func NewFont(a *Atlas) (*Font, error) {
 	f := &Font{}
 	for _, r := range symbols {
@@ -171,8 +171,8 @@ func Width(s string, scale float32) float32 {
 
 // Text draws s. The top left corner of the first cell is at (x, y); a dot is scale units of the current view. '\n'
 // begins a new line. The origin is rounded to a physical pixel, so that text is sharp. If a glyph does not fit, Text
-// returns false and counts each such glyph in Dropped. If f is nil, or if scale or the scale of the view is 0, Text
-// draws nothing and returns true.
+// returns false and counts each such glyph in Dropped. If f is nil, or if scale times the scale of the view is not
+// above 0, Text draws nothing and returns true.
 func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	k := scale * q.view.Scale
 	if f == nil || !(k > 0) {

@@ -52,8 +52,8 @@ type TilesConfig struct {
 //	| 2 3 | 6 7 |
 //	| 8 9 | 12 ..      a tile of 128 texels may be units 0 to 3, 4 to 7, 8 to 11 ...
 //
-// Tiles belong to the goroutine that calls Update and Draw. Place and Free cost O(log n), and Write costs one upload.
-// Write allocates a few objects of Ebitengine on the Go heap.
+// Tiles belong to the goroutine that calls Update and Draw. Place and Free cost O(log n), with n as in [Tiles.Check].
+// Write costs one upload, and allocates a few objects of Ebitengine on the Go heap.
 type Tiles struct {
 	// Invariants:
 	//
@@ -205,8 +205,8 @@ func (t *Tiles) Begin(v View) {
 // corners of the part are (u0, v0) and (u1, v1), as fractions of the tile's side. The part is cut half a texel before
 // each edge of the tile, so that filtering does not show neighbours on the page.
 //
-// If the tile is not live, if nothing was written to the tile's page, or if 64 tiles of this page were put since
-// Begin, Put returns false. Before the first Begin, Put also returns false.
+// If the tile is not live, or if nothing was written to the tile's page, Put returns false. Put also returns false
+// before the first Begin, and after 64 successful calls for this page since Begin.
 func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool {
 	if !t.has(tile) {
 		return false

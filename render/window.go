@@ -13,7 +13,7 @@ import (
 // TPS is the fixed rate of Update: 60 ticks a second.
 const TPS = 60
 
-// ErrQuit, returned or wrapped by Update, ends Run without an error.
+// ErrQuit, returned or wrapped by Update or AfterDraw, ends Run without an error.
 var ErrQuit = errors.New("render: quit")
 
 // ErrNoDisplay reports that no window can be opened. Run and Probe wrap it with the reason.
@@ -90,13 +90,12 @@ func (o *Options) fill() error {
 	return o.Resolution.check()
 }
 
-// Run opens a window and runs g until an error or ErrQuit ends it, the window is closed, or the screenshot of
-// Options.ScreenshotQuit is written. Call it from the main goroutine, once in a process.
+// Run opens a window and runs g. Call it from the main goroutine, once in a process.
 //
-// If Update or AfterDraw returns ErrQuit, if the window is closed, and after that screenshot, Run returns nil. If no
-// window can be opened, the error wraps ErrNoDisplay. Any other error reports a nil g or invalid options, or is the
-// error of Update, AfterDraw, a screenshot, bloom or the display. Run does not recover a panic of g. If other code
-// recovers the panic, Run returns an error.
+// If Update or AfterDraw returns ErrQuit, if the window is closed, or after the screenshot of Options.ScreenshotQuit,
+// Run returns nil. If no window can be opened, the error wraps ErrNoDisplay. Any other error reports a nil g or
+// invalid options, or is the error of Update, AfterDraw, a screenshot, bloom or the display. Run does not recover a
+// panic of g. If other code recovers the panic, Run returns an error.
 func Run(g Game, o Options) error {
 	if g == nil {
 		return errors.New("render: Run without a game")

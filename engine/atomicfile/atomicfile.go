@@ -38,8 +38,8 @@ const prefix = ".strata-"
 // ended, Sweep removes files with such names.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
-// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied,
-// and is safe for concurrent use with different paths.
+// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied.
+// It is safe for concurrent use with different paths if Backup is empty.
 type Writer struct {
 	System System      // nil: the operating system
 	Mode   fs.FileMode // of the new version, regardless of the umask; 0: 0644
@@ -49,15 +49,16 @@ type Writer struct {
 // Write writes a file atomically with mode 0644; see [Writer.Write].
 func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
 
-// Write replaces or creates the file at path. The function write writes the new contents to its argument, which is
-// valid during the call of write. If Write returns nil, the new version survives a power cut, except on Windows and
-// js.
+// Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The function
+// write writes the new contents to its argument, which is valid during the call of write. If Write returns nil and
+// the folder can be synced, the new version survives a power cut. Windows, js and some file systems cannot sync
+// folders.
 //
 // If Write fails, the file at path is unchanged, with two exceptions; a backup may have been made already. If the
 // error wraps ErrUnsynced, the new version is in place. If Backup is set, and the old version is a folder or not
 // readable, the old version may be at Backup. Write returns the error of the function write, or an *fs.PathError with
-// the failed step, the path and the system's reason. If the temporary file cannot be removed after an error, it stays
-// for Sweep. If the function write panics, Write removes the temporary file, and the panic continues.
+// the failed step, the path and the system's reason. After an error or a panic of the function write, Write removes
+// the temporary file if it can.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())
 	w.Mode = cmp.Or(w.Mode, 0o644)

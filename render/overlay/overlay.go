@@ -18,7 +18,7 @@ import (
 
 // An Overlay is the instrument panel of one manager. An Overlay belongs to the goroutine that calls Ebitengine's
 // Update and Draw. Without Config.Watch a hidden overlay measures nothing. While the game is frozen, the overlay
-// measures only the ticks that Shift+F5 runs, and one frame if it was hidden before the freeze.
+// measures only the ticks that Shift+F5 runs, and one frame if it measured nothing before the freeze.
 //
 // Update and Draw may be called after the manager's Close. After the manager's Close the overlay measures nothing. If
 // a part is open, the overlay shows that the manager is closed.

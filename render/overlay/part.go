@@ -62,8 +62,8 @@ var keyHelps = [render.FunctionKeys]string{
 	keyMemory: "the whole process",
 }
 
-// ParsePart returns the part with the given name, such as strip or tiers. The default key of a part, such as f1, is
-// also a name. For any other name the error lists the valid names.
+// ParsePart returns the part of this package with the given name, such as strip or tiers. The default key of a part,
+// such as f1, is also a name. For any other name, as that of a panel of Add, the error lists the valid names.
 func ParsePart(name string) (Part, error) {
 	for k := range ownParts {
 		if p := &ownParts[k]; name == p.name || name == fmt.Sprint("f", p.key+1) {
