@@ -29,7 +29,7 @@ import (
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of every block. If a byte of free
 // memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse and changes
-// nothing. The next call succeeds.
+// nothing, and the call can be repeated.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -147,12 +147,12 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block of
-// MinBlock bytes. If the heap is closed, also by the end of the source during Alloc, the error is memory.ErrClosed.
-// If align is invalid, the error is memory.ErrAlign. If size exceeds the largest block of the ladder or 4 GiB less
-// one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, the error is
-// a *memory.Exhausted. If the function of page.Limit.OnSoft makes the heap grow while Alloc commits memory, the inner
-// Alloc panics with a *memory.Misuse.
+// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a
+// block of MinBlock bytes. If the heap is closed, also by the end of the source during Alloc, the error is
+// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the largest block of the
+// ladder or 4 GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is
+// exhausted, the error is a *memory.Exhausted. If the function of page.Limit.OnSoft makes the heap grow while Alloc
+// commits memory, the inner Alloc panics with a *memory.Misuse.
 //
 // Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
 // cost includes a system call. For an alignment above MinBlock, Alloc looks for a block that fits at any address. If
@@ -219,9 +219,9 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	return h.handOut(h.split(off, n, step), step, size), nil
 }
 
-// Free frees a block and merges it up the ladder. The parameter size is the size that was requested. If p is nil,
-// Free does nothing. Free panics with a *memory.Misuse before anything changes if p is not a live block of this heap,
-// or has another size. On a closed heap every Free of a block panics. Cost: at most a merge for each rung.
+// Free frees a block and merges it up the ladder. The parameter size is the size that was requested from Alloc or the
+// last successful Resize. If p is nil, Free does nothing. Free panics with a *memory.Misuse before anything changes
+// if p is not a live block of this heap, or has another size. Cost: at most a merge for each rung.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -274,8 +274,8 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt
 // the source has ended, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the requested size in bytes of the live block at p. The caller must not use bytes that rounding up
-// added. SizeOf panics with a *memory.Misuse if Alloc did not return p, the block is freed, or the heap is closed.
+// SizeOf returns the size in bytes of the live block at p, as passed to Free, without rounding up. SizeOf panics with
+// a *memory.Misuse if Alloc did not return p, the block is freed, or the heap is closed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	at := h.grain.Index(h.base, p)
 	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 {

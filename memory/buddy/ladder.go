@@ -16,8 +16,8 @@ const (
 	Binary System = iota
 
 	// Fibonacci splits a block into two blocks whose sizes are the two Fibonacci numbers below its own: 1, 1, 2, 3,
-	// 5, 8 … smallest blocks. Sizes lie closer together than with Binary. Less than two fifths of a block above twice
-	// MinBlock is wasted. Blocks are aligned to MinBlock only.
+	// 5, 8 … smallest blocks. Sizes lie closer together than with Binary. With alignments up to MinBlock, less than
+	// two fifths of a block above twice MinBlock is wasted. Blocks are aligned to MinBlock only.
 	Fibonacci
 )
 

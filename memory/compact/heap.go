@@ -15,8 +15,8 @@ import (
 )
 
 // A Handle names a block of a Heap. A handle has 8 bytes and no pointer, and may be stored anywhere. Once the block
-// is freed, by Free, Reset or Close, the handle is stale. The zero Handle is stale, too. For a stale handle methods
-// return false and change nothing.
+// is freed, also by Reset, Close or the end of the page source, the handle is stale. The zero Handle is stale, too.
+// For a stale handle methods return false and change nothing.
 //
 // A handle of another heap, also of a closed one, is stale. Of the first 2^k heaps of a process, one can accept a
 // handle of another only after 2^(30-k) blocks with the same record.
@@ -27,8 +27,9 @@ type Handle = memory.Handle[Block]
 //
 // Blocks are not zeroed, and start at multiples of Config.Align. A block belongs to the caller until Free, Reset,
 // Close or the end of the page source. Blocks lie outside the Go heap and must contain no Go pointers. A Heap is not
-// safe for concurrent use: one goroutine at a time may call it. After Close, and after its page source is closed,
-// Alloc and Trim return memory.ErrClosed, every handle is stale, and Compact and Reset panic with a *memory.Misuse.
+// safe for concurrent use: one goroutine at a time may call it. After a Close that succeeded, and after the end of
+// its page source, Alloc and Trim return memory.ErrClosed, every handle is stale, and Compact and Reset panic with a
+// *memory.Misuse.
 //
 // No build detects the use of a slice of Bytes after the next Compact, or of an address of Lock after the Unlock.
 // Debug builds fill free memory with 0xDD when a block was freed, has shrunk, or has moved away.
@@ -317,8 +318,8 @@ func (h *Heap) discard(i uint32, r *record) {
 
 // Lock returns the address of a block, aligned to Config.Align. The block does not move until Unlock was called as
 // often as Lock. The address also ends with Reset, Close and the end of the page source. If x is stale, Lock returns
-// nil and false. Cost: constant. If Compact has begun to move the block, Lock moves the remaining bytes. If the block
-// has 2^32-1 Locks without an Unlock, Lock panics with a *memory.Misuse.
+// nil and false. Cost: constant, but if Compact has begun to move the block, Lock moves the remaining bytes. If the
+// block has 2^32-1 Locks without an Unlock, Lock panics with a *memory.Misuse.
 func (h *Heap) Lock(x Handle) (unsafe.Pointer, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -390,8 +391,8 @@ func (h *Heap) misuse(op string, r *record, reason string) *memory.Misuse {
 	return &memory.Misuse{Package: "compact", Op: op, Addr: uintptr(h.base) + r.off, Size: r.size, Reason: reason}
 }
 
-// Owns reports whether p lies in the address space of the heap, whether or not in a live block. After Close the
-// result is false.
+// Owns reports whether p lies in the address space of the heap, whether or not in a live block. On a closed heap Owns
+// returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // Reset frees every block, locked or not, and keeps the committed memory. Every handle is stale afterwards. On a

@@ -5,8 +5,8 @@ import "github.com/strata-go/strata/memory"
 // Stats returns exact statistics, including Peak, the high-water mark. InUse is rounded up to Config.Align. The heap
 // records the requested size of every block, so Measured equals InUse. LargestFree is the largest request that Alloc
 // can serve without growing: the size of the largest gap. If the highest bin has more than 32 gaps, LargestFree is
-// the largest of its first 32 gaps. After Close the sizes are 0, Peak and the counts remain, and all blocks count as
-// freed. Cost: constant.
+// the largest of its first 32 gaps. On a closed heap the sizes are 0, Peak and the counts remain, and all blocks
+// count as freed. Cost: constant.
 func (h *Heap) Stats() memory.Stats {
 	return memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),

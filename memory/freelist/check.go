@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check returns the errors in the metadata, up to 100 of them, or nil. Cost: proportional to the reserved granules.
-// Check allocates only for errors.
+// Check returns the errors in the metadata, up to 100 of them, or nil. On a closed heap it returns nil. Cost:
+// proportional to the reserved granules. Check allocates only for errors.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil

@@ -27,7 +27,8 @@ import (
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of the last granule of a block.
 // If a byte of free memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse
-// and changes nothing. The next call succeeds. A write behind a live block into its last granule is not detected.
+// and changes nothing, and the call can be repeated. A write behind a live block into its last granule is not
+// detected.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -117,11 +118,11 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block of one
-// granule. If the heap is closed, also by the end of the source during Alloc, the error is memory.ErrClosed. If align
-// is invalid, the error is memory.ErrAlign. If size exceeds the reservation or 4 GiB less 2 bytes, the error is
-// memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, the error is a *memory.Exhausted.
-// Cost: proportional to the free runs, and a system call if the heap grows.
+// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a
+// block of one granule. If the heap is closed, also by the end of the source during Alloc, the error is
+// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the reservation or 4 GiB less
+// 2 bytes, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, the error is a
+// *memory.Exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
 //
 // If the function of page.Limit.OnSoft makes the heap grow while Alloc commits memory, the inner Alloc panics with a
 // *memory.Misuse.
@@ -185,10 +186,10 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	return h.handOut(k, align.UpTo(h.runs[k].off, step), n, size), nil
 }
 
-// Free frees a block and merges it with its free neighbours. The parameter size is the size that was requested. If p
-// is nil, Free does nothing. Free panics with a *memory.Misuse before anything changes if p is not the start of a
-// live block of this heap, or has another size. On a closed heap every Free of a block panics. Cost: a binary search
-// of the free runs. Unless exactly one neighbour is free, 8 bytes are moved for each run behind the block.
+// Free frees a block and merges it with its free neighbours. The parameter size is the size that was requested from
+// Alloc or the last successful Resize. If p is nil, Free does nothing. Free panics with a *memory.Misuse before
+// anything changes if p is not the start of a live block of this heap, or has another size. Cost: a binary search of
+// the free runs. Unless exactly one neighbour is free, 8 bytes are moved for each run behind the block.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -238,8 +239,8 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt
 // the source has ended, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the requested size in bytes of the live block at p. SizeOf panics with a *memory.Misuse if no live
-// block starts at p, or if the heap is closed.
+// SizeOf returns the size in bytes of the live block at p, as passed to Free. SizeOf panics with a *memory.Misuse if
+// no live block starts at p, or if the heap is closed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	off := h.grain.Index(h.base, p)
 	if off >= uint64(len(h.live)) || h.live[off] == 0 {

@@ -107,10 +107,10 @@ func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 // Inner returns the inner allocator, which was passed to New, also after Close.
 func (a *Allocator) Inner() memory.Allocator { return a.inner }
 
-// Alloc returns size bytes aligned to align, filled with 0xCD. If size is 0, the block has canaries only. If the
-// error of inner wraps memory.ErrOutOfMemory, Alloc empties the quarantine, reports the damage in the quarantine, and
-// tries again. If inner returns a block that is live or in quarantine, Alloc reports that inner was used or reset
-// without the guard.
+// Alloc returns a block of size bytes, aligned to align and filled with 0xCD. If size is 0, the block has canaries
+// only. If the error of inner wraps memory.ErrOutOfMemory, Alloc empties the quarantine, reports the damage in the
+// quarantine, and tries again. If inner returns a block that is live or in quarantine, Alloc reports that inner was
+// used or reset without the guard.
 //
 // If the guard is closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign.
 // If the size with the canaries overflows, the error is memory.ErrTooLarge. Otherwise Alloc returns the error of
@@ -174,11 +174,13 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 
 // Free verifies the canaries of a block, fills the block with 0xDD and puts it into quarantine. To make space, the
 // oldest blocks in quarantine are verified and returned to inner. A block that is larger than the quarantine is
-// returned to inner at once. The parameter size is the size that was requested. If p is nil, Free does nothing.
+// returned to inner at once. The parameter size is the size that was requested from Alloc or the last successful
+// Resize. If p is nil, Free does nothing.
 //
 // Damage is reported. If Free panics because of the canaries of the block p, the canaries are repaired and p is still
 // live. If Free panics because of another block, which leaves the quarantine, p is freed. A double free, a foreign or
-// interior pointer and a wrong size are always reported and change nothing.
+// interior pointer and a wrong size are reported and change nothing. A double free is not detected once inner has
+// returned the address again.
 func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -316,8 +318,8 @@ func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	return a.covering(p) != 0
 }
 
-// SizeOf returns the requested size in bytes of the live block at p. If no live block starts at p, SizeOf reports a
-// fault. If OnFault returns, SizeOf returns 0.
+// SizeOf returns the size in bytes of the live block at p, as passed to Free. If no live block starts at p, SizeOf
+// reports a fault. If OnFault returns, SizeOf returns 0.
 func (a *Allocator) SizeOf(p unsafe.Pointer) uintptr {
 	return a.records[a.find("SizeOf", p, 0)].size
 }

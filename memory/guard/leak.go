@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A Leak describes all live blocks that one call site has allocated.
+// A Leak describes live blocks that one call site has allocated.
 type Leak struct {
 	Blocks int    // live blocks
 	Bytes  uint64 // the requested bytes
@@ -21,11 +21,11 @@ func (l Leak) String() string {
 }
 
 // Leaks returns the live blocks by call site. The call site with most bytes is first; of call sites with equal bytes,
-// the one whose block was allocated or resized first. If no block is live, and after Close, Leaks returns nil. Cost:
-// proportional to the live blocks. Leaks allocates on the Go heap.
+// the one whose oldest live block was allocated or resized first. If no block is live, and after Close, Leaks returns
+// nil. Cost: proportional to the live blocks. Leaks allocates on the Go heap.
 func (a *Allocator) Leaks() []Leak { return a.LeaksSince(0) }
 
-// Now returns the number of blocks that were allocated so far. Pass this number to [Allocator.LeaksSince].
+// Now returns the number of blocks that were allocated since New. Pass this number to [Allocator.LeaksSince].
 func (a *Allocator) Now() uint64 { return a.allocs }
 
 // LeaksSince is [Allocator.Leaks] for newer blocks only. The parameter now is the result of an earlier call of

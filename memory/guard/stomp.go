@@ -12,9 +12,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Stomp gives every block its own pages, with inaccessible pages around them. A read or write behind the block, or
-// through a dangling pointer to a freed block, faults at once in the line of the access. Canaries show a write only
-// later, and no read.
+// A Stomp gives every block its own pages, with inaccessible pages around them. A read or write behind the block and
+// its padding, or through a dangling pointer to a freed block, faults at once in the line of the access. Canaries
+// show a write only later, and no read.
 //
 //	slot                                                  slot
 //	  | no access | no access ... FD FD | block          | no access | ...
@@ -30,9 +30,8 @@ import (
 // faults, but the canaries and all other checks work.
 //
 // A block costs at least two pages of address space and one page of memory, where a page has at least 16 KiB. It also
-// costs two system calls and, on Linux, two of the 65,530 mappings of a process. StompConfig.Blocks limits the number
-// of blocks; beyond this limit, and without a vacant place, Alloc fails with memory.ErrOutOfMemory. A Stomp is
-// therefore for tests and for one suspected type, not for a whole game.
+// costs two system calls and, on Linux, two of the 65,530 mappings of a process. A Stomp is therefore for tests and
+// for one suspected type, not for a whole game.
 //
 // Blocks are filled with 0xCD. A Stomp belongs to one goroutine at a time. After Close, or after its source has
 // ended, Alloc fails with memory.ErrClosed. SizeOf, and a Free or FreeAny of a block, then panic with a
@@ -120,10 +119,10 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 
 const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 
-// Alloc returns size bytes aligned to align, on their own pages, filled with 0xCD. If the Stomp is closed, the error
-// is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign. If the block does not fit the
-// reservation, the error is memory.ErrTooLarge. If Blocks or the address space is exhausted, the error wraps
-// memory.ErrOutOfMemory. Otherwise the error wraps the error of the source.
+// Alloc returns a block of size bytes, aligned to align, on its own pages and filled with 0xCD. If the Stomp is
+// closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign. If the block does
+// not fit the reservation, the error is memory.ErrTooLarge. If Blocks or the address space is exhausted, the error
+// wraps memory.ErrOutOfMemory. Otherwise the error wraps the error of the source.
 //
 // The source may call a function within Alloc, as page.Limit.OnSoft does. This function may free blocks; if it calls
 // Alloc, the inner Alloc panics with a *memory.Misuse. Cost: a system call and a stack trace.

@@ -10,11 +10,11 @@ import (
 )
 
 // Free verifies the canaries of a block and returns its pages to the source. The parameter size is the size that was
-// requested. If p is nil, Free does nothing. A later access faults. The exceptions are pages that the source refused
-// (see [Stomp.Kept]), and the Go heap, which has no page protection.
+// requested. If p is nil, Free does nothing. A later access faults until another block uses the pages, except in
+// pages that the source refused (see [Stomp.Kept]) and in the Go heap.
 //
 // A double free, a foreign or interior pointer, a wrong size and an overwritten canary panic with a *memory.Misuse
-// that names the call sites. If Free reports a canary, it repairs the canary, so that another Free can free the
+// that names the known call sites. If Free reports a canary, it repairs the canary, so that another Free can free the
 // block.
 func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {

@@ -36,14 +36,15 @@ type Flips struct {
 	Named    int // flipped bits that Check reported as a fault; Check tolerated the other bits
 }
 
-// EveryBit flips each bit of each integer, float and bool that can be reached from roots, one at a time. For each bit
-// it calls check and restores the bit. The function check must name the fault or tolerate it. It must not panic or
+// EveryBit flips each bit of each integer, float and bool that it visits from roots, one at a time. For each bit it
+// calls check and restores the bit. The function check must name the fault or tolerate it. It must not panic or
 // access unmapped memory. It must end within a second of its thread's processor time and allocate at most 64 MiB. If
 // no bit is flipped, check must return nil. Short runs of debug builds (memdebug, -race) flip every fourth bit.
 //
 // The values of roots are pointers. EveryBit visits fields, also unexported fields, elements, and values behind
-// pointers and interfaces, if their types are from this module. It does not visit maps, functions, unsafe pointers
-// and a page.Source. If metadata lies behind an unsafe pointer, pass a pointer to a slice of it.
+// pointers and interfaces, if their types are from this module. Of more than 24 elements of a slice or an array it
+// visits 24, evenly spread. It does not visit maps, functions, unsafe pointers and a page.Source. If metadata lies
+// behind an unsafe pointer, pass a pointer to a slice of it.
 func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	tb.Helper()
 	w := walker{seen: map[visit]bool{}}

@@ -261,8 +261,8 @@ func (m *machine) finish() {
 	}
 }
 
-// RandomProgram returns a program of n operations for [Interpret]. Two calls with equal seeds return equal programs.
-// The seed must not be 0.
+// RandomProgram returns a program of n operations for [Interpret]. Two calls with equal arguments return equal
+// programs. The seed must not be 0.
 func RandomProgram(seed uint64, n int) []byte {
 	p := make([]byte, 0, n*opBytes)
 	for len(p) < n*opBytes {

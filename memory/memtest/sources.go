@@ -63,8 +63,7 @@ func Gifts[A interface {
 	}
 }
 
-// A Mortal is a page.Carve that a test can end while allocators use it. The test can also release the memory of the
-// Carve.
+// A Mortal is a page.Carve that a test can end while allocators use it. Its memory is then released.
 type Mortal struct {
 	*page.Carve
 	under page.Source

@@ -9,19 +9,15 @@ import "math"
 //	inbox.Reset()
 //
 // Every block that was passed to a Freer before Reset is then stale: the reset of the target has freed the block, and
-// its address may be allocated again. Stale blocks in the inbox or in the current batch of a Freer are not freed.
-// Stats counts a stale block when it arrives.
+// its address may be allocated again. Stale blocks are not freed. Stats counts a stale block when it arrives.
 //
-// Reset covers each Free that happens before Reset. A block that is passed to a Freer after Reset is freed. So a
-// worker must not keep the address of a block from before the Reset: a later Free of this address frees the block
-// that has the address now. If no block has the address, the target reports the free. If the target is
-// [Generational], debug builds also report the free if the address was allocated between Free and the drain. A Free
-// that runs at the same time as Reset may count as earlier or as later than Reset.
+// A block that is passed to a Freer after Reset is freed. So a worker must not keep the address of a block from
+// before the Reset: a later Free of this address frees the block that has the address now. A Free that runs at the
+// same time as Reset may count as earlier or as later than Reset.
 //
-// Reset uses neither the target nor the blocks. If the target's memory is gone and the target refuses every block,
-// call Reset before Close: Close then has nothing to free. Only the owner may call Reset. On a closed inbox, and from
-// within the target's FreeAny, Reset panics with a *memory.Misuse. Cost: a mutex, a store for each Freer and a
-// compare-and-swap for each waiting batch.
+// Reset uses neither the target nor the blocks. If the target refuses every block because its memory is gone, call
+// Reset before Close. Only the owner may call Reset. On a closed inbox, and from within the target's FreeAny, Reset
+// panics with a *memory.Misuse. Cost: a mutex, a store for each Freer and a compare-and-swap for each waiting batch.
 func (in *Inbox) Reset() {
 	in.enter("Reset")
 	in.begin()

@@ -92,8 +92,7 @@
 //
 // A granule that depends on the ClassTable would replace four constant shifts of a pair of Alloc and Free by variable
 // shifts. A pair of 64 bytes took 6.5 to 6.9 ns instead of 5.4 to 5.6. A pair of 16 to 512 bytes took 9.2 to 9.9 ns
-// instead of 8.7 to 8.9. The ranges are from three placements of the code, each the lowest of 12 interleaved rounds.
-// Two identical builds with constant shifts differed by at most 3 %, except in one placement, which was slower.
+// instead of 8.7 to 8.9 (three placements of the code, each the lowest of 12 rounds).
 //
 // For smaller blocks use buddy.Heap with a MinBlock of 8, or for texts container.Strings.
 //

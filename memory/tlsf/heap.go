@@ -83,9 +83,9 @@ type Heap struct {
 
 // Config configures [New].
 type Config struct {
-	// Reserve is the address space of the first pool in bytes, rounded up to granules and to 4 KiB. 0 means 64 MiB.
-	// The maximum is 2^28 granules, which is 64 GiB with granules of 256 bytes. If the system refuses so much address
-	// space or metadata, New halves Reserve until the system agrees, but not below Step.
+	// Reserve is the address space of the first pool in bytes, rounded up to granules and to page.Granule. 0 means 64
+	// MiB. The maximum is 2^28 granules, which is 64 GiB with granules of 256 bytes. If the system refuses so much
+	// address space or metadata, New halves Reserve until the system agrees, but not below Step.
 	Reserve uintptr
 	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to 64 KiB. 0 means 256, which
 	// suits blocks above 4 KiB. Every block is rounded up to the granule. A granule of 256 wastes half of a block of
