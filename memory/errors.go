@@ -52,8 +52,8 @@ func (e *Exhausted) Is(target error) bool { return target == ErrOutOfMemory }
 func (e *Exhausted) Unwrap() error { return e.Cause }
 
 // Misuse is the value of a panic about a wrong call: a double free, a foreign or interior pointer, a free out of
-// order, use after Close. The call panics before it changes the allocator, so a program that recovers can continue to
-// use the allocator.
+// order, use after Close. Unless the comment of the call says otherwise, the call panics before it changes anything.
+// So a program that recovers can continue to use the allocator.
 type Misuse struct {
 	Package string  // the package of the call, as "arena"
 	Op      string  // the method or function, as "Free"

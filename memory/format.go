@@ -5,7 +5,8 @@ import "strconv"
 var byteUnits = [...]string{" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"}
 
 // AppendBytes appends n, a number of bytes, with a binary unit to dst. From 1 KiB on the number has one decimal,
-// rounded down: "640 B", "12.5 KiB", "1023.9 MiB". AppendBytes allocates only if the capacity of dst is too small.
+// never rounded up: "640 B", "12.5 KiB", "1023.9 MiB". AppendBytes allocates only if the capacity of dst is too
+// small.
 func AppendBytes(dst []byte, n uint64) []byte {
 	if n < 1<<10 {
 		return append(strconv.AppendUint(dst, n, 10), " B"...)

@@ -11,9 +11,9 @@ import (
 // the size that was requested; newSize may be smaller. The address is aligned to alignment. The bytes within both
 // sizes are kept; new bytes are not zeroed.
 //
-// If a is a [Resizer] that can resize the block, and p is aligned to alignment, the block stays at its address.
-// Otherwise Grow allocates a new block, copies the contents and frees the old block. If p is nil, Grow is
-// a.Alloc(newSize, alignment), and oldSize is ignored.
+// The block stays at its address if a is a [Resizer] that can resize it, or if a is no Resizer and the size does not
+// change. In all other cases, and always if p is not aligned to alignment, Grow allocates a new block, copies the
+// contents and frees the old block. If p is nil, Grow is a.Alloc(newSize, alignment), and oldSize is ignored.
 //
 // The caller owns the returned block, and all other pointers to a moved block are dangling. A moved block counts as a
 // new allocation in statistics and leak reports. In an arena the old block keeps its bytes until a Rewind or Reset.
@@ -26,12 +26,10 @@ import (
 // Grow panics with a [*Misuse] if a detects that p is not a live block of oldSize bytes. A Resizer detects this
 // misuse before anything changes. A [Sizer] also detects it before anything changes, except for an oldSize that is
 // too small. Other allocators detect the misuse in Free, after up to oldSize bytes were copied; Grow then frees the
-// new block. If a is neither a Resizer nor a Sizer, and the block keeps its size and place, Free is not called and
-// the misuse is not detected.
+// new block. If a is neither a Resizer nor a Sizer, and the block stays at its address, the misuse is not detected.
 //
-// A block of a stack.Stack or arena.StepBack cannot move, because its copy would be newer and Free of the old block
-// would panic. If such a block cannot be resized at its address, Grow returns the error of Alloc or panics with a
-// [*Misuse].
+// A block of a stack.Stack or arena.StepBack cannot move. If it cannot be resized at its address, Grow returns the
+// error of Alloc or panics with a [*Misuse].
 //
 // Cost: Resize, or Alloc, a copy and Free. A caller that grows a block step by step should double its size if Resize
 // fails: each byte is then copied once on average.
@@ -88,8 +86,8 @@ func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldS
 
 // GrowSlice changes the length of s to n, which may be smaller. s must be nil or returned by [MakeSlice] or
 // GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. If s is nil, GrowSlice
-// is [MakeSlice]; otherwise it is [Grow] for slices. The caller owns the result and frees it with [FreeSlice]. If the
-// values have moved, s is dangling.
+// is [MakeSlice]; otherwise it is [Grow] for slices. The caller owns the result and frees it with [FreeSlice]. After
+// a success s must not be used.
 //
 // If GrowSlice fails, it returns s and an error, and s is still live. The error is a [*PointerError], the error of
 // a.Alloc, or [ErrTooLarge]. ErrTooLarge can also mean that n is negative or n times the size of T overflows.

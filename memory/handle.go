@@ -6,10 +6,10 @@ import "fmt"
 // and no pointer. It may be stored off-heap, copied, compared and sent to any goroutine. If the object is freed, the
 // handle is stale: looking up a stale handle returns false.
 //
-// The generation of a slot is odd while the slot is in use and even while it is vacant, so the zero
-// Handle is never valid. When the 32-bit generations of a slot are used up, the slot is retired; its
-// handles stay stale. A pool may offset its generations by an even number of its own, so that handles
-// of another pool are stale in it. No two handles of one slot are equal.
+// The generation of a slot is odd while the slot is in use and even while it is vacant, so the zero Handle is never
+// valid. When the 32-bit generations of a slot are used up, the slot is retired; its handles stay stale. Two objects
+// of one pool never have equal handles. In another pool a handle is usually stale; the comment of the pool says how
+// safely.
 type Handle[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of    [0]*T // a Handle of another type does not convert to this one; last, it would add bytes
@@ -17,7 +17,7 @@ type Handle[T any] struct {
 	gen   uint32
 }
 
-// MakeHandle returns a handle of this slot and generation. It checks neither. It is for implementers of pools.
+// MakeHandle returns a handle of this slot and generation, for implementers of pools. It checks neither.
 func MakeHandle[T any](index, generation uint32) Handle[T] {
 	return Handle[T]{index: index, gen: generation}
 }
@@ -25,7 +25,7 @@ func MakeHandle[T any](index, generation uint32) Handle[T] {
 // Index returns the number of the slot in its pool.
 func (h Handle[T]) Index() uint32 { return h.index }
 
-// Generation returns the generation of the object. The generation is odd in every handle that a pool returned.
+// Generation returns the generation of the object. It is odd in every handle of an object, and 0 in the zero Handle.
 func (h Handle[T]) Generation() uint32 { return h.gen }
 
 // IsZero reports whether h is the zero Handle, which is never valid.

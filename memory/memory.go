@@ -19,12 +19,13 @@ type Allocator interface {
 	// Alloc returns a block of at least size bytes, aligned to align. If size is 0, Alloc returns a non-nil pointer
 	// that must not be dereferenced and may be passed to Free.
 	//
-	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge], [ErrAlign] or [ErrClosed]. A failed Alloc changes
-	// nothing but Stats.Failures. A smaller request may succeed.
+	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge], [ErrAlign] or [ErrClosed]. Unless the comment of the
+	// type says otherwise, a failed Alloc changes nothing but Stats.Failures. A smaller request may succeed.
 	Alloc(size, align uintptr) (unsafe.Pointer, error)
 
-	// Free frees the block p. The parameter size is the size that was requested. If p is nil, Free does nothing.
-	// Misuse that would corrupt the metadata panics with a [*Misuse] before anything changes.
+	// Free frees the block p. The parameter size is the size that was requested. If p is nil, Free does nothing. If
+	// Free detects misuse, it panics with a [*Misuse] before anything changes. The comment of the type says which
+	// misuse it detects.
 	Free(p unsafe.Pointer, size uintptr)
 }
 
@@ -37,12 +38,12 @@ type Allocator interface {
 // source has the same effects. Free, FreeAny, SizeOf, Resize and Reset panic with a [*Misuse]; a Free or FreeAny of
 // nil still does nothing.
 type (
-	// A Resetter frees all its blocks at once. The cost does not depend on the number of blocks.
+	// A Resetter frees all its blocks in one call. The comment of the type says what Reset costs.
 	Resetter interface{ Reset() }
 
 	// A Resizer changes the size in bytes of a block in place; the block never moves. oldSize is the size that was
-	// requested for the block. The bytes within both sizes are kept; new bytes are not zeroed. Afterwards newSize is
-	// the size to pass to Free.
+	// requested for the block. The bytes within both sizes are kept; new bytes are not zeroed. If Resize returns
+	// true, newSize is the size to pass to Free.
 	//
 	// If Resize cannot change the size in place, it changes nothing and returns false. If p is nil or not a live
 	// block, Resize panics with a [*Misuse], as far as Free detects this misuse.
@@ -54,8 +55,8 @@ type (
 	// live block.
 	Owner interface{ Owns(p unsafe.Pointer) bool }
 
-	// A Sizer returns the usable size in bytes of a live block, which is at least the requested size. For any other
-	// pointer SizeOf panics with a [*Misuse], as far as Free detects this misuse.
+	// A Sizer returns the usable size in bytes of a live block, which is at least the requested size. For nil SizeOf
+	// panics with a [*Misuse], and for any other pointer as far as Free detects this misuse.
 	Sizer interface {
 		SizeOf(p unsafe.Pointer) uintptr
 	}

@@ -10,8 +10,8 @@ import (
 // PointerError reports that a type contains a Go pointer. The collector does not scan off-heap memory: it frees an
 // object whose only reference is in off-heap memory.
 type PointerError struct {
-	Path string       // the field and the types and fields around it: "Enemy.Brain.Name"
-	Type reflect.Type // the type of the field
+	Path string       // the checked type and the fields down to the pointer: "Enemy.Brain.Name"
+	Type reflect.Type // the type at the end of Path
 }
 
 func (e *PointerError) Error() string {
@@ -20,9 +20,9 @@ func (e *PointerError) Error() string {
 }
 
 // PointerFree returns nil if values of T contain no Go pointer. Otherwise it returns a [*PointerError] with the first
-// field that contains one. Pointers, slices, strings, maps, channels, functions, interfaces and unsafe.Pointers
-// contain Go pointers, also inside arrays and structs. A uintptr and an array of length 0 contain none. The first
-// call for a type uses reflection, later calls a map lookup. Safe for concurrent use.
+// pointer, in the order of the fields. Pointers, slices, strings, maps, channels, functions, interfaces and
+// unsafe.Pointers contain Go pointers, also inside arrays and structs. A uintptr and an array of length 0 contain
+// none. The first call for a type uses reflection, later calls a map lookup. Safe for concurrent use.
 func PointerFree[T any]() error {
 	return PointerFreeType(reflect.TypeFor[T]())
 }

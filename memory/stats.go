@@ -15,7 +15,7 @@ type Stats struct {
 	Peak      uint64 // high-water mark of InUse; some allocators document it as an upper bound
 	Live      uint64 // live blocks
 	Allocs    uint64 // blocks allocated since New
-	Frees     uint64 // blocks freed since New, one by one or by a reset
+	Frees     uint64 // blocks freed since New, one by one, by a reset or by Close
 	Failures  uint64 // calls of Alloc since New that failed with ErrOutOfMemory or ErrTooLarge; some types count more
 
 	// Requested is the sum of the requested sizes of live blocks. Measured is the number of bytes that these blocks

@@ -24,8 +24,8 @@ type Type[T any] struct {
 	plus1 uintptr
 }
 
-// TypeFor returns the proof that T is pointer-free. If T contains a Go pointer, it returns the zero Type and a
-// [*PointerError] with the first field that contains one.
+// TypeFor returns the proof that T is pointer-free. If T contains a Go pointer, it returns the zero Type and the
+// [*PointerError] of [PointerFree].
 func TypeFor[T any]() (Type[T], error) {
 	if err := PointerFree[T](); err != nil {
 		return Type[T]{}, err

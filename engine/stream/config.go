@@ -54,8 +54,8 @@ type Config struct {
 	// Polls, each further retry after twice as many Polls as the last one. If Retries is 0, only Handle.Retry, a new
 	// request, Reload and a changed file load the asset again. A Backoff of 0 means 30; the largest Backoff is 1<<20.
 	Retries, Backoff int
-	// Watch is the interval in which idle workers check the files of loaded and failed assets, at
-	// most 24 h. A changed file is loaded again. 0 means never.
+	// Watch is the interval in which idle workers check the files of loaded and failed assets, at most 24 h. A change
+	// has the effect of Streamer.Reload. 0 means never.
 	Watch time.Duration
 }
 

@@ -42,10 +42,11 @@
 //
 // # Failures
 //
-// A failure affects one asset. It is logged as one [LoadError] that names the asset. The asset is loaded again after
-// a new request, [Handle.Retry], [Streamer.Reload] or a change of its file. Automatic retries need Config.Retries:
-// the first comes after Config.Backoff Polls, each further retry after twice as many Polls. After a failed reload the
-// old value stays loaded, and the next reload waits for another change of the file.
+// A failure affects one asset. Each failed attempt is logged as a [LoadError] that names the asset. The asset is
+// loaded again after a new request, [Handle.Retry] or [Streamer.Reload], and with Config.Watch after a change of its
+// file. Automatic retries need Config.Retries: the first comes after Config.Backoff Polls, each further retry after
+// twice as many Polls. After a failed reload the old value stays loaded, and the next reload waits for another change
+// of the file.
 //
 // # Order
 //
@@ -92,8 +93,8 @@
 //	                                                            or can be evicted
 //	reading worker    one call of the file system               after Config.Patience: it is
 //	                                                            abandoned
-//	waiting asset     space under Config.Resident, or the       no worker has it, and Flow continues
-//	                  next attempt                              without it
+//	waiting asset     space under Config.Resident, or the       no worker has it; Flow waits for the
+//	                  next attempt                              attempt, but not for space
 //	Streamer.Close    every worker's end                        after the last running call of the
 //	                                                            file system (2 s), of a decoder
 //	                                                            between two reads, or of Drain

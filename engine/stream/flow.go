@@ -58,8 +58,8 @@ type FlowConfig[L any] struct {
 	Request func(*Scope, L) error
 	// Path returns the name of a level's file. With a nil Path the name is levels/NAME.json.
 	Path func(name string) string
-	// Leave, if not nil, is called after Go, when no worker has blocks of the old level. Leave is not called before
-	// the first level. Leave should reset the level's memory. Leave is also called after a load that was not
+	// Leave, if not nil, is called by Update after Go, as soon as Streamer.Settled returns true. Leave is not called
+	// before the first level. Leave should reset the level's memory. Leave is also called after a load that was not
 	// completed. An error breaks the level.
 	Leave func() error
 	// Enter, if not nil, is called before the first tick, when every asset in the scope is loaded, has failed or

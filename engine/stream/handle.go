@@ -42,9 +42,9 @@ func (s *Streamer) scope() *Scope { return &s.root }
 // request one file, the file is loaded once, and the lowest Priority of these handles counts. A cached asset is
 // Loaded at once. A failed asset is loaded again.
 //
-// If the request is refused, the handle's State is Failed. The handle's Err wraps ErrKind, ErrFull, ErrClosed or
-// ErrNoWorkers, or reports that name is not a valid path of an fs.FS. Request does not detect a missing file; a
-// worker detects it later. Request costs O(log n) in the number of queued assets and O(n) in the handles of the
+// If the request is refused, the handle's State stays Failed. The handle's Err wraps ErrKind, ErrFull, ErrClosed or
+// ErrNoWorkers, or reports that name is no path of a file, see fs.ValidPath. Request does not detect a missing file;
+// a worker detects it later. Request costs O(log n) in the number of queued assets and O(n) in the handles of the
 // asset. It allocates only for an error.
 func Request[T any](in In, name string, p Priority) Handle[T] {
 	sc := in.scope()

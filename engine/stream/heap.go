@@ -21,9 +21,9 @@ const blockAlign = 64
 type Heap struct{ w *worker }
 
 // Alloc returns a block of size bytes, aligned to align and to at least 64 bytes. The block is zeroed only if the
-// worker's allocator zeroes its blocks. For a fifth block the error wraps memory.ErrTooLarge. If the blocks of the
-// asset exceed Config.MaxBytes or Config.Resident, the error wraps ErrTooLarge. Other errors are errors of the
-// worker's allocator, or are described at [Heap].
+// worker's allocator zeroes its blocks. If the asset has four blocks already, the error wraps memory.ErrTooLarge. If
+// the blocks of the asset exceed Config.MaxBytes or Config.Resident, the error wraps ErrTooLarge. Other errors are
+// errors of the worker's allocator, or are described at [Heap].
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w := h.w
 	if w.stop != nil {

@@ -260,10 +260,9 @@ func caught(f func()) (v any) {
 	return nil
 }
 
-// Wait blocks until there is work for Poll, or until nothing is in flight. There is work if an asset is ready, or
-// waits for space or for its next attempt. There is also work if a worker has acknowledged or needs space. After
-// Close Wait returns at once. Wait is for headless runs and tests. A game with frames calls Poll in each frame
-// instead.
+// Wait blocks until Poll may have work, or until nothing is in flight. After Wait a Poll may still find nothing to
+// deliver. After Close Wait returns at once. Wait is for headless runs and tests. A game with frames calls Poll in
+// each frame instead.
 func (s *Streamer) Wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,9 +38,9 @@ func (sc *Scope) Cancel() {
 
 // Progress counts the handles of a scope by state.
 type Progress struct {
-	Done    int // loaded, failed, or waiting for space
+	Done    int // loaded, failed, or counted in Waiting
 	Failed  int // of Done, failed
-	Waiting int // of Done, waiting for space under Config.Resident that no Poll could free
+	Waiting int // of Done, waiting for space under Config.Resident that a Poll could not free
 	Total   int // open handles
 }
 

@@ -46,8 +46,8 @@ var (
 	// ErrClosed refuses a request after Streamer.Close.
 	ErrClosed = errors.New("stream: the streamer is closed")
 
-	// ErrFull refuses a request if Config.Handles are open, or if Config.Assets are in use. In the second case it
-	// also refuses a reload.
+	// ErrFull refuses a request if Config.Handles are open, or if Config.Assets are in use and none of them is
+	// cached. In the second case it also refuses a reload.
 	ErrFull = errors.New("stream: the streamer holds as many as it was configured for")
 
 	// ErrTooLarge is the error of an asset whose file or whose decoded blocks exceed Config.MaxBytes. It is also the

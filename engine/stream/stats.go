@@ -20,7 +20,7 @@ type Stats struct {
 
 	Resident     int64 // bytes that count against Config.Resident: reserved by workers, in flight, loaded
 	ResidentPeak int64 // high-water mark of Resident
-	Cached       int64 // the share of Resident without a handle
+	Cached       int64 // the share of Resident of cached assets
 	Budget       int64 // Config.Resident
 	Wanted       int64 // Resident without Cached, plus the known needs of assets that wait for space
 
@@ -64,7 +64,7 @@ type Stats struct {
 
 // Lead describes how early assets were delivered. The lead of an asset is the time from its delivery to the moment at
 // which it was needed. The last priority of the asset sets this moment, see ETA. If the asset was delivered too late,
-// the lead is negative. Assets with priority Last do not count.
+// the lead is negative. Reloads and assets with priority Last do not count.
 type Lead struct {
 	Median, Worst time.Duration // Worst is the smallest lead
 	Count, Late   uint64        // number of measured assets; number of measured assets that were delivered too late

@@ -18,8 +18,8 @@ import (
 // ErrHangs is the error of an asset if a call of the file system took longer than Config.Patience.
 var ErrHangs = errors.New("stream: the file system does not answer")
 
-// ErrNoWorkers is the error of requests and of waiting assets after every worker was abandoned. Without workers
-// nothing can be loaded.
+// ErrNoWorkers is the error of new requests, of queued assets and of assets that wait for space, after every worker
+// was abandoned.
 var ErrNoWorkers = errors.New("stream: no worker is left: each was abandoned, see Streamer.Errors")
 
 var errGoexit = errors.New("the goroutine was ended by runtime.Goexit")

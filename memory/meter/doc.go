@@ -3,10 +3,10 @@
 //
 // # The idea
 //
-// Meter computes the answers that a table of bytes leaves to the reader. Meter takes a Snapshot in each frame.
-// Curves, times and rates cover the last ten seconds. Growth is judged over up to seventeen minutes. Meter measures
-// time by the wall clock, so it finds a leak of 100 KiB a second at 5 and at 240 frames a second. The package does
-// not depend on a window or a GPU: an overlay, a server's log and a terminal show the same figures.
+// Meter computes the answers that a table of bytes leaves to the reader. Meter takes a Snapshot in each frame. Curves
+// and times cover the last ten seconds, rates the last second. Growth is judged over up to seventeen minutes. Meter
+// measures time by the wall clock, so it finds a leak of 100 KiB a second at 5 and at 240 frames a second. The
+// package does not depend on a window or a GPU: an overlay, a server's log and a terminal show the same figures.
 //
 //	BeginFrame ── game ── meter.Frame ── EndFrame
 //	                          |
@@ -19,8 +19,8 @@
 //	growing   the floor rises: the minima of the last windows lie on a rising line, above the minima of all
 //	          earlier windows. Windows of 6 to 88 s are tried, so that one contains the floor of any cycle
 //	          up to a minute. Memory that is filled once, or allocated and freed in a cycle, does not grow.
-//	          A level that begins or ends, a frame longer than ten seconds and Resume restart the history.
-//	          The Go heap is judged by its live size, which only a collection measures: see [Heap]
+//	          A level that begins or ends, a frame longer than ten seconds and Resume restart the history
+//	          of tiers, tags and pools. The Go heap is judged by its live size, see [Heap]
 //	tight     three quarters of a budget are committed: a budget limits committed bytes, not those in use
 //	late      a frame took more than one and a half times Config.Frame
 //	beside    the Go heap or the rest of the process grows while a tier grows, too

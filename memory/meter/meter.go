@@ -14,8 +14,8 @@ import (
 
 // Config configures New. The zero Config means the defaults.
 type Config struct {
-	// Window is the time that curves, times and rates cover, from 1 second to 10 minutes. 0 means 10 seconds. Window
-	// does not affect how growth is judged.
+	// Window is the time that curves and times cover, from 1 second to 10 minutes. 0 means 10 seconds. Rates cover a
+	// tenth of Window. Window does not affect how growth is judged.
 	Window time.Duration
 
 	// Frame is the time that a frame may take, up to an hour. 0 means a sixtieth of a second.
@@ -214,7 +214,8 @@ func (r *Meter) Frame() {
 func (r *Meter) Tick() { r.ticked = max(r.ticked, float64(r.m.Frames().Current().Used())) }
 
 // Resume tells the meter that Frame was not called for a while, for example because the game was paused. The next
-// Frame does not count the time and the changes since the previous Frame, and the history for growth restarts.
+// Frame does not count the time and the changes since the previous Frame. The history for growth restarts, except
+// that of the Go heap.
 func (r *Meter) Resume() { r.again = true }
 
 // restart clears the history for growth.

@@ -15,9 +15,9 @@ type poolBooks struct {
 }
 
 // Pools returns the rows of the first MostPools pools of the manager, in order of registration. The slice belongs to
-// the meter and must not be changed. The figures are also part of the tier Pools, and of the pool's tag. Churn and
-// Budget are 0. Pools are identified by name. If several pools have one name and one of them is removed, the change
-// of the next pool may be wrong for one frame.
+// the meter, must not be changed and is valid until the next Frame. The figures are also part of the tier Pools, and
+// of the pool's tag. Churn and Budget are 0. Pools are identified by name. If several pools have one name and one of
+// them is removed, the change of the next pool may be wrong for one frame.
 func (r *Meter) Pools() []Row { return r.pools }
 
 // PoolCurve is Curve for pool i of Pools. Slots before the pool was registered are 0.

@@ -84,7 +84,7 @@ type Record struct {
 	Since   []ChangeRecord `json:"since_mark_a,omitempty"`
 }
 
-// TimesRecord is [Times], in seconds.
+// TimesRecord is [Times], with durations in seconds.
 type TimesRecord struct {
 	Rate   float64 `json:"frames_per_second"`
 	Median float64 `json:"median"`
@@ -128,7 +128,7 @@ type FrameRecord struct {
 	Level       uint64             `json:"level"`
 	Took        float64            `json:"seconds"`
 	Collections uint64             `json:"collections"`
-	Rows        map[string]Delta   `json:"rows"`
+	Rows        map[string]Delta   `json:"rows"` // by kind and name, as "tier slab"
 	Monitors    map[string]float64 `json:"monitors,omitempty"`
 	Timers      map[string]float64 `json:"timers,omitempty"`
 }

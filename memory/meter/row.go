@@ -26,11 +26,11 @@ type Row struct {
 	Tier tiers.Tier // of a TierRow
 
 	// InUse is in bytes. InUse of the Go heap includes garbage, see Meter.Heap. InUse of the rest is the resident
-	// bytes. InUse of the frame tier is the use of the present buffer.
+	// bytes. InUse of the frame tier is the use of the present buffer, see Meter.Tick.
 	InUse     uint64
 	Committed uint64 // bytes that the budget limits; of the Go heap Go.Total of the Snapshot; of the rest InUse; of tags 0
 	Budget    uint64 // 0 if there is none
-	Peak      uint64 // high-water mark of InUse; of the Go heap and the rest, since the first Frame
+	Peak      uint64 // Peak of the Stats; of the Go heap and the rest, the highest InUse since the first Frame
 	Live      uint64 // blocks; of the Go heap objects; of the rest 0
 
 	Allocs float64 // a second, over the last complete tenth of the window, or the present one if that has no frames
@@ -41,13 +41,13 @@ type Row struct {
 	// allocations of a row are churn, use scratch or frame memory for them.
 	Churn    float64
 	Failures uint64  // requests that failed in the window
-	Refused  uint64  // requests that failed since the manager was made
+	Refused  uint64  // requests that failed so far
 	Growth   float64 // bytes a second by which the floor rises, otherwise 0; for the Go heap, by which the live size rises
 }
 
 // Tight returns the committed share of the budget. If the row has no budget, Tight returns 0. If the tier is Planned,
 // see [tiers.Info], Tight returns 0 as well: such a tier may commit its whole budget without running out of memory.
-// Verdict.Frame has the share of the frame tier that is in use.
+// Verdict.Frame has the used share of a frame's buffer.
 func (w *Row) Tight() float64 {
 	if w.Budget == 0 || w.Kind == TierRow && w.Tier.Info().Planned {
 		return 0

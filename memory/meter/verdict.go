@@ -110,8 +110,8 @@ func (r *Meter) judge() {
 	}
 }
 
-// Append appends the verdict to dst as one line of text, and returns the extended slice. If dst has about 200 bytes
-// of free capacity, Append allocates nothing.
+// Append appends the verdict to dst as one line of text, and returns the extended slice. Append allocates only if the
+// capacity of dst is too small.
 func (v *Verdict) Append(dst []byte) []byte {
 	dst = append(dst, "largest: "...)
 	dst = appendName(dst, v.Largest)

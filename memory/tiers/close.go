@@ -21,11 +21,11 @@ import (
 // changes nothing. If a pool is in use, Close also returns an error and changes nothing, see [Manager.AddPool].
 //
 // If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns its
-// error. In both cases nothing is released, and the caller may remove the cause of the failure. A second Close
+// error. In both cases no memory is released, and the caller may remove the cause of the failure. A second Close
 // continues after the steps that have completed. If a callback panics, ends its goroutine or returns an error, the
 // second Close continues with the next callback. At the end the second Close releases the memory and returns an error
-// that names each failed callback. A third Close is necessary only if the page source fails to release the
-// reservation.
+// that names the failed callbacks, at most 32. A third Close is necessary only if the page source fails to release
+// the reservation.
 func (m *Manager) Close() error {
 	switch {
 	case m.phase&closed != 0:

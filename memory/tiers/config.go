@@ -38,8 +38,8 @@ type Config struct {
 
 	// Budget is the hard limit on the committed bytes of each tier. Beyond it allocation fails with
 	// memory.ErrOutOfMemory. 0 and every value above the tier's reservation mean the whole reservation. The budget of
-	// Inbox is shared equally by all workers. The budget of Frame must be at least 16 KiB for each buffer, and its
-	// Reserve 80 KiB.
+	// Inbox is shared equally by all workers. For each frame buffer Budget[Frame] must have at least 16 KiB, and
+	// Reserve[Frame] at least 80 KiB.
 	Budget [Count]uintptr
 
 	// Frames is the number of frame buffers, from 1 to 64, which share the Frame tier equally. 0 means 2: the blocks
@@ -50,8 +50,8 @@ type Config struct {
 	Workers int
 
 	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask]. Scratch is rounded up to
-	// 64 KiB. The arena is the end of the worker's address space. Scratch must not exceed half of Reserve. 0 means
-	// 256 KiB.
+	// 64 KiB. The arena is the end of the worker's address space. Scratch must not exceed half of Reserve[Inbox]. 0
+	// means 256 KiB.
 	Scratch uintptr
 
 	// Blocks that are freed on another goroutine than their owner's are collected in batches. FreeItems bounds the

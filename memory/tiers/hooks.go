@@ -22,12 +22,12 @@ import (
 // for Level and Static outside a level, for Frame outside a frame, and after Close. During EndLevel and Close,
 // OnReset panics for a tier whose hooks have begun to run.
 //
-// f may allocate and free in every tier, through tags, workers and pools. EndLevel then frees f's blocks in the tiers
-// that EndLevel resets, and reports f's blocks in the other tiers as leaks. f must not begin or end a frame or a
-// level, declare static memory, or close the manager. These calls return an error that wraps ErrOrder. A hook is
-// removed before it runs. If a hook panics, the call of BeginFrame, EndLevel or Close has reset nothing. If the
-// caller repeats the call, the remaining hooks run. After the manager's page source is closed no hook runs. If f
-// closes the source during BeginFrame or EndLevel, the call returns an error that wraps ErrOrder.
+// f may allocate and free, also through tags, workers and pools, but not allocate from the frame: no frame is open.
+// EndLevel then frees f's blocks in the tiers that it resets, and reports f's other blocks as leaks. f must not begin
+// or end a frame or a level, declare static memory, or close the manager. These calls return an error that wraps
+// ErrOrder. If a hook panics, BeginFrame, EndLevel or the first Close has reset nothing. If the caller repeats the
+// call, the remaining hooks run. For a second Close see [Manager.Close]. After the manager's page source is closed no
+// hook runs. If f closes the source during BeginFrame or EndLevel, the call returns an error that wraps ErrOrder.
 func (m *Manager) OnReset(t Tier, f func()) {
 	bad := ""
 	switch {

@@ -10,7 +10,7 @@ import (
 
 // An Inspector is a view of a manager for instruments: overlays, meters, reports and tests. It changes nothing. Pages
 // and RemoteFrees are safe for concurrent use; all other methods belong to the game goroutine. No method allocates.
-// The zero Inspector panics.
+// The methods of the zero Inspector panic.
 type Inspector struct{ m *Manager }
 
 // Inspect returns the manager's view for instruments. The Inspector stays valid after Close of the manager.
@@ -51,8 +51,8 @@ func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 	return base, size
 }
 
-// Pages returns how many bytes the page source has backed by huge pages, and how many it has prefaulted. Safe for
-// concurrent use.
+// Pages returns the counts of huge and prefaulted bytes of the page source, see [page.GrantedBy]. Safe for concurrent
+// use.
 func (i Inspector) Pages() page.Granted { return page.GrantedBy(i.m.cfg.Source) }
 
 // RemoteFrees returns the statistics of blocks that other goroutines free for the game goroutine: how many were sent,

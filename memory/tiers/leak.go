@@ -82,7 +82,7 @@ func (l Leaks) String() string {
 	return b.String()
 }
 
-// String returns a text such as "3 blocks of 4096 bytes".
+// String returns a text such as "3 blocks of 4096 bytes", with the bytes of all blocks together.
 func (l Leak) String() string { return fmt.Sprintf("%d blocks of %d bytes", l.Blocks, l.Bytes) }
 
 func (l *Leak) add(size uintptr) {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrOrder is wrapped by every error about a call of frames, levels, tasks or Close in the wrong order.
+// ErrOrder is wrapped by every error about a call of frames, levels, tasks, Declare or Close in the wrong order.
 var ErrOrder = errors.New("tiers: call out of order")
 
 // phase is the state of frames and levels. A frame may run inside a level or, for example while the next one
@@ -138,7 +138,7 @@ func (m *Manager) BeginLevel() error {
 // that have a reset are reset, newest first, the static buffers are released, and the level arena is reset. All
 // handles and pointers into these pools, buffers and the arena are dangling afterwards. After these steps EndLevel
 // counts the leaks. So the leaks include live blocks that hooks and resets have allocated. Goroutines that work for
-// the level must have stopped: a worker's block that is still in a Freer counts as a leak.
+// the level must have stopped: a block that is still in a Freer counts as a leak.
 //
 // At the end EndLevel runs a collection of the Go heap if a collection is due, see [gcpace.Pacer.EndLevel]. Cost: the
 // hooks, the pools' resets and the collection. The cost is also proportional to the live blocks of large and of the

@@ -31,8 +31,8 @@ type poolEntry struct {
 }
 
 // PoolSource is the page source for pools, component columns and particle columns: the pools tier, within its budget.
-// Pass the source to the constructor of a pool, then register the pool with AddPool. Of a pool that is not registered
-// only the committed bytes are counted. EndLevel does not reset such a pool. Its memory is released with the manager.
+// Pass the source to the constructor of a pool, then register the pool with AddPool. A pool that is not registered
+// counts only with its committed bytes. EndLevel does not reset such a pool. Its memory is released with the manager.
 // After Close the source fails with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 

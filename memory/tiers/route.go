@@ -9,22 +9,21 @@ import (
 )
 
 // Free frees a block of any tier, on the game goroutine. Size is the size that was requested. Free of nil does
-// nothing. If the metadata of the tier shows that p is not the start of a live block of that size, Free panics with a
-// *memory.Misuse and changes nothing. By tier, Free accepts p if
+// nothing. If the check of the tier fails, Free panics with a *memory.Misuse and changes nothing. The checks are
 //
 //	slab      a live block starts at p, and its class serves the size; a tagged block: to the byte.
-//	          memfast builds do not check that it is live
+//	          memfast builds do not detect every freed block
 //	large     a live block starts at p, and was requested with this size, to the byte
 //	static    a declared buffer starts at p and has this size, to the byte
 //	frame     the bytes lie in what a readable frame has in use
 //	level     the bytes lie in what the level has in use
 //	workers   the bytes lie in a worker's heap, and in debug builds the newest block at p has this
 //	          size, to the byte. The worker detects other misuse when it frees the block
-//	pools     never: objects are freed through their pool
+//	pools     always fails: objects are freed through their pool
 //
-// A static buffer stays valid until EndLevel. In frame and level Free frees only the newest block; the other blocks
-// are freed with their arena. Arenas do not record blocks, so in these two tiers Free accepts an address inside a
-// block.
+// Debug builds also check the size in slab to the byte, and in frame and level that a live block of that size starts
+// at p. A static buffer stays valid until EndLevel. In frame and level Free frees only the newest block; the other
+// blocks are freed with their arena.
 //
 // A block of a worker is sent to the worker, who frees it at the worker's next Alloc, Resize or Settle. EndLevel
 // frees it as well. Outside a frame the block is sent at once. Inside a frame the block is sent at EndFrame, or
@@ -93,8 +92,8 @@ func (m *Manager) dead(t Tier) string {
 
 // SizeOf returns the size in bytes of a live block of slab or large, or of a static buffer. For a block of slab the
 // result is the size of the size class, otherwise the requested size. If several static buffers start at p, the
-// result is the largest of their sizes. For any other address SizeOf panics with a *memory.Misuse: arenas keep no
-// sizes, and a worker's metadata belongs to the worker's goroutine.
+// result is the largest of their sizes. For any other address SizeOf panics with a *memory.Misuse, except that
+// memfast builds do not detect freed blocks and interior pointers in slab.
 func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
 	t, ok := m.tierOf(p)
 	if !ok {
@@ -132,9 +131,9 @@ func (m *Manager) Extent() uintptr { return m.size }
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is
 // closed. Other misuse, such as a double free or an object of a pool, is detected when the batch is freed. A double
-// free is not detected if the block was allocated again. The call that frees the batch panics, and the next such call
-// continues after the wrong block. Blocks that are sent after the manager's Close are not freed. In that case Flush
-// and Close of the Freer return an error that wraps memory.ErrClosed.
+// free may not be detected if the block was allocated again. The call that frees the batch panics, and the next such
+// call continues after the wrong block. Blocks that are sent after the manager's Close are not freed. In that case
+// Flush and Close of the Freer return an error that wraps memory.ErrClosed.
 func (m *Manager) NewFreer() *remote.Freer { return m.returned.NewFreer() }
 
 func (m *Manager) foreign() string {

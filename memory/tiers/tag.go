@@ -26,18 +26,18 @@ const (
 //
 // A tagged block is like every other block of the manager: not zeroed, and valid until it is freed. EndLevel reports
 // it as described at [Manager.Alloc]. Free checks the size of a tagged block to the byte, also in slab. Do not free a
-// tagged block through the tier's own allocator, such as Slab(): this leaves a stale entry. The tag's statistics are
-// wrong until the address is reused. A later Free of the address may panic and report a wrong size. Check reports the
-// stale entry.
+// tagged block through the tier's own allocator, such as Slab(). This leaves a stale entry: the tag's statistics are
+// wrong, and a later Free of the address may report a wrong size. Check reports the stale entry if no live block is
+// at the address.
 //
 // Without [Config.Tags] a tag allocates blocks as well, but its statistics are 0. A Tag belongs to the game
 // goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free of a block panics, and the
 // tag's statistics have no bytes in use. The methods of a nil or zero Tag panic with a *memory.Misuse.
 //
 // Cost: Tag.Alloc and Tag.Free together take about 17 ns more than Manager.Alloc and Manager.Free, see BenchmarkTag.
-// The entries are in the Go heap. They take 4 to 8 bytes for each live block of slab, and 8 bytes for each KiB of
-// slab. For large the entries take up to a sixtieth of the tier. For an untagged block Alloc costs nothing more, and
-// Free a table look-up.
+// The entries are in the Go heap, and are kept until Close. Each KiB of slab takes 8 bytes; a KiB that had tagged
+// blocks takes about 4 to 8 bytes more for each block that fits into it. For large the entries take up to a sixtieth
+// of the tier. For an untagged block Alloc costs nothing more, and Free a table look-up.
 type Tag struct {
 	m        *Manager
 	name     string

@@ -19,11 +19,11 @@ import (
 // Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, who frees them at
 // the worker's next Alloc, Resize or Settle. EndLevel frees them as well.
 //
-// A lock is held during each operation, so BeginLevel, EndLevel, Check and Stats never see a half-done operation. In
-// a frame the game goroutine does not wait for the lock: if the worker holds the lock, Stats returns the result of
-// the last call of Stats. The lock does not protect against Close: close the manager, or its page source, after the
-// worker's goroutine has ended. After the manager's Close, Alloc fails with memory.ErrClosed, and Settle does
-// nothing. Free of a block and Resize panic with a *memory.Misuse.
+// A lock is held during each operation. The game goroutine waits for the lock only in BeginLevel, EndLevel, Check and
+// Close. If the worker holds the lock, Stats returns the result of the last call of Stats. The lock does not protect
+// against Close: close the manager, or its page source, after the worker's goroutine has ended. After the manager's
+// Close, Alloc fails with memory.ErrClosed, and Settle does nothing. Free of a block and Resize panic with a
+// *memory.Misuse.
 type Worker struct {
 	mu    sync.Mutex
 	heap  *tlsf.Heap
@@ -151,8 +151,8 @@ func (w *Worker) Free(p unsafe.Pointer, size uintptr) {
 	w.freed(p)
 }
 
-// Settle frees the blocks that other goroutines have sent, for a worker that allocates nothing. If such a block was
-// freed twice, Settle panics with a *memory.Misuse. Call Settle on the worker's goroutine.
+// Settle frees the blocks that other goroutines have sent, for a worker that allocates nothing. Settle panics as
+// Alloc does. Call Settle on the worker's goroutine.
 func (w *Worker) Settle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -170,9 +170,10 @@ func (w *Worker) Settle() {
 // goroutine.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the Freer is closed, or if the address lies outside
-// this worker's heap or in its scratch arena. A double free is detected when the batch is freed, unless the block was
-// allocated again. The call that frees the batch panics. Blocks that are sent after the manager's Close are not
-// freed. In that case Flush and Close of the Freer return an error that wraps memory.ErrClosed.
+// this worker's heap or in its scratch arena. A double free is detected when the batch is freed, but may not be
+// detected if the block was allocated again. The call that frees the batch panics. Blocks that are sent after the
+// manager's Close are not freed. In that case Flush and Close of the Freer return an error that wraps
+// memory.ErrClosed.
 func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 
 // RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker: how many were sent,
