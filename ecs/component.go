@@ -210,9 +210,9 @@ func (c Component[T]) Set(e Entity, v T) bool {
 }
 
 // Add adds the component with value v to e. If e has the component already, Add overwrites it with v. The error is
-// [ErrStale] if e is stale. Otherwise the error wraps [ErrLimit], or the error of the allocator, such as
-// [memory.ErrOutOfMemory]. If a row with all components of e does not fit a chunk, the error wraps
-// [memory.ErrTooLarge]. On error nothing has changed.
+// [ErrStale] if e is stale. If a row with all components of e would not fit a chunk, the error wraps
+// [memory.ErrTooLarge]. Otherwise the error wraps [ErrLimit], or the error of the allocator, such as
+// [memory.ErrOutOfMemory]. On error nothing has changed.
 //
 // Add is a structural change: it panics with a [*memory.Misuse] if the world is locked. If e is alive and the
 // component is a relation that e does not have, Add panics as well: use [Relation.Add].

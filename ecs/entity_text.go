@@ -32,8 +32,8 @@ func (e Entity) appendText(b []byte) []byte {
 }
 
 // UnmarshalText sets e from a text in the form of MarshalText. It does not check whether the entity is alive in any
-// world. It returns an error for a text of any other form. It also returns an error for slot 0, for slots of 1<<31
-// and above, and for an even generation, but not for "0:0". On error e is unchanged.
+// world. It returns an error for a text of any other form, but accepts leading zeros. It also returns an error for
+// slot 0, for slots of 1<<31 and above, and for an even generation, but not for "0:0". On error e is unchanged.
 func (e *Entity) UnmarshalText(text []byte) error {
 	slot, generation, ok := bytes.Cut(text, []byte(":"))
 	index, err := strconv.ParseUint(string(slot), 10, 32)

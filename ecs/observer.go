@@ -26,9 +26,9 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 
 // An Observer calls a function for each event of one kind, until Stop.
 //
-// Creation and addition are reported after the change, when all values are written. Removal is reported
-// before the change, when all values still exist. Creating an entity with a component adds the component,
-// and removing the entity removes the component. Adding a component that exists is reported as a write.
+// Creation and addition are reported after the change, when all values are written. Removal is reported before the
+// change, when all values still exist. Creating an entity with a component adds the component, and removing the
+// entity removes the component. An addition that overwrites a component is reported as a write.
 //
 // Batches report archetype by archetype. In each archetype a removal first reports the components of all
 // entities, chunk by chunk, and then the entities. Other batches report chunk by chunk: in each chunk creation

@@ -93,9 +93,9 @@ func (k *clock) ageSince(t Tick) uint32 {
 // and relations.
 //
 // These operations count as writes:
-//   - creating or copying an entity with the component,
-//   - Add, Exchange, a batch or a command that adds the component or overwrites its value,
-//   - Set, ReadJSON, and setting the target, even to the same target.
+//   - creating or copying an entity with the component, also by ReadJSON,
+//   - every operation that adds the component or overwrites its value, such as Add, Set and Apply,
+//   - setting the target of the relation, even to the same target.
 //
 // Writes through pointers and columns from Get, Ptr, All, Chunks, queries and parallel runs are not
 // detected. Declare them with Writes of the filter, or call Touch.
