@@ -148,8 +148,9 @@ func (f *Frames) whyNotAt(age int) string {
 	return fmt.Sprintf("this is frame %d, and there was none %d frames before it", f.frame, age)
 }
 
-// Alloc allocates from the arena of this frame, as [Linear.Alloc], and returns its errors. If the source refused to
-// commit the buffer of the frame, Alloc fails with memory.ErrOutOfMemory unless size is 0.
+// Alloc allocates from the arena of this frame, as [Linear.Alloc], and returns its errors. If the frame has no
+// capacity, because the commit of its buffer failed or by FramesConfig.Idle, Alloc fails with memory.ErrOutOfMemory
+// unless size is 0.
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
 // Free frees a block of this frame, as [Linear.Free], and panics as Linear.Free does. If p is nil, or a block of an

@@ -61,10 +61,10 @@ func (l *Linear) Rewind(m Mark) {
 	l.book ^= unknown ^ uint64(to.newest)
 }
 
-// OnReset registers the hook f. It runs before the blocks allocated so far are freed: at Reset, at Close, or at the
-// Rewind to an older Mark. Hooks run newest first, before any of these blocks is freed. A hook is removed before it
-// runs. If a hook panics, nothing has been freed and all marks stay valid. The remaining hooks stay registered for a
-// later Reset, Rewind or Close. If the source ends, the remaining hooks are dropped.
+// OnReset registers the hook f. The hook runs once, before the blocks allocated so far are freed: at Reset, at Close,
+// or at a Rewind to a Mark from before OnReset. [Linear.RunHooks] runs it earlier. Hooks run newest first, and a hook
+// is removed before it runs. If a hook panics, nothing has been freed, all marks stay valid, and the remaining hooks
+// stay registered. If the source ends, the remaining hooks are dropped.
 //
 // f may allocate from the arena, free blocks of it and make marks; its blocks are freed with the other blocks. If f
 // calls Reset, Rewind, Close, OnReset or RunHooks of the arena, the call panics with a *memory.Misuse. OnReset panics

@@ -240,8 +240,8 @@ func (r *Region) currentUsed() uintptr {
 // also panics if the end of the block, p plus size, lies behind the bytes in use of the region. Any other wrong size
 // is not detected and does no harm, because a region counts blocks and not bytes.
 //
-// Debug builds check the size to the byte, except that sizes 0 and 1 are equal. Memfast builds detect only foreign
-// pointers, misaligned pointers and pointers behind the bytes in use. Cost: constant.
+// Debug builds check the size to the byte, except that sizes 0 and 1 are equal. Of wrong pointers, memfast builds
+// detect only those that are foreign, misaligned or behind the bytes in use. Cost: constant.
 func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift

@@ -23,9 +23,9 @@ import (
 // stored as they were set.
 //
 // A Map has 32 bytes and no pointer. Lifetimes, errors, panics, goroutines and copies are as for [Vec]. Beyond 3·2^28
-// entries, and for entries of 128 MiB or more, the error is memory.ErrTooLarge. Growth allocates a new block and
-// frees the old block afterwards, because every entry changes its slot. An allocator that frees newest first panics
-// with a *memory.Misuse at such a growth: call Reserve before the first Set.
+// entries, and for entries of 128 MiB or more, the error is memory.ErrTooLarge. Growth and Shrink allocate a new
+// block and free the old block afterwards, because every entry changes its slot. An allocator that frees newest first
+// then panics with a *memory.Misuse: call Reserve before the first Set.
 //
 // Two keys are one key if == reports that they are equal. 0 and -0 are one key, which is stored as 0. Padding and
 // blank fields do not count, and are stored as zeros. A NaN is not equal to any key: Get does not find it, and Set
@@ -214,7 +214,6 @@ func (m *Map[K, V]) Clear(sp *Space) {
 }
 
 // Free frees the memory and leaves the Map empty and ready. The Map keeps its seed. Free panics as [Vec.Free] does.
-// If the allocator panics, nothing has changed.
 func (m *Map[K, V]) Free(sp *Space) {
 	m.mustBeSound()
 	was := *m

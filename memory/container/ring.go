@@ -227,9 +227,10 @@ func (r *Ring[T]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink halves the capacity as long as the elements fit. Shrink needs the memory of the new block in addition to the
-// old one. If the allocator refuses this memory, Shrink returns the error, and nothing has changed. Shrink of an
-// empty Ring frees its memory, and panics as Free does. Shrink does nothing if T has no size.
+// Shrink halves the capacity as long as the elements fit. Shrink copies the elements to a new block and frees the old
+// block; an allocator that frees newest first then panics. If the new block cannot be allocated, Shrink returns the
+// error, and nothing has changed. Shrink of an empty Ring frees its memory, and panics as Free does. Shrink does
+// nothing if T has no size.
 func (r *Ring[T]) Shrink(sp *Space) error {
 	r.mustBeSound()
 	size, al := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))

@@ -27,16 +27,14 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 //
 // After the allocator is closed, its containers must not be read. Set and Intern read, too, because they search
 // first. Debug builds panic with a *memory.Misuse at such a read. Calls that need memory and read none fail with
-// memory.ErrClosed in every build: the growth of a Vec or Ring, a first element, and Reserve. Free of a container
-// that has memory panics with a *memory.Misuse.
+// memory.ErrClosed in every build: the growth of a Vec or Ring, and Reserve. Free of a container that has memory
+// panics with a *memory.Misuse.
 //
 // An allocator may call a function within Alloc or Free, as page.Limit.OnSoft. That function may read containers,
-// change elements and remove some. If the function makes a container so short that the position of a running Insert
-// no longer exists, Insert appends. The function must not make a container of this Space grow, shrink or free its
-// block, nor Clear a Strings or Intern a new string. It must not add more elements to a moving container than fit in
-// the new block. Each of these calls panics with a *memory.Misuse, because the container may be half moved. While the
-// old block of a container is freed, the container already uses the new block. While its only block is freed, the
-// container is empty.
+// change elements and remove some. It must not make a container of this Space grow, shrink or free its block, nor
+// Clear a Strings or Intern a new string: these calls panic with a *memory.Misuse. If it adds more elements to a
+// container that shrinks than fit, Shrink panics. While the old block of a container is freed, the container already
+// uses the new block. While its only block is freed, the container is empty.
 //
 // If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls
 // that need memory then fail with [ErrNoBase].

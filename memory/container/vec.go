@@ -25,10 +25,9 @@ import (
 // for a panic, and once for each type. Growth, Shrink and Free panic with a *memory.Misuse if the Vec was
 // overwritten, as far as the Vec or the allocator's metadata show it. The goroutine rule is explained at [Space].
 //
-// In an allocator that frees newest first (stack, arena.StepBack) a Vec can grow while its block is the newest one.
-// If its block is not the newest one, growth panics with the allocator's *memory.Misuse. At the upper end of a
-// stack.Double growth of a Vec that has a block always panics, because blocks do not grow in place there. Call
-// Reserve before.
+// In an allocator that frees newest first (stack, arena.StepBack) a block can only change its size in place, while it
+// is the newest one. Otherwise growth and Shrink of a Vec fail or panic with the allocator's *memory.Misuse. At the
+// falling edge of a stack.Double or stack.Pivot blocks do not grow in place. Call Reserve before the first element.
 type Vec[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -211,10 +210,9 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 // Clear removes every element and keeps the memory.
 func (v *Vec[T]) Clear() { v.n = 0 }
 
-// Free frees the memory and leaves the Vec empty and ready. If the allocator panics, nothing has changed. The
-// allocator panics if its metadata shows that a Reset has freed the block. If the allocator is closed and the Vec has memory, Free
-// panics with a *memory.Misuse. Free also panics if the header of the Vec was overwritten, as far as the header or
-// the allocator's metadata show it.
+// Free frees the memory and leaves the Vec empty and ready. If the Vec has memory and the allocator is closed, Free
+// panics with a *memory.Misuse. Free also panics if the header of the Vec was overwritten or a Reset has freed the
+// block, as far as the header and the allocator's metadata show it. If Free panics, nothing has changed.
 func (v *Vec[T]) Free(sp *Space) {
 	v.mustBeSound()
 	was := *v

@@ -50,9 +50,9 @@ var carves struct {
 //
 // The error wraps memory.ErrConfig if src is nil, or if mem is empty, not aligned to BaseAlign or not of whole
 // granules. If another open Carve divides some bytes of mem, the error wraps memory.ErrConfig, too. The exception is
-// a mem that was reserved from the other Carve; src must then be the other Carve, or pass calls on to the other
-// Carve. If src is [Watched] and has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves of
-// the process.
+// a mem that was reserved from the other Carve and is smaller than its [Carve.Memory]. In this case src must be the
+// other Carve, or pass calls on to it. If src is [Watched] and has ended, the error is memory.ErrClosed. Cost:
+// proportional to the open Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	if invariant.Nil(src) || mem.Base == nil || mem.Size == 0 || !mem.sound() {
 		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T: want a source and whole granules of %d, aligned to %d: %w",

@@ -3,11 +3,11 @@ package page
 import "sync/atomic"
 
 // Options move the cost of first access from the frame to the commit: 1 to 1.5 µs for a page of 4 KiB (the row "cold"
-// of the allocator benchmarks). They are off by default because they need memory: all committed memory is resident.
-// If the system does not support an option, the option has no effect. [GrantedBy] reports the effects.
+// of the allocator benchmarks). They are off by default because they make more memory resident. [GrantedBy] reports
+// the effects.
 type Options struct {
-	// HugePages asks for pages of 2 MiB, if the system grants them on advice (Linux). A [Prefix] then
-	// commits up to the next multiple of 2 MiB, within its reservation and budget.
+	// HugePages asks for pages of 2 MiB, if the system grants them on advice (Linux). A [Prefix] then commits up to
+	// the next multiple of 2 MiB, within its reservation and budget, on other systems as well.
 	HugePages bool
 	// Prefault accesses every page when it is committed. With HugePages, a first access then costs about
 	// a tenth.

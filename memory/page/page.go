@@ -55,7 +55,7 @@ func (m Memory) sound() bool {
 // parts of granules, Commit and Decommit panic with a [*memory.Misuse], unless they fail before.
 //
 // A source calls the allocators that use it in two cases only. The first is the end of the source (see [Watched]).
-// The second is a Commit that exceeds the soft limit of a [Limit].
+// The second is a Commit that raises the committed bytes above the soft limit of a [Limit].
 type Source interface {
 	// Reserve reserves size bytes, rounded up to a Granule. The caller must not access the bytes before Commit. If
 	// size is 0, or larger than any system can reserve, the error wraps [memory.ErrConfig].

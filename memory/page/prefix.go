@@ -121,11 +121,10 @@ func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(res
 	}
 }
 
-// NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once. If the commit fails,
-// NewCommitted fails. The commit may panic, because it may call the function of [Limit.OnSoft]. If NewCommitted fails
-// or panics, the reservation is released. If the reservation fails, NewCommitted returns the error of NewPrefix. If
-// the commit fails, the error wraps the error of [Prefix.Ensure]. If the source ends during the commit, the error
-// wraps memory.ErrClosed.
+// NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once. If the reservation fails,
+// NewCommitted returns the error of NewPrefix. If the commit fails, the error wraps the error of [Prefix.Ensure],
+// also if the source ends during the commit. The commit panics as Ensure does. If NewCommitted fails or panics, the
+// reservation is released.
 func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
 	if p, err = NewPrefix(src, want, least, step); err != nil {
 		return Prefix{}, err
@@ -219,9 +218,9 @@ func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.m
 // error is a [*memory.Exhausted]. If the source fails, Ensure returns its error, and nothing has changed. If the
 // source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
 //
-// The function that was passed to [Limit.OnSoft] may be called within Ensure. This function may decommit memory of
-// other Prefixes. While it runs, Trim of p does nothing, Close of p fails, and an Ensure of p that must commit panics
-// with a [*memory.Misuse]. If the function panics, Ensure panics with the same value, and nothing is committed.
+// The function that was passed to [Limit.OnSoft] may be called within Ensure. It may decommit memory of other
+// Prefixes. While it runs, p is busy (see [Prefix.Busy]): an Ensure of p that must commit panics with a
+// [*memory.Misuse]. If the function panics, Ensure panics with the same value, and nothing is committed.
 func (p *Prefix) Ensure(n uintptr) error {
 	if n <= p.committed {
 		return nil

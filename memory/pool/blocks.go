@@ -129,8 +129,8 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 // maxGranules is the number of granules that the 32-bit entries of the free stack can name: 64 GiB.
 const maxGranules = 1 << 32
 
-// TryGet is [Blocks.Get] without growth and without an error. It inlines. If no slot that an earlier Get prepared is
-// vacant, or the pool is closed, TryGet returns nil. The caller then calls Get.
+// TryGet is [Blocks.Get] without growth and without an error. It inlines. If no prepared slot is vacant, or the pool
+// is closed, TryGet returns nil. The caller then calls Get, which prepares slots. Reset leaves no prepared slot.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
 	if n >= uint(len(b.free)) {

@@ -188,8 +188,9 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 
 // Grow prepares the pool for a total of n live objects. It commits the memory and allocates the metadata for the
-// first n slots of the reservation. Until n objects are live or Trim is called, New then does not fail. New prepares
-// several slots at once: if these include slots beyond the first n, it may still call the system and the Go heap.
+// first n slots of the reservation. Until n slots are live or retired, or Trim is called, New then does not fail. New
+// prepares several slots at once: if these include slots beyond the first n, it may still call the system and the Go
+// heap.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of New. If Grow fails, nothing has changed but Stats.Failures.

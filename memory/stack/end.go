@@ -17,8 +17,8 @@ import (
 //	falling:  wall ······ edge| block 1 | block 0 | origin
 //
 // Blocks are not zeroed. They belong to the caller until the Free, Rewind, Reset or Close that frees them, or until
-// the source ends. A block of size 0 takes one byte, so that no two live blocks share an address and every double
-// free is detected.
+// the source ends. A block of size 0 takes one byte, so no two live blocks share an address. A double free is
+// detected unless a new block has the same address and size.
 //
 // All Ends of a buffer together belong to one goroutine at a time. A buffer is closed after Close, and after its
 // source has ended. Alloc then fails with memory.ErrClosed, and Resize, Mark, Rewind, Reset and a Free of a block
@@ -215,7 +215,8 @@ func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 // Len returns the number of live blocks. If the buffer is closed, Len returns 0.
 func (e *End) Len() int { return len(e.blocks) }
 
-// Used returns the bytes in use, with padding. If the buffer is closed, Used returns 0.
+// Used returns the bytes in use, with padding and the bytes that shrunk blocks of a falling edge keep. If the buffer
+// is closed, Used returns 0.
 func (e *End) Used() uintptr {
 	if e.falls {
 		return e.origin - e.edge
@@ -259,8 +260,8 @@ func (e *End) Reset() {
 	}
 }
 
-// Stats returns the statistics of this End. Reserved and Committed are the bytes from the origin of the End to its
-// wall, so the free bytes of a [Double] count for both Ends. If the buffer is closed, both are 0. Peak is exact.
+// Stats returns the statistics of this End. Reserved and Committed are Used plus Available, so the free bytes of a
+// [Double] count for both Ends. If the buffer is closed, both are 0. Peak is exact.
 func (e *End) Stats() memory.Stats {
 	used, live := e.Used(), uint64(len(e.blocks))
 	reach := uint64(used + e.Available())
