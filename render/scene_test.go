@@ -146,6 +146,9 @@ func TestScene_EnlargedCoversAllThatIsDrawnOn(t *testing.T) {
 			continue
 		}
 		s.resize(lw, lh, vp)
+		if v := s.vp; v.Scale != 1 || v.W != lw || v.H != lh {
+			t.Fatalf("a logical pixel of the scene's picture is %g pixels, and its screen %d×%d instead of %d×%d", v.Scale, v.W, v.H, lw, lh)
+		}
 		s.enlarge(target{on, on, vp})
 		d, v := vp.Drawn(), &s.verts
 		if v[0].DstX > float32(d.Min.X)+0.5 || v[0].DstY > float32(d.Min.Y)+0.5 || v[3].DstX < float32(d.Max.X)-0.5 || v[3].DstY < float32(d.Max.Y)-0.5 {
