@@ -282,15 +282,30 @@ func (r *Realm) walk(x0, y0, x1, y1 int) bool {
 	a, b := r.meeting(x0, y0), r.meeting(x1, y1)
 	ax, ay, bx, by := a%Cells, a/Cells, b%Cells, b/Cells
 	n := max(abs(bx-ax), abs(by-ay))
+	if int(r.clear[a])+int(r.clear[b]) >= 2*linkClear+4*n {
+		return true // no step changes the clearance by more than 4: the middle has enough
+	}
+	// Each coordinate is rounded to the nearest. restX and restY are the remainders of its division by 2*n.
+	x, y, stepX, stepY, restX, restY := ax, ay, 2*(bx-ax), 2*(by-ay), n, n
 	for i := 1; i < n; i++ {
-		// Rounded to the nearest, with an offset that keeps the quotient's argument positive.
-		x := ax + (2*(bx-ax)*i+n+64*n)/(2*n) - 32
-		y := ay + (2*(by-ay)*i+n+64*n)/(2*n) - 32
+		x, restX = carry(x, restX+stepX, 2*n)
+		y, restY = carry(y, restY+stepY, 2*n)
 		if r.clear[y*Cells+x] < linkClear {
 			return false
 		}
 	}
 	return true
+}
+
+// carry adds to x the quotient of rest and n, rounded down, and returns the remainder. The quotient is -1, 0 or 1.
+func carry(x, rest, n int) (int, int) {
+	if rest < 0 {
+		return x - 1, rest + n
+	}
+	if rest >= n {
+		return x + 1, rest - n
+	}
+	return x, rest
 }
 
 // leadAll makes the guides.

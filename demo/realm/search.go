@@ -1,6 +1,10 @@
 package realm
 
-import "github.com/strata-go/strata/engine"
+import (
+	"math/bits"
+
+	"github.com/strata-go/strata/engine"
+)
 
 // far is the distance of a node that no path reaches.
 const far = 1<<32 - 1
@@ -11,7 +15,8 @@ const buckets = 64
 // crowdMost is what a crowded node costs at most; each who stands there costs 1.
 const crowdMost = 24
 
-// An entry is a node in a search: its distance, and its neighbours in a bucket's ring, -1 for none.
+// An entry is a node in a search: its distance, and its neighbours in a bucket's ring, -1 for none. After the
+// search, next is the link to take from the node, -1 for none.
 type entry struct {
 	dist       uint32
 	next, prev int32
@@ -28,7 +33,7 @@ type search struct {
 	pause        func() // called now and then; nil: never
 }
 
-// run fills in the distances to the node (tx, ty), which lies in the window.
+// run fills in the distances to the node (tx, ty), which lies in the window, and the links to take there.
 func (s *search) run(tx, ty int) {
 	for i := range s.nodes[:s.w*s.h] {
 		s.nodes[i] = entry{far, -1, -1}
@@ -48,18 +53,23 @@ func (s *search) run(tx, ty int) {
 			waiting += s.relax(int(i), dist)
 		}
 	}
+	for y := range s.h {
+		if s.pause != nil {
+			s.pause()
+		}
+		for x := range s.w {
+			s.nodes[y*s.w+x].next = s.best(x, y)
+		}
+	}
 }
 
 // relax offers a node's distance to those beside it, and returns how many are new to the rings.
 func (s *search) relax(i int, dist uint32) (fresh int) {
 	lx, ly := i%s.w, i/s.w
 	node := (s.y0+ly)*Coarse + s.x0 + lx
-	edges := s.r.edges[node]
 	// Links go in both directions, and the cost is that of the node that is left: enemies come from there.
-	for d := range 8 {
-		if edges>>d&1 == 0 {
-			continue
-		}
+	for edges := s.r.edges[node]; edges != 0; edges &= edges - 1 {
+		d := bits.TrailingZeros8(edges) & 7
 		nx, ny := lx+linkX[d], ly+linkY[d]
 		if uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
 			continue
@@ -140,45 +150,47 @@ func nearest(x, y float32) (d uint8) {
 // node on the way, or of the one behind it where that can be walked in a line. It does so for the
 // nodes of a rectangle, and reports whether there is any direction.
 func (s *search) lead(dirs []uint8, left, top, wide, high int) (any bool) {
-	for i := range wide * high {
-		if s.pause != nil && i%wide == 0 {
+	for y := range high {
+		if s.pause != nil {
 			s.pause()
 		}
-		dirs[i] = s.direction(left+i%wide, top+i/wide)
-		any = any || dirs[i] != 0
+		row := dirs[y*wide:][:wide]
+		for x := range row {
+			row[x] = s.direction(left+x, top+y)
+			any = any || row[x] != 0
+		}
 	}
 	return any
 }
 
 func (s *search) direction(lx, ly int) uint8 {
-	d := s.next(lx, ly)
+	d := s.nodes[ly*s.w+lx].next
 	if d < 0 {
 		return s.escape(lx, ly)
 	}
 	x, y := s.x0+lx, s.y0+ly
 	tx, ty := x+linkX[d], y+linkY[d]
-	if e := s.next(tx-s.x0, ty-s.y0); e >= 0 && s.r.walk(x, y, tx+linkX[e], ty+linkY[e]) {
+	if e := s.nodes[(ty-s.y0)*s.w+tx-s.x0].next; e >= 0 && s.r.walk(x, y, tx+linkX[e], ty+linkY[e]) {
 		tx, ty = tx+linkX[e], ty+linkY[e]
 	}
 	return s.r.between(x, y, tx, ty)
 }
 
-// next returns the link of a node with the shortest path, or -1: there is none, or the node is the goal.
-func (s *search) next(lx, ly int) int {
+// best returns the link of a node with the shortest path, or -1: there is none, or the node is the goal.
+func (s *search) best(lx, ly int) int32 {
 	i := ly*s.w + lx
-	best, way := s.nodes[i].dist, -1
-	if best == far || best == 0 {
+	if dist := s.nodes[i].dist; dist == far || dist == 0 {
 		return -1
 	}
-	best = far
-	node := (s.y0+ly)*Coarse + s.x0 + lx
-	for d := range 8 {
+	best, way := uint32(far), int32(-1)
+	for edges := s.r.edges[(s.y0+ly)*Coarse+s.x0+lx]; edges != 0; edges &= edges - 1 {
+		d := bits.TrailingZeros8(edges) & 7
 		nx, ny := lx+linkX[d], ly+linkY[d]
-		if s.r.edges[node]>>d&1 == 0 || uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
+		if uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
 			continue
 		}
 		if to := s.nodes[ny*s.w+nx].dist; to != far && to+linkCost[d] < best {
-			best, way = to+linkCost[d], d
+			best, way = to+linkCost[d], int32(d)
 		}
 	}
 	return way
