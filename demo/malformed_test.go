@@ -231,7 +231,7 @@ func TestAssets_MalformedPicturesAndRecipesAreALineEach(t *testing.T) {
 	for _, hot := range []bool{false, true} {
 		t.Run(fmt.Sprintf("hot %v", hot), func(t *testing.T) {
 			t.Parallel()
-			dir := unpacked(t)
+			dir := unpacked(t, "ember")
 			spoil := func() {
 				for i := range badPictures {
 					badPictures[i].put(t, dir, tenPictures[i])
