@@ -121,7 +121,8 @@ func (f *Frames) Buffers() int { return f.n }
 
 // At returns the bytes in use of a readable frame, from its first block. The parameter age is the number of calls of
 // Advance since that frame was current, from 0 to N-1. The bytes may be read until the frame expires, after N-age
-// more calls of Advance, or until Reset or Close. For an empty frame At returns an empty slice that is not nil.
+// more calls of Advance, or until Reset, Close or the end of the source. For an empty frame At returns an empty slice
+// that is not nil.
 //
 // If the frame has expired or does not exist, or the ring is closed, At returns nil. In debug builds (-tags memdebug
 // or -race) At panics with a *memory.Misuse instead. For single objects of older frames use a [Ref]. Cost: constant.
@@ -148,9 +149,9 @@ func (f *Frames) whyNotAt(age int) string {
 	return fmt.Sprintf("this is frame %d, and there was none %d frames before it", f.frame, age)
 }
 
-// Alloc allocates from the arena of this frame, as [Linear.Alloc], and returns its errors. If the frame has no
-// capacity, because the commit of its buffer failed or by FramesConfig.Idle, Alloc fails with memory.ErrOutOfMemory
-// unless size is 0.
+// Alloc allocates from the arena of this frame, as [Linear.Alloc], and returns its errors. If the buffer of the frame
+// is not committed (see [Frames.Advance] and FramesConfig.Idle), Alloc fails with memory.ErrOutOfMemory unless size
+// is 0.
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
 // Free frees a block of this frame, as [Linear.Free], and panics as Linear.Free does. If p is nil, or a block of an

@@ -212,9 +212,9 @@ func (g *Growing) Busy() bool { return g.lin.busy }
 func (g *Growing) Reset() { g.lin.Reset() }
 
 // Trim returns the committed memory above the bytes in use to the source, in whole pages of the source (page.SizeOf).
-// If the arena is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the
-// source, and nothing has changed. If the source ends during Trim, the arena is closed and the error wraps
-// memory.ErrClosed.
+// If the function of page.Limit.OnSoft calls Trim during a commit of this arena, Trim does nothing. If the arena is
+// closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing
+// has changed. If the source ends during Trim, the arena is closed and the error wraps memory.ErrClosed.
 func (g *Growing) Trim() error {
 	l := &g.lin
 	if l.base == nil {

@@ -106,9 +106,9 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
-// nil. For any other alignment the error is memory.ErrAlign, also if the arena is closed. If align is valid and the
-// arena is closed, the error is memory.ErrClosed. If the block does not fit, the error is memory.ErrOutOfMemory, also
-// if size exceeds the capacity. The errors are not wrapped. Cost: about a dozen instructions, inlined.
+// nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. Otherwise, if the arena is
+// closed, the error is memory.ErrClosed. If the block does not fit, the error is memory.ErrOutOfMemory, also if size
+// exceeds the capacity. The errors are not wrapped. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask

@@ -7,8 +7,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Check returns the errors in the metadata, or nil. Cost: proportional to the marks and cuts, in debug builds also to the
-// live blocks.
+// Check returns the errors in the metadata, or nil. Cost: at most proportional to the marks and the live blocks.
 func (l *Linear) Check() error {
 	if l.base == nil {
 		return nil

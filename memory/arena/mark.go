@@ -64,7 +64,7 @@ func (l *Linear) Rewind(m Mark) {
 // OnReset registers the hook f. The hook runs once, before the blocks allocated so far are freed: at Reset, at Close,
 // or at a Rewind to a Mark from before OnReset. [Linear.RunHooks] runs it earlier. Hooks run newest first, and a hook
 // is removed before it runs. If a hook panics, nothing has been freed, all marks stay valid, and the remaining hooks
-// stay registered. If the source ends, the remaining hooks are dropped.
+// stay registered. If the source ends, also within a hook, the arena is closed and the remaining hooks are dropped.
 //
 // f may allocate from the arena, free blocks of it and make marks; its blocks are freed with the other blocks. If f
 // calls Reset, Rewind, Close, OnReset or RunHooks of the arena, the call panics with a *memory.Misuse. OnReset panics

@@ -13,8 +13,8 @@ import (
 )
 
 // A Region is a bump allocator over regions of equal size. It counts the live blocks of each region. When the last
-// block of a region is freed, the region is empty again and is used next. A Region is for blocks that are freed one
-// by one, but in groups: the events of a tick, the parts of an effect, the messages of a connection.
+// block of a region is freed, the region is empty again and can be used again. A Region is for blocks that are freed
+// one by one, but in groups: the events of a tick, the parts of an effect, the messages of a connection.
 //
 //	base        1        2            3 (current)       reserved
 //	  | live: 5 | live: 0 | live: 9 ··|  live: 2 |···| - - - - - |
@@ -141,10 +141,10 @@ func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096, and at least to 16. If the arena is closed,
 // the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds RegionBytes, the
-// error is memory.ErrTooLarge. If no current, open or empty region fits, Alloc commits a new region. It then returns
-// the error of page.Prefix.Ensure, which wraps memory.ErrOutOfMemory if the reservation, the budget or the system is
-// exhausted. If the function of page.Limit.OnSoft allocates a new region while Alloc commits, the inner Alloc panics
-// with a *memory.Misuse.
+// error is memory.ErrTooLarge. If no current, open or empty region fits, Alloc commits a new region. If the commit
+// fails, the error is that of page.Prefix.Ensure, which wraps memory.ErrOutOfMemory if the reservation, the budget or
+// the system is exhausted. If the function of page.Limit.OnSoft allocates a new region while Alloc commits, the inner
+// Alloc panics with a *memory.Misuse.
 //
 // If a region is neither current nor open, Alloc does not use its free bytes until the region is empty, or until a
 // Resize of its last block opens it. Cost: constant, plus the commit of a new region.

@@ -170,10 +170,9 @@ func (s *StepBack) cut(n int) {
 	s.steps = s.steps[:n]
 }
 
-// Resize changes the size of the newest block in place and reports whether it did. A parser that does not know the
-// length of a string starts with a guess. If p is an older block or the capacity is too small, Resize returns false
-// and changes nothing. Resize panics with a *memory.Misuse if p is nil or not a live block of oldSize bytes, or if
-// the arena is closed. Cost: a binary search in the live blocks.
+// Resize changes the size of the newest block in place and reports whether it did. If p is an older block or the
+// capacity is too small, Resize returns false and changes nothing. Resize panics with a *memory.Misuse if p is nil or
+// not a live block of oldSize bytes, or if the arena is closed. Cost: a binary search in the live blocks.
 func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	s.owner.Touch()
 	off := uintptr(p) - uintptr(s.base)

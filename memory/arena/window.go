@@ -126,7 +126,7 @@ func (w *Window[T]) wipe(from, to int) {
 
 // Last returns the newest n entries, oldest first. If there are fewer than n entries, it returns all of them. If n is
 // not positive, the slice is empty. The capacity of the slice is its length. The slice is valid until the next Push,
-// Drop, Reset or Close.
+// Drop, Reset or Close, or until the source ends.
 func (w *Window[T]) Last(n int) []T {
 	n = min(max(n, 0), w.length)
 	return w.slots[w.next-n : w.next : w.next]
@@ -136,7 +136,7 @@ func (w *Window[T]) Last(n int) []T {
 func (w *Window[T]) All() []T { return w.Last(w.length) }
 
 // At returns the entry that is `age` entries older than the newest one; the newest entry has age 0. If this entry is
-// not kept or age is negative, At returns nil. The pointer is valid until the next Push, Drop, Reset or Close.
+// not kept or age is negative, At returns nil. The pointer is valid as long as a result of [Window.Last].
 func (w *Window[T]) At(age int) *T {
 	if uint(age) >= uint(w.length) {
 		return nil
@@ -150,8 +150,8 @@ func (w *Window[T]) Len() int { return w.length }
 // Keep returns the largest number of entries that the Window keeps: WindowConfig.Keep, or 64 if that is 0.
 func (w *Window[T]) Keep() int { return w.keep }
 
-// Pushed returns the number of entries pushed since New. Count the pushes from 0. If Drop and Reset removed no entry,
-// the entry of push k has the age Pushed()-1-k while it is kept.
+// Pushed returns the number of entries pushed since NewWindow. Count the pushes from 0. If Drop and Reset removed no
+// entry, the entry of push k has the age Pushed()-1-k while it is kept.
 func (w *Window[T]) Pushed() uint64 { return w.pushed }
 
 // Drop removes the newest n entries, as a rollback does before it pushes new ones. If there are fewer than n entries,

@@ -25,9 +25,9 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 // is safe for concurrent use, as a slab.Central and the allocator of compose.NewLocked, each goroutine that writes
 // needs its own Space.
 //
-// After the allocator is closed, its containers must not be read. Set and Intern read, too, because they search
-// first. Debug builds panic with a *memory.Misuse at such a read. Calls that need memory and read none fail with
-// memory.ErrClosed in every build: the growth of a Vec or Ring, and Reserve. Free of a container that has memory
+// After the allocator is closed, its containers must not be read. Map.Set and Strings.Intern read, too, because they
+// search first. Debug builds panic with a *memory.Misuse at such a read. Calls that need memory and read none fail
+// with memory.ErrClosed in every build: the growth of a Vec or Ring, and Reserve. Free of a container that has memory
 // panics with a *memory.Misuse.
 //
 // An allocator may call a function within Alloc or Free, as page.Limit.OnSoft. That function may read containers,

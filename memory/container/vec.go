@@ -95,9 +95,9 @@ func (v *Vec[T]) TryAppend(sp *Space, x T) bool {
 	return true
 }
 
-// Append adds x at the end. If the Vec must grow and cannot, Append returns an error and adds nothing. Cost: a
-// comparison and a store if x fits. If the memory is available, the Vec grows by about half or more, so the cost with
-// growth is constant on average.
+// Append adds x at the end. If the Vec must grow and cannot, Append returns an error (see [Vec]) and adds nothing.
+// Cost: a comparison and a store if x fits. If the memory is available, the Vec grows by about half or more, so the
+// cost with growth is constant on average.
 func (v *Vec[T]) Append(sp *Space, x T) error {
 	if n := v.n; n < v.cap {
 		if unsafe.Sizeof(x) > 0 {

@@ -49,8 +49,7 @@ func (l *Limit) Peak() uintptr { return l.peak }
 func (l *Limit) Budget() uintptr { return l.limit }
 
 // SetBudget changes the hard limit to `limit` bytes. If the parameter limit is 0, there is no hard limit. If more
-// than `limit` bytes are committed, the hard limit becomes the number of committed bytes. The soft limit does not
-// change.
+// than `limit` bytes are committed at this time, the hard limit becomes their number. The soft limit does not change.
 func (l *Limit) SetBudget(limit uintptr) {
 	limit = cmp.Or(limit, ^uintptr(0))
 	l.limit = max(limit, l.committed)

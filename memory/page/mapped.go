@@ -21,10 +21,7 @@ var mapped struct {
 // Reservations that became garbage without Close are listed, too. Reservations of [Heap] are not listed.
 //
 // AppendMapped is for reports about the process: the list may change before the caller reads it. AppendMapped is safe
-// for concurrent use.
-//
-// Cost: about 50 ns for each reservation, for the sorting. Because of the list, Reserve and Release cost a lock and a
-// map entry.
+// for concurrent use. Cost: about 50 ns for each reservation, for the sorting.
 func AppendMapped(dst []Span) []Span {
 	mapped.Lock()
 	n := len(dst)

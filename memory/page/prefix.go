@@ -49,9 +49,9 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 }
 
 // Reserve reserves `want` bytes of src. If src is nil, Reserve uses [Default]. If the operating system refuses,
-// Reserve halves the size and tries again, down to `least` bytes: a program should run under a limit on address
-// space. A halved reservation leaves space for the Go heap to grow, unless the next half would be below `least`
-// bytes. If a [Carve] has too few bytes left, or a budget refuses, Reserve fails at once.
+// Reserve halves the size and tries again, down to `least` bytes. A halved reservation leaves space for the Go heap
+// to grow, unless the next half would be below `least` bytes. If a [Carve] has too few bytes left, or a budget
+// refuses, Reserve fails at once.
 //
 // If src is an interface with a nil pointer, the error wraps memory.ErrConfig. If src fails, Reserve returns its
 // error. If the memory that src returns is smaller than requested or not as [Source] requires, Reserve releases the

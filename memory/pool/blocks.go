@@ -154,7 +154,8 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 // memory cannot be committed, Get returns the error of page.Prefix.Ensure. If the Go heap has no space for the
 // metadata, Get returns the error of page.ProbeHeap.
 //
-// Cost: a pop and a bit. If no prepared slot is vacant, Get prepares up to 64 slots or 16 KiB, and at least one slot.
+// Cost: a pop and a bit. If no prepared slot is vacant, Get prepares up to 64 slots in at most 16 KiB, or one larger
+// slot.
 func (b *Blocks) Get() (unsafe.Pointer, error) {
 	if p := b.TryGet(); p != nil {
 		return p, nil
@@ -163,7 +164,7 @@ func (b *Blocks) Get() (unsafe.Pointer, error) {
 }
 
 // Put frees a slot. Put panics with a *memory.Misuse if p is not the start of a live slot of b. A nil p panics, and
-// so does every call on a closed pool. Put inlines, so its message does not name the kind of misuse; the message of
+// so does every Put on a closed pool. Put inlines, so its message does not name the kind of misuse; the message of
 // [Blocks.FreeAny] does. For memfast builds see [Blocks].
 func (b *Blocks) Put(p unsafe.Pointer) {
 	// The rotation moves a misalignment into the high bits: one comparison detects it together with

@@ -21,8 +21,8 @@ func (b *Blocks) Len() int { return int(b.opened) - int(b.n) }
 func (b *Blocks) Cap() int { return int(b.capacity) }
 
 // Grow prepares the pool for a total of n live slots. It commits the memory and allocates the metadata for the first
-// n slots of the reservation. Until n slots are live or Trim is called, Get then does not fail. Get prepares several
-// slots at once: if these include slots beyond the first n, it may still call the system and the Go heap.
+// n slots of the reservation. Until n slots are live or Trim is called, Get then does not fail. Get may still call
+// the system and the Go heap to prepare slots beyond the first n.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of Get. If Grow fails, nothing has changed but Stats.Failures.
@@ -61,10 +61,11 @@ func (b *Blocks) forget(opened uintptr) {
 	b.opened = opened
 }
 
-// Trim returns the memory behind the last live slot to the source, in whole pages of the source (page.SizeOf). Trim
-// also sorts the vacant slots, so that the lowest slots are used next and a later Trim returns more memory. If the
-// pool is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and
-// nothing has changed. If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost:
+// Trim returns the memory behind the last live slot to the source, in whole pages of the source (page.SizeOf). If the
+// function of page.Limit.OnSoft calls Trim during a commit of this pool, Trim returns no memory. Trim also sorts the
+// vacant slots, so that the lowest slots are used next and a later Trim returns more memory. If the pool is closed,
+// the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing has
+// changed. If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost:
 // proportional to the slots that were used, and a Go allocation.
 func (b *Blocks) Trim() error {
 	if b.base == nil {
@@ -127,8 +128,8 @@ func (b *Blocks) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak is an upper bound: it exceeds the high-water mark by at most one refill, which
-// is 64 slots or 16 KiB.
+// Stats returns the statistics. Peak is the highest number of bytes in prepared slots (see [Blocks.Get]). It exceeds
+// the high-water mark of InUse by at most 63 slots.
 func (b *Blocks) Stats() memory.Stats {
 	live := uint64(b.opened) - uint64(b.n)
 	return memory.Stats{

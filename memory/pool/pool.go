@@ -120,8 +120,8 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 // returned unwrapped. If memory cannot be committed, New returns the error of page.Prefix.Ensure. If the Go heap has
 // no space for the metadata, New returns the error of page.ProbeHeap. A failed New returns the zero Handle and nil.
 //
-// Cost: a pop, a generation, a bit and the zeroing. If no prepared slot is vacant, New prepares up to 64 slots or 16
-// KiB, and at least one slot.
+// Cost: a pop, a generation, a bit and the zeroing. If no prepared slot is vacant, New prepares up to 64 slots in at
+// most 16 KiB, or one larger slot.
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -189,8 +189,7 @@ func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 
 // Grow prepares the pool for a total of n live objects. It commits the memory and allocates the metadata for the
 // first n slots of the reservation. Until n slots are live or retired, or Trim is called, New then does not fail. New
-// prepares several slots at once: if these include slots beyond the first n, it may still call the system and the Go
-// heap.
+// may still call the system and the Go heap to prepare slots beyond the first n.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of New. If Grow fails, nothing has changed but Stats.Failures.
@@ -199,7 +198,7 @@ func (p *Pool[T]) Grow(n int) error {
 	return p.grow(n, p)
 }
 
-// Name returns the name of the pool in reports.
+// Name returns Config.Name, or the name of T if that is empty.
 func (p *Pool[T]) Name() string { return p.name }
 
 // Len returns the number of live objects. If the pool is closed, Len returns 0.
@@ -242,11 +241,12 @@ func (p *Pool[T]) Reset() {
 	p.reset()
 }
 
-// Trim returns the memory behind the last live object to the source, in whole pages of the source (page.SizeOf). Trim
-// also sorts the vacant slots, so that the lowest slots are used next. Handles stay valid. If the pool is closed, the
-// error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing has changed.
-// If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost: proportional to the
-// slots that were used.
+// Trim returns the memory behind the last live object to the source, in whole pages of the source (page.SizeOf). If
+// the function of page.Limit.OnSoft calls Trim during a commit of this pool, Trim returns no memory. Trim also sorts
+// the vacant slots, so that the lowest slots are used next. Handles stay valid. If the pool is closed, the error is
+// memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing has changed. If the
+// source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost: proportional to the slots
+// that were used.
 func (p *Pool[T]) Trim() error {
 	if p.base == nil {
 		return memory.ErrClosed
@@ -277,8 +277,8 @@ func (p *Pool[T]) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak is an upper bound: it exceeds the high-water mark by at most one refill, which
-// is 64 objects or 16 KiB, and by the retired slots.
+// Stats returns the statistics. Peak is the highest number of bytes in prepared slots (see [Pool.New]). It exceeds
+// the high-water mark of InUse by at most 63 slots and the retired slots.
 func (p *Pool[T]) Stats() memory.Stats {
 	s := p.stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())

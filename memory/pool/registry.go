@@ -123,7 +123,8 @@ func (r *Registry) All() iter.Seq2[string, memory.Stats] {
 	}
 }
 
-// Stats returns the sum of the statistics of all pools. The call does not allocate.
+// Stats returns the sum of the statistics of all pools, closed ones included. Peak is an upper bound. The call does
+// not allocate.
 func (r *Registry) Stats() memory.Stats {
 	var sum memory.Stats
 	for _, p := range r.pools {
