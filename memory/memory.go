@@ -65,8 +65,9 @@ type (
 	// detects the misuse that Free detects, except a wrong size. It panics as Free does.
 	AnyFreer interface{ FreeAny(p unsafe.Pointer) }
 
-	// A Trimmer returns committed memory without live blocks to its source and keeps the addresses reserved. Blocks
-	// do not change. Trim fails with the error of the source, or with [ErrClosed].
+	// A Trimmer returns committed memory without live blocks to its source, and keeps the addresses reserved. The
+	// comment of the type says which memory. Blocks do not change. Trim fails with the error of the source, or with
+	// [ErrClosed].
 	Trimmer interface{ Trim() error }
 
 	// A StatsReporter returns its statistics. Stats does not allocate.
@@ -79,7 +80,7 @@ type (
 	// a method Extent() uintptr, the size is the result of Extent.
 	Baser interface{ Base() unsafe.Pointer }
 
-	// A Checker verifies all its metadata and returns every broken invariant, joined into one error, or nil. Check
+	// A Checker verifies all its metadata and returns the broken invariants, joined into one error, or nil. Check
 	// ends even if the metadata has cycles. The cost is proportional to the metadata.
 	Checker interface{ Check() error }
 )

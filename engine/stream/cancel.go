@@ -7,9 +7,9 @@ import (
 
 // Settle makes every worker call Config.Drain soon. If Config.Free refused blocks before, Settle calls Config.Free
 // for these blocks again. Call Settle after a load. Otherwise the last freed blocks stay in the workers' inboxes
-// until the next Cancel. Settle does not wait, and cancels nothing. It also releases assets that were evicted since
-// the last Poll, and frees their blocks. After Close Settle calls no Drain. If Kind.Release or Config.Free panics,
-// Settle completes its work, and then the panic continues to the caller.
+// until the next Cancel or Close. Settle does not wait, and cancels nothing. It also releases assets that were
+// evicted since the last Poll, and frees their blocks. After Close Settle calls no Drain. If Kind.Release or
+// Config.Free panics, Settle completes its work, and then the panic continues to the caller.
 func (s *Streamer) Settle() {
 	s.mu.Lock()
 	s.again()

@@ -59,7 +59,8 @@ type Config struct {
 	Watch time.Duration
 }
 
-// A Budget limits what one Poll delivers. A field of 0 means no limit.
+// A Budget limits what one Poll delivers. A field of 0 means no limit, if the other field is not 0: see
+// Config.Upload.
 type Budget struct {
 	Bytes int64         // decoded bytes
 	Time  time.Duration // wall-clock time since Poll began, checked before each asset but the first

@@ -15,9 +15,9 @@ const blockAlign = 64
 // or is cancelled, the streamer frees these blocks. A Heap is a [memory.Allocator]. It is valid on the goroutine of
 // the decode function until the decode function returns.
 //
-// If the heap is full of assets that wait for delivery, Alloc waits. So a small heap makes loading slower, but not
-// impossible. The decode function must return every error of Alloc. An error may also mean that the asset was
-// cancelled, or that the asset will be decoded again when there is space.
+// If the heap is full of assets that wait for delivery or are cached, Alloc waits. The decode function must return
+// every error of Alloc. An error may also mean that the asset was cancelled, or that the asset will be decoded again
+// when there is space.
 type Heap struct{ w *worker }
 
 // Alloc returns a block of size bytes, aligned to align and to at least 64 bytes. The block is zeroed only if the

@@ -13,11 +13,8 @@ const emptyReads = 100
 
 // A Reader reads the file of an asset for its decode function. A Reader is an io.Reader and an io.ByteReader. Every
 // 32 KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled. After an error other than io.EOF all
-// further reads return the same error. The asset fails with this error, regardless of the result of the decode
-// function. A Reader is valid on the goroutine of the decode function until the decode function returns.
-//
-// The file system reads into a buffer on the Go heap. So if a call returns after its worker was abandoned, the call
-// cannot write into a closed heap.
+// further reads return the same error, and the asset is not loaded, regardless of the result of the decode function.
+// A Reader is valid on the goroutine of the decode function until the decode function returns.
 type Reader struct {
 	w     *worker
 	f     fs.File

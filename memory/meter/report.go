@@ -72,7 +72,8 @@ func size(n uint64) string {
 	return memory.FormatBytes(n)
 }
 
-// A Record has all results of a meter for a file. The JSON names are stable. Sizes are in bytes and times in seconds.
+// A Record has the results of a meter for a file, without the curves. The JSON names are stable. Sizes are in bytes
+// and times in seconds.
 type Record struct {
 	Verdict string         `json:"verdict"`
 	Times   TimesRecord    `json:"times"`

@@ -213,12 +213,12 @@ func (c *Config) reserved(t Tier) uintptr {
 }
 
 // SetBudget sets the budget of tier t in bytes, on the game goroutine. Values above the tier's reservation mean the
-// reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 forbids every further
-// commit. The soft mark and the size of the frame buffers do not change. Use SetBudget in tests of how a game behaves
-// if memory is exhausted, and to shift memory between tiers when levels change.
+// reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 limits a tier to the bytes
+// that it has committed now. The soft mark and the size of the frame buffers do not change. Use SetBudget in tests,
+// and to shift memory between tiers when levels change.
 //
 // After Close the error wraps memory.ErrClosed. The error wraps memory.ErrConfig if bytes is 0, if t is no tier, or
-// if t is Inbox. The budget of Inbox cannot change because the workers use it on their own goroutines.
+// if t is Inbox.
 func (m *Manager) SetBudget(t Tier, bytes uintptr) error {
 	switch {
 	case m.phase >= closing:

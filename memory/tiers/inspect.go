@@ -33,8 +33,9 @@ func (i Inspector) TagOf(p unsafe.Pointer) *Tag {
 	return i.m.tags[id-1]
 }
 
-// Span returns the address range of a tier, committed or not. The range of Inbox contains the ranges of all workers.
-// Span returns nil and 0 for a number that is no tier, for Inbox without workers, and after Close.
+// Span returns the address range of a tier, committed or not. It may be longer than Reserved in the tier's Stats. The
+// range of Inbox contains the ranges of all workers. Span returns nil and 0 for a number that is no tier, for Inbox
+// without workers, and after Close.
 func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 	if i.m.size == 0 || t >= Count {
 		return nil, 0

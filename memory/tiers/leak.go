@@ -34,8 +34,8 @@ type TagLeak struct {
 // rounding.
 type Leak struct{ Blocks, Bytes uint64 }
 
-// A PoolLeak is the growth of a pool since the level began. With AfterReset it is the growth since the pool's reset
-// at the end of the level.
+// A PoolLeak is the growth of a pool during the level. With AfterReset it is the growth since the pool's reset at the
+// end of the level.
 type PoolLeak struct {
 	Pool       string
 	AfterReset bool

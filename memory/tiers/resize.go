@@ -12,7 +12,7 @@ import (
 // *memory.Misuse. By tier, a block can be resized
 //
 //	slab      within its size class
-//	large     to less always; to more if the memory after it is free or not committed yet
+//	large     to less always; to more if the memory after it is free or can be committed
 //	frame     the newest block of the open frame: within its buffer. Outside a frame: not to more.
 //	          Blocks of earlier frames: never
 //	level     the newest block: within the tier's budget
@@ -20,10 +20,11 @@ import (
 //	workers   only to the same size; their own goroutine resizes them with [Worker.Resize]
 //	pools     never: misuse, as in Free
 //
-// A block keeps its tier, its tag and its age: if a block is older than the level and grows in place, EndLevel does
-// not report it as a leak. If a block cannot grow in place, [memory.Grow] on a manager moves it to the slab or, above
-// 4 KiB, to the large tier. The moved block counts as a block of the current level and must be freed. So grow blocks
-// of a frame or a level through the arena, and blocks of a worker through the [Worker].
+// In frame and level the conditions of [arena.Linear.Resize] apply, too. A block keeps its tier, its tag and its age:
+// a block that is older than the level is no leak, also if it grows in place. If a block cannot grow in place,
+// [memory.Grow] on a manager moves it to the slab or, above 4 KiB, to the large tier. The moved block counts as a
+// block of the current level and must be freed. So grow blocks of a frame or a level through the arena, and blocks of
+// a worker through the [Worker].
 func (m *Manager) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {

@@ -10,7 +10,8 @@ type stats = memory.Stats
 // HistoryLen is the number of frames that Inspector.History returns for each tier.
 const HistoryLen = 240
 
-// A Snapshot has all statistics of a manager at one moment. It has no pointers into the manager and may be kept.
+// A Snapshot has all statistics of a manager at one moment. It has no pointers into the manager and may be kept. A
+// copy shares the array of Tags.
 type Snapshot struct {
 	Frame   uint64 // frames begun
 	Level   uint64 // levels begun

@@ -19,10 +19,9 @@ const (
 )
 
 // A Tag attributes memory to a subsystem, such as "ai" or "audio". Tag.Alloc allocates from the manager's slab and
-// large tiers, as Manager.Alloc does. The tag's statistics count the block until it is freed. It does not matter
-// which code frees or resizes the block: this tag, another tag, the manager, or a Freer on another goroutine. Memory
-// of the other tiers is counted under a tag through [Tag.Frame], [Tag.Level], [Worker.Tag], [Tag.AddPool] and
-// [NewPoolIn].
+// large tiers, as Manager.Alloc does. The tag's statistics count the block until it is freed, regardless of which
+// code frees or resizes the block. Memory of the other tiers is counted under a tag through [Tag.Frame], [Tag.Level],
+// [Worker.Tag], [Tag.AddPool] and [NewPoolIn].
 //
 // A tagged block is like every other block of the manager: not zeroed, and valid until it is freed. EndLevel reports
 // it as described at [Manager.Alloc]. Free checks the size of a tagged block to the byte, also in slab. Do not free a
