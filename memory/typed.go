@@ -52,8 +52,7 @@ func (t Type[T]) Valid() bool { return t.plus1 != 0 }
 // must not be accessed: there may be no memory at its address.
 //
 // The error is a [*PointerError] or the error of a.Alloc. Cost: a map lookup for the check of the type, a call
-// through the interface, and zeroing. The New functions of concrete allocators avoid the map lookup and the interface
-// call.
+// through the interface, and zeroing.
 func New[T any](a Allocator) (*T, error) {
 	s, err := MakeSlice[T](a, 1)
 	if err != nil {

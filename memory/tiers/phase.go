@@ -86,10 +86,9 @@ func (m *Manager) EndFrame() error {
 	return failed
 }
 
-// NextFrame ends the open frame, if there is one, and begins the next. It is the only call that a tick needs, see the
-// package comment. If a level ends or begins between two ticks, call EndFrame first. NextFrame returns the errors of
-// EndFrame and BeginFrame. If EndFrame could not send all frees to workers, NextFrame begins the next frame
-// nevertheless. If the error wraps ErrOrder, no new frame has begun.
+// NextFrame ends the open frame, if there is one, and begins the next. If a level ends or begins between two ticks,
+// call EndFrame first. NextFrame returns the errors of EndFrame and BeginFrame. If EndFrame could not send all frees
+// to workers, NextFrame begins the next frame nevertheless. If the error wraps ErrOrder, no new frame has begun.
 func (m *Manager) NextFrame() error {
 	var failed error
 	if m.phase&inFrame != 0 {
@@ -147,8 +146,8 @@ func (m *Manager) BeginLevel() error {
 // Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. The same holds if a
 // callback closes the page source: then the manager is closed. Any other error reports that the static memory could
 // not be released. After any other error, and after a panic of a hook or a reset, the level has not ended and
-// EndLevel may be called again. The second EndLevel does not run hooks again. It resets a pool again if the pool has
-// more live objects than after its reset, or if a frame has begun in between.
+// EndLevel may be called again. The second EndLevel runs only the remaining hooks. It resets a pool again if the pool
+// has more live objects than after its reset, or if a frame has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:
