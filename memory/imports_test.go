@@ -24,7 +24,7 @@ var storeys = map[string]int{
 	"memory/memtest/testenv": 1,
 	"engine/cmdline":         0, // also for the commands below memory and ecs
 	"memory":                 1,
-	"memory/internal/tally":  2, "memory/histogram": 2,
+	"memory/internal/tally":  2, "memory/histogram": 2, "memory/trace": 2,
 	"memory/page": 3,
 	// allocators
 	"memory/arena": 4, "memory/stack": 4, "memory/pool": 4, "memory/freelist": 4, "memory/buddy": 4,

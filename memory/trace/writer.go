@@ -1,0 +1,270 @@
+package trace
+
+import (
+	"bytes"
+	"cmp"
+	"compress/flate"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"time"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// Config sets the behaviour of a Writer. The zero Config suits a recording.
+type Config struct {
+	// Compress makes chunks of 1 MiB and compresses them with DEFLATE, as well as it can. That takes a hundred times as
+	// long, so it is for traces that are stored, not for a recording.
+	Compress bool
+
+	// Limit is the largest size of the trace in bytes. 0 means none. If the next chunk does not fit, the Writer ends
+	// the trace, and the error is ErrLimit. The minimum is 1 KiB.
+	Limit int64
+
+	clock func() time.Time // nil: time.Now; for tests
+}
+
+// ErrLimit means that a trace has reached Config.Limit. The trace is complete up to the limit.
+var ErrLimit = errors.New("trace: the limit is reached")
+
+const (
+	recordedChunk = 64 << 10 // bytes: of an ordinary game a few hundred ticks
+	minLimit      = 1 << 10
+
+	// chunkTime is how long a chunk collects events. After a kill the events of this time and of one tick are lost, which
+	// is less than a second.
+	chunkTime = time.Second / 2
+)
+
+// A Writer writes a trace. Each chunk is one Write of the io.Writer. After an error of the io.Writer, and at the
+// limit, all methods do nothing: the recording has stopped, and Err and Close return the error.
+//
+// The caller must name only live blocks. The Writer does not check that.
+type Writer struct {
+	w       io.Writer
+	cfg     Config
+	packer  *flate.Writer // nil without Compress
+	packed  bytes.Buffer
+	buf     []byte // the chunk: its header, then events; cap is what a chunk may have
+	events  int    // in buf
+	chunks  uint32
+	blocks  uint64 // allocated so far
+	written int64
+	started time.Time // of the chunk
+	err     error
+	closed  bool
+}
+
+// NewWriter writes the header and returns a Writer. If the header, the limit or w is invalid, the error wraps
+// memory.ErrConfig. Otherwise the error wraps that of w.
+func NewWriter(w io.Writer, h Header, cfg Config) (*Writer, error) {
+	if invariant.Nil(w) {
+		return nil, bad("the writer is nil: want one")
+	}
+	if err := h.check(); err != nil {
+		return nil, bad("header: %v", err)
+	}
+	if cfg.Limit < 0 || cfg.Limit > 0 && cfg.Limit < minLimit {
+		return nil, bad("Limit %d: want at least %d, or 0 for none", cfg.Limit, minLimit)
+	}
+	if cfg.clock == nil {
+		cfg.clock = time.Now
+	}
+	t := &Writer{w: w, cfg: cfg}
+	most := recordedChunk
+	if cfg.Compress {
+		most = maxChunk
+		var err error
+		if t.packer, err = flate.NewWriter(nil, flate.BestCompression); err != nil {
+			return nil, fmt.Errorf("trace: %w", err)
+		}
+	}
+	t.buf = make([]byte, chunkHeader, chunkHeader+most)
+	t.started = cfg.clock()
+	t.write(h.append(nil))
+	return t, t.err
+}
+
+// Err returns the error that has stopped the recording, or nil.
+func (t *Writer) Err() error { return t.err }
+
+// Blocks returns the number of blocks allocated so far, which is the number of the next block.
+func (t *Writer) Blocks() uint64 { return t.blocks }
+
+// Written returns the bytes written so far.
+func (t *Writer) Written() int64 { return t.written }
+
+// Alloc records the allocation of a block and returns its number. Align is a power of two.
+func (t *Writer) Alloc(at Where, size, align uint64) (block uint64) {
+	b := t.begin(Alloc, at)
+	b = appendNumber(b, min(size, maxSize))
+	b = append(b, byte(bits.TrailingZeros64(align|1<<maxShift)))
+	t.buf = b
+	t.blocks++
+	return t.blocks - 1
+}
+
+// Free records that a live block was freed.
+func (t *Writer) Free(at Where, block uint64) {
+	b := t.begin(Free, at)
+	t.buf = appendNumber(b, t.blocks-1-block)
+}
+
+// Resize records that a live block has a new size, in place or moved.
+func (t *Writer) Resize(at Where, block, size uint64) {
+	b := t.begin(Resize, at)
+	b = appendNumber(b, t.blocks-1-block)
+	t.buf = appendNumber(b, min(size, maxSize))
+}
+
+// Tick records the end of a tick. If half a second has passed since the last chunk, Tick writes the collected events.
+func (t *Writer) Tick(at Where) {
+	t.buf = t.begin(Tick, at)
+	if now := t.cfg.clock(); now.Sub(t.started) >= chunkTime && !t.cfg.Compress {
+		t.flush()
+	}
+}
+
+// Level records that a level begins or ends.
+func (t *Writer) Level(at Where, begin bool) {
+	b := t.begin(Level, at)
+	n := uint64(0)
+	if begin {
+		n = 1
+	}
+	t.buf = appendNumber(b, n)
+}
+
+// Used records how many bytes of an arena are in use at the end of a tick, in place of the blocks.
+func (t *Writer) Used(at Where, bytes uint64) {
+	b := t.begin(Used, at)
+	t.buf = appendNumber(b, min(bytes, maxSize))
+}
+
+// Append records an event that a Reader has returned. The number of a block of an Alloc is ignored.
+func (t *Writer) Append(e Event) {
+	switch e.Kind {
+	case Alloc:
+		t.Alloc(e.Where, e.Size, e.Align)
+	case Free:
+		t.Free(e.Where, e.Block)
+	case Resize:
+		t.Resize(e.Where, e.Block, e.Size)
+	case Tick:
+		t.Tick(e.Where)
+	case Level:
+		t.Level(e.Where, e.Begin)
+	case Used:
+		t.Used(e.Where, e.Size)
+	}
+}
+
+// Close writes the collected events and the end of the trace. It does not close the io.Writer. It returns the error
+// that has stopped the recording. A further Close returns the same.
+func (t *Writer) Close() error {
+	if t.closed {
+		return t.err
+	}
+	if t.err == nil {
+		t.flush()
+	}
+	t.closed = true
+	if t.err == nil {
+		e := end(t.chunks)
+		t.write(e[:])
+	}
+	return t.err
+}
+
+// begin begins an event and returns the buffer to append its numbers to. It writes the chunk if that is full. After an
+// error, and after Close, events go into a buffer that is never written.
+func (t *Writer) begin(kind Kind, at Where) []byte {
+	if len(t.buf) > cap(t.buf)-maxEvent {
+		t.flush()
+	}
+	t.events++
+	first := byte(kind) | min(at.Tier, maxTier)<<kindBits
+	if at.Thread == 0 {
+		return append(t.buf, first)
+	}
+	return appendNumber(append(t.buf, first|hasThread), uint64(at.Thread))
+}
+
+// appendNumber is binary.AppendUvarint, inlined for numbers below 128.
+func appendNumber(b []byte, n uint64) []byte {
+	for n >= 1<<7 {
+		b = append(b, byte(n)|1<<7)
+		n >>= 7
+	}
+	return append(b, byte(n))
+}
+
+// flush writes the collected events as a chunk.
+func (t *Writer) flush() {
+	if t.events > 0 && t.err == nil && !t.closed {
+		stored, method := t.stored()
+		plain := len(t.buf) - chunkHeader
+		h := chunkHead(t.chunks, method, stored[chunkHeader:], plain, t.events)
+		copy(stored, h[:])
+		if limit := t.cfg.Limit; limit > 0 && t.written+int64(len(stored))+chunkHeader > limit {
+			e := end(t.chunks)
+			if t.write(e[:]); t.err == nil {
+				t.err = fmt.Errorf("%w: %d bytes", ErrLimit, limit)
+			}
+		} else {
+			t.write(stored)
+			t.chunks++
+		}
+	}
+	t.buf, t.events = t.buf[:chunkHeader], 0
+	t.started = t.cfg.clock()
+}
+
+// stored returns the chunk as it is stored, with space for its header.
+func (t *Writer) stored() (chunk []byte, method uint32) {
+	if t.packer == nil {
+		return t.buf, asIs
+	}
+	t.packed.Reset()
+	t.packed.Write(t.buf[:chunkHeader])
+	t.packer.Reset(&t.packed)
+	_, err := t.packer.Write(t.buf[chunkHeader:]) // to a bytes.Buffer, which never fails
+	if err := cmp.Or(err, t.packer.Close()); err != nil || t.packed.Len() >= len(t.buf) {
+		return t.buf, asIs
+	}
+	return t.packed.Bytes(), deflated
+}
+
+// write writes to the io.Writer and stops the recording if that fails.
+func (t *Writer) write(b []byte) {
+	n, err := t.w.Write(b)
+	if t.written += int64(max(n, 0)); err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		t.err = fmt.Errorf("trace: write at byte %d: %w", t.written, err)
+	}
+}
+
+// Copy appends the events of r to t, at most limit of those that allocate, free and resize; 0 means all. It returns how
+// many it has appended. The error is that of r or t. Ticks and other events between them are copied as well.
+func Copy(t *Writer, r *Reader, limit uint64) (operations uint64, err error) {
+	for limit == 0 || operations < limit {
+		e, err := r.Next()
+		switch {
+		case err == io.EOF:
+			return operations, t.err
+		case err != nil:
+			return operations, err
+		}
+		if t.Append(e); t.err != nil {
+			return operations, t.err
+		}
+		if e.Kind <= Resize {
+			operations++
+		}
+	}
+	return operations, nil
+}
