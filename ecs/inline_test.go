@@ -17,7 +17,7 @@ func TestFastPaths_Inline(t *testing.T) {
 		t.Skip("no processes")
 	}
 	// Built for this machine whatever the test was built for: all runs then share one cached build.
-	cmd := testenv.Command(t, "go", "build", "-gcflags=-m", "-o", os.DevNull, "./testdata/inline")
+	cmd := testenv.Command(t, "go", "build", "-gcflags=-m=2", "-o", os.DevNull, "./testdata/inline")
 	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -141,7 +141,7 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 // the error is memory.ErrOutOfMemory. Cost: Alloc and the zeroing, inlined.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	// It repeats the code of Alloc: a call would exceed the inliner's budget of 80 nodes, which this code uses up.
-	start := (l.off + unsafe.Alignof(*v) - 1) &^ (unsafe.Alignof(*v) - 1)
+	start := (l.off + unsafe.Alignof(*v) - 1) & -unsafe.Alignof(*v)
 	// This cannot wrap: a Go type has less than half the address space, and off is within a reservation,
 	// which has at least 128 KiB less than half.
 	end := start + unsafe.Sizeof(*v)
@@ -157,7 +157,8 @@ func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	}
 	v = (*T)(unsafe.Add(l.base, start))
 	if unsafe.Sizeof(*v) > 0 {
-		*v = *new(T)
+		var zero T // cheaper than *new(T) by two nodes
+		*v = zero
 	}
 	return
 }
