@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // TickRate is the number of ticks of the simulation per second.
 const TickRate = 60
@@ -42,17 +45,16 @@ func NewClock(catchUp int) *Clock {
 // NewClock. Of the time that remains, the clock keeps less than a step for the next call and discards the rest;
 // Dropped counts it. A negative elapsed counts as 0.
 func (c *Clock) Advance(elapsed time.Duration) int {
-	most := time.Duration(c.limit+1)*Step - 1 // so that rest stays below Step after limit steps
 	elapsed = max(elapsed, 0)
-	if over := elapsed - (most - c.rest); over > 0 {
-		c.dropped += over
-		elapsed -= over
+	n, rest := elapsed/Step, elapsed%Step+c.rest
+	n, c.rest = n+rest/Step, rest%Step
+	if limit := time.Duration(c.limit); n > limit {
+		over := (n-limit)*Step - (Step - 1 - c.rest) // all that remains but the most that rest may be
+		c.dropped += min(over, math.MaxInt64-c.dropped)
+		n, c.rest = limit, Step-1
 	}
-	c.rest += elapsed
-	n := int(c.rest / Step)
-	c.rest -= time.Duration(n) * Step
 	c.ticks += uint64(n)
-	return n
+	return int(n)
 }
 
 // Tick returns the sum of all results of Advance.
@@ -62,7 +64,8 @@ func (c *Clock) Tick() uint64 { return c.ticks }
 // interpolation in drawing. The simulation must not use Alpha.
 func (c *Clock) Alpha() float32 { return float32(c.rest) / float32(Step) }
 
-// Dropped returns the sum of the times that Advance has discarded because of the limit of ticks.
+// Dropped returns the sum of the times that Advance has discarded because of the limit of ticks. The sum is at most
+// the largest time.Duration.
 func (c *Clock) Dropped() time.Duration { return c.dropped }
 
 // Restart discards the fraction of a step that has elapsed, for example after a pause or a level change. Tick and

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,30 @@ func TestClock_CapsCatchingUpAndSaysWhatItDropped(t *testing.T) {
 	c.Restart()
 	if c.Alpha() != 0 || c.Tick() != 6 {
 		t.Errorf("after Restart: alpha %v, tick %d", c.Alpha(), c.Tick())
+	}
+}
+
+func TestClock_AnyLimitIsAllowed(t *testing.T) {
+	for _, limit := range []int{1 << 20, math.MaxInt32, math.MaxInt - 1, math.MaxInt} {
+		c := NewClock(limit)
+		for i := range 3 {
+			if n := c.Advance(Step + 1); n != 1 || c.Alpha() < 0 {
+				t.Errorf("limit %d, call %d: %d steps, alpha %v", limit, i, n, c.Alpha())
+			}
+		}
+		if c.Tick() != 3 || c.Dropped() != 0 {
+			t.Errorf("limit %d: tick %d, dropped %v", limit, c.Tick(), c.Dropped())
+		}
+	}
+}
+
+func TestClock_DroppedStopsAtTheLongestTime(t *testing.T) {
+	c := NewClock(1)
+	for range 3 {
+		c.Advance(math.MaxInt64)
+	}
+	if d := c.Dropped(); d != math.MaxInt64 {
+		t.Errorf("dropped %v", d)
 	}
 }
 
