@@ -156,6 +156,26 @@ func TestSchedule_TimesAreARing(t *testing.T) {
 	}
 }
 
+func TestSchedule_ASystemMayAddSystems(t *testing.T) {
+	var s Schedule
+	ran := 0
+	s.MustAdd("first", func(tick *Tick) error {
+		if tick.N == 0 {
+			s.MustAdd("second", func(*Tick) error { ran++; return nil })
+			time.Sleep(time.Millisecond)
+		}
+		return nil
+	})
+	for n := range uint64(2) {
+		if err := s.Run(&Tick{N: n}); err != nil || ran != int(n) {
+			t.Fatalf("tick %d: %v, the second system ran %d times", n, err, ran)
+		}
+	}
+	if times := s.AppendTimes(nil, 0); times[0] < time.Millisecond {
+		t.Errorf("the times of the first system are %v", times)
+	}
+}
+
 func TestSchedule_RunDoesNotAllocate(t *testing.T) {
 	var s Schedule
 	rnd := NewRand(1, 1)

@@ -57,16 +57,17 @@ func (s *Schedule) MustAdd(name string, f func(*Tick) error) {
 	}
 }
 
-// Run runs every system once. If a system fails, later systems do not run in this tick and have a time of 0. The
-// error of Run names the failed system and wraps the system's error. If a system panics, the tick does not count for
-// Timing and AppendTimes. The panic continues to the caller. The next Run begins with the first system.
+// Run runs every system once. A system that is added during Run first runs in the next Run. If a system fails, later
+// systems do not run in this tick and have a time of 0. The error of Run names the failed system and wraps the
+// system's error. If a system panics, the tick does not count for Timing and AppendTimes. The panic continues to the
+// caller. The next Run begins with the first system.
 func (s *Schedule) Run(t *Tick) error {
 	at := s.runs % slots
 	before := time.Now()
 	for i := range s.systems {
-		sys := &s.systems[i]
-		err := sys.run(t)
+		err := s.systems[i].run(t)
 		now := time.Now()
+		sys := &s.systems[i] // after run, which may have called Add
 		sys.ring[at] = now.Sub(before)
 		before = now
 		if err != nil {
