@@ -25,6 +25,25 @@ func TestMisuse_WantsAMisuseWithItsWords(t *testing.T) {
 	}
 }
 
+func TestFaulty_CountsWhatTheSourceFailsToRelease(t *testing.T) {
+	under := NewFaulty()
+	src := &Faulty{Source: under}
+	m, err := src.Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	under.FailReturnAt, under.PanicReturnAt = 1, 2
+	if src.Release(m) == nil || src.Reserved() != 1 {
+		t.Errorf("%d reservations after a Release that failed", src.Reserved())
+	}
+	if misused(func() { _ = src.Release(m) }) != ErrInjected || src.Reserved() != 1 {
+		t.Errorf("%d reservations after a Release that panicked", src.Reserved())
+	}
+	if err := src.Release(m); err != nil || src.Reserved() != 0 {
+		t.Errorf("%v, %d reservations", err, src.Reserved())
+	}
+}
+
 func TestFaulty_FailsTheCallItIsTold(t *testing.T) {
 	for _, forGood := range []bool{false, true} {
 		src := NewFaulty()

@@ -146,6 +146,9 @@ func (f *Faulty) Release(m page.Memory) error {
 	if err := f.keep("release"); err != nil {
 		return err
 	}
-	f.reserved--
-	return f.Source.Release(m)
+	err := f.Source.Release(m)
+	if err == nil {
+		f.reserved--
+	}
+	return err
 }

@@ -85,8 +85,11 @@ func (s *faultySource) Release(m page.Memory) error {
 	if err := s.err("Release"); err != nil {
 		return err
 	}
-	s.open--
-	return s.Source.Release(m)
+	err := s.Source.Release(m)
+	if err == nil {
+		s.open--
+	}
+	return err
 }
 
 // A play is a manager that runs two levels with everything in them that can fail, and repeats
