@@ -8,12 +8,17 @@ type watchable interface {
 	Watch(lost func()) (unwatch func())
 }
 
-// watch has lost called when mem ends, where mem can tell, and returns what takes that back.
-func watch(mem memory.Allocator, lost func()) (unwatch func()) {
-	if g, ok := mem.(watchable); ok {
-		return g.Watch(lost)
+// watch has lost called when mem ends, where mem can tell, and returns what takes that back. If mem has ended already,
+// the error is memory.ErrClosed.
+func watch(mem memory.Allocator, lost func()) (unwatch func(), err error) {
+	g, ok := mem.(watchable)
+	if !ok {
+		return func() {}, nil
 	}
-	return func() {}
+	if unwatch = g.Watch(lost); unwatch == nil {
+		return nil, memory.ErrClosed
+	}
+	return unwatch, nil
 }
 
 // allocatorClosed makes w a closed world without touching a block: the allocator was closed, and its

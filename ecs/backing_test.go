@@ -194,3 +194,18 @@ func TestEvents_CloseThemselvesWhenTheirMemoryGoes(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// ended is an allocator whose Watch says that it has ended.
+type ended struct{ *testMemory }
+
+func (ended) Watch(func()) func() { return nil }
+
+func TestWatch_OfAnAllocatorThatHasEndedIsRefused(t *testing.T) {
+	mem := ended{newTestMemory(t)}
+	if w, err := New(mem, Config{}); w != nil || !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("New: %v", err)
+	}
+	if q, err := NewEvents[position](mem, 4); q != nil || !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("NewEvents: %v", err)
+	}
+}

@@ -35,7 +35,8 @@ const maxEvents = 1<<30 - 1
 //
 // The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1. If T contains a pointer, the error wraps
 // a [*memory.PointerError] that names the field. If the size in bytes overflows, the error wraps
-// [memory.ErrTooLarge]. If mem fails, the error wraps the error of mem. On error nothing is allocated.
+// [memory.ErrTooLarge]. If mem fails, the error wraps the error of mem. If Watch of mem returns nil, because mem was
+// closed, the error wraps [memory.ErrClosed]. On error nothing is allocated.
 func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	if capacity < 1 || capacity > maxEvents {
 		return nil, fmt.Errorf("ecs: the capacity of NewEvents is %d; it must be from 1 to %d: %w", capacity, maxEvents, memory.ErrConfig)
@@ -45,7 +46,9 @@ func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 		return nil, fmt.Errorf("ecs: a queue for %d events: %w", capacity, err)
 	}
 	q := &Events[T]{mem: mem, buf: [2][]T{block[:capacity], block[capacity:]}}
-	q.unwatch = watch(mem, q.allocatorClosed)
+	if q.unwatch, err = watch(mem, q.allocatorClosed); err != nil {
+		return nil, fmt.Errorf("ecs: a queue for %d events: %w", capacity, err)
+	}
 	return q, nil
 }
 

@@ -179,7 +179,8 @@ type store struct {
 // New creates an empty world. Pointer-free columns are in chunks from mem, which Close frees at the latest.
 //
 // The error wraps [memory.ErrConfig] if mem is nil. If a field of cfg is out of range, the error wraps
-// [memory.ErrConfig] and names the field. New does not allocate from mem or cfg.Pages.
+// [memory.ErrConfig] and names the field. If mem has a Watch method that returns nil, because mem was closed, the error
+// wraps [memory.ErrClosed]. New does not allocate from mem or cfg.Pages.
 func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if mem == nil {
 		return nil, fmt.Errorf("ecs: New without an allocator: %w", memory.ErrConfig)
@@ -201,7 +202,9 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 	if _, err := w.store.tableFor(key{}); err != nil {
 		return nil, err
 	}
-	w.unwatch = watch(mem, w.guard.onClosed)
+	if w.unwatch, err = watch(mem, w.guard.onClosed); err != nil {
+		return nil, fmt.Errorf("ecs: New: %w", err)
+	}
 	return w, nil
 }
 

@@ -112,7 +112,9 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 		return nil, fmt.Errorf("guard: new Stomp of %d bytes: %w", cfg.Reserve, err)
 	}
 	if w, ok := src.(page.Watched); ok {
-		s.unlink = w.Watch(func() { s.mem, s.unlink = page.Memory{}, nil; s.end() })
+		if s.unlink = w.Watch(func() { s.mem, s.unlink = page.Memory{}, nil; s.end() }); s.unlink == nil {
+			return nil, fmt.Errorf("guard: new Stomp of %d bytes: %w", cfg.Reserve, memory.ErrClosed)
+		}
 	}
 	return s, nil
 }

@@ -232,6 +232,17 @@ func TestNewStomp_BadConfigurationSaysWhatIsAllowed(t *testing.T) {
 	})
 }
 
+// endedSource is a source whose Watch says that it has ended.
+type endedSource struct{ page.Source }
+
+func (endedSource) Watch(func()) func() { return nil }
+
+func TestNewStomp_OnASourceThatHasEndedIsRefused(t *testing.T) {
+	if s, err := NewStomp(endedSource{page.Heap()}, StompConfig{Reserve: 16 << 20}); s != nil || !errors.Is(err, memory.ErrClosed) {
+		t.Error(err)
+	}
+}
+
 func TestStomp_HalvesWhatTheSystemRefuses(t *testing.T) {
 	src := memtest.NewFaulty()
 	src.FailAt = 1
