@@ -2,10 +2,13 @@ package ecs
 
 import (
 	"errors"
+	"io"
+	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 )
 
 // nothing is an allocator that says yes and gives nothing.
@@ -207,5 +210,56 @@ func TestWatch_OfAnAllocatorThatHasEndedIsRefused(t *testing.T) {
 	}
 	if q, err := NewEvents[position](mem, 4); q != nil || !errors.Is(err, memory.ErrClosed) {
 		t.Errorf("NewEvents: %v", err)
+	}
+}
+
+// TestClose_FreesTheBlocksWhenOnlyThePagesEnded ends Config.Pages within calls. Then the allocator is closed as well,
+// or it is not.
+func TestClose_FreesTheBlocksWhenOnlyThePagesEnded(t *testing.T) {
+	const text = `{"strata/ecs":1,"archetypes":[{"components":["ecs.position"],"entities":[{"entity":"1:1","ecs.position":{}}]}],"index":{"next":2}}`
+	for name, call := range map[string]func(w *World, f *Filter1[position], mem *tellingMemory, end func()){
+		"none": func(_ *World, _ *Filter1[position], _ *tellingMemory, end func()) { end() },
+		"Alloc": func(w *World, _ *Filter1[position], mem *tellingMemory, end func()) {
+			mem.onAlloc = end
+			if err := NewMap1[health](w).NewBatch(300, nil); !errors.Is(err, memory.ErrClosed) {
+				t.Errorf("NewBatch: %v", err)
+			}
+		},
+		"Free": func(w *World, _ *Filter1[position], mem *tellingMemory, end func()) {
+			mem.onFree = end
+			w.Reset()
+		},
+		"Parallel": func(_ *World, f *Filter1[position], _ *tellingMemory, end func()) {
+			f.Parallel(newTestWorkers(t, 1), func(*Task, []Entity, []position) { end() })
+		},
+		"ReadJSON": func(w *World, _ *Filter1[position], _ *tellingMemory, end func()) {
+			w.Reset()
+			eof := &flaky{text: strings.NewReader(""), left: 1, do: func() error { end(); return io.EOF }}
+			if err := w.ReadJSON(io.MultiReader(strings.NewReader(text), eof)); !errors.Is(err, memory.ErrClosed) {
+				t.Errorf("ReadJSON: %v", err)
+			}
+		},
+	} {
+		mem := &tellingMemory{}
+		for closed, closeMem := range map[string]func(){"open": func() {}, "telling": func() { mem.close() }, "silent": func() { mem.testMemory.close() }} {
+			*mem = tellingMemory{testMemory: newTestMemory(t)}
+			src := memtest.NewMortal(t, nil, 16<<20)
+			w := must[*World](t)(New(mem, Config{ChunkBytes: 1024, Pages: src}))
+			if err := NewMap2[position, velocity](w).NewBatch(300, nil); err != nil {
+				t.Fatal(err)
+			}
+			call(w, NewFilter1[position](w), mem, func() {
+				mem.onAlloc, mem.onFree = nil, nil
+				src.End(t)
+			})
+			left := len(mem.live)
+			closeMem()
+			if s := w.Stats(); left == 0 || s.Chunks != 0 || s.BytesCapacity != 0 || w.Check() != nil {
+				t.Errorf("%s, %s: %d blocks are left, %+v, %v", name, closed, left, s, w.Check())
+			}
+			if err := errors.Join(w.Close(), w.Close(), w.Check()); err != nil || len(mem.live) != 0 {
+				t.Errorf("%s, %s: Close leaves %d blocks, %v", name, closed, len(mem.live), err)
+			}
+		}
 	}
 }

@@ -63,6 +63,7 @@ func (c *checker) guard(w *World) {
 	c.that(w.guard.ended <= w.guard.serial && (n < 0 || uint64(n) <= w.guard.serial-w.guard.ended), "locks: %d walks from %d to %d", n, w.guard.ended+1, w.guard.serial)                                                              // (2)
 	c.that(w.guard.inParallel || !w.guard.closedInRun.Load(), "locks: the allocator has ended in a pass that is over")                                                                                                                // (3)
 	c.that(w.guard.texts >= 0 && w.guard.texts <= w.guard.fills, "locks: %d of %d fills are texts", w.guard.texts, w.guard.fills)                                                                                                     // (4)
+	c.that(len(w.guard.left) == 0 || w.guard.closed() && !w.guard.blocksGone, "locks: %d blocks are left, closed %v, allocator closed %v", len(w.guard.left), w.guard.closed(), w.guard.blocksGone)                                   // (5)
 }
 
 // iterators verifies the invariants of iterators.

@@ -168,10 +168,13 @@ func (s *store) allocBlock(t *table, most uint32) (base unsafe.Pointer, class ui
 		base, err = s.callAlloc(s.sizes[class])
 		closed := errors.Is(err, memory.ErrClosed)
 		switch {
-		case s.guard.closed(): // closed from within Alloc
-			err = memory.ErrClosed
 		case closed: // and all blocks with it
 			s.guard.onClosed()
+		case s.guard.closed(): // closed from within Alloc
+			if err == nil && base != nil {
+				s.guard.leave(base, s.sizes[class])
+			}
+			err = memory.ErrClosed
 		case err == nil && base != nil:
 			return base, class, nil
 		case err == nil, err == memory.ErrOutOfMemory:

@@ -234,7 +234,7 @@ func (x *entityIndex) commitRecords(n int) error {
 	if x.mem.Base() == nil {
 		runs := uintptr(x.max)/runRecords + 1
 		if x.mem, err = page.NewPrefix(x.pages, runs*runRecords*recordBytes, runRecords*recordBytes, 0); err == nil {
-			x.mem.Watch(x.guard.onClosed)
+			x.mem.Watch(x.guard.onPagesEnd)
 		}
 	}
 	if err == nil {

@@ -27,7 +27,8 @@ func (*noCopy) Unlock() {}
 //	(2) open queries have numbers from ended+1 to serial
 //	(3) closedInRun is set only in a parallel run
 //	(4) texts is at most fills
-//	(5) running has no nil and no iterator twice; each is busy and has rows and their end
+//	(5) left is empty unless the world is closed and the allocator is not known to be
+//	(6) running has no nil and no iterator twice; each is busy and has rows and their end
 type guard struct {
 	locked      int         // structural changes are allowed if it is 0
 	fills       int         // callbacks of batches in progress
@@ -35,11 +36,14 @@ type guard struct {
 	notifying   int         // nesting depth of observers
 	allocating  bool        // a call of the allocator is in progress
 	inParallel  bool        // a parallel run is in progress: only closedInRun may be written
-	closedInRun atomic.Bool // the allocator was closed during the run; see allocatorClosed
+	closedInRun atomic.Bool // the allocator or Config.Pages was closed during the run; see closeItself
 	serial      uint64      // number of the newest query
 	ended       uint64      // EndQueries ended all queries up to this number
 	running     []*iterator // loops over All and Chunks in progress
-	onClosed    func()      // handles that an allocator was closed
+	onClosed    func()      // handles that the allocator was closed
+	onPagesEnd  func()      // handles that Config.Pages was closed
+	blocksGone  bool        // the allocator was closed
+	left        []leftBlock // of a world that has closed itself, until Close frees them
 }
 
 // closedMark is added to locked when the world is closed. No number of queries reaches it.

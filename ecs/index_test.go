@@ -206,6 +206,9 @@ func TestIndex_ClosesTheWorldWhenItsPagesGo(t *testing.T) {
 		t.Error(text)
 	}
 	isClosed(t, w, m, f, es)
+	if len(mem.live) != 0 {
+		t.Errorf("%d blocks are live after Close", len(mem.live))
+	}
 	if w := must[*World](t)(New(mem, Config{Pages: src})); true {
 		if _, err := w.NewEntity(); !errors.Is(err, memory.ErrClosed) {
 			t.Error(err)

@@ -18,9 +18,13 @@ func (s *store) newDraft() *store {
 	return d
 }
 
-// discard frees the chunks of a draft.
+// discard frees the chunks of a draft. If the world has closed itself, Close frees them.
 func (s *store) discard(d *store) {
-	if d == nil || s.guard.closed() {
+	switch {
+	case d == nil:
+		return
+	case s.guard.closed():
+		d.leaveBlocks()
 		return
 	}
 	for _, t := range d.tables {

@@ -165,7 +165,7 @@ func (ws *Workers) finish(w *World) {
 	w.guard.locked--
 	w.guard.inParallel = false
 	if w.guard.closedInRun.Swap(false) { // no other goroutine reads the world now
-		w.allocatorClosed()
+		w.closeItself()
 	}
 	if !ws.run.ended.found && !w.guard.closed() {
 		ws.collect(w)

@@ -174,6 +174,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"locks 1 fills", "locks: open is 0 with 3 fills", set(&w.guard.fills, 3)},
 		{"locks 1 asking", "locks: open is 0 with 0 fills", set(&w.guard.allocating, true)},
 		{"locks 4 texts", "locks: 1 of 0 fills are texts", set(&w.guard.texts, 1)},
+		{"locks 5 left", "locks: 1 blocks are left", set(&w.guard.left, []leftBlock{{}})},
 		{"locks 2 more than began", "walks from 1 to", set(&w.guard.locked, 1000)},
 		{"locks 2 ended ahead", "locks: 0 walks from", set(&w.guard.ended, w.guard.serial+1)},
 

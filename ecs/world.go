@@ -136,7 +136,8 @@ func (c Config) sizes() (s []uintptr, first int) {
 // has a Watch method, as described at page.Watched, the world closes itself at once, in a parallel run at its end.
 // Otherwise the world closes itself when Alloc returns [memory.ErrClosed], which the call in progress wraps. Until
 // Alloc returns this error, the world still accesses its blocks. So close the world first. If Config.Pages has a
-// Watch method and is closed first, the world also closes itself, and frees no block.
+// Watch method and is closed first, the world also closes itself, and leaves its blocks to Close. Close then calls
+// Alloc once, to learn whether the allocator was closed, too. If it was not, Close frees the blocks.
 //
 // In a closed World each structural change and each command panics with a [*memory.Misuse]. Each Entity is
 // stale, queries are empty, and statistics count no entities and no chunks.
@@ -197,7 +198,7 @@ func New(mem memory.Allocator, cfg Config) (*World, error) {
 		clock:      clock{tick: 1, clamped: 1},
 		cfg:        cfg,
 	}}
-	w.guard.onClosed = w.allocatorClosed
+	w.guard.onClosed, w.guard.onPagesEnd = w.allocatorClosed, w.closeItself
 	w.store.guard, w.store.index.guard, w.observers.store = &w.guard, &w.guard, &w.store
 	if _, err := w.store.tableFor(key{}); err != nil {
 		return nil, err
@@ -220,6 +221,7 @@ func (w *World) Close() error {
 		w.removeEverything()
 	}
 	w.store.freePending()
+	w.store.freeLeft()
 	w.unwatch()
 	return w.store.index.close()
 }
