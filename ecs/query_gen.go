@@ -54,8 +54,8 @@ func (q *Query1[A]) Columns() ([]Entity, []A) {
 // All ranges over all matching entities in storage order, with pointers that are valid until the next structural
 // change. The compiler inlines All with the loop body. The loop does not lock the world, and may be left in any way,
 // also by a panic. If the body calls a method for structural changes, even without effect, the next step of the loop
-// panics with a [*memory.Misuse]. So it does if the body calls a method that configures the filter, such as With or
-// Writes, or if the allocator was closed. In a parallel run the loop panics when it begins.
+// panics with a [*memory.Misuse]. The loop also panics if the body calls a method that configures the filter, such as
+// With or Writes, or if the allocator was closed. In a parallel run the loop panics when it begins.
 func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -136,7 +136,8 @@ type Columns2[A, B any] struct {
 	B []B
 }
 
-// All is [Filter1.All] for 2 components.
+// All is
+// [Filter1.All] for 2 components.
 func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -223,7 +224,8 @@ type Columns3[A, B, C any] struct {
 	C []C
 }
 
-// All is [Filter1.All] for 3 components.
+// All is
+// [Filter1.All] for 3 components.
 func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -314,7 +316,8 @@ type Columns4[A, B, C, D any] struct {
 	D []D
 }
 
-// All is [Filter1.All] for 4 components.
+// All is
+// [Filter1.All] for 4 components.
 func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -409,7 +412,8 @@ type Columns5[A, B, C, D, E any] struct {
 	E []E
 }
 
-// All is [Filter1.All] for 5 components.
+// All is
+// [Filter1.All] for 5 components.
 func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	return func(yield func(Entity, Row5[A, B, C, D, E]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -501,7 +505,8 @@ type Columns6[A, B, C, D, E, F any] struct {
 	F []F
 }
 
-// All is [Filter1.All] for 6 components.
+// All is
+// [Filter1.All] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, F]] {
 	return func(yield func(Entity, Row6[A, B, C, D, E, F]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -596,7 +601,8 @@ type Columns7[A, B, C, D, E, F, G any] struct {
 	G []G
 }
 
-// All is [Filter1.All] for 7 components.
+// All is
+// [Filter1.All] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, E, F, G]] {
 	return func(yield func(Entity, Row7[A, B, C, D, E, F, G]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {
@@ -694,7 +700,8 @@ type Columns8[A, B, C, D, E, F, G, H any] struct {
 	H []H
 }
 
-// All is [Filter1.All] for 8 components.
+// All is
+// [Filter1.All] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, D, E, F, G, H]] {
 	return func(yield func(Entity, Row8[A, B, C, D, E, F, G, H]) bool) {
 		for t := f.begin(); t != nil; t = t.next() {

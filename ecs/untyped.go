@@ -17,8 +17,8 @@ import (
 //
 // The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if a value does not fit a chunk of
 // Config.ChunkBytes. RegisterSize also returns an error in these cases: name is empty, align is not 1, 2, 4, 8 or 16,
-// size is negative or not a multiple of align. It also does so if it registered the name with another size or
-// alignment. size may be 0. In a closed world and in a parallel run RegisterSize panics with a [*memory.Misuse].
+// size is negative or not a multiple of align, or the name is registered with another size or alignment. size may be
+// 0. In a closed world and in a parallel run RegisterSize panics with a [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 	w.guard.mustBeOpen("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
@@ -159,7 +159,7 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Po
 }
 
 // TargetID returns the target of e for the relation with this ID. It returns the zero Entity and false if e or the
-// target is stale, or if e does not have the relation. It does so, too, if the ID is not a relation of w.
+// target is stale, if e does not have the relation, or if the ID is not a relation of w.
 func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.store.targetOf(e, id) }
 
 // RemoveID removes the component with this ID from e. Results and errors are those of Component.Remove. RemoveID

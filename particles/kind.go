@@ -11,13 +11,14 @@ import (
 // background that is covered. With A == 0 the colour is additive. 1 is full intensity.
 type Color struct{ R, G, B, A float32 }
 
-// A Stop is the colour of a particle at the age At, as a share of its life from 0 to 1.
+// A Stop is a point of a ramp of colours. At is the particle's age as a share of its life, from 0 to 1.
 type Stop struct {
 	At    float32
 	Color Color
 }
 
-// A Key is the value of a curve at the age At, as a share of the particle's life from 0 to 1.
+// A Key is a point of a curve. At is the particle's age as a share of its life, from 0 to 1. Value is the value of
+// the curve at this age.
 type Key struct{ At, Value float32 }
 
 // MaxKeys is the maximum number of stops of a ramp, and of keys of a curve.

@@ -54,11 +54,11 @@ func Write(path string, write func(io.Writer) error) error { return Writer{}.Wri
 // the folder can be synced, the new version survives a power cut. Windows, js and some file systems cannot sync
 // folders.
 //
-// If Write fails, the file at path is unchanged, with two exceptions; a backup may have been made already. If the
-// error wraps ErrUnsynced, the new version is in place. If Backup is set, and the old version is a folder or not
-// readable, the old version may be at Backup. Write returns the error of the function write, or an *fs.PathError with
-// the failed step, the path and the system's reason. After an error or a panic of the function write, Write removes
-// the temporary file if it can.
+// If Write fails, the file at path is unchanged, except in two cases. If the error wraps ErrUnsynced, the new version
+// is at path. If Backup is set, and the old version is a folder or not readable, the old version may have moved to
+// Backup. A failed Write may have made a backup. Write returns the error of the function write, or an *fs.PathError
+// with the failed step, the path and the system's reason. After an error or a panic of the function write, Write
+// removes the temporary file if it can.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())
 	w.Mode = cmp.Or(w.Mode, 0o644)

@@ -8,9 +8,9 @@ import (
 // Reload makes the next Poll load the file with the given name again, for every kind whose asset of this file is
 // Loaded or Failed. If there is no such asset, or if all such assets wait for a reload already, Reload returns false.
 // The old value stays loaded until the new value is delivered; Kind.Deliver gets both values. If the new file is
-// invalid or missing, the old value stays, and the error is logged and returned by Handle.Err. The same holds if
-// Config.Assets are in use: then the error wraps ErrFull. A cached asset without handles is released. A first load in
-// flight is not restarted; a reload in flight is.
+// invalid or missing, the old value stays, and the error is logged and returned by Handle.Err. If all Config.Assets
+// places are taken, the old value also stays, and the error wraps ErrFull. A cached asset without handles is
+// released. A first load in flight is not restarted; a reload in flight is.
 func (s *Streamer) Reload(name string) (any bool) {
 	s.mu.Lock()
 	for i := range s.entries {

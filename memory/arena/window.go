@@ -147,7 +147,8 @@ func (w *Window[T]) At(age int) *T {
 // Len returns the number of entries, at most Keep. If the Window is closed, Len returns 0.
 func (w *Window[T]) Len() int { return w.length }
 
-// Keep returns the largest number of entries that the Window keeps: WindowConfig.Keep, or 64 if that is 0.
+// Keep returns the largest number of entries that the Window keeps: WindowConfig.Keep, or 64 if WindowConfig.Keep is
+// 0.
 func (w *Window[T]) Keep() int { return w.keep }
 
 // Pushed returns the number of entries pushed since NewWindow. Count the pushes from 0. If Drop and Reset removed no

@@ -198,7 +198,7 @@ func (p *Pool[T]) Grow(n int) error {
 	return p.grow(n, p)
 }
 
-// Name returns Config.Name, or the name of T if that is empty.
+// Name returns Config.Name. If Config.Name is empty, Name returns the name of the type T.
 func (p *Pool[T]) Name() string { return p.name }
 
 // Len returns the number of live objects. If the pool is closed, Len returns 0.

@@ -196,7 +196,7 @@ func (p *Split[Hot, Cold]) Grow(n int) error {
 	return p.grow(n, p)
 }
 
-// Name returns Config.Name, or the name of Hot if that is empty.
+// Name returns Config.Name. If Config.Name is empty, Name returns the name of the type Hot.
 func (p *Split[Hot, Cold]) Name() string { return p.name }
 
 // Len returns the number of live objects. If the pool is closed, Len returns 0.

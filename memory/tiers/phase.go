@@ -29,9 +29,9 @@ func (m *Manager) order(op, state, remedy string) error {
 // BeginFrame opens a frame. BeginFrame first frees the blocks that other goroutines have sent to the game goroutine.
 // It calls Config.OnSoft for workers that rose past their soft mark. It runs the hooks of the oldest frame, then
 // frees the blocks of the oldest frame. If the new frame's buffer cannot be committed, the frame's arena has no
-// capacity. Inside a frame, from a callback, and after Close the error wraps [ErrOrder]. The same holds if a callback
-// closes the page source. After an error no new frame has begun. Cost: proportional to tiers, pools and workers, plus
-// the freed blocks and the hooks.
+// capacity. Inside a frame, from a callback, and after Close the error wraps [ErrOrder]. If a callback closes the
+// page source, the error also wraps ErrOrder. After an error no new frame has begun. Cost: proportional to tiers,
+// pools and workers, plus the freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
 	switch {
 	case m.phase >= closing:
@@ -143,11 +143,11 @@ func (m *Manager) BeginLevel() error {
 // hooks, the pools' resets and the collection. The cost is also proportional to the live blocks of large and of the
 // workers. For slab, EndLevel costs as much as BeginLevel.
 //
-// Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. The same holds if a
-// callback closes the page source: then the manager is closed. Any other error reports that the static memory could
-// not be released. After any other error, and after a panic of a hook or a reset, the level has not ended and
-// EndLevel may be called again. The second EndLevel runs only the remaining hooks. It resets a pool again if the pool
-// has more live objects than after its reset, or if a frame has begun in between.
+// Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. If a callback closes
+// the page source, the manager is closed, and the error also wraps ErrOrder. Any other error reports that the static
+// memory could not be released. After any other error, and after a panic of a hook or a reset, the level has not
+// ended and EndLevel may be called again. The second EndLevel runs only the remaining hooks. It resets a pool again
+// if the pool has more live objects than after its reset, or if a frame has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:
