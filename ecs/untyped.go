@@ -15,10 +15,11 @@ import (
 // was called before with the same arguments, it returns the same ID. Values must not contain Go pointers.
 // World.Hash reads all bytes of a value.
 //
-// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if a value does not fit a chunk of
-// Config.ChunkBytes. RegisterSize also returns an error in these cases: name is empty, align is not 1, 2, 4, 8 or 16,
-// size is negative or not a multiple of align, or the name is registered with another size or alignment. size may be
-// 0. In a closed world and in a parallel run RegisterSize panics with a [*memory.Misuse].
+// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if a value and its Entity do not fit a chunk of
+// Config.ChunkBytes. RegisterSize also returns an error if name is empty, or if align is not 1, 2, 4, 8 or 16. A size
+// that is negative or not a multiple of align is an error. A name that is registered with another size or alignment
+// is an error, too. size may be 0. In a closed world and in a parallel run RegisterSize panics with a
+// [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 	w.guard.mustBeOpen("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {
@@ -158,8 +159,8 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Po
 	return p
 }
 
-// TargetID returns the target of e for the relation with this ID. It returns the zero Entity and false if e or the
-// target is stale, if e does not have the relation, or if the ID is not a relation of w.
+// TargetID returns the target of e for the relation with this ID. If e or the target is stale, or e does not have the
+// relation, TargetID returns the zero Entity and false. The result is the same if the ID is no relation of w.
 func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.store.targetOf(e, id) }
 
 // RemoveID removes the component with this ID from e. Results and errors are those of Component.Remove. RemoveID

@@ -20,8 +20,8 @@ const samples = 2 * TickRate
 const slots = samples + 1
 
 // A Schedule runs systems in the order in which they were added, on the calling goroutine, and measures the time of
-// each system. The times are for display. The zero Schedule is empty and ready to use. Timing does not allocate; Run
-// allocates only for an error.
+// each system. The times are for display. The zero Schedule is empty and ready to use. Measuring does not allocate;
+// Run allocates only for an error.
 type Schedule struct {
 	systems []system
 	runs    uint64

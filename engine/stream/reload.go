@@ -9,7 +9,8 @@ import (
 // Loaded or Failed. If there is no such asset, or if all such assets wait for a reload already, Reload returns false.
 // The old value stays loaded until the new value is delivered; Kind.Deliver gets both values. If the new file is
 // invalid or missing, the old value stays, and the error is logged and returned by Handle.Err. If all Config.Assets
-// places are taken, the old value also stays, and the error wraps ErrFull. A cached asset without handles is
+// places are taken by assets that are not cached, the old value also stays, and the error wraps ErrFull. After all
+// workers were abandoned, the next Poll drops the reload without an error. A cached asset without handles is
 // released. A first load in flight is not restarted; a reload in flight is.
 func (s *Streamer) Reload(name string) (any bool) {
 	s.mu.Lock()

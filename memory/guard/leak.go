@@ -93,8 +93,8 @@ func total(leaks []Leak) string {
 	return fmt.Sprintf("guard: %d blocks of %d bytes in all are live, from %d call sites", blocks, bytes, len(leaks))
 }
 
-// A LeakError is the error of Close if blocks were live. The field Leaks is the result of [Allocator.Leaks] or
-// [Stomp.Leaks].
+// A LeakError names the blocks that were live at the first Close. The error of Close wraps it: use errors.As. The
+// field Leaks is the result of [Allocator.Leaks] or [Stomp.Leaks] at that time.
 type LeakError struct{ Leaks []Leak }
 
 func (e *LeakError) Error() string {

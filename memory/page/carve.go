@@ -186,9 +186,9 @@ func (c *Carve) Busy() bool { return c.calls > 0 }
 // Memory returns the large reservation that NewCarve was given, or the zero Memory if c is closed.
 func (c *Carve) Memory() Memory { return c.mem }
 
-// Reserve reserves the next size bytes, rounded up to a Granule, and at least one granule behind them as a guard. If
-// the bytes end where the Carve's memory ends, they need no guard of their own: the guard of that memory follows. The
-// address is aligned to BaseAlign. If c is closed, the error is memory.ErrClosed. If no reservation can have size
+// Reserve reserves the next size bytes, rounded up to a Granule, and at least one granule behind them as a guard.
+// Bytes that end where the memory of c ends have no guard of their own. Behind them is what follows the memory of c.
+// The address is aligned to BaseAlign. If c is closed, the error is memory.ErrClosed. If no reservation can have size
 // bytes, the error wraps memory.ErrConfig. If fewer bytes are left, the error is a [*memory.Exhausted].
 func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	if c.src == nil {

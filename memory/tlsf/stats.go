@@ -36,7 +36,8 @@ func (h *Heap) Blocks(yield func(BlockInfo) bool) { h.BlocksFrom(0, 0, yield) }
 // be read in parts: start the next call where the last call stopped, even if the heap was used in between. If offset
 // is beyond the committed memory, BlocksFrom starts with the next pool. If the pool does not exist, BlocksFrom yields
 // nothing. If pool is negative, BlocksFrom panics with a *memory.Misuse. If a live block starts at offset, finding it
-// takes constant time. Otherwise the time is proportional to the granules up to the next live block.
+// takes constant time. Otherwise the time is proportional to the granules up to the next live block or the end of the
+// pool.
 func (h *Heap) BlocksFrom(pool int, offset uintptr, yield func(BlockInfo) bool) {
 	if pool < 0 {
 		panic(&memory.Misuse{Package: "tlsf", Op: "BlocksFrom", Reason: "there is no pool below 0"})
