@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // measureAll measures the rows in programs that differ in the order of their functions. The
@@ -63,7 +65,7 @@ func (o options) measure(r row, ask func(from, to int) ([]samples, error)) (resu
 	if err != nil {
 		return result{}, err
 	}
-	res := settle(r, all)
+	res := settled(r, all)
 	if !o.check || failures([]result{res}) == nil {
 		return res, nil
 	}
@@ -71,23 +73,16 @@ func (o options) measure(r row, ask func(from, to int) ([]samples, error)) (resu
 	if err != nil {
 		return result{}, err
 	}
-	return settle(r, append(all, more...)), nil
+	return settled(r, append(all, more...)), nil
 }
 
 // build makes programs until there are so many. The first one has the order of functions that the linker gives.
 func build(dir string, programs []string, upTo int) ([]string, error) {
 	for i := len(programs); i < upTo; i++ {
 		fmt.Fprintf(os.Stderr, "\r\x1b[Kbuilding %d of %d", i+1, upTo)
-		p := filepath.Join(dir, "bench"+strconv.Itoa(i))
-		if runtime.GOOS == "windows" {
-			p += ".exe"
-		}
-		args := []string{"build", "-o", p}
-		if i > 0 {
-			args = append(args, "-ldflags=-randlayout="+strconv.Itoa(i))
-		}
-		if out, err := exec.Command("go", append(args, "github.com/strata-go/strata/ecs/bench")...).CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("bench: building itself, which it can only within its module: %w\n%s", err, out)
+		p, err := settle.Build{Package: "github.com/strata-go/strata/ecs/bench"}.Placement(filepath.Join(dir, "bench"), i)
+		if err != nil {
+			return nil, fmt.Errorf("bench: building itself, which it can only within its module: %w", err)
 		}
 		programs = append(programs, p)
 	}

@@ -1,12 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // The lines of a Markdown file between which its table is.
@@ -17,20 +18,10 @@ const (
 
 // markdown puts the table of the results into a file, in place of what lies between its marks.
 func markdown(name string, results []result) error {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
+	if err := settle.Replace(name, tableBegins, tableEnds, rowsOf(results)); err != nil {
+		return fmt.Errorf("bench: %w", err)
 	}
-	before, rest, begins := bytes.Cut(text, []byte(tableBegins+"\n"))
-	_, after, ends := bytes.Cut(rest, []byte(tableEnds))
-	if !begins || !ends {
-		return fmt.Errorf("bench: %s has no lines %q and %q to put the table between", name, tableBegins, tableEnds)
-	}
-	var b bytes.Buffer
-	b.Write(before)
-	b.WriteString(tableBegins + "\n" + rowsOf(results) + tableEnds)
-	b.Write(after)
-	return os.WriteFile(name, b.Bytes(), 0o644)
+	return nil
 }
 
 // rowsOf returns the table.

@@ -10,6 +10,7 @@ import (
 
 	ark "github.com/mlange-42/ark/ecs"
 	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // Components with Go pointers, of 8, 240, 1024 and 32 bytes.
@@ -197,7 +198,7 @@ func zeroing(bytes uint64) float64 {
 		took = append(took, float64(threadTime(func() { clear(b) }).Nanoseconds())/1e3)
 	}
 	runtime.KeepAlive(blocks)
-	return median(took)
+	return settle.Median(took)
 }
 
 // A pointed is a world that grows by entities with a named.

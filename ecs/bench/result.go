@@ -3,9 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // A result is what the programs have found about a row.
@@ -28,7 +29,7 @@ type sideResult struct {
 	Failed                    string  `json:",omitempty"` // why it could not do the work
 	Median, Low, High         float64 // of the medians of the programs
 	Ratio, LeastRatio, Utmost float64
-	Verdict                   verdict
+	Verdict                   settle.Verdict
 }
 
 // A goalResult says whether a goal was reached.
@@ -38,37 +39,27 @@ type goalResult struct {
 	Met    bool
 }
 
-// A verdict is the result of comparing Strata with a side.
-type verdict string
-
-const (
-	win  verdict = "win"
-	draw verdict = "draw"
-	loss verdict = "loss"
-	none verdict = "" // the side is not compared
-)
-
-// settle puts the samples of all programs together.
-func settle(r row, all []samples) result {
+// settled puts the samples of all programs together.
+func settled(r row, all []samples) result {
 	res := result{Row: r.name, Unit: r.unit, Extra: r.extra, Samples: all}
 	if res.Failed = failure(all, ours, again); res.Failed != "" {
 		return res.failed(r)
 	}
 	mine := mediansOf(all, ours)
-	res.Spread = spreadOf(mine, mediansOf(all, again))
+	res.Spread = settle.Spread(mine, mediansOf(all, again))
 	for _, c := range r.sides {
 		if why := failure(all, c.name); why != "" {
 			res.Sides = append(res.Sides, sideResult{Name: c.name, Failed: why})
 			continue
 		}
 		m := mediansOf(all, c.name)
-		ratios := each2(mine, m, 0, func(a, b float64) float64 { return a / b })
+		ratios := settle.Ratios(mine, m)
 		s := sideResult{
-			Name: c.name, Median: median(m), Low: slices.Min(m), High: slices.Max(m),
-			Ratio: median(ratios), LeastRatio: slices.Min(ratios), Utmost: slices.Max(ratios),
+			Name: c.name, Median: settle.Median(m), Low: slices.Min(m), High: slices.Max(m),
+			Ratio: settle.Median(ratios), LeastRatio: slices.Min(ratios), Utmost: slices.Max(ratios),
 		}
 		if c.judged() {
-			s.Verdict = judge(s.Ratio, res.Spread)
+			s.Verdict = settle.Judge(s.Ratio, res.Spread)
 		}
 		res.Sides = append(res.Sides, s)
 	}
@@ -76,12 +67,12 @@ func settle(r row, all []samples) result {
 		if g.of != "" && failure(all, g.of) != "" {
 			continue // nothing to compare with
 		}
-		figure := median(mine)
+		figure := settle.Median(mine)
 		switch {
 		case g.plus:
-			figure = median(each2(mine, mediansOf(all, g.of), 0, func(a, b float64) float64 { return a - b }))
+			figure = settle.Median(settle.Each(mine, mediansOf(all, g.of), 0, func(a, b float64) float64 { return a - b }))
 		case g.of != "":
-			figure = median(each2(mine, mediansOf(all, g.of), 0, func(a, b float64) float64 { return a / b }))
+			figure = settle.Median(settle.Ratios(mine, mediansOf(all, g.of)))
 		}
 		res.Goals = append(res.Goals, goalResult{g.String(r.unit), figure, figure <= g.most})
 	}
@@ -105,9 +96,9 @@ func (res result) failed(r row) result {
 		s := sideResult{Name: c.name, Failed: failure(res.Samples, c.name)}
 		if s.Failed == "" {
 			m := mediansOf(res.Samples, c.name)
-			s.Median, s.Low, s.High = median(m), slices.Min(m), slices.Max(m)
+			s.Median, s.Low, s.High = settle.Median(m), slices.Min(m), slices.Max(m)
 			if c.judged() {
-				s.Verdict = loss
+				s.Verdict = settle.Loss
 			}
 		}
 		res.Sides = append(res.Sides, s)
@@ -133,44 +124,9 @@ func failure(all []samples, sides ...string) string {
 // mediansOf returns the median of a side in each program.
 func mediansOf(all []samples, side string) (m []float64) {
 	for _, s := range all {
-		m = append(m, median(s.Figures[side]))
+		m = append(m, settle.Median(s.Figures[side]))
 	}
 	return m
-}
-
-// each2 combines the figures of the programs on one side with those on the other, shifted by so
-// many programs.
-func each2(a, b []float64, shift int, f func(a, b float64) float64) (c []float64) {
-	for i := range a {
-		c = append(c, f(a[i], b[(i+shift)%len(b)]))
-	}
-	return c
-}
-
-// spreadOf is the largest deviation of the ratio of the same side to itself from 1. It includes the ratio in each
-// program. It also includes the median over the programs, with those of one side shifted against the other's in every
-// way.
-func spreadOf(mine, twin []float64) float64 {
-	ratio := func(a, b float64) float64 { return a / b }
-	found := each2(mine, twin, 0, ratio)
-	for shift := range mine {
-		found = append(found, median(each2(mine, twin, shift, ratio)))
-	}
-	worst := 0.0
-	for _, r := range found {
-		worst = max(worst, math.Abs(math.Log(r)))
-	}
-	return math.Exp(worst) - 1
-}
-
-func judge(ratio, spread float64) verdict {
-	switch {
-	case ratio < 1/(1+spread):
-		return win
-	case ratio > 1+spread:
-		return loss
-	}
-	return draw
 }
 
 // words say how we stand beside all sides.
@@ -180,9 +136,9 @@ func (r result) words() string {
 		parts = append(parts, "fails: "+r.Failed)
 	}
 	for _, v := range []struct {
-		verdict verdict
+		verdict settle.Verdict
 		phrase  string
-	}{{win, "win over"}, {draw, "draw with"}, {loss, "loss to"}} {
+	}{{settle.Win, "win over"}, {settle.Draw, "draw with"}, {settle.Loss, "loss to"}} {
 		var names []string
 		for _, s := range r.Sides {
 			if s.Verdict == v.verdict {
@@ -213,8 +169,8 @@ func failures(results []result) error {
 			continue
 		}
 		for _, s := range r.Sides {
-			if s.Name == arks && s.Verdict == loss && !r.Extra {
-				all = append(all, fmt.Errorf("%s: behind Ark: %.4g of its %s, A/A %.4g", r.Row, s.Ratio, figure(s.Median, r.Unit), 1+r.Spread))
+			if s.Name == arks && s.Verdict == settle.Loss && !r.Extra {
+				all = append(all, fmt.Errorf("%s: behind Ark: %.4g of its %s, A/A %.4g", r.Row, s.Ratio, settle.Figure(s.Median, r.Unit), 1+r.Spread))
 			}
 		}
 		for _, g := range r.Goals {
@@ -224,10 +180,4 @@ func failures(results []result) error {
 		}
 	}
 	return errors.Join(all...)
-}
-
-// median is the middle of s, or the mean of the two that are.
-func median(s []float64) float64 {
-	s = slices.Sorted(slices.Values(s))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }

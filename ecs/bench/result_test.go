@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // programs are samples of as many programs as ours has figures; each of the others has as many.
@@ -26,28 +28,12 @@ func TestSettle_ARatioWithinTheSpreadOfAAIsADraw(t *testing.T) {
 	mine, twin := []float64{10, 11, 10}, []float64{10, 10.5, 10}
 	for _, c := range []struct {
 		other float64
-		want  verdict
-	}{{20, win}, {10.6, win}, {10.4, draw}, {10, draw}, {9.6, draw}, {9.4, loss}, {8, loss}} {
-		r := settle(made(false), programs(mine, twin, []float64{c.other, c.other * 1.1, c.other}))
+		want  settle.Verdict
+	}{{20, settle.Win}, {10.6, settle.Win}, {10.4, settle.Draw}, {10, settle.Draw}, {9.6, settle.Draw}, {9.4, settle.Loss}, {8, settle.Loss}} {
+		r := settled(made(false), programs(mine, twin, []float64{c.other, c.other * 1.1, c.other}))
 		if got := r.side(arks).Verdict; got != c.want {
 			t.Errorf("10 beside %g with a spread of %.3f: %s, not %s", c.other, r.Spread, got, c.want)
 		}
-	}
-}
-
-// What one program differs from another by is part of the spread, also where each agrees with itself.
-func TestSpread_KnowsHowTheProgramsDiffer(t *testing.T) {
-	if s := spreadOf([]float64{10, 10}, []float64{10, 10}); s != 0 {
-		t.Error("equal programs:", s)
-	}
-	if s := spreadOf([]float64{10, 10, 10}, []float64{12, 12, 12}); s < .199 || s > .201 {
-		t.Error("a twin that is slower by a fifth:", s)
-	}
-	if s := spreadOf([]float64{10, 10, 11}, []float64{10, 10, 10}); s < .099 || s > .101 {
-		t.Error("one program in which the twins differ by a tenth:", s)
-	}
-	if s := spreadOf([]float64{10, 20}, []float64{10, 20}); s < .2 {
-		t.Error("programs that differ by two:", s)
 	}
 }
 
@@ -61,7 +47,7 @@ func TestSettle_GoalsAreOfTheFigureTheRatioOrTheDifference(t *testing.T) {
 		{goal{most: -10, of: arks, plus: true}, true}, {goal{most: -11, of: arks, plus: true}, false},
 	} {
 		tens := []float64{10, 10}
-		r := settle(made(false, c.g), programs(tens, tens, []float64{20, 20}))
+		r := settled(made(false, c.g), programs(tens, tens, []float64{20, 20}))
 		if r.Goals[0].Met != c.met {
 			t.Errorf("%s: met %v, figure %g", r.Goals[0].Goal, r.Goals[0].Met, r.Goals[0].Figure)
 		}
@@ -73,7 +59,7 @@ func TestSettle_GoalsAreOfTheFigureTheRatioOrTheDifference(t *testing.T) {
 
 func TestFailures_NameEachRowBehindArkButNotOtherWaysToDoIt(t *testing.T) {
 	tens, five := []float64{10, 10}, []float64{5, 5}
-	behind, extra := settle(made(false), programs(tens, tens, five)), settle(made(true), programs(tens, tens, five))
+	behind, extra := settled(made(false), programs(tens, tens, five)), settled(made(true), programs(tens, tens, five))
 	missing := result{Row: "wide", Missing: "it needs 64 processors"}
 	err := failures([]result{behind, extra, missing})
 	if err == nil {
@@ -94,8 +80,8 @@ func TestSettle_FailureOfOursIsALossAndMissesEveryGoal(t *testing.T) {
 	all := programs(tens, tens, tens)
 	delete(all[1].Figures, ours)
 	all[1].Failed = map[string]string{ours: "no memory"}
-	r := settle(made(true, goal{most: 100}), all)
-	if r.Failed != "no memory" || r.side(arks).Verdict != loss || r.side(arks).Median != 10 || len(r.Goals) != 1 || r.Goals[0].Met {
+	r := settled(made(true, goal{most: 100}), all)
+	if r.Failed != "no memory" || r.side(arks).Verdict != settle.Loss || r.side(arks).Median != 10 || len(r.Goals) != 1 || r.Goals[0].Met {
 		t.Errorf("%+v", r)
 	}
 	if w := r.words(); w != "fails: no memory, loss to ark, misses the goal of 100 ns" {
@@ -118,8 +104,8 @@ func TestSettle_FailureOfAnotherSideIsNoVerdict(t *testing.T) {
 	all := programs(tens, tens, tens)
 	delete(all[0].Figures, arks)
 	all[0].Failed = map[string]string{arks: "no memory"}
-	r := settle(made(false, goal{most: .1, of: arks}), all)
-	if s := r.side(arks); s.Failed != "no memory" || s.Verdict != none || len(r.Goals) != 0 || failures([]result{r}) != nil {
+	r := settled(made(false, goal{most: .1, of: arks}), all)
+	if s := r.side(arks); s.Failed != "no memory" || s.Verdict != settle.None || len(r.Goals) != 0 || failures([]result{r}) != nil {
 		t.Errorf("%+v", r)
 	}
 	if c := r.cell(arks); c != "fails" {
@@ -132,14 +118,14 @@ func TestRunsOf_NameEachProcessorOnce(t *testing.T) {
 	if !slices.Equal(got, []string{"a", "b"}) {
 		t.Error(got)
 	}
-	if r := runOf(5, 10); !strings.Contains(r, processor()) || !strings.Contains(r, "5 programs, 10 rounds") {
+	if r := runOf(5, 10); !strings.Contains(r, settle.Processor()) || !strings.Contains(r, "5 programs, 10 rounds") {
 		t.Error(r)
 	}
 }
 
 func TestSVG_IsXMLWithEveryRow(t *testing.T) {
 	tens := []float64{10, 10}
-	r := settle(made(false), programs(tens, tens, []float64{1e9, 1e9}))
+	r := settled(made(false), programs(tens, tens, []float64{1e9, 1e9}))
 	r.Row = "a <row> & more"
 	var b strings.Builder
 	if err := svg(&b, []result{r, {Row: "wide", Missing: "no processors"}}); err != nil {
@@ -161,17 +147,6 @@ func TestSVG_IsXMLWithEveryRow(t *testing.T) {
 	for _, want := range []string{"a <row> & more", "10.0 ns", "wide", "not measured: no processors", "ark: ", "prefers-color-scheme:dark"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing", want)
-		}
-	}
-}
-
-func TestMedian_OfTwoIsTheirMean(t *testing.T) {
-	for _, c := range []struct {
-		of   []float64
-		want float64
-	}{{[]float64{3}, 3}, {[]float64{4, 2}, 3}, {[]float64{9, 1, 2}, 2}, {[]float64{8, 1, 2, 4}, 3}} {
-		if got := median(c.of); got != c.want {
-			t.Errorf("median of %v is %g", c.of, got)
 		}
 	}
 }

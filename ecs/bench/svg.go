@@ -6,6 +6,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // The chart, in pixels: a line for each row, its name on the left, the figures within the margins.
@@ -90,14 +92,14 @@ func line(b *strings.Builder, r result, y int) {
 		return
 	}
 	mine := r.side(ours)
-	fmt.Fprintf(b, `<text class="faint" x="%d" y="%d" text-anchor="end">%s</text>`+"\n", chartLeft-14, y+4, figure(mine.Median, r.Unit))
+	fmt.Fprintf(b, `<text class="faint" x="%d" y="%d" text-anchor="end">%s</text>`+"\n", chartLeft-14, y+4, settle.Figure(mine.Median, r.Unit))
 	from, to := chartX(1/(1+r.Spread)), chartX(1+r.Spread)
 	fmt.Fprintf(b, `<rect class="band" x="%.1f" y="%d" width="%.1f" height="%d"/>`+"\n", from, y-7, max(to-from, 1), 14)
 	for _, s := range r.Sides {
 		if s.Name == ours || s.Failed != "" || s.Ratio <= 0 {
 			continue
 		}
-		fmt.Fprintf(b, `<g><title>%s: %s, %.2f times Strata's</title>`, s.Name, figure(s.Median, r.Unit), 1/s.Ratio)
+		fmt.Fprintf(b, `<g><title>%s: %s, %.2f times Strata's</title>`, s.Name, settle.Figure(s.Median, r.Unit), 1/s.Ratio)
 		fmt.Fprintf(b, `<line class="%s" x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke-width="2"/>`, class(s.Name), chartX(1/s.Utmost), y, chartX(1/s.LeastRatio), y)
 		dot(b, s.Name, chartX(1/s.Ratio), y)
 		b.WriteString("</g>\n")

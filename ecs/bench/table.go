@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // table writes the results for people.
@@ -46,7 +46,7 @@ func (r result) cells() (cells []string) {
 	if s := r.side(ours); s.Failed != "" {
 		cells = append(cells, "fails", "–")
 	} else {
-		cells = append(cells, fmt.Sprintf("%s (%s–%s)", figure(s.Median, r.Unit), short(s.Low), short(s.High)), fmt.Sprintf("±%.1f %%", 100*r.Spread))
+		cells = append(cells, fmt.Sprintf("%s (%s–%s)", settle.Figure(s.Median, r.Unit), settle.Digits(s.Low), settle.Digits(s.High)), fmt.Sprintf("±%.1f %%", 100*r.Spread))
 	}
 	for _, name := range columns {
 		cells = append(cells, r.cell(name))
@@ -63,36 +63,14 @@ func (r result) cell(name string) string {
 	case s.Failed != "":
 		return "fails"
 	case r.Failed != "":
-		return figure(s.Median, r.Unit)
+		return settle.Figure(s.Median, r.Unit)
 	}
-	return fmt.Sprintf("%s (%.2f)", figure(s.Median, r.Unit), s.Ratio)
-}
-
-// figure writes a figure with its unit, or a larger one.
-func figure(v float64, unit string) string {
-	switch {
-	case unit == "ns" && v >= 1e4:
-		return figure(v/1e3, "µs")
-	case unit == "µs" && v >= 1e4:
-		return figure(v/1e3, "ms")
-	}
-	return short(v) + " " + unit
-}
-
-// short writes three digits.
-func short(v float64) string {
-	switch {
-	case v < 10:
-		return fmt.Sprintf("%.2f", v)
-	case v < 100:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.0f", v)
+	return fmt.Sprintf("%s (%.2f)", settle.Figure(s.Median, r.Unit), s.Ratio)
 }
 
 // runOf says where figures come from.
 func runOf(programs, rounds int) string {
-	return fmt.Sprintf("%s, %s/%s, %s; %d programs, %d rounds", runtime.Version(), runtime.GOOS, runtime.GOARCH, processor(), programs, rounds)
+	return fmt.Sprintf("%s; %d programs, %d rounds", settle.Machine(), programs, rounds)
 }
 
 // runsOf returns the runs that the figures come from, each once.
@@ -103,18 +81,4 @@ func runsOf(results []result) (runs []string) {
 		}
 	}
 	return runs
-}
-
-// processor names the processor, if it is known.
-func processor() string {
-	name := "unknown processor"
-	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for line := range strings.Lines(string(text)) {
-			if key, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
-				name = strings.TrimSpace(v)
-				break
-			}
-		}
-	}
-	return fmt.Sprintf("%d × %s", runtime.NumCPU(), name)
 }

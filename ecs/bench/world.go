@@ -7,6 +7,7 @@ import (
 
 	ark "github.com/mlange-42/ark/ecs"
 	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/engine/abtest/settle"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/yohamta/donburi"
 )
@@ -198,5 +199,5 @@ func collection() float64 {
 		runtime.GC()
 		took = append(took, float64(time.Since(start).Nanoseconds())/1e3)
 	}
-	return median(took)
+	return settle.Median(took)
 }

@@ -1,0 +1,45 @@
+package settle
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+)
+
+// A Build says how a program is built. Package is its import path or folder, Dir the folder to build in, or "" for the
+// current one. Flags are flags of go build, and Env are variables in addition to those of the process.
+type Build struct {
+	Package, Dir string
+	Flags, Env   []string
+	LinkFlags    string // flags of the linker; may be empty
+}
+
+// Placement builds the program into a file whose name begins with name, and returns its name. Number 0 has the order
+// of functions that the linker gives. Each other number has an order of its own, by the linker's flag -randlayout.
+// The error contains the output of go build.
+func (b Build) Placement(name string, number int) (file string, err error) {
+	file = name + strconv.Itoa(number)
+	if runtime.GOOS == "windows" {
+		file += ".exe"
+	}
+	link := b.LinkFlags
+	if number > 0 {
+		if link != "" {
+			link += " "
+		}
+		link += "-randlayout=" + strconv.Itoa(number)
+	}
+	args := append([]string{"build", "-o", file}, b.Flags...)
+	if link != "" {
+		args = append(args, "-ldflags="+link)
+	}
+	cmd := exec.Command("go", append(args, b.Package)...)
+	cmd.Dir = b.Dir
+	cmd.Env = append(os.Environ(), b.Env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build %s: %w\n%s", b.Package, err, out)
+	}
+	return file, nil
+}

@@ -1,0 +1,69 @@
+package settle
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+)
+
+// Replace puts text into a file, in place of what lies between two lines. The lines stay. If the file lacks one of
+// them, Replace returns an error and changes nothing.
+func Replace(name, begins, ends, text string) error {
+	old, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	before, rest, first := bytes.Cut(old, []byte(begins+"\n"))
+	_, after, last := bytes.Cut(rest, []byte(ends))
+	if !first || !last {
+		return fmt.Errorf("%s has no lines %q and %q to put the table between", name, begins, ends)
+	}
+	var b bytes.Buffer
+	b.Write(before)
+	b.WriteString(begins + "\n" + text + ends)
+	b.Write(after)
+	return os.WriteFile(name, b.Bytes(), 0o644)
+}
+
+// Machine returns the Go version, the system and the processors of this process in one line.
+func Machine() string {
+	return fmt.Sprintf("%s, %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, Processor())
+}
+
+// Processor returns the number of processors and their model, if the system tells it.
+func Processor() string {
+	name := "unknown processor"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if key, v, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+				name = strings.TrimSpace(v)
+				break
+			}
+		}
+	}
+	return fmt.Sprintf("%d × %s", runtime.NumCPU(), name)
+}
+
+// Figure writes a figure of three digits with its unit. From 10,000 ns on it uses µs, and from 10,000 µs on ms.
+func Figure(v float64, unit string) string {
+	switch {
+	case unit == "ns" && v >= 1e4:
+		return Figure(v/1e3, "µs")
+	case unit == "µs" && v >= 1e4:
+		return Figure(v/1e3, "ms")
+	}
+	return Digits(v) + " " + unit
+}
+
+// Digits writes three digits of a figure, and all digits before the decimal point.
+func Digits(v float64) string {
+	switch {
+	case v < 10:
+		return fmt.Sprintf("%.2f", v)
+	case v < 100:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}

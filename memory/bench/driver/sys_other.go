@@ -1,0 +1,13 @@
+//go:build !linux
+
+package main
+
+func pin(int) {}
+
+func (j *job) sharedSwitches() {}
+
+func switches() int64 { return 0 }
+
+func resident() float64 { return 0 }
+
+func table(n int) []uint32 { return make([]uint32, n) }

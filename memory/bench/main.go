@@ -1,0 +1,147 @@
+// Command bench compares the allocators of Strata with those of C and Go: the same workloads on the same sequences, each
+// in processes of its own.
+//
+//	go run -C memory/bench .                        every workload as a table; about an hour on two cores
+//	go run -C memory/bench . -rows "W1,W4"          workloads whose names begin with one of these
+//	go run -C memory/bench . -rounds 20 -placements 8
+//	go run -C memory/bench . -check                 the judged ratios and their bounds alone; exit 1 if one is missed
+//	go run -C memory/bench . -all                   also growth with live blocks, and calls through wrappers
+//	go run -C memory/bench . -state FILE            keeps the result of each workload, and resumes
+//	go run -C memory/bench . -go127                 also four Go allocators built by go1.27.3
+//	go run -C memory/bench . -peer NAME=FILE.so     also another malloc library; shown and not judged
+//	go run -C memory/bench . -md FILE -json FILE    the tables, into a Markdown file that has a place for them; all figures
+//	go run -C memory/bench . -short                 seconds: every side does the same work; times nothing
+//
+// # Sides
+//
+// The folder driver has a Go program that runs one workload with one allocator. A build tag selects the allocator, so
+// the loops call its methods directly and a fast path inlines. The folder c has the same program for malloc, built by
+// cc -O2 -fno-builtin -fno-plt. The library that serves malloc is chosen by LD_PRELOAD: none for glibc, and Debian's
+// packages libjemalloc2, libtcmalloc-minimal4 and libmimalloc2.0. The C program reports the file that served malloc,
+// and the command refuses any other.
+//
+// Strata has its default configuration, with three exceptions. A slab.Heap has MaxSize 64 KiB in workloads with blocks
+// above 4 KiB. The names of the sides tell quick lists of a tlsf.Heap, and prefaulted pages of 2 MiB. Workloads with
+// more live bytes than the default reservation raise Reserve. The build with -tags memfast is a side of its own.
+//
+// Programs of both languages draw sizes, indices and permutations before the clock starts. They report a checksum of
+// what they drew and of what they read back from blocks. The command refuses to compare sides with different checksums.
+//
+// # How a ratio is settled
+//
+// Each Go program is built several times, each time with its functions in another order (-ldflags=-randlayout). Round r
+// uses placement r modulo their number. In a round each side runs once, in a fresh process that is bound to one
+// processor, or in W8 and in the row two to two. A process measures 11 repetitions after 3 others and reports the
+// median. If the kernel gave the processor to another thread during a repetition, it is measured again, in both
+// languages alike: at most 100 times, or for 1.5 seconds.
+//
+// A ratio is the median over the rounds of Strata's figure to that of the best C library, which is the one with the
+// lowest median. A judged side runs twice in each round. The ratio of the two, A/A, is the error of the machine. A
+// difference within the spread of A/A is a draw.
+//
+// # Memory
+//
+// The column "resident" is the anonymous resident bytes at the end of the workload, with all blocks live and written
+// whole. Those of the same program that draws its tables and allocates nothing are subtracted. The result is divided by
+// the sum of the live sizes.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/strata-go/strata/engine/cmdline"
+)
+
+func main() { os.Exit(cmdline.Status("bench", run(os.Args[1:], os.Stdout), os.Stderr)) }
+
+// options are the values of the flags.
+type options struct {
+	rows               string
+	rounds, placements int
+	check, all, short  bool
+	go127              bool
+	peers              peerFlag
+	state, json, md    string
+}
+
+// parse reads the command line, and writes what is wrong with it to fault.
+func parse(args []string, fault io.Writer) (o options, err error) {
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.StringVar(&o.rows, "rows", "", "`beginnings` of the names of workloads, with commas between them; all when empty")
+	fs.IntVar(&o.rounds, "rounds", 12, "how often each side of a workload runs")
+	fs.IntVar(&o.placements, "placements", 4, "programs of each Go side that differ in the order of their functions")
+	fs.BoolVar(&o.check, "check", false, "measure the judged ratios alone, and exit 1 if one is above its bound or a library is missing")
+	fs.BoolVar(&o.all, "all", false, "measure everything, also growth with live blocks and calls through wrappers")
+	fs.BoolVar(&o.short, "short", false, "time nothing: run every side of every workload on small sizes and compare checksums")
+	fs.BoolVar(&o.go127, "go127", false, "also build four Go allocators by go1.27.3")
+	fs.Var(&o.peers, "peer", "also `NAME=FILE.so`, a library that serves malloc; may be repeated")
+	fs.StringVar(&o.state, "state", "", "keep the result of each workload in this `file`, and resume from it")
+	fs.StringVar(&o.json, "json", "", "write every figure into this `file`")
+	fs.StringVar(&o.md, "md", "", "put the tables into this Markdown `file`, between the lines that mark their place")
+	if err := cmdline.Parse(fs, args, fault); err != nil {
+		return o, err
+	}
+	switch {
+	case fs.NArg() > 0 || o.rounds < 1 || o.placements < 1:
+		return o, cmdline.Wrong(fs, fault, fmt.Sprintf("-rounds %d -placements %d and %d more arguments; allowed are at least 1, 1 and none", o.rounds, o.placements, fs.NArg()))
+	case o.check && o.all || o.check && o.short || o.all && o.short:
+		return o, cmdline.Wrong(fs, fault, "allowed is one of -check, -all and -short")
+	}
+	return o, nil
+}
+
+// A peerFlag collects the values of -peer.
+type peerFlag []side
+
+func (p *peerFlag) String() string { return "" }
+
+func (p *peerFlag) Set(s string) error {
+	name, file, ok := strings.Cut(s, "=")
+	if !ok || name == "" || file == "" {
+		return errors.New("allowed: NAME=FILE.so, as in mimalloc3=/usr/lib/libmimalloc.so.3")
+	}
+	*p = append(*p, side{name: name, kind: inC, preload: file, extra: true})
+	return nil
+}
+
+func run(args []string, out io.Writer) error {
+	o, err := parse(args, os.Stderr)
+	if err != nil {
+		return err
+	}
+	chosen := choose(o.tests(), o.rows)
+	if len(chosen) == 0 {
+		return fmt.Errorf("no workload begins with %q", o.rows)
+	}
+	b, err := newBench(o)
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	if o.short {
+		return b.same(chosen, out)
+	}
+	results, err := b.measureAll(chosen)
+	if err != nil {
+		return err
+	}
+	return o.report(b, results, out)
+}
+
+// choose returns the tests whose names begin with one of the beginnings.
+func choose(all []test, beginnings string) (some []test) {
+	for _, t := range all {
+		for b := range strings.SplitSeq(beginnings, ",") {
+			if strings.HasPrefix(t.name, strings.TrimSpace(b)) {
+				some = append(some, t)
+				break
+			}
+		}
+	}
+	return some
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+)
+
+// A sample is what one process of a side has found.
+type sample struct {
+	Round, Program int
+	Figures        map[string]float64
+}
+
+// A result has the samples of a test, by side. The second run of a judged side has the ending A/A.
+type result struct {
+	Test    string
+	Run     string              // machine, programs, rounds and load
+	Missing string              `json:",omitempty"` // why it was not measured
+	Samples map[string][]sample `json:",omitempty"`
+}
+
+const again = " A/A"
+
+// measureAll measures the tests one after the other, and keeps each result in the state.
+func (b *bench) measureAll(tests []test) (results []result, err error) {
+	kept, err := b.o.earlier()
+	if err != nil {
+		return nil, err
+	}
+	for i, t := range tests {
+		at := slices.IndexFunc(kept, func(r result) bool { return r.Test == t.name })
+		if at >= 0 && kept[at].Missing == "" && kept[at].has(t.sides()) {
+			results = append(results, kept[at])
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "\r\x1b[K%d of %d: %s", i+1, len(tests), t.name)
+		r := result{Test: t.name, Missing: fmt.Sprintf("it needs %d processors", t.cores)}
+		if t.cores <= runtime.NumCPU() {
+			if r, err = b.measure(t); err != nil {
+				return nil, err
+			}
+		}
+		results = append(results, r)
+		kept = append(slices.DeleteFunc(kept, func(k result) bool { return k.Test == t.name }), r)
+		if err := b.o.keep(kept); err != nil {
+			return nil, err
+		}
+	}
+	fmt.Fprint(os.Stderr, "\r\x1b[K")
+	return results, nil
+}
+
+// has reports whether all sides were measured.
+func (r result) has(sides []string) bool {
+	for _, s := range sides {
+		if r.Samples[s] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// A turn is one side in one round.
+type turn struct {
+	side side
+	as   string // the name of its samples
+}
+
+// turns returns the sides of a round: judged ones twice, and with -check the Go peers in every third round only.
+func (b *bench) turns(t test, round int) (turns []turn, err error) {
+	names := t.sides()
+	for _, p := range b.o.peers {
+		names = append(names, p.name)
+	}
+	for _, name := range names {
+		s, err := b.side(name)
+		if err != nil {
+			return nil, err
+		}
+		if b.o.check && s.kind == inGo && round%3 != 0 {
+			continue
+		}
+		turns = append(turns, turn{s, name})
+		if slices.Contains(t.judged, name) {
+			turns = append(turns, turn{s, name + again})
+		}
+	}
+	return turns, nil
+}
+
+// roundsOf returns the number of rounds: a third, and at least four, where each process takes long.
+func (b *bench) roundsOf(t test) int {
+	if t.brief {
+		return min(b.o.rounds, max(b.o.rounds/3, 4))
+	}
+	return b.o.rounds
+}
+
+// measure runs the sides of a test in turn, round by round. In each round another side is the first one.
+func (b *bench) measure(t test) (result, error) {
+	r := result{Test: t.name, Run: b.runOf(t), Samples: map[string][]sample{}}
+	var first finding
+	var firstName string
+	for round := range b.roundsOf(t) {
+		turns, err := b.turns(t, round)
+		if err != nil {
+			return r, err
+		}
+		for i := range turns {
+			k := turns[(i+round)%len(turns)]
+			program := round % b.o.placements
+			f, err := b.call(t, k.side, program)
+			if err != nil {
+				return r, err
+			}
+			if firstName == "" {
+				first, firstName = f, k.as
+			}
+			if err := sameWork(t, firstName, k.as, first, f); err != nil {
+				return r, err
+			}
+			if t.whole {
+				if err := b.overLive(t, k.side, program, &f); err != nil {
+					return r, err
+				}
+			}
+			r.Samples[k.as] = append(r.Samples[k.as], sample{round, program, f.Figures})
+		}
+	}
+	return r, nil
+}
+
+// overLive replaces the figure of resident bytes by their ratio to the live ones, without those of an empty program.
+func (b *bench) overLive(t test, s side, program int, f *finding) error {
+	empty, err := b.call(t, s, program, "-nothing")
+	if err != nil {
+		return err
+	}
+	f.Figures[overLive] = (f.Figures[overLive] - empty.Figures[overLive]) / f.Figures["live"]
+	return nil
+}

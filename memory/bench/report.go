@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
+)
+
+// The lines of a Markdown file between which the tables are.
+const (
+	tablesBegin = "<!-- tables: written by go run -C memory/bench . -md FILE -->"
+	tablesEnd   = "<!-- end of the tables -->"
+)
+
+// report writes the tables and files, and returns the verdict of -check.
+func (o options) report(b *bench, results []result, out io.Writer) error {
+	tests := choose(o.tests(), o.rows)
+	judged := o.judge(results, tests)
+	text := b.header(results)
+	for _, t := range tests {
+		if r, ok := resultOf(results, t.name); ok {
+			text += b.markdown(t, r)
+		}
+	}
+	text += verdicts(judged)
+	fmt.Fprint(out, plain(text))
+	if o.json != "" {
+		whole, err := json.MarshalIndent(state{o.key(), results}, "", "\t")
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(o.json, whole, 0o644); err != nil {
+			return err
+		}
+	}
+	if o.md != "" {
+		if err := settle.Replace(o.md, tablesBegin, tablesEnd, text+"\n"); err != nil {
+			return err
+		}
+	}
+	if o.check {
+		return failures(tests, results, judged)
+	}
+	return nil
+}
+
+// failures returns an error for each bound that is missed, and for each Go peer that is not behind.
+func failures(tests []test, results []result, judged []judgement) error {
+	var wrong []error
+	for _, j := range judged {
+		if !j.met() {
+			wrong = append(wrong, fmt.Errorf("%s, %s, %s: the bound is %g, the ratio %.3f: %s", j.test, j.side, j.figure, j.most, j.Ratio, j.verdict()))
+		}
+	}
+	for _, t := range tests {
+		if r, ok := resultOf(results, t.name); ok {
+			wrong = append(wrong, t.behind(r)...)
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// header names the machine, and the version and flags of each side.
+func (b *bench) header(results []result) string {
+	var s strings.Builder
+	var runs []string
+	for _, r := range results {
+		if r.Run != "" && (runs == nil || runs[len(runs)-1] != r.Run) {
+			runs = append(runs, r.Run)
+			fmt.Fprintf(&s, "\n%s.\n", r.Run)
+		}
+	}
+	fmt.Fprintf(&s, "\nGo sides: go build with its default flags, GOAMD64=v1; modernc.org/memory %s. C sides, with cc %s and LD_PRELOAD:", moderncVersion, strings.Join(cFlags, " "))
+	names := cNames()
+	for _, p := range b.o.peers {
+		names = append(names, p.name)
+	}
+	for i, name := range names {
+		fmt.Fprintf(&s, "%s %s (%s)", strings.Repeat(",", min(i, 1)), name, b.versions[name])
+	}
+	return s.String() + ".\n"
+}
+
+// moderncVersion is that of go.mod; a test compares them.
+const moderncVersion = "v1.12.1"
+
+// markdown returns the table of a test.
+func (b *bench) markdown(t test, r result) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "\n%s: %s.\n\n", t.name, t.what)
+	if r.Missing != "" {
+		return s.String() + "Not measured: " + r.Missing + ".\n"
+	}
+	fmt.Fprintf(&s, "| %s | ns | to the best of C | A/A | p99.9, ns | resident / live |\n|---|---|---|---|---|---|\n", t.name)
+	names := t.sides()
+	for _, p := range b.o.peers {
+		names = append(names, p.name)
+	}
+	best := r.best(t.libraries(), t.figure)
+	for _, name := range names {
+		fmt.Fprintf(&s, "| %s | %s |\n", name, strings.Join(r.cells(t, name, best), " | "))
+	}
+	return s.String()
+}
+
+// cells are the columns of a side.
+func (r result) cells(t test, side, best string) []string {
+	cells := []string{"–", "–", "–", "–", "–"}
+	if m, ok := r.median(side, t.figure); ok {
+		cells[0] = settle.Digits(m)
+	}
+	if ratio, ok := r.ratio(side, best, t.figure); ok {
+		cells[1] = fmt.Sprintf("%.2f", ratio)
+	}
+	if spread, ok := r.spread(side, t.figure); ok {
+		cells[2] = fmt.Sprintf("±%.1f %%", 100*spread)
+	}
+	if m, ok := r.median(side, "p999"); ok && !t.whole {
+		cells[3] = settle.Digits(m)
+	}
+	if m, ok := r.median(side, overLive); ok && t.whole {
+		cells[4] = fmt.Sprintf("%.2f", m)
+	}
+	return cells
+}
+
+// verdicts returns the table of the bounds.
+func verdicts(judged []judgement) string {
+	if judged == nil {
+		return ""
+	}
+	var s strings.Builder
+	s.WriteString("\n| judged | figure | of | its figure | ratio | bound | A/A | |\n|---|---|---|---|---|---|---|---|\n")
+	for _, j := range judged {
+		name := j.test + ", " + j.side
+		if j.figure != "pair" && j.figure != j.test {
+			name += ", " + j.figure
+		}
+		if j.since != "" {
+			name += ", ratio over that of " + j.since
+		}
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %.3f | %g | ±%.1f %% | %s |\n", name, settle.Digits(j.Figure), j.Peer, settle.Digits(j.Peers), j.Ratio, j.most, 100*j.Spread, j.verdict())
+	}
+	return s.String()
+}
+
+// plain turns Markdown tables into columns for a terminal.
+func plain(text string) string {
+	var s strings.Builder
+	w := tabwriter.NewWriter(&s, 0, 0, 2, ' ', 0)
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "|---") {
+			continue
+		}
+		if row, ok := strings.CutPrefix(strings.TrimSuffix(line, "|\n"), "| "); ok {
+			line = strings.ReplaceAll(row, " | ", "\t") + "\n"
+		} else {
+			w.Flush()
+		}
+		fmt.Fprint(w, line)
+	}
+	w.Flush()
+	return s.String()
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
+)
+
+// A state is the file of -state: what was measured so far, and by what.
+type state struct {
+	Key     string // machine and options; results of another key are refused
+	Results []result
+}
+
+// key names what results must have in common to be compared.
+func (o options) key() string {
+	return fmt.Sprintf("%s; %d programs, %d rounds, check %t", settle.Machine(), o.placements, o.rounds, o.check)
+}
+
+// earlier returns the results that the state file has. A file that does not exist has none.
+func (o options) earlier() ([]result, error) {
+	if o.state == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(o.state)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	var s state
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("-state: %w", err)
+	}
+	if s.Key != o.key() {
+		return nil, fmt.Errorf("-state: %s is of %q, and this run of %q: name another file", o.state, s.Key, o.key())
+	}
+	return s.Results, nil
+}
+
+// keep writes the results into the state file, which is complete at any moment.
+func (o options) keep(results []result) error {
+	if o.state == "" {
+		return nil
+	}
+	text, err := json.Marshal(state{o.key(), results})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(o.state+".part", text, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(o.state+".part", o.state)
+}
+
+// runOf says where the figures of a test come from.
+func (b *bench) runOf(t test) string {
+	return fmt.Sprintf("%s; %d programs of each Go side, %d rounds", settle.Machine(), b.o.placements, b.roundsOf(t))
+}
