@@ -177,7 +177,8 @@ int posix_memalign(void **p, size_t align, size_t size) {
 	return 0;
 }
 
-// malloc_usable_size must be glibc's, also in a program that is linked with another allocator.
+// malloc_usable_size must be glibc's, also in a program that is linked with another allocator. Its first call adds the
+// blocks of dlopen to the recording.
 size_t malloc_usable_size(void *p) {
 	static size_t (*usable)(void *);
 	if (usable == NULL) {
