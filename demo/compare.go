@@ -20,13 +20,17 @@ import (
 	"github.com/strata-go/strata/demo/session"
 )
 
-// checkMemory returns what is wrong with -mem, -paced and -compare, or nothing.
+// checkMemory returns what is wrong with -mem, -trace, -paced and -compare, or nothing.
 func (o *options) checkMemory(given map[string]bool, browser bool) string {
 	switch {
 	case o.mem.Store != session.StoreTiers && o.guard:
 		return "-guard watches the tiers' general heap: use it with -mem tiers"
 	case o.mem.Store != session.StoreTiers && given["budget"]:
 		return "-budget holds tiers to a share: use it with -mem tiers"
+	case o.trace.path != "" && browser:
+		return "-trace writes a file while the game runs, which a browser cannot"
+	case o.mem.Store != session.StoreTiers && o.trace.path != "":
+		return "-trace records what the tiers allocate: use it with -mem tiers"
 	case o.paced && !o.headless:
 		return "-paced is for a run without a window, which has a beat of its own: use it with -headless"
 	case !o.compare && given["svg"]:

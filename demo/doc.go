@@ -20,7 +20,7 @@
 //	the game           -seed -level -autopilot -tour -heat -enemies -particles -assets -config
 //	the window         -size -overlay -screenshot -capture -screen
 //	without a window   -headless -ticks -paced -fast -progress
-//	what is written    -hash -stats -every -books
+//	what is written    -hash -stats -every -trace -books
 //	memory             -mem -budget -guard -resident -slow
 //	compare            -compare -rounds -svg
 //	help               -version -notices -help

@@ -76,7 +76,7 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 		stats = ""
 	}
 	defer o.heed()() // before the first file is made
-	if err := writable(stats, o.screenshot, o.capture, o.svg); err != nil {
+	if err := writable(stats, o.screenshot, o.capture, o.svg, o.trace.path); err != nil {
 		return err
 	}
 	if o.compare {
@@ -91,6 +91,10 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 			o.headless = true
 		}
 	}
+	if err := o.trace.open(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, o.trace.close()) }()
 	play := o.window
 	if o.headless {
 		play = o.unseen
@@ -141,7 +145,7 @@ func (o *options) files() fs.FS {
 // session is what both ways of playing have in common.
 func (o *options) session() session.Config {
 	o.marked = readMarking()
-	mem := tiers.Config{Workers: 2}
+	mem := tiers.Config{Workers: 2, Trace: o.trace.w}
 	var patience time.Duration
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	mem.Reserve[tiers.Static] = 24 << 20

@@ -112,7 +112,7 @@ func (s *store) numbered(name string) (b blocks, err error) {
 // large returns the allocator of large blocks.
 func (s *store) large() memory.Allocator {
 	if s.tiers() {
-		return s.m.Large()
+		return tiers.Recorded(s.m, s.m.Large())
 	}
 	return s.heap
 }

@@ -76,6 +76,8 @@ type Heap struct {
 	undo    undo           // what a request that is refused gives back
 	old     []uint64       // while an epoch runs: the live blocks from before it, which live lacks
 	onShort func(all bool) // see OnShort
+
+	relay func(size, align uintptr) (unsafe.Pointer, error) // of NewRelay: it serves Alloc; otherwise nil
 }
 
 // A class is the hot half of a size class: 32 bytes, two to a cache line.
@@ -304,6 +306,9 @@ func (h *Heap) debugFree(off uintptr) {
 //go:noinline
 func (h *Heap) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 	if h.base == nil {
+		if h.relay != nil {
+			return h.relay(size, al)
+		}
 		return nil, memory.ErrClosed
 	}
 	if !align.Valid(al) {

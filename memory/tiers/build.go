@@ -45,6 +45,7 @@ func New(cfg Config) (_ *Manager, err error) {
 
 // build makes the tiers, the last one first: slab passes large requests to the heap of large.
 func (m *Manager) build() error {
+	m.recorder = newRecorder(m.cfg.Trace, m.base)
 	if err := m.divide(); err != nil {
 		return fmt.Errorf("tiers: %w", err)
 	}

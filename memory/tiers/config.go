@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/trace"
 )
 
 // Config sets the size, budget and behaviour of the tiers. The zero Config suits a small 2D game.
@@ -68,6 +69,13 @@ type Config struct {
 
 	// Tags enables the statistics of tags, see [Tag]. Without Tags a Tag can be made and used, but counts nothing.
 	Tags bool
+
+	// Trace, if not nil, receives the allocation trace of the manager, see "Traces" in the package comment. New begins
+	// the trace, and the last blocks are recorded during Close. Close the Writer after the manager: the manager does
+	// not close it. Until then no other code may use the Writer. If the io.Writer fails or the limit is reached, the
+	// recording stops and the manager goes on; [Inspector.TraceErr] returns the error. The io.Writer is called on the
+	// goroutines of the game and of the workers, one at a time. It must not use the manager.
+	Trace *trace.Writer
 
 	// SoftMark is the share of a budget, above 0 and up to 1, beyond which OnSoft is called. 0 means 0.75.
 	SoftMark float64

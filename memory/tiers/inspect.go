@@ -60,6 +60,10 @@ func (i Inspector) Pages() page.Granted { return page.GrantedBy(i.m.cfg.Source) 
 // and how many were freed. Safe for concurrent use.
 func (i Inspector) RemoteFrees() remote.Stats { return i.m.returned.Stats() }
 
+// TraceErr returns the error that has stopped the recording of Config.Trace: that of its io.Writer, [trace.ErrLimit],
+// or more live blocks than a recording can name. Otherwise TraceErr returns nil. Safe for concurrent use.
+func (i Inspector) TraceErr() error { return i.m.recorder.failure() }
+
 // InLevel reports whether a level has begun and not ended.
 func (i Inspector) InLevel() bool { return i.m.phase&inLevel != 0 }
 

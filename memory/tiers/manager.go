@@ -50,9 +50,10 @@ type Manager struct {
 	returned       *remote.Inbox // blocks that other goroutines have freed
 	returnedClosed bool
 	record
-	pacer   *gcpace.Pacer
-	dropped runtime.Cleanup
-	owner   invariant.Owner
+	recorder *recorder // of Config.Trace; nil without one
+	pacer    *gcpace.Pacer
+	dropped  runtime.Cleanup
+	owner    invariant.Owner
 }
 
 // A course records the state of frames and levels, and which call runs callbacks.
@@ -82,7 +83,7 @@ type record struct {
 // frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If such a block
 // was freed twice, and not allocated again, Alloc panics with a *memory.Misuse.
 func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
-	return m.slab.heap.Alloc(size, align)
+	return m.slab.front.Alloc(size, align)
 }
 
 func (m *Manager) outside(op, where string) *memory.Misuse {

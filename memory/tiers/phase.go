@@ -79,6 +79,7 @@ func (m *Manager) EndFrame() error {
 		return m.order("EndFrame", "", "") // a callback has ended its source
 	}
 	failed := m.inbox.flush()
+	m.recorder.endFrame(m)
 	m.sample(&used)
 	m.frame.tight = tight
 	m.frame.cur = m.frame.shut
@@ -129,6 +130,7 @@ func (m *Manager) BeginLevel() error {
 	m.level.cur = m.level.arena
 	m.level.begun++
 	m.phase |= inLevel
+	m.recorder.beginLevel()
 	return nil
 }
 
@@ -168,6 +170,7 @@ func (m *Manager) EndLevel() (Leaks, error) {
 			m.runHooks(t)
 		}
 	}
+	used := m.level.arena.Used()
 	grown, err := m.endTiers()
 	if m.phase >= closing {
 		return Leaks{}, m.order("EndLevel", "", "") // a callback has ended the source
@@ -180,6 +183,7 @@ func (m *Manager) EndLevel() (Leaks, error) {
 	m.pools.ending++
 	m.level.cur = m.level.shut
 	m.phase &^= inLevel
+	m.recorder.endLevel(m, used)
 	m.pacer.EndLevel()
 	m.left = leaks
 	return leaks, nil

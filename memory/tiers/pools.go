@@ -26,6 +26,7 @@ type poolEntry struct {
 	tag   *Tag   // that it counts for, or nil
 
 	ended   uint64 // the poolsTier.ending in which it was reset last
+	traced  traced // by the recorder
 	atLevel stats  // when the level began or it was registered
 	kept    stats  // after its last reset, or when it was registered
 }
@@ -147,6 +148,7 @@ func (m *Manager) RemovePool(p Pool) bool {
 	for i := range m.pools.all {
 		if same(m.pools.all[i].pool, p) {
 			m.settled("RemovePool")
+			m.recorder.dropped(m.pools.all[i])
 			m.pools.all = append(m.pools.all[:i:i], m.pools.all[i+1:]...)
 			return true
 		}

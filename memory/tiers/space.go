@@ -39,7 +39,7 @@ const (
 )
 
 // Routes. Those below Count are tiers, and Count+k is worker k. Regions of slab and large have other routes if
-// there may be tags: Free, FreeAny and Resize then take their slow path, and need not ask if there are tags.
+// there may be tags or a trace. Then Free, FreeAny and Resize take their slow path, and need not ask for them.
 const (
 	routeSlab  = Count + maxWorkers
 	routeLarge = routeSlab + 1
@@ -215,7 +215,7 @@ func (c *Config) layout(yield func(Tier) bool) {
 
 // route returns the route of a tier's regions.
 func (c *Config) route(t Tier) uint8 {
-	if r := table[t].tagRoute; c.Tags && r > 0 {
+	if r := table[t].tagRoute; (c.Tags || c.Trace != nil) && r > 0 {
 		return r
 	}
 	return uint8(t)

@@ -113,7 +113,7 @@ func noTag(op string) *memory.Misuse {
 func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	m := t.of("Alloc")
 	t.owner.Touch()
-	p, err := m.slab.heap.Alloc(size, align)
+	p, err := m.slab.front.Alloc(size, align)
 	if !m.cfg.Tags {
 		return p, err
 	}

@@ -103,8 +103,9 @@ func (w *Worker) countsOf(id uint8) tagCounts {
 	return w.last.tags[id]
 }
 
-// freed removes the entry of a block that has been freed. The worker's lock is held.
+// freed records that a block has been freed, and removes its entry. The worker's lock is held.
 func (w *Worker) freed(p unsafe.Pointer) {
+	w.recorder.freedBy(Inbox, w.thread, p)
 	if w.tags == nil {
 		return
 	}

@@ -34,7 +34,7 @@ type row struct {
 	space    func(*Config) uintptr // address space in whole regions, of one worker with PerWorker; nil: Reserve
 	least    func(*Config) uintptr // the smallest Reserve in whole regions; nil: one region
 	hooksIn  phase                 // where OnReset accepts hooks; 0: anywhere
-	tagRoute uint8                 // route of its regions with Config.Tags; 0: the tier's number
+	tagRoute uint8                 // route of its regions with Config.Tags or Trace; 0: the tier's number
 	tagged   bool                  // its blocks count in the rows of EachTag
 	ownSoft  bool                  // it calls OnSoft itself, not when its Limit commits
 	recounts bool                  // its counters may go back

@@ -46,7 +46,7 @@ const linkShare = 16
 
 func (t *inboxTier) build(m *Manager) error {
 	for k, part := range t.parts {
-		w, err := newWorker(m, part)
+		w, err := newWorker(m, k, part)
 		if err != nil {
 			return fmt.Errorf("worker %d: %w", k, err)
 		}

@@ -66,6 +66,7 @@ func (s *largeTier) free(m *Manager, op string, p unsafe.Pointer, size uintptr, 
 	if tag != 0 {
 		s.notes.remove(p, tag, noted)
 	}
+	m.recorder.freed(Large, p)
 	return true
 }
 
@@ -78,6 +79,9 @@ func (s *largeTier) resize(m *Manager, p unsafe.Pointer, oldSize, newSize uintpt
 		s.notes.resized(p, tag, noted, newSize)
 		t := m.tags[tag-1]
 		t.peak = max(t.peak, m.taggedBytes(tag))
+	}
+	if ok {
+		m.recorder.resized(Large, p, newSize)
 	}
 	return ok, true
 }

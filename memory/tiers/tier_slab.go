@@ -22,6 +22,7 @@ type slabTier struct {
 	basic
 	noHooks
 	heap  *slab.Heap
+	front *slab.Heap // what Alloc calls: heap, or with a trace a relay that records
 	notes slabNotes
 }
 
@@ -35,6 +36,9 @@ func (s *slabTier) build(m *Manager) (err error) {
 		return err
 	}
 	s.heap.OnShort(m.drain)
+	if s.front = s.heap; m.recorder != nil {
+		s.front = slab.NewRelay(m.allocRecorded)
+	}
 	return nil
 }
 
@@ -51,6 +55,7 @@ func (s *slabTier) free(m *Manager, op string, p unsafe.Pointer, size uintptr, k
 	if n != nil {
 		s.notes.remove(n, class)
 	}
+	m.recorder.freed(Slab, p)
 	return true
 }
 
@@ -61,6 +66,9 @@ func (s *slabTier) resize(m *Manager, p unsafe.Pointer, oldSize, newSize uintptr
 	}
 	if ok = s.heap.Resize(p, oldSize, newSize); ok && n != nil {
 		s.notes.resized(n, class, newSize)
+	}
+	if ok {
+		m.recorder.resized(Slab, p, newSize)
 	}
 	return ok, true
 }

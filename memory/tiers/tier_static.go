@@ -22,6 +22,8 @@ type staticTier struct {
 	hookList
 	arena *plan.Arena // of this level; nil if none was declared
 	past  stats       // of the levels that have ended
+
+	recorder *recorder // of the manager, or nil
 }
 
 // Declare places the level's static buffers according to the plan p. It returns the arena of these buffers, which is
@@ -46,6 +48,7 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 		return nil, fmt.Errorf("tiers: static: %w", err)
 	}
 	m.static.arena = a
+	m.recorder.declared(a)
 	return a, nil
 }
 
@@ -54,7 +57,7 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 func (m *Manager) Static() *plan.Arena { return m.static.arena }
 
 // build does nothing: Declare makes an arena for each level.
-func (s *staticTier) build(*Manager) error { return nil }
+func (s *staticTier) build(m *Manager) error { s.recorder = m.recorder; return nil }
 
 // free frees nothing: a buffer is valid until EndLevel.
 func (s *staticTier) free(_ *Manager, _ string, p unsafe.Pointer, size uintptr, known bool) bool {
@@ -123,9 +126,11 @@ func (s *staticTier) closeArena() error {
 	if s.arena == nil {
 		return nil
 	}
+	base := s.arena.Base()
 	if err := s.arena.Close(); err != nil {
 		return fmt.Errorf("tiers: static: %w", err)
 	}
+	s.recorder.freed(Static, base)
 	was := s.arena.Stats()
 	s.past.Peak = max(s.past.Peak, was.Peak)
 	s.past.Allocs += was.Allocs

@@ -31,11 +31,13 @@ type Worker struct {
 	limit *page.Limit
 	over  bool // closed
 
-	m     *Manager
-	part  *page.Carve     // its part of the reservation
-	tags  *largeNotes     // nil without Config.Tags
-	sizes invariant.Lives // of the blocks, for the game goroutine in debug builds
-	views []*WorkerTag    // what Tag returned
+	m        *Manager
+	recorder *recorder       // of the manager, or nil
+	thread   uint32          // in a trace: its index plus 1
+	part     *page.Carve     // its part of the reservation
+	tags     *largeNotes     // nil without Config.Tags
+	sizes    invariant.Lives // of the blocks, for the game goroutine in debug builds
+	views    []*WorkerTag    // what Tag returned
 
 	scratch scratch
 
@@ -70,9 +72,9 @@ type gameTarget struct {
 func (t gameTarget) Generation(p unsafe.Pointer) uint32 { return t.slab.Generation(p) }
 
 // FreeRun frees the blocks of slab at the front of offs, as slab.Heap.FreeRun does. It leaves the
-// first one that is not of slab, and with tags every one, to FreeAny.
+// first one that is not of slab, and with tags or a trace every one, to FreeAny.
 func (t gameTarget) FreeRun(base unsafe.Pointer, offs []uintptr) int {
-	if t.m.cfg.Tags {
+	if t.m.cfg.Tags || t.m.recorder != nil {
 		return 0
 	}
 	return t.slab.FreeRun(base, offs)
@@ -91,11 +93,11 @@ func (t workerTarget) Generation(p unsafe.Pointer) uint32 { return t.heap.Genera
 // means no limit to a page.Limit.
 func (c *Config) share(workers int) uintptr { return max(c.Budget[Inbox]/uintptr(workers), 1) }
 
-// newWorker makes the heap of a worker in its part of the reservation, with an equal share of
+// newWorker makes the heap of worker k in its part of the reservation, with an equal share of
 // the tier's budget.
-func newWorker(m *Manager, part *page.Carve) (*Worker, error) {
+func newWorker(m *Manager, k int, part *page.Carve) (*Worker, error) {
 	cfg := &m.cfg
-	w := &Worker{m: m, part: part, limit: page.NewLimit(part, cfg.share(cfg.Workers))}
+	w := &Worker{m: m, recorder: m.recorder, thread: uint32(k) + 1, part: part, limit: page.NewLimit(part, cfg.share(cfg.Workers))}
 	if cfg.OnSoft != nil {
 		w.limit.OnSoft(cfg.softMark(w.limit.Budget()), func(_, _ uintptr) { w.soft.Add(1) })
 	}
@@ -137,6 +139,9 @@ func (w *Worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
 	p, err := w.heap.Alloc(size, align)
 	if invariant.Debug && err == nil {
 		w.sizes.BeginAt(p, size)
+	}
+	if err == nil {
+		w.recorder.alloc(Inbox, w.thread, p, size, align)
 	}
 	return p, err
 }

@@ -45,7 +45,7 @@
 //	2 resize     distance varint; new size varint
 //	3 tick       nothing: a frame, request or other unit of the program has ended
 //	4 level      1: a level begins; 0: it ends; varint
-//	5 used       bytes varint: an arena had so many bytes in use at the end of the tick, and frees them
+//	5 used       bytes varint: an arena had so many bytes in use when its tick or level ended, in place of blocks
 //
 // An alloc adds a block: the first block has number 0. A distance is the number of the newest block less the number
 // of the named block, so 0 names the newest block. The named block must be live: allocated, and not freed. A resized

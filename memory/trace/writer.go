@@ -137,7 +137,7 @@ func (t *Writer) Level(at Where, begin bool) {
 	t.buf = appendNumber(b, n)
 }
 
-// Used records how many bytes of an arena are in use at the end of a tick, in place of the blocks.
+// Used records how many bytes of an arena were in use when its tick or level ended, in place of the blocks.
 func (t *Writer) Used(at Where, bytes uint64) {
 	b := t.begin(Used, at)
 	t.buf = appendNumber(b, min(bytes, maxSize))
