@@ -37,7 +37,7 @@ func objectsEach[T any](t *testing.T, s *Session, name string) uint64 {
 	}
 	until(func() bool { return k.State() == stream.Loaded && quiet() })
 	again()
-	return testenv.LeastObjects(20, again)
+	return testenv.LeastObjects(10, again)
 }
 
 // What an asset of each kind costs the Go heap is a small number, whatever it decodes to: the package comment of

@@ -119,7 +119,7 @@ func TestGround_AViewWithoutRoomLeavesItSoft(t *testing.T) {
 	}
 	lines := 0
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: l, GroundBytes: 8 * ground.Bytes, Log: func(err error) { lines++ }})
-	play(t, s, 300)
+	play(t, s, 60)
 	still(t, s, under[0], func() bool { return lines > 0 }) // on a busy machine the pictures come after these ticks
 	l.refuse = nil
 	still(t, s, under[3], func() bool { return s.allShown(under[3]) })
@@ -133,7 +133,7 @@ func TestGround_WorkersWithoutRoomLeaveItSoft(t *testing.T) {
 		full := tiers.Config{}
 		cfg.Memory.Budget[tiers.Inbox] = uintptr(share * float64(full.Reserved(tiers.Inbox)))
 		s := newSession(t, cfg)
-		play(t, s, 300)
+		play(t, s, played(300))
 		t.Logf("share %g: %d lines, %+v", share, lines, s.Ground.Stats())
 		if lines > 40 {
 			t.Errorf("share %g: %d lines", share, lines)

@@ -191,12 +191,9 @@ func TestGround_TwoWaysToAPlaceShowTheSame(t *testing.T) {
 }
 
 func TestGround_DoesNotReachTheGame(t *testing.T) {
-	ticks := uint64(200)
-	if full() {
-		ticks = 600
-	}
+	ticks := played(600)
 	hash := func(v GroundView) uint64 {
-		s := newSession(t, Config{Game: game.Config{Seed: 7}, View: v})
+		s := newSession(t, Config{Game: game.Config{Seed: 7}, View: v, GroundBytes: 8 * ground.Bytes})
 		play(t, s, ticks)
 		return s.Game.Hash()
 	}
@@ -220,8 +217,9 @@ func TestGround_FilesThatDoNotComeHoldNothingUp(t *testing.T) {
 	cfg := Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes, FS: files}
 	cfg.Patience = time.Hour // where everything is watched, and shared, two times 300 ticks may take longer than a worker is waited for
 	s := newSession(t, cfg)
-	play(t, s, 300)
-	if a, b := plainly(t, 300), s.Game.Hash(); a != b {
+	ticks := played(300)
+	play(t, s, ticks)
+	if a, b := plainly(t, ticks), s.Game.Hash(); a != b {
 		t.Errorf("hash %x, and %x without recipes", a, b)
 	}
 	if st := s.Ground.Stats(); st.Ready != 0 || st.SoftSeconds != st.SeenSeconds || st.Peak > 8 {
@@ -315,7 +313,7 @@ func TestGround_AKeyEndsTheAttractModeAndItsGround(t *testing.T) {
 // The stamps go when the streamer closes, and workers may be drawing with them.
 func TestGround_CloseInTheMiddleOfComposing(t *testing.T) {
 	for i := range 4 {
-		s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t)})
+		s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes})
 		play(t, s, 1)
 		s.Ground.tick(under[i%4], vec{})
 		for s.Stream.Stats().InFlight == 0 {

@@ -49,7 +49,7 @@ func TestGround_WhatHasFailedIsTriedAgainWhereOneRests(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			files := gone{assets.FS(), suffix, new(atomic.Bool)}
 			lines := 0
-			s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), FS: files, Log: func(error) { lines++ }})
+			s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes, FS: files, Log: func(error) { lines++ }})
 			play(t, s, 1)
 			rests(t, s, under[0], 900)
 			said := lines
@@ -128,7 +128,7 @@ func TestSession_FilesThatChangeAreShownAnew(t *testing.T) {
 			files := changing{assets.FS(), name, data, new(atomic.Bool)}
 			sunk := map[string]int{}
 			v := NewStandIn()
-			s := newSession(t, Config{Game: game.Config{Seed: 7}, View: v, FS: files, Watch: time.Second,
+			s := newSession(t, Config{Game: game.Config{Seed: 7}, View: v, GroundBytes: 8 * ground.Bytes, FS: files, Watch: time.Second,
 				Sink: func(id string, _ stream.Picture) error { sunk[id]++; return nil }})
 			play(t, s, 1)
 			rests(t, s, under[0], 240)

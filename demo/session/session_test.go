@@ -69,30 +69,25 @@ func check(t testing.TB, s *Session) {
 	}
 }
 
-// plainly is the state after so many ticks of seed 7, played once for all tests that compare with it. A
-// run that is not of the long tests plays no more than 400 ticks, if no test needs more.
+// plainly is the state after so many ticks of seed 7, played once for all tests that compare with it.
 func plainly(t *testing.T, ticks uint64) uint64 {
 	t.Helper()
-	p, stops := &plain[1], []uint64{200, 300, 400, 600, 1200, 1300}
-	if !full() && ticks <= 400 {
-		p, stops = &plain[0], stops[:3]
-	}
-	p.once.Do(func() {
-		p.hash = map[uint64]uint64{}
+	plain.once.Do(func() {
+		plain.hash = map[uint64]uint64{}
 		s := newSession(t, Config{Game: game.Config{Seed: 7}})
-		for _, stop := range stops {
-			play(t, s, stop-s.Game.Ticks)
-			p.hash[stop] = s.Game.Hash()
+		for _, stop := range []uint64{300, 400, 600, 1200, 1300} {
+			play(t, s, played(stop)-s.Game.Ticks)
+			plain.hash[played(stop)] = s.Game.Hash()
 		}
 	})
-	h, ok := p.hash[ticks]
+	h, ok := plain.hash[ticks]
 	if !ok {
-		t.Fatalf("nobody has looked after %d ticks", ticks)
+		t.Fatalf("the state after %d ticks is unknown", ticks)
 	}
 	return h
 }
 
-var plain [2]struct {
+var plain struct {
 	once sync.Once
 	hash map[uint64]uint64 // by ticks
 }
@@ -103,10 +98,7 @@ func TestSession_HashIsAFunctionOfTheSeed(t *testing.T) {
 		play(t, s, ticks)
 		return s.Game.Hash()
 	}
-	ticks := uint64(300)
-	if full() {
-		ticks = 1300
-	}
+	ticks := played(1300)
 	first := plainly(t, ticks)
 	if again := hash(7, ticks); again != first {
 		t.Errorf("seed 7 gave %x and then %x", first, again)
@@ -117,7 +109,7 @@ func TestSession_HashIsAFunctionOfTheSeed(t *testing.T) {
 	if alone != first {
 		t.Errorf("seed 7 gave %x, and %x on one processor", first, alone)
 	}
-	if other, first := hash(8, 300), plainly(t, 300); other == first {
+	if other, first := hash(8, played(300)), plainly(t, played(300)); other == first {
 		t.Errorf("seeds 7 and 8 both gave %x", first)
 	}
 }
@@ -155,14 +147,15 @@ func bare(t *testing.T, cfg game.Config, ticks uint64) uint64 {
 
 // A session loads, streams and measures, and the game is the one that is played without it.
 func TestSession_GameIsTheOneWithoutASession(t *testing.T) {
-	if a, b := plainly(t, 400), bare(t, game.Config{Seed: 7}, 400); a != b {
+	ticks := played(400)
+	if a, b := plainly(t, ticks), bare(t, game.Config{Seed: 7}, ticks); a != b {
 		t.Errorf("hash %x in a session, and %x without one", a, b)
 	}
 }
 
 // The files' order of arrival must not reach the simulation: a slow disk, the same game.
 func TestSession_LoadingTimeDoesNotReachTheGame(t *testing.T) {
-	ticks := long()
+	ticks := played(1200)
 	slow := newSession(t, Config{Game: game.Config{Seed: 7}, FS: slowFS{assets.FS()}})
 	play(t, slow, ticks)
 	if a, b := plainly(t, ticks), slow.Game.Hash(); a != b {
@@ -173,12 +166,16 @@ func TestSession_LoadingTimeDoesNotReachTheGame(t *testing.T) {
 // full reports whether the long tests run.
 func full() bool { return !testenv.Brief() }
 
-// long is twenty seconds of play if the long tests run. In 400 ticks all goroutines meet as well.
-func long() uint64 {
-	if full() {
-		return 1200
+// played returns how many ticks a comparison of states plays: most of them if the long tests run, and 200 otherwise. In
+// 200 ticks enemies are hit, fields are replaced, and all goroutines meet. The gate's race build, with -short, plays 400.
+func played(most uint64) uint64 {
+	switch {
+	case full():
+		return most
+	case testenv.Full():
+		return min(most, 400)
 	}
-	return 400
+	return 200
 }
 
 type slowFS struct{ fs.FS }
@@ -189,10 +186,9 @@ func (s slowFS) Open(name string) (fs.File, error) {
 }
 
 func TestSession_PausedFramesDoNotReachTheGame(t *testing.T) {
-	a := newSession(t, Config{Game: game.Config{Seed: 5}})
-	b := newSession(t, Config{Game: game.Config{Seed: 5}})
-	play(t, a, 400)
-	play(t, b, 250)
+	ticks := played(400)
+	b := newSession(t, Config{Game: game.Config{Seed: 7}})
+	play(t, b, ticks/2)
 	for i := range 9 {
 		var in engine.Input
 		in.Pressed.Set(game.Pause, i == 0 || i == 8)
@@ -200,8 +196,8 @@ func TestSession_PausedFramesDoNotReachTheGame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	play(t, b, 400-b.Game.Ticks)
-	if x, y := a.Game.Hash(), b.Game.Hash(); x != y {
+	play(t, b, ticks-b.Game.Ticks)
+	if x, y := plainly(t, ticks), b.Game.Hash(); x != y {
 		t.Errorf("hash %x, and %x after a pause", x, y)
 	}
 }
@@ -236,7 +232,7 @@ func TestSession_PlayIsSparedCollections(t *testing.T) {
 
 func TestSession_EveryTierIsUsed(t *testing.T) {
 	s := newSession(t, Config{Game: game.Config{Seed: 7}})
-	play(t, s, 1200)
+	play(t, s, 300)
 	var snap tiers.Snapshot
 	s.Mem.Snapshot(&snap)
 	for _, x := range snap.Tiers {
@@ -415,7 +411,7 @@ func TestSession_AutopilotGoesFromRealmToRealm(t *testing.T) {
 		for s.RealmsEnded() == i {
 			play(t, s, 1)
 		}
-		play(t, s, 200)
+		play(t, s, played(400)/2)
 		check(t, s)
 	}
 	if s.Game.Round != 1 || s.Game.Manifest.Name != "ember" {
@@ -431,7 +427,7 @@ func TestSession_AutopilotGoesFromRealmToRealm(t *testing.T) {
 func TestSession_AGuardedGameIsCleanAndTheSame(t *testing.T) {
 	var log []error
 	guarded := newSession(t, Config{Game: game.Config{Seed: 7, Guard: true}, Log: func(err error) { log = append(log, err) }})
-	ticks := long()
+	ticks := played(1200)
 	play(t, guarded, ticks)
 	if a, b := plainly(t, ticks), guarded.Game.Hash(); a != b {
 		t.Errorf("hash %x, and %x under guard", a, b)
@@ -531,8 +527,9 @@ func TestSession_SoftMarkOfThePoolsShrinksTheWorld(t *testing.T) {
 	if s.short && told == n {
 		t.Error("the tick does not look at the mark")
 	}
-	play(t, s, 1200-s.Game.Ticks)
-	if h := s.Game.Hash(); h != plainly(t, 1200) {
+	ticks := played(1200)
+	play(t, s, ticks-s.Game.Ticks)
+	if h := s.Game.Hash(); h != plainly(t, ticks) {
 		t.Errorf("hash %#x: the simulation noticed", h)
 	}
 	check(t, s)
