@@ -7,6 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/buddy"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -44,8 +45,13 @@ func backs(bytes uint64) error {
 	return errors.Join(src.Commit(m, 0, m.Size), src.Release(m))
 }
 
-func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
-func TestFaults(t *testing.T)      { memtest.Each(t, subjects, memtest.Faults) }
+func TestConformance(t *testing.T) {
+	memtest.Each(t, testenv.Some(subjects, "Binary", "FibonacciFine"), memtest.Run)
+}
+
+func TestFaults(t *testing.T) {
+	memtest.Each(t, testenv.Some(subjects, "BinaryFine", "Fibonacci"), memtest.Faults)
+}
 
 func FuzzBinary(f *testing.F)        { memtest.Fuzz(f, subjects["Binary"]) }
 func FuzzFibonacci(f *testing.F)     { memtest.Fuzz(f, subjects["Fibonacci"]) }

@@ -80,7 +80,10 @@ func (c *checker) order() {
 func (c *checker) tiling() {
 	h := c.h
 	runs, end := h.runs, uint64(0) // where the last one that was visited ends
-	for off := range uint64(len(h.live)) {
+	for off := uint64(0); off < uint64(len(h.live)); off++ {
+		if off += c.inside(off, end, runs); off == uint64(len(h.live)) {
+			break
+		}
 		isRun := len(runs) > 0 && uint64(runs[0].off) == off
 		n := h.live[off]
 		if (isRun || n != 0) && off < end {
@@ -109,4 +112,26 @@ func (c *checker) tiling() {
 	if end != uint64(h.committed()) {
 		c.fail("blocks and runs end at granule %d, %d are committed", end, h.committed())
 	}
+}
+
+// inside returns how many granules from off on need no look: nothing starts there, and the last one that was visited
+// reaches beyond them, or they are not committed.
+func (c *checker) inside(off, end uint64, runs []run) uint64 {
+	stop := end
+	if off >= uint64(c.h.committed()) {
+		stop = uint64(len(c.h.live))
+	}
+	if len(runs) > 0 && uint64(runs[0].off) >= off {
+		stop = min(stop, uint64(runs[0].off))
+	}
+	if stop <= off {
+		return 0
+	}
+	rest := c.h.live[off:min(stop, uint64(len(c.h.live)))]
+	for i, n := range rest {
+		if n != 0 {
+			return uint64(i)
+		}
+	}
+	return uint64(len(rest))
 }

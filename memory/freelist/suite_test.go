@@ -7,6 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/freelist"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -45,8 +46,13 @@ func backs(bytes uint64) error {
 	return errors.Join(src.Commit(m, 0, m.Size), src.Release(m))
 }
 
-func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
-func TestFaults(t *testing.T)      { memtest.Each(t, subjects, memtest.Faults) }
+func TestConformance(t *testing.T) {
+	memtest.Each(t, testenv.Some(subjects, "FirstFit", "Fine", "Coarse"), memtest.Run)
+}
+
+func TestFaults(t *testing.T) {
+	memtest.Each(t, testenv.Some(subjects, "NextFit", "Words"), memtest.Faults)
+}
 
 func FuzzFirstFit(f *testing.F) { memtest.Fuzz(f, subjects["FirstFit"]) }
 func FuzzNextFit(f *testing.F)  { memtest.Fuzz(f, subjects["NextFit"]) }

@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/tlsf"
@@ -72,15 +73,11 @@ var subjects = map[string]memtest.Subject{
 }
 
 func TestConformance(t *testing.T) {
-	for name, s := range subjects {
-		t.Run(name, func(t *testing.T) { memtest.Run(t, s) })
-	}
+	memtest.Each(t, testenv.Some(subjects, "TLSF/quarantine", "Bare/quarantine"), memtest.Run)
 }
 
 func TestFaults(t *testing.T) {
-	for name, s := range subjects {
-		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })
-	}
+	memtest.Each(t, testenv.Some(subjects, "Linear", "Slab/quarantine"), memtest.Faults)
 }
 
 func FuzzLinear(f *testing.F)     { memtest.Fuzz(f, subjects["Linear"]) }

@@ -88,7 +88,6 @@ func (m *machine) step(op byte, al, arg uint32) {
 }
 
 func (m *machine) alloc(size, al uintptr) {
-	m.tb.Helper()
 	var p unsafe.Pointer
 	var err error
 	before := stats(m.tb, m.a)
@@ -216,14 +215,12 @@ func (m *machine) trim() {
 
 // sample notes the most that was ever in use and committed.
 func (m *machine) sample() {
-	m.tb.Helper()
 	st := stats(m.tb, m.a)
 	m.most, m.committed = max(m.most, st.InUse), max(m.committed, st.Committed)
 }
 
 // count compares the allocator's books with the shadow's.
 func (m *machine) count() {
-	m.tb.Helper()
 	st := stats(m.tb, m.a)
 	if live := uint64(len(m.shadow.Live())); !m.s.KeepsFreed && st.Live != live {
 		m.tb.Fatalf("Stats.Live is %d with %d blocks live", st.Live, live)

@@ -31,9 +31,9 @@ func Opened[A memory.Checker](tb testing.TB, a A, err error) A {
 
 // MustAlloc returns a block of size bytes of a, aligned to align. If Alloc fails, MustAlloc ends the test.
 func MustAlloc(tb testing.TB, a memory.Allocator, size, align uintptr) unsafe.Pointer {
-	tb.Helper()
 	p, err := a.Alloc(size, align)
 	if err != nil {
+		tb.Helper() // not before: it costs more than an Alloc
 		tb.Fatalf("Alloc(%d, %d): %v", size, align, err)
 	}
 	return p
@@ -41,8 +41,8 @@ func MustAlloc(tb testing.TB, a memory.Allocator, size, align uintptr) unsafe.Po
 
 // MustCheck ends the test if Check of c returns an error.
 func MustCheck(tb testing.TB, c memory.Checker) {
-	tb.Helper()
 	if err := c.Check(); err != nil {
+		tb.Helper()
 		tb.Fatalf("Check: %v", err)
 	}
 }

@@ -270,6 +270,10 @@ func randomProgram(t testing.TB, s Subject) {
 }
 
 func allocInto(t testing.TB, a memory.Allocator, shadow *Shadow, size, al uintptr) {
-	t.Helper()
-	shadow.Add(MustAlloc(t, a, size, al), size, al)
+	p, err := a.Alloc(size, al)
+	if err != nil {
+		t.Helper()
+		t.Fatalf("Alloc(%d, %d): %v", size, al, err)
+	}
+	shadow.Add(p, size, al)
 }

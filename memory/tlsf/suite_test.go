@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -60,8 +61,13 @@ func backs(bytes uint64) error {
 	return errors.Join(src.Commit(m, 0, m.Size), src.Release(m))
 }
 
-func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
-func TestFaults(t *testing.T)      { memtest.Each(t, subjects, memtest.Faults) }
+func TestConformance(t *testing.T) {
+	memtest.Each(t, testenv.Some(subjects, "Quick", "Fine", "Pools"), memtest.Run)
+}
+
+func TestFaults(t *testing.T) {
+	memtest.Each(t, testenv.Some(subjects, "Quick", "Pools"), memtest.Faults)
+}
 
 func FuzzEager(f *testing.F) { memtest.Fuzz(f, subjects["Eager"]) }
 func FuzzQuick(f *testing.F) { memtest.Fuzz(f, subjects["Quick"]) }

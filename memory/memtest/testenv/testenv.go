@@ -37,6 +37,23 @@ func Short() bool { return testing.Short() || invariant.Debug && !Full() }
 // Full returns false.
 func Brief() bool { return testing.Short() || !Full() }
 
+// Some returns all entries if Full returns true, and those with the given keys otherwise. It is for cases that differ
+// from each other in numbers alone. Some panics if a key is missing.
+func Some[V any](all map[string]V, keys ...string) map[string]V {
+	some := map[string]V{}
+	for _, key := range keys {
+		v, ok := all[key]
+		if !ok {
+			panic(fmt.Sprintf("there is no %q", key))
+		}
+		some[key] = v
+	}
+	if Full() {
+		return all
+	}
+	return some
+}
+
 // Long skips the test t, which takes long, unless Full returns true.
 func Long(t testing.TB) {
 	t.Helper()

@@ -3,6 +3,7 @@ package testenv
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -142,6 +143,24 @@ func TestFull_KnowsItsTwoValues(t *testing.T) {
 		}
 	}()
 	Full()
+}
+
+func TestSome_ReturnsAllIfTheLongTestsRun(t *testing.T) {
+	all := map[string]int{"a": 1, "b": 2, "c": 3}
+	for value, want := range map[string]map[string]int{"": {"a": 1, "c": 3}, "full": all} {
+		t.Setenv(Variable, value)
+		if got := Some(all, "a", "c"); !maps.Equal(got, want) {
+			t.Errorf("%s=%q: %v, want %v", Variable, value, got, want)
+		}
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.Contains(said, `"d"`) {
+					t.Errorf("%s=%q, an unknown key: %v", Variable, value, said)
+				}
+			}()
+			Some(all, "d")
+		}()
+	}
 }
 
 func TestMissing_FailsInCI(t *testing.T) {
