@@ -94,7 +94,7 @@ func TestPaths_EachIsTriedBeforePlay(t *testing.T) {
 func TestEvery_WritesARowForEachNTicks(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.csv")
-	if code, _, errs := demo("-headless", "-ticks", "200", "-seed", "7", "-every", "20", "-stats", path); code != 0 {
+	if code, _, errs := demo("-headless", "-ticks", "100", "-seed", "7", "-every", "10", "-stats", path); code != 0 {
 		t.Fatal(errs)
 	}
 	f, err := os.Open(path)
@@ -107,7 +107,7 @@ func TestEvery_WritesARowForEachNTicks(t *testing.T) {
 		t.Fatalf("%d rows of %d, %v", len(rows), len(rows[0]), err)
 	}
 	for i, row := range rows[1:] {
-		if row[0] != strconv.Itoa(20*(i+1)) {
+		if row[0] != strconv.Itoa(10*(i+1)) {
 			t.Errorf("row %d is of tick %s", i, row[0])
 		}
 		for k, cell := range row {
@@ -133,8 +133,8 @@ func TestEvery_WritesARowForEachNTicks(t *testing.T) {
 // The series is taken without a change to what it watches.
 func TestEvery_DoesNotChangeTheHash(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out.json")
-	_, a, _ := demo("-headless", "-ticks", "200", "-hash")
-	_, b, _ := demo("-headless", "-ticks", "200", "-hash", "-every", "7", "-stats", path)
+	_, a, _ := demo("-headless", "-ticks", "100", "-hash")
+	_, b, _ := demo("-headless", "-ticks", "100", "-hash", "-every", "7", "-stats", path)
 	_, ha, ok := strings.Cut(a, "hash ")
 	_, hb, _ := strings.Cut(b, "hash ")
 	if !ok || ha != hb {

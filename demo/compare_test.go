@@ -26,7 +26,7 @@ func TestMem_SameHashInEachAndNoGoroutineIsLeft(t *testing.T) {
 	var first string
 	for _, name := range session.StoreNames() {
 		path := filepath.Join(t.TempDir(), "out.json")
-		code, _, stderr := demo("-headless", "-ticks", "300", "-seed", "7", "-heat", "4", "-mem", name, "-stats", path)
+		code, _, stderr := demo("-headless", "-ticks", "150", "-seed", "7", "-heat", "4", "-mem", name, "-stats", path)
 		if code != 0 {
 			t.Fatalf("%s: exit %d, %s", name, code, stderr)
 		}

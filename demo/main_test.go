@@ -36,7 +36,7 @@ func demo(args ...string) (code int, stdout, stderr string) {
 func TestSlow_ChangesWhenFilesArriveAndNothingElse(t *testing.T) {
 	play := func(args ...string) (hash string, took time.Duration) {
 		began := time.Now()
-		code, stdout, stderr := demo(append(strings.Fields("-headless -ticks 120 -seed 7 -hash"), args...)...)
+		code, stdout, stderr := demo(append(strings.Fields("-headless -ticks 60 -seed 7 -hash"), args...)...)
 		_, hash, _ = strings.Cut(stdout, "hash ")
 		if code != 0 || hash == "" {
 			t.Fatalf("exit %d: %s", code, stderr)
@@ -145,7 +145,7 @@ func TestHeadless_WritesTheWholeReport(t *testing.T) {
 }
 
 func TestTour_StreamsHeadlessAndSaysHow(t *testing.T) {
-	code, stdout, stderr := demo("-headless", "-tour", "zigzag", "-fast", "-resident", "8", "-ticks", "400", "-every", "100", "-stats", "-")
+	code, stdout, stderr := demo("-headless", "-tour", "zigzag", "-fast", "-resident", "8", "-ticks", "200", "-every", "50", "-stats", "-")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -154,12 +154,12 @@ func TestTour_StreamsHeadlessAndSaysHow(t *testing.T) {
 		t.Fatalf("%v in %q", err, stdout)
 	}
 	st, g := &r.Stream, &r.Stream.Ground
-	if r.Ticks != 400 || g.ResidentBudget != 8<<20 || g.ResidentPeak == 0 || g.ResidentPeak > g.ResidentBudget || g.Asked == 0 || g.SeenSeconds == 0 ||
+	if r.Ticks != 200 || g.ResidentBudget != 8<<20 || g.ResidentPeak == 0 || g.ResidentPeak > g.ResidentBudget || g.Asked == 0 || g.SeenSeconds == 0 ||
 		st.FrameBytesMax > st.FrameBudget || st.HandOverMS.Max == 0 || len(r.Series) != 4 || r.Series[3].Ground.Asked != g.Asked {
 		t.Errorf("%+v\n%+v", st, r.Series)
 	}
 	path := filepath.Join(t.TempDir(), "out.csv")
-	if code, _, stderr := demo("-headless", "-tour", "-fast", "-ticks", "120", "-every", "60", "-stats", path); code != 0 {
+	if code, _, stderr := demo("-headless", "-tour", "-fast", "-resident", "8", "-ticks", "60", "-every", "30", "-stats", path); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	data, err := os.ReadFile(path)
@@ -200,7 +200,7 @@ func TestHeadless_WritesCSV(t *testing.T) {
 
 func TestHeadless_SameSeedSameHash(t *testing.T) {
 	hash := func(seed string) string {
-		_, stdout, _ := demo("-headless", "-ticks", "120", "-seed", seed, "-hash")
+		_, stdout, _ := demo("-headless", "-ticks", "60", "-seed", seed, "-hash")
 		_, h, _ := strings.Cut(stdout, "hash ")
 		return h
 	}
@@ -249,7 +249,7 @@ func TestStats_NothingIsHalfWritten(t *testing.T) {
 }
 
 func TestBudget_ATenthOfEverythingIsPlayable(t *testing.T) {
-	code, _, stderr := demo("-headless", "-ticks", "300", "-seed", "7", "-budget", "all=0.1")
+	code, _, stderr := demo("-headless", "-ticks", "120", "-seed", "7", "-budget", "all=0.1")
 	if code != 0 {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
@@ -273,7 +273,7 @@ func TestWithoutADisplayItSaysSoAndPlaysHeadless(t *testing.T) {
 }
 
 func TestBooks_AddUpWithoutAWindow(t *testing.T) {
-	code, stdout, stderr := demo("-headless", "-ticks", "300", "-books")
+	code, stdout, stderr := demo("-headless", "-ticks", "60", "-books")
 	if runtime.GOOS != "linux" {
 		if code != 1 || !strings.Contains(stderr, "-books: resident: ") {
 			t.Errorf("exit %d, %s", code, stderr)
@@ -283,7 +283,7 @@ func TestBooks_AddUpWithoutAWindow(t *testing.T) {
 	if code != 0 || !strings.Contains(stdout, " mappings, ") || !strings.Contains(stdout, "\ntiers ") {
 		t.Errorf("exit %d, %s\n%s", code, stderr, stdout)
 	}
-	explained(t, "-headless", "-ticks", "300")
+	explained(t, "-headless", "-ticks", "120")
 }
 
 // A window brings some sixty libraries of C and what they allocate.

@@ -27,7 +27,7 @@ import (
 )
 
 // kills is how many runs are killed: -kills 100 is the nightly's.
-var kills = flag.Int("kills", 0, "how many runs TestSignals kills; 0: 6, and 12 if the long tests run")
+var kills = flag.Int("kills", 0, "how many runs TestSignals kills; 0: 5, and 12 if the long tests run")
 
 // hangups makes a SIGHUP end the children of this test if this process ignores it, as under nohup. A child inherits
 // that a signal is ignored, but not that it is caught.
@@ -47,7 +47,7 @@ func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 	exe := program(t)
 	hangups(t)
 	if *kills == 0 {
-		if *kills = 6; testenv.Full() {
+		if *kills = 5; testenv.Full() {
 			*kills = 12
 		}
 	}
@@ -61,7 +61,10 @@ func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
 	}
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL, syscall.SIGHUP, syscall.SIGKILL, syscall.SIGKILL}
 	written, unfinished := 0, 0
-	span := max(time.Second, 4*shortest(t, exe)) // of the moments of the kills
+	span := 4 * shortest(t, exe) // of the moments of the kills
+	if testenv.Full() {
+		span = max(span, time.Second)
+	}
 	kill := func(i int) {
 		dir := t.TempDir()
 		sig, args := signals[i%len(signals)], runs[i%len(runs)]
