@@ -1,0 +1,293 @@
+package trace
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"math/bits"
+)
+
+// A Program is a trace in a form that a replay can run without work of its own: a flat list of operations on slots. A
+// slot is a place in a table of live blocks. Slots are reused, so the table has as many slots as blocks are live at
+// once. A replay in Go and one in C run the same list in a loop of equal cost.
+//
+// The file of a program is little endian. [ParseProgram] checks all of it. A replay may map it and use it as it is.
+//
+//	0    magic "strprog" 0x1A
+//	8    version uint32          1
+//	12   slots uint32
+//	16   operations in the list, uint64
+//	24   of these, those of the trace, uint64; the rest frees what is live at its end, and is not timed
+//	32   of these, allocations, frees and resizes, uint64
+//	40   index of the operation after which most bytes are live, uint64
+//	48   the bytes that are live then, uint64
+//	56   bytes of the largest block, uint32
+//	60   checksum of bytes 0 to 59 and of the list, uint32
+//	64   the list, 16 bytes each:
+//	     kind uint8, log2 of the alignment uint8, tier uint8, 0; slot uint32; size uint32; old size uint32
+//
+// The kinds are 0 alloc, 1 free, 2 resize, 3 tick and 4 alloc with an alignment above 16. A replay frees in 1 a block of
+// size bytes, and changes in 2 a block from old size to size.
+//
+// A program differs from its trace in these points. Blocks below 8 bytes have 8, so that a replay can write a word.
+// Alignments above 4096 are 4096. Levels, used bytes and threads are left out: one thread runs everything.
+type Program struct {
+	Slots      int
+	Ops        []Op
+	Timed      int    // the first operations, which are of the trace
+	Operations int    // of these, allocations, frees and resizes
+	PeakAt     int    // the operation after which most bytes are live
+	Peak       uint64 // bytes live then
+	Largest    uint32 // bytes of the largest block
+}
+
+// An Op is an operation of a [Program].
+type Op struct {
+	Kind  OpKind
+	Shift uint8 // log2 of the alignment
+	Tier  uint8
+	_     uint8
+	Slot  uint32
+	Size  uint32 // of an alloc and a free: that of the block; of a resize: the new one
+	Old   uint32 // of a resize: the size before
+}
+
+// An OpKind is the kind of an operation.
+type OpKind uint8
+
+// The kinds of operations.
+const (
+	OpAlloc   OpKind = iota // with an alignment up to 16
+	OpFree                  //
+	OpResize                //
+	OpTick                  //
+	OpAligned               // an alloc with an alignment above 16
+	opKinds
+)
+
+const (
+	programMagic   = "strprog\x1A"
+	programVersion = 1
+	programHeader  = 64
+	opBytes        = 16
+	leastSize      = 8
+	plainShift     = 4  // what malloc guarantees
+	mostShift      = 12 // memory.MaxAlign
+)
+
+// Compile reads a trace to its end and makes its program. If the trace is truncated, Compile returns the program of
+// its whole chunks together with the error. With any other error of r, and if a block has 4 GiB or more, the program is
+// nil. The memory is proportional to the trace.
+func Compile(r *Reader) (*Program, error) {
+	c := compiler{p: new(Program)}
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			return c.end(), nil
+		}
+		if err != nil {
+			if errors.Is(err, ErrTruncated) {
+				return c.end(), err
+			}
+			return nil, err
+		}
+		if err := c.add(e); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// A compiler makes a program of events.
+type compiler struct {
+	p     *Program
+	slots []uint32 // by block
+	sizes []uint32 // by slot; 0 if it is vacant
+	free  []uint32 // vacant slots, the next one last
+	live  uint64
+}
+
+// add appends the operation of an event.
+func (c *compiler) add(e Event) error {
+	size := uint32(max(e.Size, leastSize))
+	if e.Size > math.MaxUint32 && (e.Kind == Alloc || e.Kind == Resize) {
+		return fmt.Errorf("trace: compile: block %d has %d bytes: at most %d are allowed", e.Block, e.Size, uint32(math.MaxUint32))
+	}
+	op := Op{Tier: e.Tier, Size: size}
+	switch e.Kind {
+	case Alloc:
+		op.Shift = uint8(min(bits.TrailingZeros64(e.Align), mostShift))
+		if op.Shift > plainShift {
+			op.Kind = OpAligned
+		}
+		op.Slot = c.take(size)
+		c.slots = append(c.slots, op.Slot)
+		c.live += uint64(size)
+	case Free:
+		op.Kind, op.Slot = OpFree, c.slots[e.Block]
+		op.Size = c.sizes[op.Slot]
+		c.drop(op.Slot)
+	case Resize:
+		op.Kind, op.Slot = OpResize, c.slots[e.Block]
+		op.Old, c.sizes[op.Slot] = c.sizes[op.Slot], size
+		c.live += uint64(size) - uint64(op.Old)
+	case Tick:
+		op = Op{Kind: OpTick, Tier: e.Tier}
+	default:
+		return nil
+	}
+	if c.p.Ops = append(c.p.Ops, op); e.Kind != Tick {
+		c.p.Operations++
+	}
+	c.p.Largest = max(c.p.Largest, op.Size)
+	if c.live > c.p.Peak {
+		c.p.Peak, c.p.PeakAt = c.live, len(c.p.Ops)-1
+	}
+	return nil
+}
+
+// take returns a vacant slot.
+func (c *compiler) take(size uint32) uint32 {
+	n := len(c.free)
+	if n == 0 {
+		c.sizes = append(c.sizes, size)
+		return uint32(len(c.sizes) - 1)
+	}
+	slot := c.free[n-1]
+	c.free, c.sizes[slot] = c.free[:n-1], size
+	return slot
+}
+
+func (c *compiler) drop(slot uint32) {
+	c.live -= uint64(c.sizes[slot])
+	c.sizes[slot] = 0
+	c.free = append(c.free, slot)
+}
+
+// end appends the frees of what is live.
+func (c *compiler) end() *Program {
+	p := c.p
+	p.Slots, p.Timed = len(c.sizes), len(p.Ops)
+	for slot, size := range c.sizes {
+		if size > 0 {
+			p.Ops = append(p.Ops, Op{Kind: OpFree, Slot: uint32(slot), Size: size})
+		}
+	}
+	return p
+}
+
+// WriteTo writes the program as the content of a file and returns the number of bytes written. The error wraps that of
+// w.
+func (p *Program) WriteTo(w io.Writer) (int64, error) {
+	le := binary.LittleEndian
+	b := make([]byte, 0, programHeader+len(p.Ops)*opBytes)
+	b = append(b, programMagic...)
+	b = le.AppendUint32(b, programVersion)
+	b = le.AppendUint32(b, uint32(p.Slots))
+	for _, n := range []uint64{uint64(len(p.Ops)), uint64(p.Timed), uint64(p.Operations), uint64(p.PeakAt), p.Peak} {
+		b = le.AppendUint64(b, n)
+	}
+	b = le.AppendUint32(b, p.Largest)
+	b = le.AppendUint32(b, 0)
+	for _, op := range p.Ops {
+		b = append(b, byte(op.Kind), op.Shift, op.Tier, 0)
+		b = le.AppendUint32(b, op.Slot)
+		b = le.AppendUint32(b, op.Size)
+		b = le.AppendUint32(b, op.Old)
+	}
+	le.PutUint32(b[programHeader-sumBytes:], programSum(b))
+	n, err := w.Write(b)
+	if err != nil {
+		err = fmt.Errorf("trace: write program: %w", err)
+	}
+	return int64(n), err
+}
+
+func programSum(b []byte) uint32 {
+	return crc32.Update(crc32.Checksum(b[:programHeader-sumBytes], castagnoli), castagnoli, b[programHeader:])
+}
+
+// ParseProgram reads the content of a program file. It checks the checksum, and that every operation names a slot that is
+// vacant or live as it must be, with its size. The error wraps ErrFormat or ErrVersion.
+func ParseProgram(b []byte) (*Program, error) {
+	le := binary.LittleEndian
+	if len(b) < len(programMagic) || string(b[:len(programMagic)]) != programMagic {
+		return nil, fmt.Errorf("%w: it does not begin with %q", ErrFormat, programMagic)
+	}
+	if len(b) < programHeader {
+		return nil, fmt.Errorf("%w: %d bytes are less than a header of %d", ErrFormat, len(b), programHeader)
+	}
+	if v := le.Uint32(b[8:]); v != programVersion {
+		return nil, fmt.Errorf("%w: it is %d, this package reads %d", ErrVersion, v, programVersion)
+	}
+	n, timed, operations, peakAt := le.Uint64(b[16:]), le.Uint64(b[24:]), le.Uint64(b[32:]), le.Uint64(b[40:])
+	slots := le.Uint32(b[12:])
+	if rest := uint64(len(b) - programHeader); rest%opBytes != 0 || n != rest/opBytes {
+		return nil, fmt.Errorf("%w: %d bytes follow the header, and %d operations need %d each", ErrFormat, rest, n, opBytes)
+	}
+	if got, want := programSum(b), le.Uint32(b[programHeader-sumBytes:]); got != want {
+		return nil, fmt.Errorf("%w: its sum is %#x, not %#x", ErrFormat, got, want)
+	}
+	if timed > n || operations > timed || peakAt >= n && n > 0 || uint64(slots) > n {
+		return nil, fmt.Errorf("%w: %d operations, %d of the trace, %d not ticks, %d slots, the peak at %d", ErrFormat, n, timed, operations, slots, peakAt)
+	}
+	p := &Program{
+		Slots: int(slots), Ops: make([]Op, n), Timed: int(timed), Operations: int(operations),
+		PeakAt: int(peakAt), Peak: le.Uint64(b[48:]), Largest: le.Uint32(b[56:]),
+	}
+	for i := range p.Ops {
+		o := b[programHeader+i*opBytes:]
+		p.Ops[i] = Op{Kind: OpKind(o[0]), Shift: o[1], Tier: o[2], Slot: le.Uint32(o[4:]), Size: le.Uint32(o[8:]), Old: le.Uint32(o[12:])}
+	}
+	return p, p.verify()
+}
+
+// verify runs the program without memory.
+func (p *Program) verify() error {
+	sizes := make([]uint32, p.Slots)
+	operations, live, peak, peakAt, largest := 0, uint64(0), uint64(0), 0, uint32(0)
+	for i, op := range p.Ops {
+		bad := func(format string, args ...any) error {
+			return fmt.Errorf("%w: operation %d: "+format, append([]any{ErrFormat, i}, args...)...)
+		}
+		if op.Kind >= opKinds {
+			return bad("its kind is %d: at most %d is allowed", op.Kind, opKinds-1)
+		}
+		if op.Kind == OpTick {
+			continue
+		}
+		if i < p.Timed {
+			operations++
+		} else if op.Kind != OpFree {
+			return bad("it is not a free, after the end of the trace")
+		}
+		if op.Slot >= uint32(p.Slots) || op.Size < leastSize || op.Shift > mostShift {
+			return bad("slot %d of %d, %d bytes at 1<<%d: at least %d bytes and at most 1<<%d are allowed", op.Slot, p.Slots, op.Size, op.Shift, leastSize, mostShift)
+		}
+		want := op.Old // that the slot must have
+		switch op.Kind {
+		case OpAlloc, OpAligned:
+			want = 0
+		case OpFree:
+			want = op.Size
+		}
+		if was := sizes[op.Slot]; was != want || was == 0 && op.Kind == OpResize {
+			return bad("slot %d has a block of %d bytes, and the operation needs one of %d", op.Slot, was, want)
+		}
+		sizes[op.Slot] = op.Size
+		if live += uint64(op.Size) - uint64(want); op.Kind == OpFree {
+			live -= uint64(op.Size)
+			sizes[op.Slot] = 0
+		}
+		if largest = max(largest, op.Size); live > peak {
+			peak, peakAt = live, i
+		}
+	}
+	if live != 0 || operations != p.Operations || peak != p.Peak || peakAt != p.PeakAt || largest != p.Largest {
+		return fmt.Errorf("%w: %d bytes stay live; %d operations, %d; peak %d at %d, %d at %d; largest %d, %d (found, in the header)", ErrFormat,
+			live, operations, p.Operations, peak, peakAt, p.Peak, p.PeakAt, largest, p.Largest)
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// compiled returns the program of events.
+func compiled(t testing.TB, events []Event) *Program {
+	t.Helper()
+	r, err := NewReader(bytes.NewReader(written(t, Config{}, events)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// modest returns a random program whose sizes a Program allows.
+func modest(seed uint64, n int) []Event {
+	all := program(rand.New(rand.NewPCG(seed, 1)), n)
+	for i := range all {
+		all[i].Size %= 5000
+	}
+	return all
+}
+
+func TestCompile_ReusesSlotsAndFreesTheRest(t *testing.T) {
+	p := compiled(t, []Event{
+		{Kind: Level, Begin: true},
+		{Kind: Alloc, Block: 0, Size: 100, Align: 16},
+		{Kind: Alloc, Block: 1, Size: 3, Align: 1},
+		{Kind: Free, Block: 0},
+		{Kind: Alloc, Block: 2, Size: 50, Align: 64, Where: Where{Tier: 5}},
+		{Kind: Tick},
+		{Kind: Resize, Block: 2, Size: 400},
+		{Kind: Used, Size: 1 << 40},
+		{Kind: Alloc, Block: 3, Size: 8, Align: 1 << 20},
+		{Kind: Free, Block: 1},
+	})
+	want := []Op{
+		{Kind: OpAlloc, Shift: 4, Slot: 0, Size: 100},
+		{Kind: OpAlloc, Slot: 1, Size: 8},
+		{Kind: OpFree, Slot: 0, Size: 100},
+		{Kind: OpAligned, Shift: 6, Slot: 0, Size: 50, Tier: 5},
+		{Kind: OpTick},
+		{Kind: OpResize, Slot: 0, Size: 400, Old: 50},
+		{Kind: OpAligned, Shift: 12, Slot: 2, Size: 8},
+		{Kind: OpFree, Slot: 1, Size: 8},
+		{Kind: OpFree, Slot: 0, Size: 400},
+		{Kind: OpFree, Slot: 2, Size: 8},
+	}
+	if !slices.Equal(p.Ops, want) {
+		t.Errorf("%+v", p.Ops)
+	}
+	if p.Slots != 3 || p.Timed != 8 || p.Operations != 7 || p.Peak != 416 || p.PeakAt != 6 || p.Largest != 400 {
+		t.Errorf("%+v", p)
+	}
+}
+
+func TestProgram_RandomProgramsRoundTrip(t *testing.T) {
+	for _, n := range []int{0, 1, 10, 5000} {
+		p := compiled(t, modest(uint64(n), n))
+		var b bytes.Buffer
+		if size, err := p.WriteTo(&b); err != nil || size != int64(b.Len()) || b.Len() != programHeader+len(p.Ops)*opBytes {
+			t.Errorf("%d bytes, %v", size, err)
+		}
+		got, err := ParseProgram(b.Bytes())
+		if err != nil || got.Slots != p.Slots || got.Peak != p.Peak || got.PeakAt != p.PeakAt || !slices.Equal(got.Ops, p.Ops) {
+			t.Errorf("%d events: %v", n, err)
+		}
+	}
+}
+
+// The number of slots is that of the blocks that are live at once.
+func TestCompile_SlotsAreTheMostLiveBlocks(t *testing.T) {
+	events := modest(3, 4000)
+	live, most := 0, 0
+	for _, e := range events {
+		switch e.Kind {
+		case Alloc:
+			live++
+		case Free:
+			live--
+		}
+		most = max(most, live)
+	}
+	if p := compiled(t, events); p.Slots != most {
+		t.Errorf("%d slots for %d blocks", p.Slots, most)
+	}
+}
+
+func TestCompile_TruncatedTraceGivesItsWholeChunks(t *testing.T) {
+	file := written(t, Config{}, modest(4, 60_000))
+	r, err := NewReader(bytes.NewReader(file[:len(file)-1]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Compile(r)
+	if !errors.Is(err, ErrTruncated) || p == nil || p.Operations < 20_000 || p.verify() != nil {
+		t.Errorf("%v", err)
+	}
+	file[len(file)/2] ^= 1
+	r, _ = NewReader(bytes.NewReader(file))
+	if p, err := Compile(r); !errors.Is(err, ErrFormat) || p != nil {
+		t.Errorf("a damaged trace: %v, %v", p, err)
+	}
+}
+
+func TestCompile_HugeBlocksAreRefused(t *testing.T) {
+	for _, events := range [][]Event{
+		{{Kind: Alloc, Size: 1 << 32, Align: 1}},
+		{{Kind: Alloc, Size: 1, Align: 1}, {Kind: Resize, Size: 1 << 32}},
+	} {
+		r, _ := NewReader(bytes.NewReader(written(t, Config{}, events)))
+		if _, err := Compile(r); err == nil || !strings.Contains(err.Error(), "block 0 has 4294967296 bytes: at most 4294967295") {
+			t.Error(err)
+		}
+	}
+	compiled(t, []Event{{Kind: Alloc, Size: 1<<32 - 1, Align: 1}})
+}
+
+func TestParseProgram_DamageIsRefused(t *testing.T) {
+	var b bytes.Buffer
+	if _, err := compiled(t, modest(5, 30)).WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	file := b.Bytes()
+	for i := range file {
+		if _, err := ParseProgram(file[:i]); !errors.Is(err, ErrFormat) {
+			t.Errorf("%d bytes: %v", i, err)
+		}
+		for bit := range 8 {
+			damaged := slices.Clone(file)
+			damaged[i] ^= 1 << bit
+			if _, err := ParseProgram(damaged); !errors.Is(err, ErrFormat) && !errors.Is(err, ErrVersion) {
+				t.Errorf("byte %d bit %d: %v", i, bit, err)
+			}
+		}
+	}
+}
+
+func TestParseProgram_WrongOperationsAreRefused(t *testing.T) {
+	a, f := Op{Kind: OpAlloc, Slot: 0, Size: 8}, Op{Kind: OpFree, Slot: 0, Size: 8}
+	good := Program{Slots: 1, Ops: []Op{a, f}, Timed: 2, Operations: 2, Peak: 8, Largest: 8}
+	for name, change := range map[string]func(p *Program){
+		"the slot is live":     func(p *Program) { p.Ops[1] = a },
+		"the slot is vacant":   func(p *Program) { p.Ops[0] = f },
+		"resize of vacant":     func(p *Program) { p.Ops[0] = Op{Kind: OpResize, Size: 8} },
+		"other size":           func(p *Program) { p.Ops[1].Size = 16 },
+		"small":                func(p *Program) { p.Ops[0].Size, p.Ops[1].Size = 7, 7 },
+		"no such slot":         func(p *Program) { p.Ops[0].Slot = 1 },
+		"kind":                 func(p *Program) { p.Ops[0].Kind = opKinds },
+		"alignment":            func(p *Program) { p.Ops[0].Shift = 13 },
+		"stays live":           func(p *Program) { p.Ops, p.Timed, p.Operations = []Op{a}, 1, 1 },
+		"alloc after the end":  func(p *Program) { p.Timed, p.Operations = 0, 0 },
+		"peak":                 func(p *Program) { p.Peak = 9 },
+		"place of the peak":    func(p *Program) { p.PeakAt = 1 },
+		"operations":           func(p *Program) { p.Operations = 1 },
+		"more operations":      func(p *Program) { p.Operations = 3 },
+		"largest":              func(p *Program) { p.Largest = 16 },
+		"more timed than ops":  func(p *Program) { p.Timed = 3 },
+		"more slots than ops":  func(p *Program) { p.Slots = 3 },
+		"peak behind the last": func(p *Program) { p.PeakAt = 2 },
+	} {
+		p := good
+		p.Ops = slices.Clone(good.Ops)
+		change(&p)
+		var b bytes.Buffer
+		if _, err := p.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseProgram(b.Bytes()); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var b bytes.Buffer
+	if _, err := good.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ParseProgram(b.Bytes()); err != nil {
+		t.Error(err)
+	}
+	if _, err := good.WriteTo(&failing{err: errFull}); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+}
+
+var errFull = errors.New("no space left")
