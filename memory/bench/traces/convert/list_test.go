@@ -1,11 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/trace"
 )
 
 const folder = ".." // of the traces
@@ -116,5 +120,37 @@ func TestList_RefusesADamagedTable(t *testing.T) {
 		if _, err := list(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
+	}
+}
+
+func TestCompress_KeepsEventsAndTicks(t *testing.T) {
+	dir := t.TempDir()
+	recorded, stored := filepath.Join(dir, "recorded"), filepath.Join(dir, "stored")
+	var b bytes.Buffer
+	w, err := trace.NewWriter(&b, trace.Header{Program: "game", Unit: "tick"}, trace.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		w.Free(trace.Where{}, w.Alloc(trace.Where{Tier: 5}, 100, 16))
+		w.Tick(trace.Where{})
+	}
+	if err := errors.Join(w.Close(), os.WriteFile(recorded, b.Bytes(), 0o666), compress(stored, recorded, 1500)); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := measure(file)
+	if err != nil || f.operations != 1500 || f.blocks != 750 || f.peak != 100 || f.bytes*10 > b.Len() {
+		t.Errorf("%+v, %v", f, err)
+	}
+	r, err := trace.NewReader(bytes.NewReader(file))
+	if err != nil || r.Header().Unit != "tick" {
+		t.Errorf("%+v, %v", r.Header(), err)
+	}
+	if err := compress(stored, filepath.Join(dir, "none"), 1); !errors.Is(err, os.ErrNotExist) {
+		t.Error(err)
 	}
 }

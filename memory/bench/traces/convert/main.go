@@ -2,6 +2,7 @@
 // README.md. The script ../record calls it.
 //
 //	go run ./convert -calls FILE -dir . -name NAME -kind KIND -program TEXT -command TEXT
+//	go run ./convert -trace FILE -dir . -name NAME -kind KIND -program TEXT -command TEXT   of a trace of Strata's own
 //	go run ./convert -dir . -name NAME -kind KIND -program TEXT -command TEXT   the row of a trace that is there
 package main
 
@@ -28,7 +29,8 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("convert", flag.ContinueOnError)
-	calls := flags.String("calls", "", "the `file` of record.c; without it the trace is there already")
+	calls := flags.String("calls", "", "the `file` of record.c; without it and -trace the trace is there already")
+	recorded := flags.String("trace", "", "instead of -calls: a trace in a `file`, which is compressed")
 	dir := flags.String("dir", ".", "the `folder` of the trace and of README.md")
 	limit := flags.Uint64("limit", 1_000_000, "the trace ends after so many operations")
 	var r row
@@ -45,8 +47,13 @@ func run(args []string, out io.Writer) error {
 		}
 	}
 	file := filepath.Join(*dir, r.name+".trace")
-	if *calls != "" {
+	switch {
+	case *calls != "":
 		if err := write(file, *calls, r.name+": "+r.program, *limit); err != nil {
+			return err
+		}
+	case *recorded != "":
+		if err := compress(file, *recorded, *limit); err != nil {
 			return err
 		}
 	}
@@ -59,6 +66,31 @@ func run(args []string, out io.Writer) error {
 	}
 	fmt.Fprintln(out, r)
 	return update(filepath.Join(*dir, "README.md"), r)
+}
+
+// compress copies a trace that a program has recorded itself.
+func compress(file, recorded string, limit uint64) error {
+	in, err := os.Open(recorded)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	r, err := trace.NewReader(bufio.NewReader(in))
+	if err != nil {
+		return fmt.Errorf("%s: %w", recorded, err)
+	}
+	var out bytes.Buffer
+	w, err := trace.NewWriter(&out, r.Header(), trace.Config{Compress: true})
+	if err != nil {
+		return err
+	}
+	if _, err := trace.Copy(w, r, limit); err != nil {
+		return fmt.Errorf("%s: %w", recorded, err)
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(file, out.Bytes(), 0o666)
 }
 
 // write makes the trace of recorded calls.
