@@ -90,7 +90,7 @@ func TestFootprint_OfHeapsThatWereReplacedTenTimes(t *testing.T) {
 }
 
 // Where less than a sixteenth is free, the classes keep their empty spans and memory is committed: they would
-// take each other's for ever.
+// take each other's forever.
 func TestSqueeze_LeavesEmptySpansWhereLittleIsFree(t *testing.T) {
 	h := newHeap(t, Config{Reserve: 8 << 20})
 	var small []unsafe.Pointer
@@ -110,6 +110,49 @@ func TestSqueeze_LeavesEmptySpansWhereLittleIsFree(t *testing.T) {
 	if now := smallest(h); before.Free != 64 || now != before {
 		t.Errorf("the smallest class was %+v, is %+v", before, now)
 	}
+}
+
+// In steady traffic less than one Alloc in 10,000 pays for a squeeze.
+func TestSqueeze_IsRareInSteadyTraffic(t *testing.T) {
+	if invariant.Debug {
+		return // a million replacements take seconds there, and the rule is the same
+	}
+	h := newHeap(t, Config{})
+	rng := rand.New(rand.NewPCG(1, 2))
+	var blocks [1000]struct {
+		p    unsafe.Pointer
+		size uintptr
+	}
+	for i := range blocks {
+		blocks[i].size = smallHeavy(rng)
+		blocks[i].p = memtest.MustAlloc(t, h, blocks[i].size, 16)
+	}
+	units := make([]uint32, len(h.shapes))
+	replace := func(times int) (squeezes int) {
+		for range times {
+			b := &blocks[rng.IntN(len(blocks))]
+			h.Free(b.p, b.size)
+			b.size = smallHeavy(rng)
+			b.p = memtest.MustAlloc(t, h, b.size, 16)
+			robbed := false
+			for i := range h.shapes {
+				robbed = robbed || h.shapes[i].units < units[i]
+				units[i] = h.shapes[i].units
+			}
+			if robbed {
+				squeezes++
+			}
+		}
+		return squeezes
+	}
+	if n := replace(600_000); n < squeezeBurst {
+		t.Fatalf("%d squeezes: this traffic needs hardly any", n)
+	}
+	const times = 400_000
+	if n, most := replace(times), times/10_000; n > most {
+		t.Errorf("%d squeezes in %d replacements, want %d at most", n, times, most)
+	}
+	memtest.MustCheck(t, h)
 }
 
 func smallest(h *Heap) (c ClassStats) {

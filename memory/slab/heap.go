@@ -56,16 +56,17 @@ type Heap struct {
 	classes [maxClasses]class
 	tab     [maxRungs]uint8 // ladder.tab, here so that a lookup is one load
 
-	shapes  []shape // by class
-	ladder  ladder
-	tally   []uint16 // scratch of reclaim, by unit
-	vacant  uintptr  // units below limit that belong to no class
-	lowest  uintptr  // no unit below this one is vacant
-	carved  uint64   // bytes in blocks that were carved
-	peak    uint64   // highest carved before the last Trim or Reset
-	looked  uint64   // frees counted when reclaim looked last
-	futile  uint64   // frees counted when a reclaim found nothing; nothing to find until it changes
-	refused uint64   // requests that failed
+	shapes   []shape // by class
+	ladder   ladder
+	tally    []uint16 // scratch of reclaim, by unit
+	vacant   uintptr  // units below limit that belong to no class
+	lowest   uintptr  // no unit below this one is vacant
+	carved   uint64   // bytes in blocks that were carved
+	peak     uint64   // highest carved before the last Trim or Reset
+	looked   uint64   // frees counted when reclaim looked last
+	futile   uint64   // frees counted when a reclaim found nothing; nothing to find until it changes
+	squeezed uint64   // frees that pay for the squeezes so far, see maySqueeze
+	refused  uint64   // requests that failed
 
 	poisoned uintptr // granules; debug builds only
 	lives    invariant.Lives

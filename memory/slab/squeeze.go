@@ -4,12 +4,20 @@ package slab
 const squeezes = 4
 
 // squeezeShare is the share of what is carved that must be free for that: with less the classes
-// breathe, and would take each other's spans for ever.
+// breathe, and would take each other's spans forever.
 const squeezeShare = 16
 
 // squeezeLimit, in bytes committed, is up to where a heap is squeezed: in a small one the classes
 // have few blocks each, and what they had at most is far above what they have.
 const squeezeLimit = 4 << 20
+
+// A squeeze costs microseconds, and a class that lost its spans soon needs others. So squeezeBurst squeezes may follow
+// each other. After these, each squeeze needs as many freed blocks as the heap has committed bytes, divided by
+// squeezePace: in a heap of 1 MiB, 65,536 blocks. Until then the heap commits memory instead.
+const (
+	squeezePace  = 16
+	squeezeBurst = 256
+)
 
 // squeeze takes the empty spans of the classes that have most free bytes, one class after the
 // other, until least units in a row are vacant, and takes those. What the other classes have free
@@ -17,7 +25,7 @@ const squeezeLimit = 4 << 20
 // those that are asked; one that had no empty span is asked again when more than a quarter as many
 // blocks as it has free were freed since.
 func (h *Heap) squeeze(size, least, most uintptr) run {
-	if h.mem.Committed() > squeezeLimit {
+	if h.mem.Committed() > squeezeLimit || !h.maySqueeze() {
 		return run{}
 	}
 	for range squeezes {
@@ -33,6 +41,16 @@ func (h *Heap) squeeze(size, least, most uintptr) run {
 		}
 	}
 	return run{}
+}
+
+// maySqueeze reports whether another squeeze is due, and counts it.
+func (h *Heap) maySqueeze() bool {
+	frees, pace := h.frees(), uint64(h.mem.Committed()/squeezePace)
+	if h.squeezed > frees+squeezeBurst*pace {
+		return false
+	}
+	h.squeezed = max(h.squeezed, frees) + pace
+	return true
 }
 
 // fattest returns the class with the most free bytes of those that may have an empty span; not ok
