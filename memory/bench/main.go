@@ -39,6 +39,14 @@
 // lowest median. A judged side runs twice in each round. The ratio of the two, A/A, is the error of the machine. A
 // difference within the spread of A/A is a draw.
 //
+// # Traces
+//
+// W14 replays the traces of real programs in the folder traces. The command makes a flat program of each trace, see
+// [trace.Program], and both drivers run it in a loop of equal cost. The sides "loop, Go" and "loop, C" have an allocator
+// that does nothing. Their time is subtracted from that of the sides of their language. Blocks have their first word
+// written when they are allocated; in the tests of memory they are written whole, and the resident bytes are those at
+// the peak. For a trace with ticks the column p99.9 is of the time of a tick, in runs that were not interrupted.
+//
 // # Memory
 //
 // The column "resident" is the anonymous resident bytes at the end of the workload, with all blocks live and written

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/bits"
+	"unsafe"
 )
 
 // A Program is a trace in a form that a replay can run without work of its own: a flat list of operations on slots. A
@@ -210,7 +211,8 @@ func programSum(b []byte) uint32 {
 }
 
 // ParseProgram reads the content of a program file. It checks the checksum, and that every operation names a slot that is
-// vacant or live as it must be, with its size. The error wraps ErrFormat or ErrVersion.
+// vacant or live as it must be, with its size. The Ops of the result may share the memory of b. The error wraps ErrFormat
+// or ErrVersion.
 func ParseProgram(b []byte) (*Program, error) {
 	le := binary.LittleEndian
 	if len(b) < len(programMagic) || string(b[:len(programMagic)]) != programMagic {
@@ -234,14 +236,28 @@ func ParseProgram(b []byte) (*Program, error) {
 		return nil, fmt.Errorf("%w: %d operations, %d of the trace, %d not ticks, %d slots, the peak at %d", ErrFormat, n, timed, operations, slots, peakAt)
 	}
 	p := &Program{
-		Slots: int(slots), Ops: make([]Op, n), Timed: int(timed), Operations: int(operations),
+		Slots: int(slots), Ops: opsOf(b[programHeader:]), Timed: int(timed), Operations: int(operations),
 		PeakAt: int(peakAt), Peak: le.Uint64(b[48:]), Largest: le.Uint32(b[56:]),
 	}
-	for i := range p.Ops {
-		o := b[programHeader+i*opBytes:]
-		p.Ops[i] = Op{Kind: OpKind(o[0]), Shift: o[1], Tier: o[2], Slot: le.Uint32(o[4:]), Size: le.Uint32(o[8:]), Old: le.Uint32(o[12:])}
+	if err := p.verify(); err != nil {
+		return nil, err
 	}
-	return p, p.verify()
+	return p, nil
+}
+
+// opsOf returns the operations in b: the bytes themselves if the machine would have them so in memory, otherwise a copy.
+func opsOf(b []byte) []Op {
+	n, first := len(b)/opBytes, unsafe.SliceData(b)
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 && uintptr(unsafe.Pointer(first))%unsafe.Alignof(Op{}) == 0 {
+		return unsafe.Slice((*Op)(unsafe.Pointer(first)), n)
+	}
+	ops := make([]Op, n)
+	le := binary.LittleEndian
+	for i := range ops {
+		o := b[i*opBytes:]
+		ops[i] = Op{Kind: OpKind(o[0]), Shift: o[1], Tier: o[2], Slot: le.Uint32(o[4:]), Size: le.Uint32(o[8:]), Old: le.Uint32(o[12:])}
+	}
+	return ops
 }
 
 // verify runs the program without memory.

@@ -72,6 +72,12 @@ func TestProgram_RandomProgramsRoundTrip(t *testing.T) {
 		if size, err := p.WriteTo(&b); err != nil || size != int64(b.Len()) || b.Len() != programHeader+len(p.Ops)*opBytes {
 			t.Errorf("%d bytes, %v", size, err)
 		}
+		for shift := range 4 { // aligned and not
+			moved := append(make([]byte, shift), b.Bytes()...)[shift:]
+			if got, err := ParseProgram(moved); err != nil || !slices.Equal(got.Ops, p.Ops) {
+				t.Errorf("%d events, moved by %d bytes: %v", n, shift, err)
+			}
+		}
 		got, err := ParseProgram(b.Bytes())
 		if err != nil || got.Slots != p.Slots || got.Peak != p.Peak || got.PeakAt != p.PeakAt || !slices.Equal(got.Ops, p.Ops) {
 			t.Errorf("%d events: %v", n, err)

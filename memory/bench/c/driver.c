@@ -25,6 +25,7 @@ static const struct workload workloads[] = {
 	{"W12", 4000, 500000, w12},
 	{"W13", 1, 1, growing_kept},
 	{"W13.freed", 1, 1, growing_freed},
+	{"W14", 1, 1, replay},
 	{"two", 10000, 200000, two_cores},
 };
 
@@ -56,7 +57,7 @@ void pin(int core) {
 
 void shared_switches(void) { whose = RUSAGE_SELF; }
 
-static long switches(void) {
+long switches(void) {
 	struct rusage u;
 	if (getrusage(whose, &u))
 		fail("getrusage");
@@ -111,7 +112,6 @@ static int by_value(const void *a, const void *b) {
 }
 
 /* The same limits as in the Go driver. */
-enum { most_repeated = 100, most_reps = 64 };
 static const double most_spent = 1.5e9;
 
 double repeat(struct job *j, double ops, body run, void *data) {
@@ -140,7 +140,18 @@ double repeat(struct job *j, double ops, body run, void *data) {
 	return (took[(j->reps - 1) / 2] + took[j->reps / 2]) / 2;
 }
 
-#ifdef WRAPPED
+#ifdef NOOP
+static u64 noop_block[1 << 24]; /* more than any block; never touched beyond the first word */
+void *noop_alloc(size_t n) {
+	used(noop_block);
+	return noop_block;
+}
+void noop_free(void *p) { used(p); }
+void *noop_resize(void *p, size_t n) {
+	used(p);
+	return p;
+}
+#elif defined WRAPPED
 void *wrapped_alloc(size_t n) { return malloc(n); }
 void wrapped_free(void *p) { free(p); }
 void *wrapped_aligned(size_t align, size_t n) { return aligned_alloc(align, n); }
@@ -163,6 +174,8 @@ int main(int argc, char **argv) {
 			j.nothing = true;
 		else if (!strcmp(flag, "-workload"))
 			name = value, i++;
+		else if (!strcmp(flag, "-program"))
+			j.program = value, i++;
 		else if (!strcmp(flag, "-live"))
 			j.live = atoi(value), i++;
 		else if (!strcmp(flag, "-ops"))
@@ -176,8 +189,8 @@ int main(int argc, char **argv) {
 		else
 			fail("unknown flag");
 	}
-	if (j.reps > most_reps)
-		fail("more than 64 repetitions");
+	if (j.reps > most_reps || j.warm > most_runs - most_repeated - most_reps)
+		fail("more than 64 repetitions, or 8 before them");
 	const struct workload *w = NULL;
 	for (size_t i = 0; i < sizeof workloads / sizeof workloads[0]; i++)
 		if (!strcmp(workloads[i].name, name))

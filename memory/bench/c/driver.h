@@ -14,7 +14,15 @@ typedef uint32_t u32;
 typedef uint64_t u64;
 
 /* The calls that are measured. WRAPPED puts a function that is never inlined around each, as in the Go driver. */
-#ifdef WRAPPED
+#ifdef NOOP /* an allocator that does nothing, for the time of the loop alone */
+__attribute__((noinline)) void *noop_alloc(size_t n);
+__attribute__((noinline)) void noop_free(void *p);
+__attribute__((noinline)) void *noop_resize(void *p, size_t n);
+#define ALLOC(n) noop_alloc(n)
+#define FREE(p) noop_free(p)
+#define ALIGNED(align, n) noop_alloc(n)
+#define RESIZE(p, n) noop_resize(p, n)
+#elif defined WRAPPED
 __attribute__((noinline)) void *wrapped_alloc(size_t n);
 __attribute__((noinline)) void wrapped_free(void *p);
 __attribute__((noinline)) void *wrapped_aligned(size_t align, size_t n);
@@ -37,6 +45,7 @@ static inline void used(void *p) { __asm__ volatile("" : : "r"(p) : "memory"); }
 struct job {
 	int live, ops, warm, reps, core;
 	bool whole, nothing, time_calls;
+	const char *program; /* of W14: the file */
 };
 
 struct workload {
@@ -50,6 +59,7 @@ void fail(const char *why);
 void figure(const char *name, double v);
 void pin(int core);
 void shared_switches(void);
+long switches(void); /* how often the kernel has taken the processor away */
 double now(void); /* ns */
 double resident(void);
 void *pages(size_t bytes); /* zeroed, outside of malloc, and touched */
@@ -58,6 +68,7 @@ extern u64 drawn, readback;
 
 /* A repetition takes its data and returns its time in ns. */
 typedef double (*body)(void *data);
+enum { most_repeated = 100, most_reps = 64, most_runs = most_repeated + most_reps + 8 };
 double repeat(struct job *j, double ops, body run, void *data);
 
 /* draw.c */
@@ -104,6 +115,7 @@ void w12(struct job *j);
 void growing_kept(struct job *j);
 void growing_freed(struct job *j);
 void two_cores(struct job *j);
+void replay(struct job *j);
 
 /* batch.c */
 void read_back(void **refs, const u32 *sizes, u32 n);

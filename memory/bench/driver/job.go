@@ -32,6 +32,7 @@ var workloads = []workload{
 	{"W12", 4_000, 500_000, 1, func(j *job) { j.timeCalls = true; j.churn(mixed) }},
 	{"W13", 1, 1, 1, func(j *job) { j.growing(true) }},
 	{"W13.freed", 1, 1, 1, func(j *job) { j.growing(false) }},
+	{"W14", 1, 1, 1, (*job).replay},
 	{"two", 10_000, 200_000, 2, (*job).twoCores},
 }
 
@@ -51,6 +52,7 @@ type job struct {
 	nothing    bool
 	timeCalls  bool // each call is timed, and the loop as a whole is not
 	option     string
+	program    string // of W14: the file
 	core       int
 
 	rng                 rng

@@ -30,6 +30,7 @@ func main() {
 	flag.BoolVar(&j.whole, "whole", false, "write the whole of each block, not its first 8 bytes")
 	flag.BoolVar(&j.nothing, "nothing", false, "draw the tables and allocate nothing")
 	flag.StringVar(&j.option, "option", "", "an option of the allocator: huge or warm pages")
+	flag.StringVar(&j.program, "program", "", "of W14: the `file` of the program to replay")
 	flag.IntVar(&j.core, "core", 1, "number of the processor to run on; -1 means any")
 	flag.Parse()
 	w := find(*name)

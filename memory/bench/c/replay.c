@@ -1,0 +1,162 @@
+/* W14, the program of a trace. ../driver/replay.go has the same loops; memory/trace/program.go describes the file. */
+#include "driver.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct op {
+	uint8_t kind, shift, tier, zero;
+	u32 slot, size, old;
+};
+
+enum { op_alloc, op_free, op_resize, op_tick, op_aligned };
+
+struct header {
+	char magic[8];
+	u32 version, slots;
+	u64 all, timed, operations, peak_at, peak;
+	u32 largest, sum;
+};
+
+struct replay {
+	const struct header *p;
+	const struct op *ops;
+	void **slots;
+	u32 *ticks, tick_count, kept; /* the times of each tick, of all repetitions */
+	bool whole;
+};
+
+/* The checksum of the file is not verified: the parent has written it, and compares what is folded below. */
+static const struct header *map_program(const char *name) {
+	struct stat s;
+	int f = open(name, O_RDONLY);
+	if (f < 0 || fstat(f, &s))
+		fail("the program of the trace cannot be opened");
+	const struct header *h = mmap(NULL, s.st_size, PROT_READ, MAP_SHARED | MAP_POPULATE, f, 0);
+	if (h == MAP_FAILED || (size_t)s.st_size < sizeof *h || memcmp(h->magic, "strprog\x1A", 8) || h->version != 1 ||
+	    (u64)s.st_size != sizeof *h + h->all * sizeof(struct op) || h->operations == 0)
+		fail("it is no program of a trace");
+	close(f);
+	return h;
+}
+
+static void run(struct replay *r, const struct op *ops, u64 n, u32 *ticks) {
+	void **slots = r->slots;
+	u64 last = stop(), time;
+	for (u64 i = 0; i < n; i++) {
+		const struct op *op = &ops[i];
+		void *p;
+		switch (op->kind) {
+		case op_alloc:
+			p = ALLOC(op->size);
+			*(u64 *)p = i;
+			used(p);
+			slots[op->slot] = p;
+			break;
+		case op_free:
+			FREE(slots[op->slot]);
+			break;
+		case op_resize:
+			slots[op->slot] = RESIZE(slots[op->slot], op->size);
+			break;
+		case op_aligned:
+			p = ALIGNED((size_t)1 << op->shift, op->size);
+			*(u64 *)p = i;
+			used(p);
+			slots[op->slot] = p;
+			break;
+		case op_tick:
+			time = stop();
+			*ticks++ = elapsed(last, time, 0);
+			last = time;
+			break;
+		}
+	}
+}
+
+static void run_whole(struct replay *r, const struct op *ops, u64 n) {
+	void **slots = r->slots;
+	for (u64 i = 0; i < n; i++) {
+		const struct op *op = &ops[i];
+		char *p;
+		switch (op->kind) {
+		case op_alloc:
+		case op_aligned:
+			p = op->kind == op_alloc ? ALLOC(op->size) : ALIGNED((size_t)1 << op->shift, op->size);
+			memset(p, 0, op->size);
+			used(p);
+			slots[op->slot] = p;
+			break;
+		case op_free:
+			FREE(slots[op->slot]);
+			break;
+		case op_resize:
+			p = RESIZE(slots[op->slot], op->size);
+			if (op->size > op->old)
+				memset(p + op->old, 0, op->size - op->old);
+			used(p);
+			slots[op->slot] = p;
+			break;
+		}
+	}
+}
+
+/* The run before the clock starts, as in the Go driver. */
+static void check(struct replay *r) {
+	for (u64 i = 0; i < r->p->all; i++) {
+		const struct op *op = &r->ops[i];
+		if (op->kind == op_free || op->kind == op_resize)
+			fold(&readback, *(u64 *)r->slots[op->slot]);
+		if (op->kind == op_tick)
+			; /* it has no memory */
+		else if (r->whole)
+			run_whole(r, op, 1);
+		else
+			run(r, op, 1, NULL);
+		if (op->kind != op_free && op->kind != op_tick)
+			*(u64 *)r->slots[op->slot] = i;
+		if (i == r->p->peak_at) {
+			figure("live", r->p->peak);
+			figure("resident", resident());
+		}
+	}
+}
+
+static double again(void *data) {
+	struct replay *r = data;
+	double begin = now(), took;
+	long before = switches();
+	if (r->whole)
+		run_whole(r, r->ops, r->p->timed);
+	else
+		run(r, r->ops, r->p->timed, r->ticks + (size_t)r->kept * r->tick_count);
+	took = now() - begin;
+	bool disturbed = switches() != before;
+	for (u64 i = r->p->timed; i < r->p->all; i++)
+		FREE(r->slots[r->ops[i].slot]);
+	if (!disturbed)
+		r->kept++; /* else the next run replaces these ticks */
+	return took;
+}
+
+void replay(struct job *j) {
+	struct replay r = {.p = map_program(j->program), .whole = j->whole};
+	r.ops = (const struct op *)(r.p + 1);
+	r.slots = pages(r.p->slots * sizeof *r.slots);
+	for (u64 i = 0; i < r.p->all; i++) {
+		if (r.ops[i].kind == op_tick)
+			r.tick_count++;
+		fold(&drawn, (u64)r.ops[i].slot << 32 | r.ops[i].size);
+	}
+	r.ticks = pages(sizeof *r.ticks * r.tick_count * most_runs);
+	if (j->nothing) {
+		figure("resident", resident());
+		return;
+	}
+	check(&r);
+	figure("pair", repeat(j, r.p->operations, again, &r));
+	if (r.tick_count > 0 && !j->whole)
+		quantiles("tick ", r.ticks, (r.kept ? r.kept : 1) * r.tick_count);
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/trace"
+	"golang.org/x/sys/unix"
+)
+
+// A replay runs the program of a trace. The C driver has the same loops.
+type replay struct {
+	h     heap
+	all   []trace.Op // the trace and the frees of what is live at its end
+	p     *trace.Program
+	slots []ref
+	ticks []uint32 // time of each tick in the last run
+}
+
+// replay is W14. The program is the file of -program.
+func (j *job) replay() {
+	p := readProgram(j.program)
+	r := &replay{p: p, all: p.Ops, slots: refs(p.Slots)}
+	for i := range r.all {
+		if r.all[i].Kind == trace.OpTick {
+			r.ticks = append(r.ticks, 0)
+		}
+		fold(&j.drawn, uint64(r.all[i].Slot)<<32|uint64(r.all[i].Size))
+	}
+	if j.nothing {
+		j.empty()
+		return
+	}
+	r.h = open(need{largest: uintptr(p.Largest), bytes: uintptr(p.Peak), blocks: p.Slots, option: j.option})
+	r.check(j)
+	run := r.run
+	if j.whole {
+		run = r.runWhole
+	}
+	var ticks []uint32 // of the runs during which the processor was not taken away; of the first run if there are none
+	disturbed := true
+	j.figures["pair"] = j.repeat(p.Operations, func() time.Duration {
+		begin, before := time.Now(), switches()
+		run(r.all[:p.Timed])
+		took := time.Since(begin)
+		switch quiet := switches() == before; {
+		case quiet && disturbed:
+			ticks, disturbed = append(ticks[:0], r.ticks...), false
+		case quiet || ticks == nil:
+			ticks = append(ticks, r.ticks...)
+		}
+		r.finish()
+		return took
+	})
+	if len(ticks) > 0 && ticksPerNS > 0 && !j.whole {
+		j.quantiles("tick ", ticks)
+	}
+}
+
+// readProgram checks the file of a program and maps it: neither the heap nor the anonymous memory contains it.
+func readProgram(name string) *trace.Program {
+	f, err := os.Open(name)
+	fail(err)
+	defer f.Close()
+	info, err := f.Stat()
+	fail(err)
+	file, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
+	fail(err)
+	p, err := trace.ParseProgram(file)
+	fail(err)
+	if p.Operations == 0 {
+		fail(errors.New("the trace has no operations"))
+	}
+	return p
+}
+
+// finish frees what is live at the end of the trace.
+func (r *replay) finish() {
+	for i := r.p.Timed; i < len(r.all); i++ {
+		r.free(r.all[i].Slot, r.all[i].Size)
+	}
+}
+
+func (r *replay) free(slot, size uint32) {
+	r.h.Free(unsafe.Pointer(r.slots[slot]), uintptr(size))
+	r.slots[slot] = none
+}
+
+// check runs the program once before the clock starts. It reads the first word of each block that is freed or resized.
+// At the peak it measures the resident bytes.
+func (r *replay) check(j *job) {
+	for i := range r.all {
+		op := &r.all[i]
+		if op.Kind == trace.OpFree || op.Kind == trace.OpResize {
+			fold(&j.read, *(*uint64)(unsafe.Pointer(r.slots[op.Slot])))
+		}
+		switch {
+		case op.Kind == trace.OpTick:
+		case i >= r.p.Timed:
+			r.free(op.Slot, op.Size)
+		case j.whole:
+			r.runWhole(r.all[i : i+1])
+		default:
+			r.run(r.all[i : i+1])
+		}
+		if op.Kind != trace.OpFree && op.Kind != trace.OpTick {
+			*(*uint64)(unsafe.Pointer(r.slots[op.Slot])) = uint64(i)
+		}
+		if i == r.p.PeakAt {
+			j.figures["live"], j.figures["resident"] = float64(r.p.Peak), resident()
+		}
+	}
+	for slot, p := range r.slots {
+		if p != none && collected {
+			fail(fmt.Errorf("slot %d is not free", slot))
+		}
+	}
+}
+
+// run runs operations, and writes the first word of each new block.
+func (r *replay) run(ops []trace.Op) {
+	h, slots, tick, last := r.h, r.slots, 0, stop()
+	for i := range ops {
+		op := &ops[i]
+		switch op.Kind {
+		case trace.OpAlloc:
+			p, err := h.Alloc(uintptr(op.Size), 16)
+			if err != nil {
+				fail(err)
+			}
+			*(*uint64)(p) = uint64(i)
+			slots[op.Slot] = ref(p)
+		case trace.OpFree:
+			h.Free(unsafe.Pointer(slots[op.Slot]), uintptr(op.Size))
+			if collected {
+				slots[op.Slot] = none
+			}
+		case trace.OpResize:
+			slots[op.Slot] = ref(resize(h, unsafe.Pointer(slots[op.Slot]), uintptr(op.Old), uintptr(op.Size)))
+		case trace.OpAligned:
+			p, err := h.Alloc(uintptr(op.Size), 1<<(op.Shift&31))
+			if err != nil {
+				fail(err)
+			}
+			*(*uint64)(p) = uint64(i)
+			slots[op.Slot] = ref(p)
+		case trace.OpTick:
+			now := stop()
+			r.ticks[tick], last = elapsed(last, now, 0), now
+			tick++
+		}
+	}
+}
+
+// runWhole writes the whole of each new block, and what a resize has added.
+func (r *replay) runWhole(ops []trace.Op) {
+	h, slots := r.h, r.slots
+	for i := range ops {
+		op := &ops[i]
+		switch op.Kind {
+		case trace.OpAlloc, trace.OpAligned:
+			p, err := h.Alloc(uintptr(op.Size), max(16, uintptr(1)<<(op.Shift&31)))
+			if err != nil {
+				fail(err)
+			}
+			clear(unsafe.Slice((*byte)(p), op.Size))
+			slots[op.Slot] = ref(p)
+		case trace.OpFree:
+			h.Free(unsafe.Pointer(slots[op.Slot]), uintptr(op.Size))
+			if collected {
+				slots[op.Slot] = none
+			}
+		case trace.OpResize:
+			p := resize(h, unsafe.Pointer(slots[op.Slot]), uintptr(op.Old), uintptr(op.Size))
+			if op.Size > op.Old {
+				clear(unsafe.Slice((*byte)(p), op.Size)[op.Old:])
+			}
+			slots[op.Slot] = ref(p)
+		}
+	}
+}
+
+// resize changes the size of a block, which may move. A block of the Go heap moves always.
+func resize(h heap, p unsafe.Pointer, size, to uintptr) unsafe.Pointer {
+	if !collected {
+		p, err := h.Grow(p, size, to)
+		if err != nil {
+			fail(err)
+		}
+		return p
+	}
+	q, err := h.Alloc(to, 16)
+	if err != nil {
+		fail(err)
+	}
+	copy(unsafe.Slice((*byte)(q), to), unsafe.Slice((*byte)(p), size))
+	h.Free(p, size)
+	return q
+}
