@@ -203,6 +203,9 @@ func (b *Blocks) refill() (unsafe.Pointer, error) {
 		return nil, memory.ErrOutOfMemory
 	}
 	k := min(max(batchBytes/b.size, 1), batchSlots, left)
+	if ready := min(uintptr(len(b.free)), b.mem.Committed()/b.size); ready > b.opened {
+		k = min(k, ready-b.opened) // so that no Get calls the source for the slots of a Grow
+	}
 	err := b.provide(b.opened + k)
 	if err != nil && k > 1 {
 		k = 1

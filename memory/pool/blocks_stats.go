@@ -21,8 +21,8 @@ func (b *Blocks) Len() int { return int(b.opened) - int(b.n) }
 func (b *Blocks) Cap() int { return int(b.capacity) }
 
 // Grow prepares the pool for a total of n live slots. It commits the memory and allocates the metadata for the first
-// n slots of the reservation. Until n slots are live or Trim is called, Get then does not fail. Get may still call
-// the system and the Go heap to prepare slots beyond the first n.
+// n slots of the reservation. Until n slots are live or Trim is called, Get then does not fail, and calls neither the
+// source nor the Go heap.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of Get. If Grow fails, nothing has changed but Stats.Failures.

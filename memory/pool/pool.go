@@ -169,9 +169,11 @@ func (p *Pool[T]) at(i uint) *T {
 	return (*T)(unsafe.Add(p.base, uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// ensure, soil and damage make p the backing of its slots.
+// ready, ensure, soil and damage make p the backing of its slots.
+func (p *Pool[T]) ready() uint { return uint(p.mem.Committed() / stride[T]()) }
+
 func (p *Pool[T]) ensure(n uint) error {
-	p.soiled = min(p.soiled, uint(p.mem.Committed()/stride[T]())) // decommitted memory is zero when it is committed again
+	p.soiled = min(p.soiled, p.ready()) // decommitted memory is zero when it is committed again
 	return p.mem.Ensure(uintptr(n) * stride[T]())
 }
 
@@ -188,8 +190,8 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 
 // Grow prepares the pool for a total of n live objects. It commits the memory and allocates the metadata for the
-// first n slots of the reservation. Until n slots are live or retired, or Trim is called, New then does not fail. New
-// may still call the system and the Go heap to prepare slots beyond the first n.
+// first n slots of the reservation. Until n slots are live or retired, or Trim is called, New then does not fail, and
+// calls neither the source nor the Go heap.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of New. If Grow fails, nothing has changed but Stats.Failures.

@@ -181,3 +181,41 @@ func TestPools_GrowSeldom(t *testing.T) {
 		return func() error { _, err := b.Get(); return err }
 	})
 }
+
+// Of n slots that Grow has prepared, none costs a call of the source or memory of the Go heap, whatever n is.
+func TestGrow_TheLastSlotsCommitNoMore(t *testing.T) {
+	type big [5000]byte
+	src := memtest.NewFaulty()
+	b := newBlocks(t, src, BlocksConfig{Size: 5000, Capacity: 1000})
+	p, err := New[big](src, Config{Capacity: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := NewSplit[uint64, big](src, Config{Capacity: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		grow func(int) error
+		take func() error
+	}{
+		"Blocks": {b.Grow, func() error { _, err := b.Get(); return err }},
+		"Pool":   {p.Grow, func() error { _, _, err := p.New(); return err }},
+		"Split":  {s.Grow, func() error { _, _, _, err := s.New(); return err }},
+	} {
+		const n = 97
+		if err := c.grow(n); err != nil {
+			t.Fatal(err)
+		}
+		calls := src.Calls()
+		for range n {
+			if err := c.take(); err != nil || src.Calls() != calls {
+				t.Errorf("%s: %v, %d calls of the source", name, err, src.Calls()-calls)
+				break
+			}
+		}
+	}
+	if err := errors.Join(b.Check(), p.Check(), s.Check(), p.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
+}

@@ -59,6 +59,8 @@ type slots struct {
 
 // A backing is the memory of the slots, for calls that are too rare to be inlined.
 type backing interface {
+	// ready returns the number of slots that have memory.
+	ready() uint
 	// ensure commits memory for the first n slots or changes nothing.
 	ensure(n uint) error
 	// soil poisons the slots from i to end.
@@ -103,13 +105,17 @@ func (s *slots) drop(i, gen uint32) {
 // count returns the number of live slots.
 func (s *slots) count() uint { return s.opened - s.n - s.retired }
 
-// refill makes at least one slot vacant. size is the bytes of a slot with all its parts.
+// refill makes at least one slot vacant. size is the bytes of a slot with all its parts. Slots with memory and metadata are
+// used up before any are committed, so that no New calls the source for the slots of a Grow.
 func (s *slots) refill(size uintptr, g backing) error {
 	for s.n == 0 { // again if every slot of a batch is retired
 		if s.capacity == 0 {
 			return memory.ErrClosed
 		}
 		k := min(max(uint(batchBytes/size), 1), batchSlots, s.capacity-s.opened)
+		if ready := min(uint(len(s.gens)), g.ready()); ready > s.opened {
+			k = min(k, ready-s.opened)
+		}
 		if k == 0 {
 			s.failures++
 			return memory.ErrOutOfMemory

@@ -148,8 +148,12 @@ func (p *Split[Hot, Cold]) at(i uint32) (*Hot, *Cold) {
 		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*new(Cold))))
 }
 
-// ensure, soil and damage make p the backing of its slots. If the cold region refuses, the hot one decommits what it has just
+// ready, ensure, soil and damage make p the backing of its slots. If the cold region refuses, the hot one decommits what it has just
 // committed.
+func (p *Split[Hot, Cold]) ready() uint {
+	return uint(min(p.hot.Committed()/stride[Hot](), p.cold.Committed()/stride[Cold]()))
+}
+
 func (p *Split[Hot, Cold]) ensure(n uint) error {
 	p.soiled = min(p.soiled, uint(p.hot.Committed()/stride[Hot]()))
 	before := p.hot.Committed()
