@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/watch"
 )
 
 // A Carve is a Source that takes its reservations from one large reservation, front to back. All its reservations lie
@@ -30,13 +31,11 @@ type Carve struct {
 
 	src      Source
 	mem      Memory
-	next     uintptr    // bytes from the front that are reserved
-	calls    int        // calls of src that are running
-	watchers []*watcher // oldest first
-	unwatch  func()     // stops watching src; nil if src is not Watched
+	next     uintptr // bytes from the front that are reserved
+	calls    int     // calls of src that are running
+	watchers watch.List
+	unwatch  func() // stops watching src; nil if src is not Watched
 }
-
-type watcher struct{ lost func() }
 
 // This list has all open Carves, so that no two divide the same bytes. A Carve that became garbage without Close
 // is removed when it is collected.
@@ -128,20 +127,7 @@ func (c *Carve) Close() {
 	if unwatch != nil {
 		unwatch()
 	}
-	c.tell()
-}
-
-func (c *Carve) tell() {
-	defer func() {
-		if len(c.watchers) > 0 {
-			c.tell() // the last one panicked
-		}
-	}()
-	for n := len(c.watchers); n > 0; n = len(c.watchers) {
-		w := c.watchers[n-1]
-		c.watchers = slices.Delete(c.watchers, n-1, n)
-		w.lost()
-	}
+	c.watchers.Tell()
 }
 
 // Watch registers the function lost. It is called once, when c is closed, also by the end of its source. unwatch
@@ -150,11 +136,7 @@ func (c *Carve) Watch(lost func()) (unwatch func()) {
 	if c.src == nil {
 		return nil
 	}
-	w := &watcher{lost}
-	c.watchers = append(c.watchers, w)
-	return func() {
-		c.watchers = slices.DeleteFunc(c.watchers, func(o *watcher) bool { return o == w })
-	}
+	return c.watchers.Add(lost)
 }
 
 // Left returns the bytes of address space that are not reserved yet, or 0 if c is closed. Guards and the alignment of
@@ -165,7 +147,7 @@ func (c *Carve) Left() uintptr { return c.mem.Size - c.next }
 // caller must not use them afterwards. If an allocator still watches c (see [Carve.Watch]), Reset panics with a
 // [*memory.Misuse]. If c is closed, Reset does nothing.
 func (c *Carve) Reset() {
-	if n := len(c.watchers); n > 0 {
+	if n := c.watchers.Len(); n > 0 {
 		panic(&memory.Misuse{Package: "page", Op: "Reset", Addr: uintptr(c.mem.Base), Size: c.mem.Size,
 			Reason: fmt.Sprintf("%d allocators still use this Carve: close them first", n)})
 	}
@@ -251,8 +233,8 @@ func (c *Carve) Check() error {
 	switch {
 	case c.next > c.mem.Size || c.next%BaseAlign != 0 && c.next != c.mem.Size:
 		return fmt.Errorf("page: the next reservation at %d is not a multiple of %d within %d bytes", c.next, BaseAlign, c.mem.Size)
-	case c.mem.Base == nil && len(c.watchers) > 0:
-		return fmt.Errorf("page: %d watchers of a closed Carve", len(c.watchers))
+	case c.mem.Base == nil && c.watchers.Len() > 0:
+		return fmt.Errorf("page: %d watchers of a closed Carve", c.watchers.Len())
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestCheck_NamesEachBookThatIsCorrupt(t *testing.T) {
 		"ragged step":      {func() { p.step++ }, "page: step 131073 is not a multiple of 16384"},
 		"next ragged":      {func() { c.next += Granule }, "page: the next reservation at 212992 is not a multiple of 65536 within 1048576 bytes"},
 		"next beyond":      {func() { c.next = c.mem.Size + BaseAlign }, "page: the next reservation at 1114112 is not"},
-		"watched, closed":  {func() { c.mem, c.next, c.watchers = Memory{}, 0, []*watcher{{}} }, "page: 1 watchers of a closed Carve"},
+		"watched, closed":  {func() { c.mem, c.next = Memory{}, 0; c.watchers.Add(nil) }, "page: 1 watchers of a closed Carve"},
 	} {
 		tt.corrupt()
 		said := ""

@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/watch"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -74,7 +75,7 @@ type Blocks struct {
 	failures uint64
 	mem      page.Prefix
 	owner    invariant.Owner
-	watchers []*watcher // oldest first
+	watchers watch.List
 
 	// In debug builds only:
 	lives  invariant.Lives

@@ -43,9 +43,14 @@ func TestBlocks_TellWhoStandsOnThemWhenTheirMemoryGoes(t *testing.T) {
 				unwatch()
 			}
 		}
-		end(c, b)
-		if !slices.Equal(told, []int{2, 0}) {
-			t.Errorf("%s: told %v", name, told)
+		b.Watch(func() { panic(name) })
+		r := func() (r any) {
+			defer func() { r = recover() }()
+			end(c, b)
+			return
+		}()
+		if r != name || !slices.Equal(told, []int{2, 0}) {
+			t.Errorf("%s: told %v, %v", name, told, r)
 		}
 		b.Watch(func() { t.Errorf("%s: told once more", name) })
 		if err := errors.Join(b.Close(), b.Check()); err != nil {
