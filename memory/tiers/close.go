@@ -80,25 +80,31 @@ func (m *Manager) watchSource() {
 	if !ok {
 		return
 	}
-	m.unwatch = w.Watch(func() {
-		for t := range backwards {
-			m.states[t].lose(m)
-			if part := m.parts[t]; part != nil {
-				part.Close()
-			}
+	m.unwatch = w.Watch(func() { m.lose(Count) })
+}
+
+// lose closes the parts of the tiers before t, the last one first, and then m. A function that watches PoolSource may
+// panic: the rest is closed nevertheless.
+func (m *Manager) lose(t Tier) {
+	if t > 0 {
+		defer m.lose(t - 1)
+		m.states[t-1].lose(m)
+		if part := m.parts[t-1]; part != nil {
+			part.Close()
 		}
-		if !m.returnedClosed { // else a Close that did not complete has closed it
-			m.returned.Reset() // what is in flight is lost with the memory
-			_ = m.returned.Close()
-		}
-		m.closeTags()
-		m.base, m.size, m.whole = nil, 0, page.Memory{}
-		m.frame.cur, m.level.cur = m.frame.shut, m.level.shut
-		m.phase, m.unwatch = closed, nil
-		_ = m.pacer.Close() // its error is always nil
-		m.rss.close()
-		m.dropped.Stop()
-	})
+		return
+	}
+	if !m.returnedClosed { // else a Close that did not complete has closed it
+		m.returned.Reset() // what is in flight is lost with the memory
+		_ = m.returned.Close()
+	}
+	m.closeTags()
+	m.base, m.size, m.whole = nil, 0, page.Memory{}
+	m.frame.cur, m.level.cur = m.frame.shut, m.level.shut
+	m.phase, m.unwatch = closed, nil
+	_ = m.pacer.Close() // its error is always nil
+	m.rss.close()
+	m.dropped.Stop()
 }
 
 // reportDropped reports a manager that was never closed.

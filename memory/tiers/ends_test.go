@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 )
@@ -107,4 +108,36 @@ func TestManager_WhoeverIsCalledMayEndTheSource(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestManager_ItsSourceEndsAndAWatcherPanics(t *testing.T) {
+	src := memtest.NewMortal(t, nil, 96<<20)
+	cfg := tagged()
+	cfg.Source = src.Carve
+	m, err := New(cfg)
+	must(t, err)
+	must(t, m.BeginLevel())
+	m.PoolSource().(page.Watched).Watch(func() { panic(memtest.ErrInjected) })
+	func() {
+		defer func() {
+			if r := recover(); r != memtest.ErrInjected {
+				t.Error(r)
+			}
+		}()
+		src.Close()
+	}()
+	src.End(t)
+	if _, err := m.Alloc(64, 16); !errors.Is(err, memory.ErrClosed) {
+		t.Error(err)
+	}
+	for k := range m.Workers() {
+		if _, err := m.Worker(k).Alloc(64, 16); !errors.Is(err, memory.ErrClosed) {
+			t.Errorf("worker %d: %v", k, err)
+		}
+	}
+	if err := m.BeginFrame(); m.Base() != nil || !errors.Is(err, ErrOrder) {
+		t.Error(err)
+	}
+	must(t, m.Check())
+	must(t, m.Close())
 }
