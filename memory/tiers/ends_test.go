@@ -141,3 +141,23 @@ func TestManager_ItsSourceEndsAndAWatcherPanics(t *testing.T) {
 	must(t, m.Check())
 	must(t, m.Close())
 }
+
+func TestStatic_ReturnsNilAfterItsSourceEnds(t *testing.T) {
+	src := memtest.NewMortal(t, nil, 96<<20)
+	cfg := tagged()
+	cfg.Source = src.Carve
+	m, err := New(cfg)
+	must(t, err)
+	must(t, m.BeginLevel())
+	p, err := plan.Fast([]plan.Buffer{{Size: 5000, Death: 1}})
+	must(t, err)
+	_, err = m.Declare(p)
+	must(t, err)
+	was := m.Stats(Static)
+	src.End(t)
+	if now := m.Stats(Static); m.Static() != nil || now.Allocs != was.Allocs || now.Frees != was.Allocs || now.Peak != was.Peak || now.InUse != 0 {
+		t.Errorf("%v, %+v", m.Static(), now)
+	}
+	must(t, m.Check())
+	must(t, m.Close())
+}

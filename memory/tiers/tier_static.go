@@ -131,12 +131,20 @@ func (s *staticTier) closeArena() error {
 		return fmt.Errorf("tiers: static: %w", err)
 	}
 	s.recorder.freed(Static, base)
+	s.forget()
+	return nil
+}
+
+// forget keeps the statistics of the arena, which is closed. If the source has ended in Close, there is none.
+func (s *staticTier) forget() {
+	if s.arena == nil {
+		return
+	}
 	was := s.arena.Stats()
 	s.past.Peak = max(s.past.Peak, was.Peak)
 	s.past.Allocs += was.Allocs
 	s.past.Frees += was.Frees
 	s.arena = nil
-	return nil
 }
 
 func (s *staticTier) close(e *ending, stage stage) {
@@ -145,4 +153,8 @@ func (s *staticTier) close(e *ending, stage stage) {
 	}
 }
 
-func (s *staticTier) lose(*Manager) { s.hooks = nil }
+func (s *staticTier) lose(m *Manager) {
+	s.hooks = nil
+	m.parts[Static].Close() // closes the arena
+	s.forget()
+}
