@@ -17,7 +17,7 @@ func AppendBytes(dst []byte, n uint64) []byte {
 		unit++
 	}
 	// Tenths by integer arithmetic and rounded down: 1024.0 KiB cannot appear.
-	tenth := n & (1<<shift - 1) >> (shift - 10) * 10 >> 10
+	tenth := n & (1<<shift - 1) * 10 >> shift
 	dst = strconv.AppendUint(dst, n>>shift, 10)
 	return append(append(dst, '.', byte('0'+tenth)), byteUnits[unit]...)
 }
