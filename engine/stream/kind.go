@@ -53,7 +53,7 @@ func (s *Streamer) charge(k *kind, bytes int64) {
 
 // ResidentOf returns the bytes of Stats.Resident that belong to assets of T's kind. The result `coming` counts assets
 // that are being decoded or wait for Poll. The result `delivered` counts loaded assets. If no kind for T is
-// registered, both are 0. Safe for concurrent use, except during Register.
+// registered, both are 0. Safe for concurrent use.
 func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,6 +93,8 @@ func Register[T any](s *Streamer, k Kind[T]) error {
 	if old := s.kinds[t]; old != nil {
 		return fmt.Errorf("stream: register %s: %v is the type of the kind %s already", k.Name, t, old.name)
 	}
+	s.mu.Lock() // for ResidentOf
+	defer s.mu.Unlock()
 	s.kinds[t] = n
 	return nil
 }

@@ -1,7 +1,10 @@
 package stream
 
 import (
+	"reflect"
+	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/strata-go/strata/memory"
@@ -51,6 +54,39 @@ func TestStats_LeadGoesByThePriorityThatWasSaidLast(t *testing.T) {
 	if l.Count != 3 || l.Late != 2 || l.Worst != -1500*time.Millisecond || (l.Median+time.Second).Abs() > 30*time.Millisecond {
 		t.Errorf("%+v", l)
 	}
+}
+
+// The runtime or -race ends the test if Register writes the kinds while ResidentOf reads them.
+func TestResidentOf_IsSafeDuringRegister(t *testing.T) {
+	r := newRig(t, fstest.MapFS{}, 1, 0)
+	begun, over := make(chan bool), make(chan bool)
+	var others sync.WaitGroup
+	others.Go(func() {
+		for n := 0; ; n++ {
+			if coming, there := ResidentOf[int](r.Streamer); coming|there != 0 {
+				t.Errorf("%d and %d bytes of no asset", coming, there)
+			}
+			if n == 0 {
+				close(begun)
+			}
+			select {
+			case <-over:
+				return
+			default:
+			}
+		}
+	})
+	<-begun
+	for range 2000 {
+		if err := Register(r.Streamer, Kind[int]{Name: "int", Stays: true, Decode: func(*Reader, *Heap) (int, error) { return 0, nil }}); err != nil {
+			t.Error(err)
+		}
+		r.mu.Lock()
+		delete(r.kinds, reflect.TypeFor[int]())
+		r.mu.Unlock()
+	}
+	close(over)
+	others.Wait()
 }
 
 func TestResidentOf_CountsAKindByItself(t *testing.T) {

@@ -26,7 +26,7 @@ import (
 type Streamer struct {
 	cfg   Config
 	now   func() time.Time
-	kinds map[reflect.Type]*kind
+	kinds map[reflect.Type]*kind // written on the game goroutine, and under mu
 
 	mu   sync.Mutex // guards the parts below
 	wake sync.Cond  // workers: there is work, a block was freed, cancelled, closing
