@@ -93,6 +93,9 @@ const goLinkFlags = "-s -w"
 // cFlags are those of the C program. Without -fno-builtin the compiler would remove pairs of malloc and free.
 var cFlags = []string{"-O2", "-fno-builtin", "-fno-plt", "-pthread"}
 
+// cSources are the files of the C program in the folder c, which has other programs as well.
+var cSources = []string{"driver", "draw", "batch", "churn", "fixed", "handover", "mixed"}
+
 func (b *bench) build(s side, number int) (string, error) {
 	name := filepath.Join(b.dir, strings.NewReplacer(" ", "_", "=", "_").Replace("driver_"+s.recipe()+"_"))
 	if s.kind != inC {
@@ -101,15 +104,14 @@ func (b *bench) build(s side, number int) (string, error) {
 			Env: append([]string{"CGO_ENABLED=0"}, s.env...), LinkFlags: goLinkFlags,
 		}.Placement(name, number)
 	}
-	sources, err := filepath.Glob("c/*.c")
-	if err != nil || sources == nil {
-		return "", errors.New("the folder c is not here: run the command in memory/bench")
-	}
 	args := append(cFlags[:len(cFlags):len(cFlags)], "-o", name)
 	if s.wrapped {
 		args = append(args, "-DWRAPPED")
 	}
-	cc := exec.Command("cc", append(append(args, sources...), "-ldl")...)
+	for _, file := range cSources {
+		args = append(args, filepath.Join("c", file+".c"))
+	}
+	cc := exec.Command("cc", append(args, "-ldl")...)
 	if out, err := cc.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cc: %w\n%s", err, out)
 	}
