@@ -25,12 +25,12 @@ func newBench(o options) (*bench, error) {
 	b := &bench{o: o, programs: map[string][]string{}, found: map[string]side{}, versions: map[string]string{}}
 	var missing []error
 	for _, l := range libraries {
-		file, err := find(l.soname)
+		s, err := l.side()
 		if err != nil {
 			missing = append(missing, fmt.Errorf("%s: %w", l.name, err))
 			continue
 		}
-		b.add(side{name: l.name, kind: inC, preload: file})
+		b.add(s)
 	}
 	for _, p := range o.peers {
 		file, err := filepath.EvalSymlinks(p.preload)
@@ -42,7 +42,7 @@ func newBench(o options) (*bench, error) {
 		b.add(p)
 	}
 	if err := errors.Join(missing...); err != nil {
-		return nil, fmt.Errorf("%w\nDebian has the libraries in libjemalloc2, libtcmalloc-minimal4 and libmimalloc2.0", err)
+		return nil, fmt.Errorf("%w\nDebian has them in libc6-dev, libjemalloc-dev, libgoogle-perftools-dev and libmimalloc2.0", err)
 	}
 	dir, err := os.MkdirTemp("", "membench")
 	b.dir = dir
@@ -53,7 +53,7 @@ func (b *bench) close() { os.RemoveAll(b.dir) }
 
 // add makes a library a side, and a wrapped one.
 func (b *bench) add(s side) {
-	b.versions[s.name] = version(s.preload)
+	b.versions[s.name] = s.version()
 	b.found[s.name] = s
 	s.name, s.wrapped = s.name+through, true
 	b.found[s.name] = s
@@ -87,13 +87,13 @@ func (b *bench) program(s side, placement int) (string, error) {
 	return b.programs[r][placement], nil
 }
 
-// goFlags are those of every Go program; without symbols it links faster.
+// goLinkFlags are those of every Go program: without symbols it links faster.
 const goLinkFlags = "-s -w"
 
 // cFlags are those of the C program. Without -fno-builtin the compiler would remove pairs of malloc and free.
 var cFlags = []string{"-O2", "-fno-builtin", "-fno-plt", "-pthread"}
 
-// cSources are the files of the C program in the folder c, which has other programs as well.
+// cSources are the files of the C program in the folder c, which has other programs as well. The first has main.
 var cSources = []string{"driver", "draw", "batch", "churn", "fixed", "handover", "mixed"}
 
 func (b *bench) build(s side, number int) (string, error) {
@@ -104,16 +104,48 @@ func (b *bench) build(s side, number int) (string, error) {
 			Env: append([]string{"CGO_ENABLED=0"}, s.env...), LinkFlags: goLinkFlags,
 		}.Placement(name, number)
 	}
+	return name, b.link(s, name)
+}
+
+// link builds the C program of a side from the objects of its sources.
+func (b *bench) link(s side, name string) error {
 	args := append(cFlags[:len(cFlags):len(cFlags)], "-o", name)
+	for _, source := range cSources {
+		object, err := b.object(source, s)
+		if err != nil {
+			return err
+		}
+		args = append(args, object)
+	}
+	if s.archive == "" {
+		return cc(append(args, "-ldl"))
+	}
+	args = append(args, "-static", "-Wl,--whole-archive")
+	if !strings.HasPrefix(s.name, glibc) { // the compiler links that one itself
+		args = append(args, s.archive)
+	}
+	return cc(append(args, "-Wl,--no-whole-archive", "-lstdc++", "-lm"))
+}
+
+// object compiles a source, unless an earlier side has. Only the main program differs by how it is linked.
+func (b *bench) object(source string, s side) (string, error) {
+	var defines []string
 	if s.wrapped {
-		args = append(args, "-DWRAPPED")
+		defines = append(defines, "-DWRAPPED")
 	}
-	for _, file := range cSources {
-		args = append(args, filepath.Join("c", file+".c"))
+	if s.archive != "" && source == cSources[0] {
+		defines = append(defines, "-DSTATIC")
 	}
-	cc := exec.Command("cc", append(args, "-ldl")...)
-	if out, err := cc.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("cc: %w\n%s", err, out)
+	name := filepath.Join(b.dir, source+strings.Join(defines, "")+".o")
+	if _, err := os.Stat(name); err == nil {
+		return name, nil
 	}
-	return name, nil
+	return name, cc(append(append(cFlags[:len(cFlags):len(cFlags)], defines...), "-c", "-o", name, filepath.Join("c", source+".c")))
+}
+
+func cc(args []string) error {
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("cc: %w\n%s", err, out)
+	}
+	return nil
 }

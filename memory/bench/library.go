@@ -10,11 +10,31 @@ import (
 	"strings"
 )
 
-// find returns the file of a shared library as the dynamic linker knows it, or "" for the C library's own malloc.
-func find(soname string) (string, error) {
-	if soname == "" {
-		return "", nil
+// side returns the side of a library that is installed.
+func (l library) side() (side, error) {
+	if l.archive != "" {
+		file, err := findArchive(l.archive)
+		return side{name: l.name, kind: inC, archive: file}, err
 	}
+	file, err := find(l.soname)
+	return side{name: l.name, kind: inC, preload: file}, err
+}
+
+// findArchive returns the file of a static library as the C compiler knows it.
+func findArchive(name string) (string, error) {
+	out, err := exec.Command("cc", "-print-file-name="+name).Output()
+	if err != nil {
+		return "", fmt.Errorf("cc: %w", err)
+	}
+	file := strings.TrimSpace(string(out))
+	if file == name || file == "" {
+		return "", fmt.Errorf("there is no %s", name)
+	}
+	return filepath.EvalSymlinks(file)
+}
+
+// find returns the file of a shared library as the dynamic linker knows it.
+func find(soname string) (string, error) {
 	out, _ := exec.Command("/sbin/ldconfig", "-p").Output() // without it the folders remain
 	for line := range strings.Lines(string(out)) {
 		if name, file, ok := strings.Cut(strings.TrimSpace(line), " => "); ok && strings.HasPrefix(name, soname+" ") {
@@ -29,17 +49,14 @@ func find(soname string) (string, error) {
 	return "", fmt.Errorf("there is no %s", soname)
 }
 
-// version returns the package and version of a library's file, or the file's name where no package has it.
-func version(file string) string {
-	if file == "" {
-		out, err := exec.Command("getconf", "GNU_LIBC_VERSION").Output()
-		if err != nil {
-			return "unknown version"
-		}
-		return strings.TrimSpace(string(out))
-	}
+// version returns the package and version of a library, or the file's name where no package has it.
+func (s side) version() string {
+	file := orElse(s.archive, s.preload)
 	name := filepath.Base(file)
-	owner, err := exec.Command("dpkg-query", "-S", name).Output()
+	owner, err := exec.Command("dpkg-query", "-S", file).Output()
+	if err != nil { // where /lib is a link to /usr/lib the package may have either name
+		owner, err = exec.Command("dpkg-query", "-S", "*/"+name).Output()
+	}
 	pkg, _, ok := strings.Cut(string(owner), ": ")
 	if err != nil || !ok {
 		return name
@@ -48,17 +65,20 @@ func version(file string) string {
 	if err != nil || len(v) == 0 {
 		return name
 	}
+	if s.archive != "" {
+		return string(v) + ", static"
+	}
 	return string(v)
 }
 
-// servedBy reports whether the file that served malloc is the one that was to serve it.
-func servedBy(file, preload string) bool {
-	if preload == "" {
-		base := filepath.Base(file)
-		return strings.HasPrefix(base, "libc.so.") || strings.HasPrefix(base, "libc-")
+// serves reports whether the C program was served by the library of the side. From a shared object the program reports
+// its file, from an archive its name.
+func (s side) serves(served string) bool {
+	if s.preload == "" {
+		return served == "static "+strings.TrimSuffix(s.name, through)
 	}
-	real, err := filepath.EvalSymlinks(file)
-	return err == nil && real == preload
+	real, err := filepath.EvalSymlinks(served)
+	return err == nil && real == s.preload
 }
 
 // availableMemory returns the bytes that the system can give without swapping, or 2 GiB where it does not tell.

@@ -16,9 +16,10 @@
 //
 // The folder driver has a Go program that runs one workload with one allocator. A build tag selects the allocator, so
 // the loops call its methods directly and a fast path inlines. The folder c has the same program for malloc, built by
-// cc -O2 -fno-builtin -fno-plt. The library that serves malloc is chosen by LD_PRELOAD: none for glibc, and Debian's
-// packages libjemalloc2, libtcmalloc-minimal4 and libmimalloc2.0. The C program reports the file that served malloc,
-// and the command refuses any other.
+// cc -O2 -fno-builtin -fno-plt. It is linked with the static libraries of Debian's packages libc6-dev, libjemalloc-dev
+// and libgoogle-perftools-dev. Debian has no archive of mimalloc: libmimalloc2.0 serves malloc by LD_PRELOAD, as the
+// libraries of -peer do. Static calls took 28 % less time in W2 with tcmalloc and 26 % less with jemalloc, and 3 to 7 %
+// in other workloads. The C program reports what served malloc, and the command refuses anything else.
 //
 // Strata has its default configuration, with three exceptions. A slab.Heap has MaxSize 64 KiB in workloads with blocks
 // above 4 KiB. The names of the sides tell quick lists of a tlsf.Heap, and prefaulted pages of 2 MiB. Workloads with
@@ -50,8 +51,9 @@
 // # Memory
 //
 // The column "resident" is the anonymous resident bytes at the end of the workload, with all blocks live and written
-// whole. Those of the same program that draws its tables and allocates nothing are subtracted. The result is divided by
-// the sum of the live sizes.
+// whole. Those of an empty program of the same language are subtracted, which draws its tables and allocates nothing.
+// The result is divided by the sum of the live sizes. The empty program in C loads no library, so the memory that a
+// library takes at its start counts: 3.9 MB of tcmalloc, 0.3 of jemalloc.
 package main
 
 import (

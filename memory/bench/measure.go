@@ -132,8 +132,12 @@ func (b *bench) measure(t test) (result, error) {
 	return r, nil
 }
 
-// overLive replaces the figure of resident bytes by their ratio to the live ones, without those of an empty program.
+// overLive replaces the figure of resident bytes by their ratio to the live ones, without those of an empty program of
+// the same language. In C that is the program without a library to load: what a library takes at its start counts.
 func (b *bench) overLive(t test, s side, program int, f *finding) error {
+	if s.kind == inC {
+		s = b.found[glibc]
+	}
 	empty, err := b.call(t, s, program, "-nothing")
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func (b *bench) header(results []result) string {
 			fmt.Fprintf(&s, "\n%s.\n", r.Run)
 		}
 	}
-	fmt.Fprintf(&s, "\nGo sides: go build with its default flags, GOAMD64=v1; modernc.org/memory %s. C sides, with cc %s and LD_PRELOAD:", moderncVersion, strings.Join(cFlags, " "))
+	fmt.Fprintf(&s, "\nGo sides: go build with its default flags, GOAMD64=v1; modernc.org/memory %s. C sides, with cc %s, static or by LD_PRELOAD:", moderncVersion, strings.Join(cFlags, " "))
 	names := cNames()
 	for _, p := range b.o.peers {
 		names = append(names, p.name)

@@ -100,7 +100,7 @@ static void churn(struct job *j, enum kind k) {
 		j->reps = 0;
 	figure("pair", repeat(j, c.ops, turn, &c));
 	read_back(c.refs, c.sizes, c.live);
-	if (!j->whole)
+	if (!j->whole && has_ticks)
 		timed(&c);
 }
 
@@ -123,7 +123,7 @@ static void *second(void *core) {
 	for (u64 t = 1;; t++) {
 		atomic_store_explicit(&done, t, memory_order_release);
 		while (atomic_load_explicit(&started, memory_order_acquire) < t)
-			_mm_pause();
+			pause_once();
 		replace(&halves[1]);
 	}
 	return NULL;
@@ -135,7 +135,7 @@ static double both(void *data) {
 	atomic_store_explicit(&started, ++*t, memory_order_release);
 	replace(&halves[0]);
 	while (atomic_load_explicit(&done, memory_order_acquire) <= *t)
-		_mm_pause();
+		pause_once();
 	return now() - begin;
 }
 
@@ -152,7 +152,7 @@ void two_cores(struct job *j) {
 	if (pthread_create(&th, NULL, second, j->core >= 0 ? j : NULL))
 		fail("pthread_create");
 	while (atomic_load_explicit(&done, memory_order_acquire) < 1)
-		_mm_pause();
+		pause_once();
 	populate(&halves[0]);
 	figure("pair", repeat(j, j->ops, both, &t));
 	for (int i = 0; i < 2; i++)

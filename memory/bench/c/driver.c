@@ -1,5 +1,5 @@
 /* The C driver measures malloc on one workload and prints the figures as one JSON object, as the Go driver does. The
-   library that serves malloc is chosen by LD_PRELOAD; the object names the file that malloc was found in. */
+   library that serves malloc is linked statically or chosen by LD_PRELOAD; the object names it. */
 #include "driver.h"
 
 #include <dlfcn.h>
@@ -158,10 +158,35 @@ void *wrapped_aligned(size_t align, size_t n) { return aligned_alloc(align, n); 
 void *wrapped_resize(void *p, size_t n) { return realloc(p, n); }
 #endif
 
+#ifdef STATIC
+/* Linked statically, a library shows itself by a function that no other has. That it serves malloc is tested. */
+extern int mallctl(const char *, void *, size_t *, void *, size_t) __attribute__((weak));
+extern void *tc_malloc(size_t) __attribute__((weak));
+
+static u64 allocated(void) {
+	u64 n = 0;
+	size_t size = sizeof n;
+	return mallctl("thread.allocated", &n, &size, NULL, 0) ? 0 : n;
+}
+
+static const char *served_by(void) {
+	if (tc_malloc)
+		return (void *)malloc == (void *)tc_malloc ? "static tcmalloc" : "unknown";
+	if (!mallctl)
+		return "static glibc";
+	u64 before = allocated();
+	void *p = malloc(1000);
+	used(p);
+	bool grew = allocated() >= before + 1000;
+	free(p);
+	return grew ? "static jemalloc" : "unknown";
+}
+#else
 static const char *served_by(void) {
 	Dl_info info;
 	return dladdr(dlsym(RTLD_DEFAULT, "malloc"), &info) && info.dli_fname ? info.dli_fname : "unknown";
 }
+#endif
 
 int main(int argc, char **argv) {
 	struct job j = {.warm = 3, .reps = 11, .core = 1};

@@ -22,7 +22,7 @@ static void *consume(void *core) {
 		while (atomic_load_explicit(&ring.filled, memory_order_acquire) <= n) {
 			if (atomic_load_explicit(&ring.stop, memory_order_acquire))
 				return (void *)(uintptr_t)wrong;
-			_mm_pause();
+			pause_once();
 		}
 		void **run = ring.runs[n % ring_runs];
 		u64 sum = 0;
@@ -45,7 +45,7 @@ static double produce(void *data) {
 	double begin = now();
 	for (int k = 0; k < w->runs; k++) {
 		while (w->made - atomic_load_explicit(&ring.emptied, memory_order_acquire) >= ring_runs)
-			_mm_pause();
+			pause_once();
 		void **run = ring.runs[w->made % ring_runs];
 		for (u32 i = 0; i < run_blocks; i++) {
 			void *p = ALLOC(run_bytes);
@@ -56,7 +56,7 @@ static double produce(void *data) {
 		atomic_store_explicit(&ring.filled, ++w->made, memory_order_release);
 	}
 	while (atomic_load_explicit(&ring.emptied, memory_order_acquire) != w->made)
-		_mm_pause();
+		pause_once();
 	return now() - begin;
 }
 

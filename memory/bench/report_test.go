@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestReport_WritesTheTablesIntoTheirPlace(t *testing.T) {
+	dir := t.TempDir()
+	page, figures := filepath.Join(dir, "a.md"), filepath.Join(dir, "a.json")
+	if err := os.WriteFile(page, []byte("before\n"+tablesBegin+"\nold\n"+tablesEnd+"\nafter\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := options{rows: "W9", rounds: 4, placements: 2, md: page, json: figures, check: true}
+	b := &bench{o: o, versions: map[string]string{glibc: "glibc 2.36"}}
+	r := invented("W9", "pair", 1.02, peersAt(10, map[string]float64{arenas: 7, runtimes: 50, syncPool: 50, modernc: 50, goArenas: 50}))
+	r.Run = "go, a processor; 2 programs"
+	var out strings.Builder
+	err := o.report(b, []result{r}, &out)
+	if err == nil || err.Error() != "W9, arena, pair: the bound is 0.55, the ratio 0.700: missed by 27.3 %" {
+		t.Error(err)
+	}
+	text, _ := os.ReadFile(page)
+	for _, want := range []string{
+		"before\n" + tablesBegin + "\n", "\n" + tablesEnd + "\nafter\n", "go, a processor; 2 programs.", "glibc (glibc 2.36), jemalloc ()", moderncVersion,
+		"| W9 | ns | to the best of C | A/A | p99.9, ns | resident / live |", "| arena | 8.05 | 0.70 | ±2.0 % | – | – |", "| Go runtime | 57.5 | 5.00 | ±2.0 % | – | – |",
+		"| W9, arena | 8.05 | jemalloc | 11.5 | 0.700 | 0.55 | ±2.0 % | missed by 27.3 % |",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "old") || strings.Contains(out.String(), "|") || !strings.Contains(out.String(), "missed by 27.3 %") {
+		t.Errorf("%s\n%s", text, &out)
+	}
+	var s state
+	if whole, err := os.ReadFile(figures); err != nil || json.Unmarshal(whole, &s) != nil || len(s.Results) != 1 || len(s.Results[0].Samples[arenas]) != 4 {
+		t.Errorf("%v: %+v", err, s)
+	}
+	o.md = figures
+	if err := o.report(b, []result{r}, &out); err == nil || !strings.Contains(err.Error(), "has no lines") {
+		t.Errorf("a file without a place: %v", err)
+	}
+}
+
+func TestMarkdown_MissingWorkloadsSayWhy(t *testing.T) {
+	b := &bench{}
+	if got := b.markdown(test{name: "W8", what: "runs", judged: []string{remotes}}, result{Missing: "it needs 2 processors"}); got != "\nW8: runs.\n\nNot measured: it needs 2 processors.\n" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestModernc_TheVersionIsThatOfTheModule(t *testing.T) {
+	text, err := os.ReadFile("go.mod")
+	if err != nil || !strings.Contains(string(text), "modernc.org/memory "+moderncVersion+"\n") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
