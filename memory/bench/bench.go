@@ -94,7 +94,7 @@ const goLinkFlags = "-s -w"
 var cFlags = []string{"-O2", "-fno-builtin", "-fno-plt", "-pthread"}
 
 // cSources are the files of the C program in the folder c, which has other programs as well. The first has main.
-var cSources = []string{"driver", "draw", "batch", "churn", "fixed", "handover", "mixed"}
+var cSources = []string{"driver", "draw", "batch", "churn", "fixed", "handover", "mixed", "replay"}
 
 func (b *bench) build(s side, number int) (string, error) {
 	name := filepath.Join(b.dir, strings.NewReplacer(" ", "_", "=", "_").Replace("driver_"+s.recipe()+"_"))
