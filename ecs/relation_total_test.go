@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // kindred is a world in which every book of relations has something to say: a kin with idle tables,
@@ -59,12 +60,12 @@ func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
 		lists = append(lists, w.store.tablesOf(l))
 	}
 	tables := w.store.tables
-	if n := memtest.EveryBit(t, w.Check, &tables, &edges, &kins, &lists, &w.store.relating, &w.store.epoch, &w.store.nextSince); n.Integers < 300 || n.Named < n.Flipped/2 { // generations, sweeps and credit may be any
+	if n := memtest.EveryNthBit(t, testenv.Step(4), w.Check, &tables, &edges, &kins, &lists, &w.store.relating, &w.store.epoch, &w.store.nextSince); n.Integers < 300 || n.Named < n.Flipped/2 { // generations, sweeps and credit may be any
 		t.Errorf("%+v", n)
 	}
 	f := NewFilter1[position](w).To(child.ID(), ps[0])
 	f.Len()
-	if n := memtest.EveryBit(t, f.Check, f); n.Named < tried(n, 300) {
+	if n := memtest.EveryNthBit(t, testenv.Step(4), f.Check, f); n.Named < tried(n, 300) {
 		t.Errorf("%+v", n)
 	}
 }

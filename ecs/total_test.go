@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // everything is a small world in which every book has something to say: pointerful columns,
@@ -77,7 +78,7 @@ func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
 			rows = append(rows, w.store.entitiesFrom(t.chunks[i].number<<rowBits, t.rowsIn(i)))
 		}
 	}
-	n := memtest.EveryBit(t, w.Check, w, &edges, &rows)
+	n := memtest.EveryNthBit(t, testenv.Step(4), w.Check, w, &edges, &rows)
 	if n.Integers < 300 || n.Named < n.Flipped*3/4 { // generations of vacant slots are anybody's guess
 		t.Errorf("%+v", n)
 	}
@@ -85,7 +86,7 @@ func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
 	q := f.Query()
 	q.Next()
 	inner := f.Query()
-	if n = memtest.EveryBit(t, f.Check, f); n.Named < tried(n, 300) {
+	if n = memtest.EveryNthBit(t, testenv.Step(4), f.Check, f); n.Named < tried(n, 300) {
 		t.Errorf("%+v", n)
 	}
 	inner.Close()
@@ -94,13 +95,13 @@ func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
 	events := must[*Events[position]](t)(NewEvents[position](newTestMemory(t), 8))
 	events.Send(position{})
 	events.Swap()
-	if n = memtest.EveryBit(t, events.Check, events); n.Named < tried(n, 2*bits.UintSize) {
+	if n = memtest.EveryNthBit(t, testenv.Step(4), events.Check, events); n.Named < tried(n, 2*bits.UintSize) {
 		t.Errorf("%+v", n)
 	}
 }
 
-// tried is how many faults to ask for, of those named when every bit is flipped: short runs of
-// builds that check themselves flip every fourth.
+// tried is how many faults to ask for, of those named when every bit is flipped: those without
+// the long tests, and short runs of builds that check themselves, flip every fourth.
 func tried(n memtest.Flips, named int) int {
 	if n.Flipped < 16*n.Integers {
 		return named / 4

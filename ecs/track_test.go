@@ -9,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // TestTrack_AllOrNothing refuses what comes too late or is too much.
@@ -301,10 +302,10 @@ func TestCheck_NamesEachInvariantOfTicks(t *testing.T) {
 	for i := range tab.used() {
 		stamps = append(stamps, w.store.stamps(tab.chunks[i].number<<rowBits, tab.rowsIn(i), pos.ID()))
 	}
-	if n := memtest.EveryBit(t, w.Check, &stamps, &w.store.clock, &w.store.tracked, &w.store.companions, owner, companion); n.Named < n.Flipped*3/4 {
+	if n := memtest.EveryNthBit(t, testenv.Step(4), w.Check, &stamps, &w.store.clock, &w.store.tracked, &w.store.companions, owner, companion); n.Named < n.Flipped*3/4 {
 		t.Errorf("%+v", n)
 	}
-	if n := memtest.EveryBit(t, f.Check, &f.tickFilter.nStamps, &f.tickFilter.stampIDs, &f.tickFilter.writes, &f.usesTicks); n.Named < tried(n, 100) {
+	if n := memtest.EveryNthBit(t, testenv.Step(4), f.Check, &f.tickFilter.nStamps, &f.tickFilter.stampIDs, &f.tickFilter.writes, &f.usesTicks); n.Named < tried(n, 100) {
 		t.Errorf("%+v", n)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -127,7 +128,7 @@ func TestWorkersCheck_NamesEachInvariant(t *testing.T) {
 	} {
 		c.test(t, ws.Check)
 	}
-	if n := memtest.EveryBit(t, ws.Check, ws); n.Named < tried(n, 500) {
+	if n := memtest.EveryNthBit(t, testenv.Step(4), ws.Check, ws); n.Named < tried(n, 500) {
 		t.Errorf("%+v", n)
 	}
 }

@@ -21,7 +21,7 @@
 //
 // Call Run, Fuzz and Faults from the test of each allocator. The more a Subject promises, the more is verified. The
 // suite does not test an allocator's own rules (order of frees, handles, marks). Tests of such rules share [Opened],
-// [MustAlloc], [MustCheck], [Misuse], [Refuses], [Gifts], [EveryBit], [Keep], [Poisoned], [WriteIsTold],
+// [MustAlloc], [MustCheck], [Misuse], [Refuses], [Gifts], [EveryBit], [EveryNthBit], [Keep], [Poisoned], [WriteIsTold],
 // [CopiesAreNamed], [TrimAnywhere], [GrowsSeldom], [Leak] and the sources [Mortal], [Margins] and [Halfway].
 //
 // # Cost

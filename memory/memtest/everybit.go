@@ -47,6 +47,16 @@ type Flips struct {
 // behind an unsafe pointer, pass a pointer to a slice of it.
 func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	tb.Helper()
+	return EveryNthBit(tb, 1, check, roots...)
+}
+
+// EveryNthBit does the same as [EveryBit] for every n-th bit of each number. It flips other bits of the next number, so
+// that n equal numbers have all their bits flipped. The number n must be at least 1.
+func EveryNthBit(tb testing.TB, n int, check func() error, roots ...any) Flips {
+	tb.Helper()
+	if brief() {
+		n = max(n, 4)
+	}
 	w := walker{seen: map[visit]bool{}}
 	for _, b := range roots {
 		w.walk(reflect.ValueOf(b), fmt.Sprintf("%T", b))
@@ -57,26 +67,23 @@ func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 		tb.Fatalf("Check of sound metadata: %v %s", v.err, v.fault)
 	}
 	f := Flips{Integers: len(w.found)}
-	for i, n := range w.found {
-		for bit := range n.bits {
-			if brief() && bit%4 != i%4 {
-				continue
-			}
+	for i, number := range w.found {
+		for bit := i % n; bit < number.bits; bit += n {
 			f.Flipped++
-			n.flip(bit)
+			number.flip(bit)
 			v := c.run()
 			if v.slow() {
 				v = c.run() // the machine may have been busy with something else
 			}
 			if v.hung {
-				tb.Fatalf("Check hangs with bit %d of %s flipped", bit, n.path)
+				tb.Fatalf("Check hangs with bit %d of %s flipped", bit, number.path)
 			}
-			n.flip(bit)
+			number.flip(bit)
 			switch {
 			case v.fault != "":
-				tb.Errorf("Check with bit %d of %s flipped: %s", bit, n.path, v.fault)
+				tb.Errorf("Check with bit %d of %s flipped: %s", bit, number.path, v.fault)
 			case v.slow() || v.bytes > checkBytes:
-				tb.Errorf("Check with bit %d of %s flipped takes %v and %d bytes", bit, n.path, v.took, v.bytes)
+				tb.Errorf("Check with bit %d of %s flipped takes %v and %d bytes", bit, number.path, v.took, v.bytes)
 			case v.err != nil:
 				f.Named++
 			}

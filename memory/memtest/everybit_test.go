@@ -36,6 +36,20 @@ func TestEveryBit_FlipsEachBitOnceAndAlone(t *testing.T) {
 	}
 }
 
+func TestEveryNthBit_FlipsTheOthersInTheNextNumber(t *testing.T) {
+	var words [3]uint8
+	seen := map[[3]uint8]int{}
+	f := EveryNthBit(t, 3, func() error { seen[words]++; return nil }, &words)
+	if flipped := map[bool]int{false: 8, true: 6}[brief()]; f != (Flips{Integers: 3, Flipped: flipped}) {
+		t.Errorf("%+v", f)
+	}
+	for _, w := range [][3]uint8{{1}, {0, 2}, {0, 0, 4}} { // bit i of word i, and others
+		if seen[w] != 1 {
+			t.Errorf("%v was seen %d times", w, seen[w])
+		}
+	}
+}
+
 // spin takes so much processor time.
 func spin(d time.Duration) {
 	for d > 0 {

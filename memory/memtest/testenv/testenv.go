@@ -54,6 +54,14 @@ func Some[V any](all map[string]V, keys ...string) map[string]V {
 	return some
 }
 
+// Step returns 1 if Full returns true, and n otherwise. It is the step of a loop over many equal cases.
+func Step(n int) int {
+	if Full() {
+		return 1
+	}
+	return n
+}
+
 // Long skips the test t, which takes long, unless Full returns true.
 func Long(t testing.TB) {
 	t.Helper()

@@ -145,12 +145,15 @@ func TestFull_KnowsItsTwoValues(t *testing.T) {
 	Full()
 }
 
-func TestSome_ReturnsAllIfTheLongTestsRun(t *testing.T) {
+func TestSomeAndStep_SelectAllIfTheLongTestsRun(t *testing.T) {
 	all := map[string]int{"a": 1, "b": 2, "c": 3}
 	for value, want := range map[string]map[string]int{"": {"a": 1, "c": 3}, "full": all} {
 		t.Setenv(Variable, value)
 		if got := Some(all, "a", "c"); !maps.Equal(got, want) {
 			t.Errorf("%s=%q: %v, want %v", Variable, value, got, want)
+		}
+		if step := Step(4); (step == 1) != (value == "full") || step != 1 && step != 4 {
+			t.Errorf("%s=%q: a step of %d", Variable, value, step)
 		}
 		func() {
 			defer func() {
