@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -73,7 +74,7 @@ func (w workerOf) Check() error { return w.m.Check() }
 
 func TestSuite(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
 
-func TestFaults(t *testing.T) { memtest.Each(t, subjects, memtest.Faults) }
+func TestFaults(t *testing.T) { memtest.Each(t, testenv.Some(subjects, "Worker"), memtest.Faults) }
 
 func TestManager_TypedHelpersWorkThroughIt(t *testing.T) {
 	m := newManager(t, small())
