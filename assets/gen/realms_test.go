@@ -22,8 +22,8 @@ func file(t *testing.T, name string) []byte {
 
 func TestRealms_AreThoseInTheFolderAndCanBePlayed(t *testing.T) {
 	for i := range realms {
-		if i > 0 && testenv.Brief() {
-			break // the gate makes all of them
+		if i != 1 && testenv.Brief() { // its rock takes the least time
+			continue // the gate makes all of them
 		}
 		r := &realms[i]
 		text, err := r.describe()
