@@ -100,8 +100,8 @@ func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
 	}
 }
 
-// tried is how many faults to ask for, of those named when every bit is flipped: those without
-// the long tests, and short runs of builds that check themselves, flip every fourth.
+// tried returns how many bits must be named, of named ones if each bit is flipped. Every fourth is flipped unless the long
+// tests run, and in short runs of debug builds.
 func tried(n memtest.Flips, named int) int {
 	if n.Flipped < 16*n.Integers {
 		return named / 4
