@@ -49,9 +49,9 @@ type Controls struct {
 	Bindings Bindings
 	// Capture turns each press into Input.Captured, so that a menu can bind a key. While Capture is set, all fields
 	// of Input are zero except Captured, Last, AimScreen, Nav.Pointer and Nav.Moved. If a control is held when
-	// Capture is set, it must be pressed again to be captured. If a control other than a modifier key is held when
-	// Capture is cleared, it begins no action until it is pressed again. Until then it affects Move, Fire, Pointing and
-	// Nav as a held control does.
+	// Capture is set, it must be pressed again to be captured. If a control or a button on the screen is held when
+	// Capture is cleared, it begins no action until it is pressed again. Until then a control affects Move, Fire,
+	// Pointing and Nav as a held control does.
 	Capture bool
 }
 
@@ -113,13 +113,17 @@ func (s *sampler) sample(in *Input, r *raw, c *Controls, w, h float32) {
 	s.steer(in, r, c)
 }
 
-// capture looks for a press to bind, and keeps actions from beginning with a key still held.
+// capture looks for a press to bind, and keeps actions from beginning with what is still held.
 func (s *sampler) capture(in *Input, pressed *controls) {
 	in.Captured = pressed.first()
 	in.Nav = Nav{Pointer: in.Nav.Pointer, Moved: in.Nav.Moved}
 	for a := range s.actions {
 		s.actions[a] = true
 	}
+	for b := range s.touched {
+		s.touched[b] = true
+	}
+	s.mods.spend(&s.held)
 }
 
 // press finds the actions whose controls are held, and sets what begins in this tick.
@@ -280,6 +284,14 @@ func (m *modifiers) filter(held *controls, moving bool) {
 			held.add(c)
 		}
 	}
+}
+
+// spend keeps modifiers that are held from counting until they are pressed again.
+func (m *modifiers) spend(held *controls) {
+	for i, c := range modifierKeys {
+		m.down[i], m.counts[i], m.chord[i] = held.has(c), false, true
+	}
+	m.enter = true
 }
 
 // dead takes the dead zone out of a stick, so that full deflection stays 1.

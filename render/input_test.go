@@ -309,6 +309,28 @@ func TestCapture_TakesTheNextPressAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestCapture_WhatIsHeldAtItsEndBeginsNothing(t *testing.T) {
+	at, _ := TouchDash.Circle(LogicalW, LogicalH)
+	for name, c := range map[string]struct {
+		r    raw
+		held []Control
+	}{
+		"Shift, at rest": {held: []Control{keyShift}}, "Shift, moving": {held: []Control{keyShift, keyW}},
+		"Alt and Enter": {held: []Control{key(ebiten.KeyAltLeft), keyEnter}}, "a finger": {r: touching(touch{3, at})},
+	} {
+		h := newHand()
+		h.c.Capture = true
+		h.tick(c.r, c.held...)
+		h.c.Capture = false
+		for _, again := range []bool{false, true} {
+			held, freed := h.tick(c.r, c.held...), h.tick(raw{})
+			if begun := held.Dash || held.Fullscreen || freed.Dash; begun != again {
+				t.Errorf("%s, pressed again %t: begun %t", name, again, begun)
+			}
+		}
+	}
+}
+
 func TestBindings_ConflictsAreSwapped(t *testing.T) {
 	b := DefaultBindings()
 	if err := b.Bind(int(Dash), 0, "R"); err != nil {
