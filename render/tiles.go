@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math/bits"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -19,11 +21,11 @@ const TileUnit = 64
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
 // A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is valid until
-// Tiles.Free or Tiles.Close. The zero Tile is no tile. Pass a Tile only to the Tiles that placed it: other Tiles may
-// accept it as a tile of their own.
+// Tiles.Free or Tiles.Close. The zero Tile is no tile. A Tile of other Tiles is not live. Of the first 2^k Tiles of a
+// process, one can accept a Tile of another only after 2^(31-k) tiles on the same square.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
-	gen  uint32
+	gen  uint32 // of the unit, and the key of the Tiles
 	side uint16 // in texels
 }
 
@@ -63,6 +65,7 @@ type Tiles struct {
 	heap    *buddy.Heap
 	pages   []page
 	newPage func(size int) page
+	key     uint32   // even
 	side    int      // of a page, in texels
 	made    int      // pages
 	units   []uint32 // generations
@@ -103,9 +106,13 @@ func newTiles(cfg TilesConfig, newPage func(int) page) (*Tiles, error) {
 	if err != nil {
 		return nil, fmt.Errorf("render: the metadata of tiles: %w", err)
 	}
-	return &Tiles{heap: heap, newPage: newPage, side: cfg.Page, pages: make([]page, cfg.Pages),
+	return &Tiles{heap: heap, newPage: newPage, key: bits.Reverse32(tilesMade.Add(1)-1) &^ 1, side: cfg.Page, pages: make([]page, cfg.Pages),
 		units: make([]uint32, units), batches: make([]tileBatch, cfg.Pages)}, nil
 }
+
+// tilesMade counts the Tiles of the process. Reversed, numbers differ in high bits, which the generations of a unit reach
+// late.
+var tilesMade atomic.Uint32
 
 // tileBook is the bytes of the heap that represent a unit.
 const tileBook = 64
@@ -133,14 +140,14 @@ func (t *Tiles) Place(side int) (Tile, error) {
 	}
 	t.units[unit]++
 	t.live++
-	return Tile{unit: uint32(unit) + 1, side: uint16(side), gen: t.units[unit]}, nil
+	return Tile{unit: uint32(unit) + 1, side: uint16(side), gen: t.units[unit] ^ t.key}, nil
 }
 
 func (t *Tiles) unitsAPage() int { return (t.side / TileUnit) * (t.side / TileUnit) }
 
 // has reports whether tile is one of ours that was not freed.
 func (t *Tiles) has(tile Tile) bool {
-	return tile.unit != 0 && int(tile.unit) <= len(t.units) && tile.gen&1 == 1 && t.units[tile.unit-1] == tile.gen
+	return tile.unit != 0 && int(tile.unit) <= len(t.units) && tile.gen&1 == 1 && t.units[tile.unit-1] == tile.gen^t.key
 }
 
 // where returns the page of a tile, and its corner there.

@@ -31,6 +31,29 @@ func testTiles(t *testing.T, cfg TilesConfig) (*Tiles, *[]*memPage) {
 	return ts, &made
 }
 
+func TestTiles_ATileOfOthersIsNotLive(t *testing.T) {
+	var ts [3]*Tiles
+	var tiles [3]Tile
+	for i := range ts {
+		ts[i], _ = testTiles(t, TilesConfig{Page: 512, Pages: 1})
+		tile, err := ts[i].Place(64 << i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tiles[i] = tile
+	}
+	for i := range ts {
+		for j := range tiles {
+			if err := ts[i].Write(tiles[j], 0, pixels(64<<j, 1, func(int, int) byte { return 1 })); (err == nil) != (i == j) {
+				t.Errorf("a tile of %d in %d: %v", j, i, err)
+			}
+			if i != j && ts[i].Free(tiles[j]) {
+				t.Errorf("%d frees a tile of %d", i, j)
+			}
+		}
+	}
+}
+
 // A model paints every live tile with a colour of its own, and finds each where it was painted,
 // whatever came and went around it.
 func TestTiles_NoTwoLieOnOneTexel(t *testing.T) {
