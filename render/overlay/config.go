@@ -20,9 +20,8 @@ type Config struct {
 
 	// Corner is the corner of the screen in which the overlay begins. Free, the default, is the corner in which the
 	// game draws least. The overlay chooses the corner when it is opened, and keeps the corner until nothing is
-	// shown. Unless NoTap is set, a tap or click in the corner cycles through strip, tiers and off. Without Watch a tap
-	// does not count before the overlay was shown for the first time. With Watch and Free, a tap counts in the upper
-	// left corner until then.
+	// shown. Unless NoTap is set, a tap or click in the corner cycles through strip, tiers and off. With Free, a tap
+	// counts in the upper left corner until the overlay was shown for the first time.
 	Corner Corner
 	NoTap  bool
 

@@ -251,6 +251,7 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 		panic(misuse("Draw", "it needs a picture"))
 	}
 	b := on.Bounds()
+	o.scr.set(o.cfg.Scale, b.Min.X, b.Min.Y, b.Dx(), b.Dy(), o.cfg.Preset) // also for a tap while nothing is shown
 	o.rates.draws++
 	opens := o.showing() && !o.shown
 	if o.shown = o.showing(); !o.shown && !o.cfg.Watch {
@@ -258,7 +259,6 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 		return
 	}
 	if opens && o.cfg.Corner == Free {
-		o.scr.set(o.cfg.Scale, b.Min.X, b.Min.Y, b.Dx(), b.Dy(), o.cfg.Preset)
 		cols, _ := o.size(int(Strip))
 		o.corner = freeCorner(on, int(float32(cols*render.Grid)*o.scr.scale), o.cfg.Top, o.cfg.Bottom)
 	}

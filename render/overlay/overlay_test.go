@@ -483,6 +483,18 @@ func TestTap_TheCornerCyclesAndNothingElseDoes(t *testing.T) {
 	}
 }
 
+func TestTap_CountsBeforeTheOverlayWasShown(t *testing.T) {
+	o, err := New(nil, Config{})
+	must(t, err)
+	on := ebiten.NewImage(1280, 720)
+	o.Draw(on)
+	o.tap(5, 5)
+	if !o.Shown(Strip) {
+		t.Error("a tap in the corner shows nothing")
+	}
+	must(t, o.Close())
+}
+
 func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	for want, cfg := range map[string]Config{
