@@ -118,6 +118,7 @@ func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 // error of [Growing.Alloc].
 func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 	if !t.Valid() {
+		g.lin.failures++
 		return nil, memory.ErrTooLarge
 	}
 	p, err := g.Alloc(unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T)))

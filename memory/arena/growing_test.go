@@ -180,6 +180,9 @@ func TestGrowing_TypedHelpersZero(t *testing.T) {
 	if _, err := MakeSliceIn(g, vecType, -1); !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("MakeSliceIn of -1: %v", err)
 	}
+	if f := g.Stats().Failures; f != 2 {
+		t.Errorf("failures %d, want 2", f)
+	}
 }
 
 func TestGrowing_MarksAndHooks(t *testing.T) {
