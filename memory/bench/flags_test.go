@@ -39,3 +39,13 @@ func TestFlags_PeersAreCollected(t *testing.T) {
 		t.Errorf("%+v, %v", o.peers, err)
 	}
 }
+
+func TestFlags_AllKeepsItsStateAlways(t *testing.T) {
+	o, err := parse([]string{"-all"}, io.Discard)
+	if named, _ := parse([]string{"-all", "-state", "mine"}, io.Discard); err != nil || o.state == "" || named.state != "mine" {
+		t.Errorf("%q, %q, %v", o.state, named.state, err)
+	}
+	if o, _ := parse([]string{"-check"}, io.Discard); o.state != "" {
+		t.Errorf("%q", o.state)
+	}
+}

@@ -92,3 +92,11 @@ func availableMemory() uint64 {
 	}
 	return 2 << 30
 }
+
+// load returns the load average of the last minute, or 0 where the system does not tell it.
+func load() float64 {
+	text, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(text), " ")
+	v, _ := strconv.ParseFloat(first, 64)
+	return v
+}

@@ -6,7 +6,7 @@
 //	go run -C memory/bench . -rounds 20 -placements 8
 //	go run -C memory/bench . -check                 the judged ratios and their bounds alone; exit 1 if one is missed
 //	go run -C memory/bench . -all                   also growth with live blocks, and calls through wrappers
-//	go run -C memory/bench . -state FILE            keeps the result of each workload, and resumes
+//	go run -C memory/bench . -state FILE            keeps the result of each workload, and resumes; of -all always
 //	go run -C memory/bench . -go127                 also four Go allocators built by go1.27.3
 //	go run -C memory/bench . -peer NAME=FILE.so     also another malloc library; shown and not judged
 //	go run -C memory/bench . -md FILE -json FILE    the tables, into a Markdown file that has a place for them; all figures
@@ -62,6 +62,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/strata-go/strata/engine/cmdline"
@@ -90,7 +91,7 @@ func parse(args []string, fault io.Writer) (o options, err error) {
 	fs.BoolVar(&o.short, "short", false, "time nothing: run every side of every workload on small sizes and compare checksums")
 	fs.BoolVar(&o.go127, "go127", false, "also build four Go allocators by go1.27.3")
 	fs.Var(&o.peers, "peer", "also `NAME=FILE.so`, a library that serves malloc; may be repeated")
-	fs.StringVar(&o.state, "state", "", "keep the result of each workload in this `file`, and resume from it")
+	fs.StringVar(&o.state, "state", "", "keep the result of each workload in this `file`, and resume from it; with -all a file of the temporary folder unless named")
 	fs.StringVar(&o.json, "json", "", "write every figure into this `file`")
 	fs.StringVar(&o.md, "md", "", "put the tables into this Markdown `file`, between the lines that mark their place")
 	if err := cmdline.Parse(fs, args, fault); err != nil {
@@ -101,6 +102,8 @@ func parse(args []string, fault io.Writer) (o options, err error) {
 		return o, cmdline.Wrong(fs, fault, fmt.Sprintf("-rounds %d -placements %d and %d more arguments; allowed are at least 1, 1 and none", o.rounds, o.placements, fs.NArg()))
 	case o.check && o.all || o.check && o.short || o.all && o.short:
 		return o, cmdline.Wrong(fs, fault, "allowed is one of -check, -all and -short")
+	case o.all && o.state == "":
+		o.state = filepath.Join(os.TempDir(), "strata-memory-bench.json")
 	}
 	return o, nil
 }

@@ -16,7 +16,8 @@ type sample struct {
 // A result has the samples of a test, by side. The second run of a judged side has the ending A/A.
 type result struct {
 	Test    string
-	Run     string              // machine, programs, rounds and load
+	Run     string              // machine, programs and rounds
+	Load    float64             // of the machine, a minute's average at the start
 	Missing string              `json:",omitempty"` // why it was not measured
 	Samples map[string][]sample `json:",omitempty"`
 }
@@ -100,7 +101,7 @@ func (b *bench) roundsOf(t test) int {
 
 // measure runs the sides of a test in turn, round by round. In each round another side is the first one.
 func (b *bench) measure(t test) (result, error) {
-	r := result{Test: t.name, Run: b.runOf(t), Samples: map[string][]sample{}}
+	r := result{Test: t.name, Run: b.runOf(t), Load: load(), Samples: map[string][]sample{}}
 	var first finding
 	var firstName string
 	for round := range b.roundsOf(t) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -70,11 +71,18 @@ func failures(tests []test, results []result, judged []judgement) error {
 func (b *bench) header(results []result) string {
 	var s strings.Builder
 	var runs []string
+	loads := []float64{}
 	for _, r := range results {
-		if r.Run != "" && (runs == nil || runs[len(runs)-1] != r.Run) {
+		if r.Run != "" && !slices.Contains(runs, r.Run) {
 			runs = append(runs, r.Run)
 			fmt.Fprintf(&s, "\n%s.\n", r.Run)
 		}
+		if r.Missing == "" {
+			loads = append(loads, r.Load)
+		}
+	}
+	if len(loads) > 0 {
+		fmt.Fprintf(&s, "\nThe load average before each workload was %.1f to %.1f.\n", slices.Min(loads), slices.Max(loads))
 	}
 	fmt.Fprintf(&s, "\nGo sides: go build with its default flags, GOAMD64=v1; modernc.org/memory %s. C sides, with cc %s, static or by LD_PRELOAD:", moderncVersion, strings.Join(cFlags, " "))
 	names := cNames()
@@ -97,35 +105,46 @@ func (b *bench) markdown(t test, r result) string {
 	if r.Missing != "" {
 		return s.String() + "Not measured: " + r.Missing + ".\n"
 	}
-	fmt.Fprintf(&s, "| %s | ns | to the best of C | A/A | p99.9, ns | resident / live |\n|---|---|---|---|---|---|\n", t.name)
-	names := t.sides()
-	for _, p := range b.o.peers {
-		names = append(names, p.name)
-	}
+	fmt.Fprintf(&s, "| %s | ns | memfast | to the best of C | memfast | A/A | p99.9, ns | resident / live |\n|---|---|---|---|---|---|---|---|\n", t.name)
 	best := r.best(t.libraries(), t.figure)
-	for _, name := range names {
+	for _, name := range b.lines(t) {
 		fmt.Fprintf(&s, "| %s | %s |\n", name, strings.Join(r.cells(t, name, best), " | "))
 	}
 	return s.String()
 }
 
+// lines returns the sides that have a line of their own: the build with memfast is in the line of the default one.
+func (b *bench) lines(t test) (names []string) {
+	for _, name := range t.sides() {
+		if base, ok := strings.CutSuffix(name, fast); !ok || !slices.Contains(t.sides(), base) {
+			names = append(names, name)
+		}
+	}
+	for _, p := range b.o.peers {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // cells are the columns of a side.
 func (r result) cells(t test, side, best string) []string {
-	cells := []string{"–", "–", "–", "–", "–"}
-	if m, ok := r.median(side, t.figure); ok {
-		cells[0] = settle.Digits(m)
-	}
-	if ratio, ok := r.ratio(side, best, t.figure); ok {
-		cells[1] = fmt.Sprintf("%.2f", ratio)
+	cells := []string{"–", "–", "–", "–", "–", "–", "–"}
+	for k, name := range []string{side, side + fast} {
+		if m, ok := r.median(name, t.figure); ok {
+			cells[k] = settle.Digits(m)
+		}
+		if ratio, ok := r.ratio(name, best, t.figure); ok {
+			cells[2+k] = fmt.Sprintf("%.2f", ratio)
+		}
 	}
 	if spread, ok := r.spread(side, t.figure); ok {
-		cells[2] = fmt.Sprintf("±%.1f %%", 100*spread)
+		cells[4] = fmt.Sprintf("±%.1f %%", 100*spread)
 	}
 	if m, ok := r.median(side, "p999"); ok && !t.whole {
-		cells[3] = settle.Digits(m)
+		cells[5] = settle.Digits(m)
 	}
 	if m, ok := r.median(side, overLive); ok && t.whole {
-		cells[4] = fmt.Sprintf("%.2f", m)
+		cells[6] = fmt.Sprintf("%.2f", m)
 	}
 	return cells
 }

@@ -17,7 +17,7 @@ func TestReport_WritesTheTablesIntoTheirPlace(t *testing.T) {
 	o := options{rows: "W9", rounds: 4, placements: 2, md: page, json: figures, check: true}
 	b := &bench{o: o, versions: map[string]string{glibc: "glibc 2.36"}}
 	r := invented("W9", "pair", 1.02, peersAt(10, map[string]float64{arenas: 7, runtimes: 50, syncPool: 50, modernc: 50, goArenas: 50}))
-	r.Run = "go, a processor; 2 programs"
+	r.Run, r.Load = "go, a processor; 2 programs", 1.5
 	var out strings.Builder
 	err := o.report(b, []result{r}, &out)
 	if err == nil || err.Error() != "W9, arena, pair: the bound is 0.55, the ratio 0.700: missed by 27.3 %" {
@@ -26,7 +26,8 @@ func TestReport_WritesTheTablesIntoTheirPlace(t *testing.T) {
 	text, _ := os.ReadFile(page)
 	for _, want := range []string{
 		"before\n" + tablesBegin + "\n", "\n" + tablesEnd + "\nafter\n", "go, a processor; 2 programs.", "glibc (glibc 2.36), jemalloc ()", moderncVersion,
-		"| W9 | ns | to the best of C | A/A | p99.9, ns | resident / live |", "| arena | 8.05 | 0.70 | ±2.0 % | – | – |", "| Go runtime | 57.5 | 5.00 | ±2.0 % | – | – |",
+		"| W9 | ns | memfast | to the best of C | memfast | A/A | p99.9, ns | resident / live |",
+		"| arena | 8.05 | – | 0.70 | – | ±2.0 % | – | – |", "| Go runtime | 57.5 | – | 5.00 | – | ±2.0 % | – | – |", "The load average before each workload was 1.5 to 1.5.",
 		"| W9, arena | 8.05 | jemalloc | 11.5 | 0.700 | 0.55 | ±2.0 % | missed by 27.3 % |",
 	} {
 		if !strings.Contains(string(text), want) {
@@ -43,6 +44,14 @@ func TestReport_WritesTheTablesIntoTheirPlace(t *testing.T) {
 	o.md = figures
 	if err := o.report(b, []result{r}, &out); err == nil || !strings.Contains(err.Error(), "has no lines") {
 		t.Errorf("a file without a place: %v", err)
+	}
+}
+
+func TestMarkdown_MemfastIsAColumnOfTheDefault(t *testing.T) {
+	w := test{name: "W1", what: "blocks", figure: "pair", judged: []string{slabs, slabs + fast}}
+	got := (&bench{}).markdown(w, invented("W1", "pair", 1, peersAt(10, map[string]float64{slabs: 10, slabs + fast: 8})))
+	if !strings.Contains(got, "| slab | 11.5 | 9.20 | 1.00 | 0.80 | ±0.4 % | – | – |") || strings.Contains(got, "| slab, memfast |") {
+		t.Error(got)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"os/exec"
+	"strings"
 
 	"github.com/strata-go/strata/engine/abtest/settle"
 )
@@ -14,9 +16,13 @@ type state struct {
 	Results []result
 }
 
-// key names what results must have in common to be compared.
+// key names what results must have in common to be compared: machine, options and the commit of the repository.
 func (o options) key() string {
-	return fmt.Sprintf("%s; %d programs, %d rounds, check %t", settle.Machine(), o.placements, o.rounds, o.check)
+	commit, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	return fmt.Sprintf("%s; %d programs, %d rounds, check %t; commit %s", settle.Machine(), o.placements, o.rounds, o.check, strings.TrimSpace(string(commit)))
 }
 
 // earlier returns the results that the state file has. A file that does not exist has none.
