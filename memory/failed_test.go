@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/buddy"
 	"github.com/strata-go/strata/memory/freelist"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/slab"
@@ -121,7 +122,7 @@ type allocated struct {
 // alignment, or they reach the end of the reservation, a budget, or a refusal of the system.
 func TestAlloc_AFailureChangesNoStatistics(t *testing.T) {
 	for _, allocator := range allocators {
-		for seed := range uint64(memtest.Rounds(20)) {
+		for seed := uint64(0); seed < uint64(memtest.Rounds(20)); seed += uint64(testenv.Step(4)) {
 			for _, budget := range []uintptr{0, 320 << 10, 512 << 10} {
 				src := &cold{Source: page.NewLimit(nil, budget)}
 				a, err := allocator.make(src)
