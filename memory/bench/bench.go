@@ -32,6 +32,7 @@ func newBench(o options) (*bench, error) {
 		}
 		b.add(s)
 	}
+	b.found[cLoop] = side{name: cLoop, kind: inC, noop: true}
 	for _, p := range o.peers {
 		file, err := filepath.EvalSymlinks(p.preload)
 		if err != nil {
@@ -130,7 +131,10 @@ func (b *bench) link(s side, name string) error {
 // object compiles a source, unless an earlier side has. Only the main program differs by how it is linked.
 func (b *bench) object(source string, s side) (string, error) {
 	var defines []string
-	if s.wrapped {
+	switch {
+	case s.noop:
+		defines = append(defines, "-DNOOP")
+	case s.wrapped:
 		defines = append(defines, "-DWRAPPED")
 	}
 	if s.archive != "" && source == cSources[0] {

@@ -7,7 +7,8 @@ type bound struct {
 	test, figure, side string
 	of                 []string // nil means the four C libraries
 	most               float64
-	since              string // for growth: the test whose ratio is the measure
+	since              string   // for growth: the test whose ratio is the measure
+	mean               []string // tests whose geometric mean is the measure
 }
 
 // overLive is the figure that the command derives: resident bytes above those of an empty program, over live bytes.
@@ -48,6 +49,7 @@ func (o options) bounds() []bound {
 		{test: "whole W4", figure: overLive, side: slabs, of: []string{tcmalloc}, most: 1},
 		{test: "whole W6", figure: overLive, side: slabs, of: []string{jemalloc}, most: 1},
 	}
+	all = append(all, traceBounds()...)
 	for _, t := range growthTests(availableMemory()/2, false) {
 		all = append(all, bound{test: t.name, side: t.judged[0], most: 1.1, since: t.workload})
 	}

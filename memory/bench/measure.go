@@ -130,6 +130,9 @@ func (b *bench) measure(t test) (result, error) {
 			r.Samples[k.as] = append(r.Samples[k.as], sample{round, program, f.Figures})
 		}
 	}
+	if t.trace != "" && !t.whole {
+		r.subtractLoops(func(name string) kind { return b.found[name].kind })
+	}
 	return r, nil
 }
 

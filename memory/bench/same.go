@@ -11,7 +11,7 @@ import (
 var tiny = map[string][2]int{
 	"W1": {200, 1}, "cold": {200, 1}, "W2.1": {1, 256}, "W2.64": {64, 256}, "W3": {200, 2}, "W4": {200, 500}, "W5": {200, 3},
 	"W6": {200, 500}, "W7": {8, 50}, "W8": {256, 4}, "W9": {200, 2}, "W10": {200, 2}, "W11": {200, 2}, "W12": {200, 500},
-	"W13": {1, 200}, "W13.freed": {1, 200}, "two": {200, 500},
+	"W13": {1, 200}, replayed: {1, 1}, "W13.freed": {1, 200}, "two": {200, 500},
 }
 
 // same runs every side of every test once, on few blocks, and compares the checksums.

@@ -113,8 +113,14 @@ func (j judgement) verdict() string {
 // judge compares the results with the bounds of the tests that were asked for.
 func (o options) judge(results []result, tests []test) (all []judgement) {
 	for _, bo := range o.bounds() {
-		if !slices.ContainsFunc(tests, func(t test) bool { return t.name == bo.test }) {
-			continue
+		names := bo.mean
+		if names == nil {
+			names = []string{bo.test}
+		}
+		if slices.ContainsFunc(names, func(name string) bool {
+			return !slices.ContainsFunc(tests, func(t test) bool { return t.name == name })
+		}) {
+			continue // it was not asked for
 		}
 		all = append(all, bo.judge(results))
 	}
@@ -122,6 +128,9 @@ func (o options) judge(results []result, tests []test) (all []judgement) {
 }
 
 func (bo bound) judge(results []result) judgement {
+	if bo.mean != nil {
+		return bo.judgeMean(results)
+	}
 	j := judgement{bound: bo}
 	r, ok := resultOf(results, bo.test)
 	if !ok || r.Missing != "" {

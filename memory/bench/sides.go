@@ -24,6 +24,7 @@ type side struct {
 	archive string   // the static library that serves malloc, or
 	preload string   // the shared one
 	wrapped bool     // calls go through a function of one line that is never inlined
+	noop    bool     // an allocator that does nothing
 	extra   bool     // named by -peer, or a reference: shown and not judged
 }
 
@@ -89,6 +90,7 @@ var goSides = []side{
 	{name: frames, tags: []string{"frame"}},
 	{name: remotes, tags: []string{"remote"}},
 	{name: caches, tags: []string{"cache"}},
+	{name: goLoop, tags: []string{"noop"}, noop: true},
 	{name: runtimes, kind: inGo},
 	{name: slicings, kind: inGo, tags: []string{"gc", "slices"}, extra: true},
 	{name: syncPool, kind: inGo, tags: []string{"gc", "syncpool"}},
@@ -127,6 +129,9 @@ const nextGo = "go1.27.3"
 // recipe names the program of a side: sides that differ in an option of the driver alone share one.
 func (s side) recipe() string {
 	if s.kind == inC {
+		if s.noop {
+			return cLoop
+		}
 		if s.archive == "" {
 			if s.wrapped {
 				return "c" + through

@@ -19,11 +19,16 @@ type test struct {
 	shown    []string // further sides of Strata
 	peers    []string // in Go
 	cores    int
+	trace    string // of W14
 }
 
 // sides returns the names of all sides of the test.
 func (t test) sides() []string {
-	return slices.Concat(t.judged, t.shown, t.peers, t.libraries())
+	names := slices.Concat(t.judged, t.shown, t.peers, t.libraries())
+	if t.trace != "" && !t.whole {
+		names = append(names, goLoop, cLoop)
+	}
+	return names
 }
 
 // libraries returns the names of the C sides: those of a test through wrappers are wrapped too.
@@ -159,10 +164,9 @@ func nextTests(tests []test) []test {
 	return tests
 }
 
-// tests returns the tests that the options ask for, with their defaults filled in. W14, the replay of traces, belongs
-// here as well: a test for each trace.
+// tests returns the tests that the options ask for, with their defaults filled in.
 func (o options) tests() []test {
-	tests := baseTests()
+	tests := append(baseTests(), traceTests()...)
 	if o.go127 {
 		tests = nextTests(tests)
 	}

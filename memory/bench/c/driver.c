@@ -57,7 +57,7 @@ void pin(int core) {
 
 void shared_switches(void) { whose = RUSAGE_SELF; }
 
-long switches(void) {
+static long switches(void) {
 	struct rusage u;
 	if (getrusage(whose, &u))
 		fail("getrusage");

@@ -58,7 +58,6 @@ void fail(const char *why);
 void figure(const char *name, double v);
 void pin(int core);
 void shared_switches(void);
-long switches(void); /* how often the kernel has taken the processor away */
 double now(void); /* ns */
 double resident(void);
 void *pages(size_t bytes); /* zeroed, outside of malloc, and touched */

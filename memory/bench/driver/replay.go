@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -40,24 +41,32 @@ func (j *job) replay() {
 	if j.whole {
 		run = r.runWhole
 	}
-	var ticks []uint32 // of the runs during which the processor was not taken away; of the first run if there are none
-	disturbed := true
+	var runs [][]uint32
 	j.figures["pair"] = j.repeat(p.Operations, func() time.Duration {
-		begin, before := time.Now(), switches()
+		begin := time.Now()
 		run(r.all[:p.Timed])
 		took := time.Since(begin)
-		switch quiet := switches() == before; {
-		case quiet && disturbed:
-			ticks, disturbed = append(ticks[:0], r.ticks...), false
-		case quiet || ticks == nil:
-			ticks = append(ticks, r.ticks...)
-		}
+		runs = append(runs, slices.Clone(r.ticks))
 		r.finish()
 		return took
 	})
-	if len(ticks) > 0 && ticksPerNS > 0 && !j.whole {
-		j.quantiles("tick ", ticks)
+	if len(r.ticks) > 0 && ticksPerNS > 0 && !j.whole {
+		j.quantiles("tick ", typical(runs))
 	}
+}
+
+// typical returns the median of each tick over the runs. A tick does the same work in each run, but the kernel may take
+// the processor away in any of them.
+func typical(runs [][]uint32) []uint32 {
+	ticks, one := slices.Clone(runs[0]), make([]uint32, len(runs))
+	for k := range ticks {
+		for i := range runs {
+			one[i] = runs[i][k]
+		}
+		slices.Sort(one)
+		ticks[k] = one[(len(one)-1)/2]
+	}
+	return ticks
 }
 
 // readProgram checks the file of a program and maps it: neither the heap nor the anonymous memory contains it.
