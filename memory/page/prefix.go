@@ -20,6 +20,7 @@ type Prefix struct {
 	//	(1) committed <= size <= mem.Size, and all three are multiples of Granule
 	//	(2) step is a multiple of Granule, up to mem.Size while p is open, and page a power of two from Granule to BaseAlign
 	//	(3) a closed Prefix has neither base nor size nor committed bytes
+	//	(4) every hole is a page below committed, and their bytes are counted
 
 	src       Source
 	mem       Memory   // as the source returned it, for Release
@@ -27,6 +28,7 @@ type Prefix struct {
 	committed uintptr  // bytes
 	step      uintptr  // bytes; 0: a share of committed
 	page      uintptr  // the bytes that the source commits and decommits at once
+	holes     holes    // dropped pages
 	busy      bool     // a call of the source is running, which may call OnSoft
 	unwatch   func()   // nil without Watch
 	tracker   *tracker // nil in builds that do not detect dropped ones
@@ -178,7 +180,7 @@ func (p *Prefix) Watch(lost func()) {
 
 // shut closes p without releasing anything.
 func (p *Prefix) shut() {
-	p.mem, p.size, p.committed = Memory{}, 0, 0
+	p.mem, p.size, p.committed, p.holes = Memory{}, 0, 0, holes{}
 	p.tracker.end()
 	p.endWatch()
 }
@@ -202,8 +204,8 @@ func (p *Prefix) Reserved() uintptr { return p.size }
 // is called within Ensure, Trim or Close of p.
 func (p *Prefix) Busy() bool { return p.busy }
 
-// Committed returns the number of bytes from Base that are committed, a multiple of [Granule]. If p is closed, it
-// returns 0.
+// Committed returns the number of bytes from Base that are committed or dropped (see [Prefix.Drop]), a multiple of
+// [Granule]. If p is closed, it returns 0.
 func (p *Prefix) Committed() uintptr { return p.committed }
 
 // Contains reports whether q lies in the reservation, in committed memory or not. If p is closed, Contains returns
@@ -278,7 +280,9 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 // Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not
 // use those bytes. If nothing can be decommitted, p is closed, or p is busy (see [Prefix.Busy]), Trim does nothing
 // and returns nil. If the source fails, Trim returns its error, and nothing has changed. If the source ends during
-// the call and p has a Watch, p is closed and the error is memory.ErrClosed.
+// the call and p has a Watch, p is closed and the error is memory.ErrClosed. If bytes behind n are dropped (see
+// [Prefix.Drop]), Trim calls the source once for each run of pages between them. After an error the memory behind
+// Committed has been returned.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.busy {
 		return nil
@@ -289,6 +293,9 @@ func (p *Prefix) Trim(n uintptr) error {
 	}
 	p.busy = true
 	defer func() { p.busy = false }()
+	if p.holes.bytes > 0 {
+		return p.trimHoles(keep)
+	}
 	if err := p.src.Decommit(p.mem, keep, p.committed-keep); err != nil {
 		return err
 	}
@@ -336,6 +343,9 @@ func (p *Prefix) Check() error {
 	}
 	if p.page&(p.page-1) != 0 || p.page > BaseAlign || p.page < Granule && p.src != nil {
 		errs = append(errs, fmt.Errorf("page: pages of %d bytes: want %d to %d", p.page, Granule, BaseAlign))
+	}
+	if bytes, others := p.holes.count(p.page, p.committed); others || bytes != p.holes.bytes {
+		errs = append(errs, fmt.Errorf("page: %d bytes are dropped, the holes below %d have %d", p.holes.bytes, p.committed, bytes))
 	}
 	if p.step%Granule != 0 || p.mem.Base != nil && p.step > p.mem.Size {
 		errs = append(errs, fmt.Errorf("page: step %d is not a multiple of %d, up to the %d reserved bytes", p.step, Granule, p.mem.Size))

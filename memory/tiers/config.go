@@ -93,6 +93,16 @@ type Config struct {
 	// If the caller repeats that method, it calls OnSoft again.
 	OnSoft func(t Tier, committed, budget uintptr)
 
+	// ReturnAfter is the number of frames after which unused memory is returned to Source. EndFrame returns memory of
+	// a heap that has more than twice as much committed as it used at most in the last ReturnAfter frames. In each
+	// frame it returns at most 128 KiB, with one call of Source; with HugePages 2 MiB. A heap that commits memory
+	// again soon after waits longer, until the next level. The heaps are those of Large and of the workers. A worker's
+	// heap returns nothing in a frame that ends during a call of the worker.
+	//
+	// 0 means 600: ten seconds at 60 frames a second. If loads repeat after more frames than that, set ReturnAfter to
+	// their distance. With a negative ReturnAfter, heaps return memory only at their Trim and at Close.
+	ReturnAfter int
+
 	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The manager's BeginLevel
 	// and EndLevel call BeginLevel and EndLevel of the pacer. The zero value paces.
 	GC gcpace.Config
@@ -101,8 +111,9 @@ type Config struct {
 }
 
 const (
-	defaultWorkers = 2
-	maxWorkers     = 64
+	defaultWorkers     = 2
+	maxWorkers         = 64
+	defaultReturnAfter = 600 // frames; waves of enemies each ten seconds keep their memory
 )
 
 // withDefaults fills in the zero fields and returns an error that names the first invalid one.
@@ -114,6 +125,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.Workers = cmp.Or(c.Workers, defaultWorkers)
 	c.SoftMark = cmp.Or(c.SoftMark, 0.75)
 	c.Scratch = cmp.Or(c.Scratch, 256<<10)
+	c.ReturnAfter = cmp.Or(c.ReturnAfter, defaultReturnAfter)
 	c.Workers = max(c.Workers, 0)
 	if err := c.checkFields(); err != nil {
 		return c, err

@@ -61,9 +61,10 @@ func (m *Manager) BeginFrame() error {
 }
 
 // EndFrame closes the frame. It calls Config.OnSoft for the frame tier if necessary, sends the frees that wait for
-// workers, and adds a sample to History. The frame's blocks stay readable for Config.Frames-1 more frames. If the
-// error wraps [ErrOrder], no frame was open, or the frame has not ended, or the manager is closed. After any other
-// error the frame has ended, but frees could not be sent.
+// workers, and adds a sample to History. If a heap has held far more memory than it uses, EndFrame returns a part of
+// it to the page source, see [Config.ReturnAfter]. The frame's blocks stay readable for Config.Frames-1 more frames.
+// If the error wraps [ErrOrder], no frame was open, or the frame has not ended, or the manager is closed. After any
+// other error the frame has ended, but frees could not be sent, or memory could not be returned.
 func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
 		return m.order("EndFrame", "outside a frame", "BeginFrame first")
@@ -78,7 +79,10 @@ func (m *Manager) EndFrame() error {
 	if m.phase >= closing {
 		return m.order("EndFrame", "", "") // a callback has ended its source
 	}
-	failed := m.inbox.flush()
+	failed := errors.Join(m.inbox.flush(), m.returnIdle())
+	if m.phase >= closing {
+		return m.order("EndFrame", "", "") // the source has ended in a step
+	}
 	m.recorder.endFrame(m)
 	m.sample(&used)
 	m.frame.tight = tight
@@ -89,7 +93,7 @@ func (m *Manager) EndFrame() error {
 
 // NextFrame ends the open frame, if there is one, and begins the next. If a level ends or begins between two ticks,
 // call EndFrame first. NextFrame returns the errors of EndFrame and BeginFrame. If EndFrame could not send all frees
-// to workers, NextFrame begins the next frame nevertheless. If the error wraps ErrOrder, no new frame has begun.
+// to workers, or not return memory, NextFrame begins the next frame nevertheless. If the error wraps ErrOrder, no new frame has begun.
 func (m *Manager) NextFrame() error {
 	var failed error
 	if m.phase&inFrame != 0 {
@@ -125,6 +129,10 @@ func (m *Manager) BeginLevel() error {
 		return m.order("BeginLevel", "", "") // a pool's Stats has closed the source
 	}
 	m.beginEpochs()
+	m.large.idle.doubles = 0
+	for _, w := range m.inbox.workers {
+		w.idle.doubles = 0
+	}
 	m.pacer.BeginLevel()
 	m.atLevel = at
 	m.level.cur = m.level.arena

@@ -23,6 +23,7 @@ type largeTier struct {
 	noHooks
 	heap  *tlsf.Heap
 	notes largeNotes
+	idle  returner
 }
 
 // Large returns the heap for blocks above 4 KiB.

@@ -40,6 +40,7 @@ type Worker struct {
 	views    []*WorkerTag    // what Tag returned
 
 	scratch scratch
+	idle    returner // the game goroutine's, with the lock held
 
 	soft atomic.Uint64 // how often committed bytes rose past the soft mark
 	told uint64        // of these, the ones that Config.OnSoft has received; the game goroutine's

@@ -9,8 +9,8 @@ type block struct {
 	size     uint32 // granules
 	prev     uint32 // the block in front of it in memory, or the pool's anchor
 	next     uint32 // the block behind it
-	prevFree uint32 // free: neighbours on the bin's list, or its anchor; live: the epoch it is of
-	nextFree uint32 // free; quick and spare too, which are singly linked
+	prevFree uint32 // free, dropped: neighbours on the bin's list, or its anchor; live: the epoch it is of
+	nextFree uint32 // free and dropped; quick and spare too, which are singly linked
 	req      uint32 // live: bytes that were asked for
 	bin      uint16 // the bin of its size, whose list it is on when free or waiting; or the bin of a headroom
 	pool     uint8  // whose memory it describes
@@ -29,6 +29,7 @@ const (
 	live                 // the caller's
 	free                 // on a bin's list
 	waiting              // freed, on a quick stack, not merged yet
+	dropped              // free, but its memory was returned: see dropBin
 )
 
 // anchors is the number of descriptors, the first ones, that are no blocks. Anchor b closes the list of free blocks
@@ -38,7 +39,7 @@ const anchors = max(binCount, maxPools)
 
 // dropAll forgets every block and leaves empty lists and rings.
 func (h *Heap) dropAll() {
-	h.spare = 0
+	h.spare, h.drops = 0, 0
 	h.bins = bins{}
 	h.blocks = h.blocks[:anchors]
 	for i := range h.blocks {

@@ -22,6 +22,7 @@ func (h *Heap) Check() error {
 		c.starts(k)
 	}
 	c.lists()
+	c.drops()
 	c.quick()
 	c.descriptors()
 	h.counts.Check(c.sums, "granule", c.fail)
@@ -37,6 +38,7 @@ type checker struct {
 
 	sums    tally.Sums // over the live blocks of the rings
 	waiting uint64     // granules
+	dropped uint64     // granules
 }
 
 // seen counts where a descriptor was met: each must be in one ring or on the list of spares,
@@ -147,6 +149,9 @@ func (c *checker) block(i uint32, x *block) {
 	case free:
 	case waiting:
 		c.waiting += uint64(x.size)
+	case dropped:
+		c.dropped += uint64(x.size)
+		c.hole(i, x)
 	case live:
 		c.sums.Add(x.size, uintptr(x.req))
 		n := h.grain.Count(uintptr(x.req))
@@ -193,6 +198,9 @@ func (c *checker) lists() {
 		}
 	}
 	for b := range uint32(binCount) {
+		if b == dropBin {
+			continue
+		}
 		head := c.h.blocks[b].nextFree
 		if got := s.lists[b/binsPer]>>(b%binsPer)&1 == 1; got != (head != b) {
 			c.fail("bin %d has bit %t and head %d", b, got, head)
@@ -269,7 +277,7 @@ func (c *checker) descriptors() {
 		switch h.blocks[i].state {
 		case anchor:
 			want = seen{}
-		case free:
+		case free, dropped:
 			want.list = 1
 		case waiting:
 			want.quick = 1

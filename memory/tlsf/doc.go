@@ -35,6 +35,7 @@
 //	Resize                     constant; at the end of a pool a system call per Step
 //	Stats                      constant; with quick stacks, proportional to what waits
 //	Trim                       constant, what waits, and a system call per pool
+//	TrimStep                   constant, and a system call
 //	Reset                      4 bytes cleared per committed granule
 //
 //	overhead                   bytes

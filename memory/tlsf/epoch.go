@@ -42,5 +42,5 @@ func (h *Heap) askAround(n, step uint32) (uint32, error) {
 	if i := h.find(n, step); i != 0 {
 		return i, nil
 	}
-	return h.grow(n, step)
+	return h.more(n, step)
 }

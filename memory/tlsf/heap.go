@@ -54,6 +54,8 @@ type Heap struct {
 	//	(8)  a waiting block is on the quick stack of its bin; held is their sum, and held <= budget
 	//	(9)  every descriptor is an anchor, or in one ring, or spare
 	//	(10) counts agree with the live blocks
+	//	(11) the memory of a dropped block was returned, and no other; no two of them are neighbours, and all are on
+	//	     one list of their own
 
 	fastSize  uintptr // largest request in bytes that the fast path takes: limit, or less than outgrown; 0 once closed
 	fastAlign uintptr // alignments up to this one come free with the granule; 0 once closed
@@ -78,6 +80,7 @@ type Heap struct {
 
 	limit    uintptr // the largest request in bytes; 0 once closed
 	outgrown uintptr // the size in bytes that Resize refused last, until it was asked for; 0: none
+	drops    int     // dropped blocks
 	turn     uint32  // which kept block becomes an ordinary one if all 16 lists are taken
 }
 
@@ -254,11 +257,11 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	var err error
 	if i == 0 {
-		i, err = h.grow(n, step)
+		i, err = h.more(n, step)
 	}
 	if i == 0 && (h.flushQuick() || n != exact) {
 		if i = h.find(exact, step); i == 0 {
-			i, err = h.grow(exact, step)
+			i, err = h.more(exact, step)
 		}
 	}
 	if i == 0 && h.onShort != nil {
@@ -425,7 +428,7 @@ func (h *Heap) Reset() {
 		pl := &h.pools[k]
 		end := h.committed(pl)
 		clear(pl.starts[:end])
-		h.extend(k, end)
+		h.layOut(k)
 	}
 }
 

@@ -197,7 +197,8 @@ func (h *Heap) extend(k int, end uint32) uint32 {
 }
 
 // Trim coalesces the blocks that wait because of Config.QuickBytes. Then Trim returns the free memory at the end of
-// each pool to the page source, in whole pages. The address space stays reserved. On a closed heap the error is
+// each pool to the page source, in whole pages. The address space stays reserved. [Heap.TrimStep] returns memory
+// between live blocks, too. On a closed heap the error is
 // memory.ErrClosed. If a page source fails, Trim continues with the other pools and returns the joined errors of the
 // page sources. Cost: proportional to the waiting blocks, and a system call per pool.
 func (h *Heap) Trim() error {
@@ -208,16 +209,21 @@ func (h *Heap) Trim() error {
 	h.flushQuick()
 	var errs []error
 	for k := range h.poolCount {
-		if err := h.trimPool(k); err != nil {
+		if h.pools[k].mem.Busy() {
+			continue
+		}
+		h.cutDropped(k)
+		if err := h.trimPool(k, h.grain.Bytes(h.tail(k))); err != nil {
 			errs = append(errs, fmt.Errorf("tlsf: trim pool %d: %w", k, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (h *Heap) trimPool(k int) error {
+// trimPool returns the memory of pool k behind the first keep bytes, of which all is free.
+func (h *Heap) trimPool(k int, keep uintptr) error {
 	pl := &h.pools[k]
-	if err := pl.mem.Trim(h.grain.Bytes(h.tail(k))); err != nil {
+	if err := pl.mem.Trim(keep); err != nil {
 		return err
 	}
 	i := h.blocks[k].prev

@@ -51,6 +51,9 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 
 // growInPlace makes i at least n granules long.
 func (h *Heap) growInPlace(i, n uint32) bool {
+	if h.drops > 0 && !h.fillBehind(i, n) {
+		return false
+	}
 	x := &h.blocks[i]
 	k := int(x.pool)
 	behind := &h.blocks[x.next]
@@ -74,7 +77,7 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 			return false
 		}
 		h.extend(k, h.committed(pl))
-		if uint64(i) >= uint64(len(h.blocks)) || h.blocks[i].state != live || h.blocks[i].req != req || h.blocks[i].size != size { // freed by that function, or resized
+		if !h.unchanged(i, req, size) {
 			return false
 		}
 		x = &h.blocks[i]
@@ -85,6 +88,15 @@ func (h *Heap) growInPlace(i, n uint32) bool {
 	h.mergeNext(i, x)
 	x.bin = uint16(binOf(x.size))
 	return true
+}
+
+// unchanged reports whether i is still the live block that it was before the source was called.
+func (h *Heap) unchanged(i, req, size uint32) bool {
+	if uint64(i) >= uint64(len(h.blocks)) {
+		return false
+	}
+	x := &h.blocks[i]
+	return x.state == live && x.req == req && x.size == size
 }
 
 // shrink cuts i after n granules and merges the rest with what is free behind it.

@@ -15,7 +15,9 @@ func (h *Heap) Stats() memory.Stats {
 		s.Committed += uint64(h.pools[k].mem.Committed())
 		s.Free += uint64(h.committed(&h.pools[k])) << h.grain // in whole granules
 	}
-	s.Free -= s.InUse
+	returned := uint64(h.dropped())
+	s.Committed -= returned
+	s.Free -= s.InUse + returned
 	return s
 }
 

@@ -17,7 +17,8 @@ type Counts struct {
 	allocs    uint64 // blocks allocated since New
 	frees     uint64 // blocks freed since New
 	used      uint64 // grains in live blocks
-	peak      uint64 // high-water mark of used
+	peak      uint64 // high-water mark of used since the last TakePeak
+	past      uint64 // the highest of the marks that TakePeak has returned
 	requested uint64 // requested bytes of live blocks
 	failures  uint64 // requests that failed because of their size
 }
@@ -56,6 +57,14 @@ func (c *Counts) Reset() {
 	c.used, c.requested = 0, 0
 }
 
+// TakePeak returns the high-water mark of used since the last TakePeak, and starts a new one.
+func (c *Counts) TakePeak() uint64 {
+	top := c.peak
+	c.past = max(c.past, top)
+	c.peak = c.used
+	return top
+}
+
 // Used returns the grains in live blocks.
 func (c *Counts) Used() uint64 { return c.used }
 
@@ -63,7 +72,7 @@ func (c *Counts) Used() uint64 { return c.used }
 // LargestFree and Free, which depend on its memory.
 func (c *Counts) Stats(g align.Grain) memory.Stats {
 	return memory.Stats{
-		InUse: c.used << g, Peak: c.peak << g,
+		InUse: c.used << g, Peak: max(c.peak, c.past) << g,
 		Live: c.allocs - c.frees, Allocs: c.allocs, Frees: c.frees, Failures: c.failures,
 		Requested: c.requested, Measured: c.used << g,
 	}

@@ -1,0 +1,167 @@
+package page
+
+import (
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
+)
+
+// holes are the pages of a Prefix, below its committed end, that [Prefix.Drop] has decommitted.
+type holes struct {
+	set   []uint64 // a bit per page; nil before the first Drop
+	bytes uintptr  // in these pages
+}
+
+func (h *holes) has(page uintptr) bool {
+	return page>>6 < uintptr(len(h.set)) && h.set[page>>6]>>(page&63)&1 != 0
+}
+
+// mark makes n pages from first on holes, or no holes.
+func (h *holes) mark(first, n uintptr, hole bool) {
+	if need := (first + n + 63) >> 6; hole && need > uintptr(len(h.set)) {
+		h.set = append(h.set, make([]uint64, need-uintptr(len(h.set)))...)
+	}
+	for i := first; i < first+n; i++ {
+		if hole {
+			h.set[i>>6] |= 1 << (i & 63)
+		} else {
+			h.set[i>>6] &^= 1 << (i & 63)
+		}
+	}
+}
+
+// Dropped returns the bytes below Committed that Drop has returned and Fill has not committed again.
+func (p *Prefix) Dropped() uintptr { return p.holes.bytes }
+
+// Droppable returns the largest range of whole units in [off, end), for Drop, or two equal offsets. A unit is a page
+// of the source. If the source has a preferred boundary for commits, see [Ahead], a unit reaches from one such
+// address to the next: part of a huge page is never dropped.
+func (p *Prefix) Droppable(off, end uintptr) (from, to uintptr) {
+	unit := max(p.page, aheadOf(p.src))
+	base := uintptr(p.mem.Base)
+	from, to = align.Up(base+off, unit)-base, align.Down(base+end, unit)-base
+	if from >= to || to > p.committed {
+		return off, off
+	}
+	return from, to
+}
+
+// Around returns the smallest range of whole units that contains [off, end), see [Prefix.Droppable].
+func (p *Prefix) Around(off, end uintptr) (from, to uintptr) {
+	unit := max(p.page, aheadOf(p.src))
+	base := uintptr(p.mem.Base)
+	return max(align.Down(base+off, unit), base) - base, min(align.Up(base+end, unit)-base, p.committed)
+}
+
+// Drop decommits n bytes at off, which Committed then still includes, and keeps their addresses. The caller must not
+// use these bytes before Fill. They must be whole pages (see [SizeOf]) that are committed and not dropped. Otherwise,
+// and while p is busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse]. Drop makes one call of the source. If
+// the source fails or panics, nothing has changed. If the source ends during the call and p has a Watch, p is closed
+// and the error is memory.ErrClosed.
+func (p *Prefix) Drop(off, n uintptr) error {
+	p.mustBe("Drop", off, n, false)
+	p.busy = true
+	defer func() { p.busy = false }()
+	if err := p.src.Decommit(p.mem, off, n); err != nil {
+		return err
+	}
+	if p.mem.Base == nil {
+		return memory.ErrClosed
+	}
+	p.holes.mark(off/p.page, n/p.page, true)
+	p.holes.bytes += n
+	return nil
+}
+
+// Fill commits n bytes at off again, which are zero then. All these bytes must be dropped. Otherwise, and while p is
+// busy, Fill panics with a [*memory.Misuse]. Fill makes one call of the source. If the source fails, Fill returns its
+// error. For the function of [Limit.OnSoft], the end of the source and panics, Fill is as [Prefix.Ensure].
+func (p *Prefix) Fill(off, n uintptr) error {
+	p.mustBe("Fill", off, n, true)
+	p.busy = true
+	defer func() { p.busy = false }()
+	err := p.src.Commit(p.mem, off, n)
+	if p.mem.Base == nil {
+		return memory.ErrClosed
+	}
+	if err != nil {
+		return err
+	}
+	p.holes.mark(off/p.page, n/p.page, false)
+	p.holes.bytes -= n
+	return nil
+}
+
+// NextHole returns the first range of dropped bytes at off or above, or two offsets that equal Committed.
+func (p *Prefix) NextHole(off uintptr) (from, to uintptr) {
+	page, end := off/max(p.page, 1), min(uintptr(len(p.holes.set))<<6, p.committed/max(p.page, 1))
+	for page < end && !p.holes.has(page) {
+		page++
+	}
+	if page >= end {
+		return p.committed, p.committed
+	}
+	last := page + 1
+	for last < end && p.holes.has(last) {
+		last++
+	}
+	return max(off, page*p.page), last * p.page
+}
+
+// mustBe panics unless [off, off+n) are whole committed pages that are all holes, or none of them.
+func (p *Prefix) mustBe(op string, off, n uintptr, hole bool) {
+	reason := ""
+	switch {
+	case p.busy:
+		reason = "the Prefix is committing or decommitting"
+	case p.mem.Base == nil:
+		reason = "the Prefix is closed"
+	case n == 0 || off%p.page != 0 || n%p.page != 0 || off > p.committed || n > p.committed-off:
+		reason = "the bytes are not whole pages of the committed memory"
+	}
+	for i := off; reason == "" && i < off+n; i += p.page {
+		if p.holes.has(i/p.page) != hole {
+			reason = "the bytes are not all dropped, or some are"
+		}
+	}
+	if reason != "" {
+		panic(&memory.Misuse{Package: "page", Op: op, Addr: uintptr(unsafe.Add(p.mem.Base, off)), Size: n, Reason: reason})
+	}
+}
+
+// trimHoles is Trim if there may be holes behind keep: a call of the source for each run of pages between them.
+func (p *Prefix) trimHoles(keep uintptr) error {
+	for p.committed > keep {
+		page := (p.committed - 1) / p.page
+		if p.holes.has(page) {
+			p.holes.mark(page, 1, false)
+			p.holes.bytes -= p.page
+			p.committed = page * p.page
+			continue
+		}
+		for page > keep/p.page && !p.holes.has(page-1) {
+			page--
+		}
+		if err := p.src.Decommit(p.mem, page*p.page, p.committed-page*p.page); err != nil {
+			return err
+		}
+		if p.mem.Base == nil {
+			return memory.ErrClosed
+		}
+		p.committed = page * p.page
+	}
+	return nil
+}
+
+// count returns the bytes of the holes below end, and whether there are others.
+func (h *holes) count(pageBytes, end uintptr) (bytes uintptr, others bool) {
+	for i, w := range h.set {
+		bytes += uintptr(bits.OnesCount64(w)) * pageBytes
+		if top := uintptr(i)<<6 + uintptr(64-bits.LeadingZeros64(w)); w != 0 && top*pageBytes > end {
+			others = true
+		}
+	}
+	return bytes, others
+}

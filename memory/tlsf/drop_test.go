@@ -1,0 +1,324 @@
+package tlsf
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A counting source counts the calls of another one and may fail or panic.
+type counting struct {
+	page.Source
+	commits, decommits int
+	fail               func(op string) error
+}
+
+func (c *counting) Commit(m page.Memory, off, size uintptr) error {
+	c.commits++
+	if c.fail != nil {
+		if err := c.fail("commit"); err != nil {
+			return err
+		}
+	}
+	return c.Source.Commit(m, off, size)
+}
+
+func (c *counting) Decommit(m page.Memory, off, size uintptr) error {
+	c.decommits++
+	if c.fail != nil {
+		if err := c.fail("decommit"); err != nil {
+			return err
+		}
+	}
+	return c.Source.Decommit(m, off, size)
+}
+
+type piece struct {
+	p unsafe.Pointer
+	n uintptr
+}
+
+// fill writes a block whole.
+func (b piece) fill(v byte) {
+	s := unsafe.Slice((*byte)(b.p), b.n)
+	for i := range s {
+		s[i] = v
+	}
+}
+
+func (b piece) intact(v byte) bool {
+	for _, x := range unsafe.Slice((*byte)(b.p), b.n) {
+		if x != v {
+			return false
+		}
+	}
+	return true
+}
+
+func dropHeap(t *testing.T, cfg Config) (*Heap, *page.Limit, *counting) {
+	t.Helper()
+	src := &counting{Source: page.Default()}
+	l := page.NewLimit(src, 0)
+	h, err := New(l, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		src.fail = nil
+		if err := h.Close(); err != nil || l.Committed() != 0 {
+			t.Errorf("close: %v, %d bytes committed", err, l.Committed())
+		}
+	})
+	return h, l, src
+}
+
+func sound(t *testing.T, h *Heap, l *page.Limit) {
+	t.Helper()
+	if err := h.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if s := h.Stats(); s.Committed != uint64(l.Committed()) || s.Free+s.InUse > s.Committed {
+		t.Fatalf("%+v, the source has %d bytes committed", s, l.Committed())
+	}
+}
+
+func alloc(t *testing.T, h *Heap, n uintptr) piece {
+	t.Helper()
+	p, err := h.Alloc(n, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return piece{p, n}
+}
+
+// Steps return the free memory between live blocks, and allocation and growth in place commit it again.
+func TestHeap_TrimStepReturnsHoles(t *testing.T) {
+	h, l, _ := dropHeap(t, Config{Reserve: 16 << 20, Step: 32 << 10})
+	var all []piece
+	for range 32 {
+		all = append(all, alloc(t, h, 128<<10))
+	}
+	for i := range all {
+		all[i].fill(byte(i))
+		if i%4 != 3 {
+			h.Free(all[i].p, all[i].n)
+		}
+	}
+	before, steps := l.Committed(), 0
+	for {
+		n, err := h.TrimStep(64 << 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, h, l)
+		if n == 0 {
+			break
+		}
+		if steps++; n > 64<<10 {
+			t.Fatalf("a step returned %d bytes", n)
+		}
+	}
+	if want := h.Stats().InUse + h.Stats().InUse/8; uint64(l.Committed()) > want || steps < 40 {
+		t.Errorf("%d steps, %d bytes committed of %d, want at most %d", steps, l.Committed(), before, want)
+	}
+	for i := 3; i < len(all); i += 4 {
+		if !all[i].intact(byte(i)) {
+			t.Errorf("block %d has changed", i)
+		}
+	}
+	if !h.Resize(all[3].p, 128<<10, 200<<10) { // into a hole
+		t.Error("a block does not grow into returned memory")
+	}
+	all[3].n = 200 << 10
+	sound(t, h, l)
+	all[3].fill(3)
+	end := h.pools[0].mem.Committed()
+	for range 10 { // in the holes
+		b := alloc(t, h, 300<<10-1)
+		b.fill(1)
+		sound(t, h, l)
+		if at := uintptr(b.p) - uintptr(h.Base()); at > end {
+			break
+		}
+	}
+	if !all[3].intact(3) || !all[7].intact(7) {
+		t.Error("a live block has changed")
+	}
+	h.Reset()
+	sound(t, h, l)
+	if b := alloc(t, h, 3<<20); h.Stats().Committed < uint64(b.n) {
+		t.Errorf("%+v after a block of %d bytes", h.Stats(), b.n)
+	}
+	sound(t, h, l)
+}
+
+// A random program with steps in between, beside a model of the contents.
+func TestHeap_TrimStepModel(t *testing.T) {
+	for _, cfg := range []Config{
+		{Reserve: 8 << 20, Step: 32 << 10},
+		{Reserve: 8 << 20, Granule: 64 << 10, Step: 64 << 10},
+		{Reserve: 8 << 20, Granule: 16, Step: 16 << 10, QuickBytes: 64 << 10},
+	} {
+		h, l, src := dropHeap(t, cfg)
+		r := rand.New(rand.NewPCG(1, uint64(cfg.Granule)))
+		if err := h.AddPool(l, 4<<20); err != nil {
+			t.Fatal(err)
+		}
+		var live []piece
+		var tags []byte
+		refused := 0
+		src.fail = func(string) error {
+			if r.IntN(8) == 0 {
+				refused++
+				return &memory.Exhausted{Op: "test"}
+			}
+			return nil
+		}
+		for op := range 4000 {
+			switch k := r.IntN(20); {
+			case k < 8:
+				n := uintptr(1 + r.IntN(200<<10))
+				al := uintptr(1) << r.IntN(13)
+				p, err := h.Alloc(n, al)
+				if err != nil && !errors.Is(err, memory.ErrOutOfMemory) || uintptr(p)%al != 0 {
+					t.Fatal(err)
+				}
+				if err == nil {
+					live, tags = append(live, piece{p, n}), append(tags, byte(op))
+					live[len(live)-1].fill(byte(op))
+				}
+			case k < 15 && len(live) > 0:
+				i := r.IntN(len(live))
+				if !live[i].intact(tags[i]) {
+					t.Fatalf("operation %d: block %d was written", op, i)
+				}
+				h.Free(live[i].p, live[i].n)
+				live[i], tags[i] = live[len(live)-1], tags[len(tags)-1]
+				live, tags = live[:len(live)-1], tags[:len(tags)-1]
+			case k < 17 && len(live) > 0:
+				i := r.IntN(len(live))
+				n := uintptr(1 + r.IntN(300<<10))
+				if h.Resize(live[i].p, live[i].n, n) {
+					if keep := (piece{live[i].p, min(n, live[i].n)}); !keep.intact(tags[i]) {
+						t.Fatalf("operation %d: Resize has changed block %d", op, i)
+					}
+					live[i].n = n
+					live[i].fill(tags[i])
+				}
+			case k == 17 && r.IntN(20) == 0:
+				_ = h.Trim()
+			case k == 18 && r.IntN(100) == 0:
+				h.Reset()
+				live, tags = nil, nil
+			default:
+				before := l.Committed()
+				n, err := h.TrimStep(uintptr(1+r.IntN(16)) << 14)
+				if err != nil && n != 0 || before-l.Committed() != n {
+					t.Fatalf("a step returned %d bytes and %v, committed %d and then %d", n, err, before, l.Committed())
+				}
+			}
+			if err := h.Check(); err != nil {
+				t.Fatalf("operation %d: %v", op, err)
+			}
+			if s := h.Stats(); s.Committed != uint64(l.Committed()) {
+				t.Fatalf("operation %d: %+v, the source has %d", op, s, l.Committed())
+			}
+		}
+		for i, b := range live {
+			if !b.intact(tags[i]) {
+				t.Errorf("block %d was written", i)
+			}
+			h.Free(b.p, b.n)
+		}
+		if refused < 10 {
+			t.Errorf("the source has refused %d calls", refused)
+		}
+	}
+}
+
+// A source that panics in a step leaves the memory free, and committed.
+func TestHeap_TrimStepPanicChangesNothing(t *testing.T) {
+	h, l, src := dropHeap(t, Config{Reserve: 4 << 20, Step: 32 << 10})
+	a, b, c := alloc(t, h, 500<<10), alloc(t, h, 100), alloc(t, h, 64<<10)
+	h.Free(c.p, c.n)
+	h.Free(a.p, a.n)
+	if _, err := h.TrimStep(1 << 20); err != nil { // the end
+		t.Fatal(err)
+	}
+	was := h.Stats()
+	src.fail = func(string) error { panic("source") }
+	func() {
+		defer func() {
+			if recover() != "source" {
+				t.Error("the panic of the source does not pass")
+			}
+		}()
+		_, _ = h.TrimStep(1 << 20)
+	}()
+	src.fail = nil
+	sound(t, h, l)
+	if h.Stats() != was {
+		t.Errorf("%+v, before %+v", h.Stats(), was)
+	}
+	if n, err := h.TrimStep(1 << 20); err != nil || n < 400<<10 {
+		t.Errorf("after the panic a step returned %d bytes, %v", n, err)
+	}
+	sound(t, h, l)
+	h.Free(b.p, b.n)
+	if err := h.Trim(); err != nil || l.Committed() != 0 {
+		t.Errorf("Trim: %v, %d bytes committed for none in use", err, l.Committed())
+	}
+}
+
+// What a step has returned is available again: as much can be allocated as before.
+func TestHeap_TrimStepLosesNoCapacity(t *testing.T) {
+	h, l, _ := dropHeap(t, Config{Reserve: 1 << 20, Step: 32 << 10})
+	var all []piece
+	for {
+		p, err := h.Alloc(8<<10, 8)
+		if err != nil {
+			break
+		}
+		all = append(all, piece{p, 8 << 10})
+	}
+	for round := range 3 {
+		for i := range all {
+			if i%16 != 0 {
+				h.Free(all[i].p, all[i].n)
+			}
+		}
+		for n := uintptr(1); n > 0; {
+			n, _ = h.TrimStep(48 << 10)
+		}
+		sound(t, h, l)
+		if s := h.Stats(); s.Committed > s.InUse*6 {
+			t.Fatalf("round %d: %+v", round, s)
+		}
+		for i := range all {
+			if i%16 != 0 {
+				all[i] = alloc(t, h, 8<<10)
+			}
+		}
+		sound(t, h, l)
+	}
+}
+
+func TestHeap_TakePeakIsSinceTheLast(t *testing.T) {
+	h, _, _ := dropHeap(t, Config{Reserve: 1 << 20})
+	a := alloc(t, h, 100<<10)
+	h.Free(a.p, a.n)
+	b := alloc(t, h, 1<<10)
+	for i, want := range []uintptr{100 << 10, 1 << 10} {
+		if got := h.TakePeak(); got != want {
+			t.Errorf("call %d: %d, want %d", i, got, want)
+		}
+	}
+	if s := h.Stats(); s.Peak != 100<<10 {
+		t.Errorf("Peak %d", s.Peak)
+	}
+	h.Free(b.p, b.n)
+}
