@@ -2,10 +2,11 @@ package settle
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func TestJudge_ARatioWithinTheSpreadIsADraw(t *testing.T) {
@@ -117,7 +118,7 @@ func TestPlacement_BuildsProgramsThatRunAndReportsErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command(file).Output(); err != nil || string(out) != "here" {
+		if out, err := testenv.Command(t, file).Output(); err != nil || string(out) != "here" {
 			t.Errorf("%s: %q, %v", file, out, err)
 		}
 	}
