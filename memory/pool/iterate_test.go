@@ -1,12 +1,14 @@
 package pool
 
 import (
+	"math/bits"
 	"slices"
 	"testing"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // fill makes n objects, numbered by their ID from 0.
@@ -303,5 +305,46 @@ func TestNewSplit_ASourceThatPanicsGetsTheOtherRegionBack(t *testing.T) {
 	}()
 	if src.Calls() != 2 || src.Reserved() != 0 {
 		t.Errorf("after %d calls %d regions are reserved", src.Calls(), src.Reserved())
+	}
+}
+
+func TestPool_LiveSlotsAreTheLiveObjects(t *testing.T) {
+	p, err := New[[24]byte](page.Heap(), Config{Name: "p", Capacity: 200})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var handles []memory.Handle[[24]byte]
+	for range 100 {
+		h, _, err := p.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		handles = append(handles, h)
+	}
+	for i, h := range handles {
+		if i%3 == 0 {
+			p.Free(h)
+		}
+	}
+	words, size := p.LiveSlots()
+	live := 0
+	for _, w := range words {
+		live += bits.OnesCount64(w)
+	}
+	if live != p.Len() || live != 66 || size != 24 {
+		t.Errorf("%d live slots of %d bytes, %d objects", live, size, p.Len())
+	}
+	p.Reset()
+	words, _ = p.LiveSlots()
+	for _, w := range words {
+		if w != 0 {
+			t.Error("a slot is live after Reset")
+		}
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if words, _ = p.LiveSlots(); len(words) != 0 {
+		t.Error("there are slots after Close")
 	}
 }

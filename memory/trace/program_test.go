@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -200,3 +201,33 @@ func TestParseProgram_WrongOperationsAreRefused(t *testing.T) {
 }
 
 var errFull = errors.New("no space left")
+
+// FuzzParseProgram gives ParseProgram any list with a right checksum, and writes what it accepts.
+func FuzzParseProgram(f *testing.F) {
+	for seed := range uint64(3) {
+		var b bytes.Buffer
+		if _, err := compiled(f, modest(seed, 20)).WriteTo(&b); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.Bytes())
+	}
+	f.Fuzz(func(t *testing.T, file []byte) {
+		if file = slices.Clone(file); len(file) >= programHeader {
+			binary.LittleEndian.PutUint32(file[programHeader-sumBytes:], programSum(file))
+		}
+		p, err := ParseProgram(file)
+		if err != nil {
+			if !errors.Is(err, ErrFormat) && !errors.Is(err, ErrVersion) {
+				t.Fatal(err)
+			}
+			return
+		}
+		var b bytes.Buffer
+		if _, err := p.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ParseProgram(b.Bytes()); err != nil || !slices.Equal(again.Ops, p.Ops) {
+			t.Fatal(err)
+		}
+	})
+}
