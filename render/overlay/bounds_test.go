@@ -267,6 +267,21 @@ func TestMaps_CountBlocksInWords(t *testing.T) {
 	}
 }
 
+func TestSettle_TakesAStepAFrameUnlessItIsLong(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	g.o.Show(Strip, true)
+	for took, want := range map[float64]int{1 / 60.0: partCount, 0.040: partCount, 0.041: 0} {
+		for n := 0; g.o.behind <= partCount; n++ {
+			if g.frame(1/60.0, nil); n > 60 {
+				t.Fatal("the figures do not change")
+			}
+		}
+		if g.frame(took, nil); g.o.behind != want {
+			t.Errorf("after a frame of %v s %d steps are left, want %d", took, g.o.behind, want)
+		}
+	}
+}
+
 // The corner that takes a tap is a square, at every scale.
 func TestTap_TheCornerEndsWhereItEnds(t *testing.T) {
 	for _, size := range screens[1:4] {

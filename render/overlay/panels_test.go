@@ -133,7 +133,7 @@ func TestPanels_ThatHaveNoRoomAreNamed(t *testing.T) {
 	g.want("fps")
 	g.press(2)
 	g.run(0.1, nil)
-	g.want("no room for tiers, memory") // in the order in which they were opened
+	g.want("no room for tiers, memory, maps") // in the order in which they were opened
 	g.w, g.h = 5120, 1440
 	g.run(0.1, nil)
 	g.wantNot("no room")
@@ -162,6 +162,10 @@ func TestTiers_TheSmallestRowsGoWhereThereIsNoRoom(t *testing.T) {
 		if few != (tags+pools < 2*g.o.rowCount()) || few && tags == 0 || rows("# ") != tags {
 			t.Errorf("%d×%d: %d tags and %d pools of %d each:\n%s", w, h, tags, pools, g.o.rowCount(), g.read())
 		}
+		more := ((g.o.tierLines()+1)*int(g.o.scr.pitch) + 2*pad + render.Grid - 1) / render.Grid // steps, with a row more
+		if few && p.y+float32(more*render.Grid) <= round(g.o.scr.h-render.Grid-g.o.cfg.Bottom*g.o.scr.h) {
+			t.Errorf("%d×%d: %d tags and %d pools, and another row fits", w, h, tags, pools)
+		}
 		g.want("untracked")
 		g.want("worst frame ")
 	}
@@ -174,6 +178,8 @@ func TestTiers_TheSmallestRowsGoWhereThereIsNoRoom(t *testing.T) {
 	look(640, low, true)
 	g.o.Show(Strip, false)
 	look(640, low, false)
+	look(640, low-12, true)
+	look(640, low-40, true)
 	look(1280, 720, false)
 }
 
