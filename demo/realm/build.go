@@ -325,7 +325,7 @@ func (r *Realm) leadAll(nodes []entry, pause func()) error {
 			return &FileError{"", name, "lies in a wall, or too near to one; allowed is open ground"}
 		}
 		s.run(to%Coarse, to/Coarse)
-		if nodes[start].dist == far {
+		if nodes[start].dist() == far {
 			return &FileError{"", name, "no way leads there from the start; allowed is what can be reached"}
 		}
 		s.lead(r.guides[g], 0, 0, Coarse, Coarse)

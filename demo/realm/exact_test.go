@@ -106,13 +106,13 @@ func TestField_LeadsOutOfNodesWithoutLinks(t *testing.T) {
 	}
 	led := 0
 	for i, e := range s.nodes {
-		if e.dist != far {
+		if e.dist() != far {
 			continue
 		}
 		beside := false
 		for d := range 8 {
 			x, y := i%Window+linkX[d], i/Window+linkY[d]
-			beside = beside || x >= 0 && y >= 0 && x < Window && y < Window && s.nodes[y*Window+x].dist != far
+			beside = beside || x >= 0 && y >= 0 && x < Window && y < Window && s.nodes[y*Window+x].dist() != far
 		}
 		if d := s.direction(i%Window, i/Window); (d != 0) != beside {
 			t.Fatalf("node (%d, %d) leads in direction %d; a node beside it is reached: %v", i%Window, i/Window, d, beside)
@@ -123,6 +123,46 @@ func TestField_LeadsOutOfNodesWithoutLinks(t *testing.T) {
 	}
 	if led == 0 {
 		t.Error("the maze has no node without links beside one that is reached")
+	}
+}
+
+// The link to take is the first of those with the shortest path.
+func TestRun_TakesTheFirstOfTheShortestWays(t *testing.T) {
+	r := build(t, info(), maze())
+	goal := r.node(vec(r.Info.Heart))
+	x0, y0 := window(int32(goal))
+	crowd := make([]uint8, Window*Window)
+	for i := range crowd {
+		crowd[i] = uint8(i * i % 31)
+	}
+	s := search{r: r, nodes: make([]entry, Window*Window), crowd: crowd, x0: int(x0), y0: int(y0), w: Window, h: Window}
+	s.run(goal%Coarse, goal/Coarse)
+	led, ties := 0, 0
+	for i := range s.nodes {
+		x, y, best, want := i%Window, i/Window, uint32(far), -1
+		for d := range 8 {
+			nx, ny := x+linkX[d], y+linkY[d]
+			if r.edges[(s.y0+y)*Coarse+s.x0+x]>>d&1 == 0 || uint(nx) >= Window || uint(ny) >= Window {
+				continue
+			}
+			switch dist := s.nodes[ny*Window+nx].dist() + linkCost[d]; {
+			case dist < best:
+				best, want = dist, d
+			case dist == best:
+				ties++
+			}
+		}
+		if dist := s.nodes[i].dist(); dist == 0 || dist == far {
+			want = -1
+		} else {
+			led++
+		}
+		if got := s.nodes[i].link(); got != want {
+			t.Fatalf("node (%d, %d): link %d, want %d", x, y, got, want)
+		}
+	}
+	if led < 1000 || ties < 100 {
+		t.Errorf("%d nodes are led, with %d ties", led, ties)
 	}
 }
 
@@ -144,11 +184,11 @@ func TestEscape_TakesTheShortestWay(t *testing.T) {
 		const x, y = 2, 2
 		s := search{r: r, nodes: make([]entry, 25), x0: 5, y0: 5, w: 5, h: 5}
 		for i := range s.nodes {
-			s.nodes[i].dist = far
+			s.nodes[i].way = far << 3
 		}
 		for d, dist := range c.dist {
 			if dist != 0 {
-				s.nodes[(y+linkY[d])*5+x+linkX[d]].dist = dist
+				s.nodes[(y+linkY[d])*5+x+linkX[d]].way = dist << 3
 			}
 		}
 		got, want := s.escape(x, y), r.between(s.x0+x, s.y0+y, s.x0+x+linkX[c.want], s.y0+y+linkY[c.want])

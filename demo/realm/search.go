@@ -7,7 +7,7 @@ import (
 )
 
 // far is the distance of a node that no path reaches.
-const far = 1<<32 - 1
+const far = 1<<29 - 1
 
 // buckets is above the cost of any link: 14, the dearest node's 18, and a crowd's.
 const buckets = 64
@@ -15,11 +15,21 @@ const buckets = 64
 // crowdMost is what a crowded node costs at most; each who stands there costs 1.
 const crowdMost = 24
 
-// An entry is a node in a search: its distance, and its neighbours in a bucket's ring, -1 for none. After the
-// search, next is the link to take from the node, -1 for none.
+// An entry is a node in a search. Its way is its distance * 8 plus the link to take from it: of the links with the shortest
+// path it is the first one. The others are its neighbours in a bucket's ring, -1 for none.
 type entry struct {
-	dist       uint32
+	way        uint32
 	next, prev int32
+}
+
+func (e *entry) dist() uint32 { return e.way >> 3 }
+
+// link returns the link to take, or -1: no path leads there, or the node is the goal.
+func (e *entry) link() int {
+	if d := e.dist(); d == far || d == 0 {
+		return -1
+	}
+	return int(e.way & 7)
 }
 
 // A search finds the paths from every node of a window to one: Dijkstra with buckets (Dial,
@@ -36,7 +46,7 @@ type search struct {
 // run fills in the distances to the node (tx, ty), which lies in the window, and the links to take there.
 func (s *search) run(tx, ty int) {
 	for i := range s.nodes[:s.w*s.h] {
-		s.nodes[i] = entry{far, -1, -1}
+		s.nodes[i] = entry{far << 3, -1, -1}
 	}
 	for i := range s.heads {
 		s.heads[i] = -1
@@ -51,14 +61,6 @@ func (s *search) run(tx, ty int) {
 			s.take(i)
 			waiting--
 			waiting += s.relax(int(i), dist)
-		}
-	}
-	for y := range s.h {
-		if s.pause != nil {
-			s.pause()
-		}
-		for x := range s.w {
-			s.nodes[y*s.w+x].next = s.best(x, y)
 		}
 	}
 }
@@ -79,21 +81,26 @@ func (s *search) relax(i int, dist uint32) (fresh int) {
 		if s.crowd != nil {
 			to += min(uint32(s.crowd[j]), crowdMost)
 		}
-		if e := &s.nodes[j]; to < e.dist {
-			if e.dist == far {
+		way := to<<3 | uint32(d^4) // the link from the other end
+		switch e := &s.nodes[j]; {
+		case way >= e.way:
+		case to == e.dist():
+			e.way = way
+		default:
+			if e.dist() == far {
 				fresh++
 			} else {
 				s.take(j)
 			}
-			s.put(j, to)
+			s.put(j, way)
 		}
 	}
 	return fresh
 }
 
-func (s *search) put(i int32, dist uint32) {
-	b := dist % buckets
-	s.nodes[i] = entry{dist, s.heads[b], -1}
+func (s *search) put(i int32, way uint32) {
+	b := way >> 3 % buckets
+	s.nodes[i] = entry{way, s.heads[b], -1}
 	if h := s.heads[b]; h >= 0 {
 		s.nodes[h].prev = i
 	}
@@ -108,7 +115,7 @@ func (s *search) take(i int32) {
 	if e.prev >= 0 {
 		s.nodes[e.prev].next = e.next
 	} else {
-		s.heads[e.dist%buckets] = e.next
+		s.heads[e.dist()%buckets] = e.next
 	}
 }
 
@@ -164,42 +171,22 @@ func (s *search) lead(dirs []uint8, left, top, wide, high int) (any bool) {
 }
 
 func (s *search) direction(lx, ly int) uint8 {
-	d := s.nodes[ly*s.w+lx].next
+	d := s.nodes[ly*s.w+lx].link()
 	if d < 0 {
 		return s.escape(lx, ly)
 	}
 	x, y := s.x0+lx, s.y0+ly
 	tx, ty := x+linkX[d], y+linkY[d]
-	if e := s.nodes[(ty-s.y0)*s.w+tx-s.x0].next; e >= 0 && s.r.walk(x, y, tx+linkX[e], ty+linkY[e]) {
+	if e := s.nodes[(ty-s.y0)*s.w+tx-s.x0].link(); e >= 0 && s.r.walk(x, y, tx+linkX[e], ty+linkY[e]) {
 		tx, ty = tx+linkX[e], ty+linkY[e]
 	}
 	return s.r.between(x, y, tx, ty)
 }
 
-// best returns the link of a node with the shortest path, or -1: there is none, or the node is the goal.
-func (s *search) best(lx, ly int) int32 {
-	i := ly*s.w + lx
-	if dist := s.nodes[i].dist; dist == far || dist == 0 {
-		return -1
-	}
-	best, way := uint32(far), int32(-1)
-	for edges := s.r.edges[(s.y0+ly)*Coarse+s.x0+lx]; edges != 0; edges &= edges - 1 {
-		d := bits.TrailingZeros8(edges) & 7
-		nx, ny := lx+linkX[d], ly+linkY[d]
-		if uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
-			continue
-		}
-		if to := s.nodes[ny*s.w+nx].dist; to != far && to+linkCost[d] < best {
-			best, way = to+linkCost[d], int32(d)
-		}
-	}
-	return way
-}
-
 // escape returns the direction from a node without links, such as one that is nearly all wall, to its best neighbour; 0 if
 // there is none, and in the goal.
 func (s *search) escape(lx, ly int) uint8 {
-	if s.nodes[ly*s.w+lx].dist == 0 {
+	if s.nodes[ly*s.w+lx].dist() == 0 {
 		return 0
 	}
 	best, way := uint32(far), -1
@@ -208,7 +195,7 @@ func (s *search) escape(lx, ly int) uint8 {
 		if uint(nx) >= uint(s.w) || uint(ny) >= uint(s.h) {
 			continue
 		}
-		if to := s.nodes[ny*s.w+nx].dist; to != far && to+2*linkCost[d] < best {
+		if to := s.nodes[ny*s.w+nx].dist(); to != far && to+2*linkCost[d] < best {
 			best, way = to+2*linkCost[d], d
 		}
 	}
