@@ -55,7 +55,7 @@ func (o options) report(b *bench, results []result, out io.Writer) error {
 func failures(tests []test, results []result, judged []judgement) error {
 	var wrong []error
 	for _, j := range judged {
-		if !j.met() {
+		if !j.met() && !j.shown {
 			wrong = append(wrong, fmt.Errorf("%s, %s, %s: the bound is %g, the ratio %.3f: %s", j.test, j.side, j.figure, j.most, j.Ratio, j.verdict()))
 		}
 	}
@@ -160,6 +160,9 @@ func verdicts(judged []judgement) string {
 		name := j.test + ", " + j.side
 		if j.figure != "pair" && j.figure != j.test {
 			name += ", " + j.figure
+		}
+		if j.shown {
+			name += " (shown, not judged)"
 		}
 		if j.since != "" {
 			name += ", ratio over that of " + j.since
