@@ -1,0 +1,169 @@
+package game
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+func TestNew_RefusesWhatCannotBe(t *testing.T) {
+	m, err := tiers.New(small())
+	done(t, err)
+	defer func() { done(t, m.Close()) }()
+	for _, cfg := range []Config{{Enemies: -1}, {Enemies: 200_001}, {Heat: -0.1}, {Heat: 10.1}, {Heat: float32(math.NaN())}} {
+		if _, err := New(m, cfg); err == nil {
+			t.Errorf("%+v is accepted", cfg)
+		}
+	}
+}
+
+func TestGame_ExtraDriftersStandInTheOpen(t *testing.T) {
+	h := newHost(t, Config{Seed: 3, Enemies: 300}, small(), "ember")
+	g := h.Game
+	if g.extra != 300 || g.toll[realm.Drifter] != 300 || g.Enemies() != 300 || g.Entities() != 300 {
+		t.Errorf("%d extra, %v, %d enemies, %d entities", g.extra, g.toll, g.Enemies(), g.Entities())
+	}
+	for _, r := range g.cast.enemyFilter.All() {
+		if r.C.Post != postStress || r.C.Ribbon != 0 || g.Realm.Near(r.A.P, 10) {
+			t.Fatalf("%+v at %v", *r.C, r.A.P)
+		}
+	}
+	h.check(t)
+}
+
+// What the next realm keeps of the player: half of the hull at least, gifts and points.
+func TestGame_TheNextRealmKeepsHullGiftsAndScore(t *testing.T) {
+	s := newStage(t)
+	for _, c := range []struct {
+		hull, most int
+		alive      bool
+		want       int
+	}{{1, 6, true, 3}, {3, 6, true, 3}, {5, 6, true, 5}, {2, 9, true, 4}, {0, 8, false, 8}} {
+		s.clear()
+		s.Player.Hull, s.Player.Most, s.Player.Alive = c.hull, c.most, c.alive
+		s.Gifts[GiftBeam], s.Embers, s.Need, s.Cleared, s.Kills, s.Ticks = 2, 5, 40, 3, 8, 77
+		s.chain(13)
+		s.win(50)
+		s.ShakeNow, s.freeze, s.Lived, s.bolt, s.mine, s.Heat = 3, 2, 9, 1, 1, 4
+		s.cast.wish(s.Game, wish{p: middle, enemy: realm.Swarm})
+		s.end(t)
+		done(t, s.m.BeginLevel())
+		done(t, s.Begin(s.Manifest, s.Realm))
+		p := Player{P: middle, Aim: right, Hull: c.want, Most: c.most, Safe: 1.5, Alive: true}
+		if s.Player != p {
+			t.Errorf("%+v: the player is %+v, want %+v", c, s.Player, p)
+		}
+		if s.Gifts[GiftBeam] != 2 || s.Embers != 5 || s.Need != 40 || s.Score != 100 || s.streak != 13 || s.Cleared != 3 || s.Kills != 8 {
+			t.Errorf("kept: %+v, %+v", s.Bag, s.Run)
+		}
+		if s.ShakeNow != 0 || s.freeze != 0 || s.Lived != 0 || s.bolt != 0 || s.mine != 0 || s.Heat != 0 || s.Phase != Announce || s.begun != 77 || len(s.cast.wishes) != 0 {
+			t.Errorf("not reset: %+v, %+v, %+v, %d wishes", s.Stage, s.Cooldowns, s.Threat, len(s.cast.wishes))
+		}
+	}
+	s.Restart()
+	if want := (Run{Ticks: 77, Cleared: 3, Multiplier: 1}); s.Run != want || s.Gifts != [GiftKinds]uint8{} || s.Need != firstNeed || s.Player.Most != HullMax || s.Player.Alive {
+		t.Errorf("after a restart %+v, %+v, %+v", s.Run, s.Bag, s.Player)
+	}
+}
+
+func TestCheck_NamesTheInvariantThatIsBroken(t *testing.T) {
+	s := newStage(t)
+	for _, c := range []struct {
+		number int
+		spoil  func()
+	}{
+		{2, func() { s.cast.ribbons.live++ }},
+		{2, func() { s.cast.marks.live++ }},
+		{2, func() { s.cast.marks.all[0].owner = ecs.Entity{} }},
+		{4, func() { s.toll[realm.Swarm]++ }},
+		{4, func() { s.extra++ }},
+		{5, func() { s.Player.P[0] = -1 }},
+		{5, func() { s.shot(-6001, 0, 1) }},
+		{5, func() { s.pickup(-6001, PickupHull, 1) }},
+		{5, func() { s.cast.spill(s.Game, vec{-1, 0}, 1) }},
+		{5, func() { s.enemy(realm.Swarm, 0, 7000) }},
+		{7, func() { s.Multiplier++ }},
+		{7, func() { s.streak += 12 }},
+		{8, func() { s.Played = s.Ticks + 1 }},
+		{9, func() { s.Broken++ }},
+		{9, func() { s.Seals[1].Broken = true }},
+		{10, func() { s.Goal = realm.Heart }},
+		{10, func() { s.Seals[0].Broken, s.Broken = true, 1 }},
+		{10, func() { allBroken(s); s.Goal = 2 }},
+		{11, func() { s.Gifts[3] = giftMost + 1 }},
+		{11, func() { s.Offer, s.Offered = [3]Gift{1, 1, 2}, true }},
+		{11, func() { s.Offer, s.Offered = [3]Gift{1, 2, 2}, true }},
+		{11, func() { s.Offer, s.Offered = [3]Gift{1, 2, 1}, true }},
+	} {
+		s.clear()
+		id := s.enemy(realm.Drifter, 100, 0)
+		s.cast.mark(s.Game, id, MarkDent, vec{})
+		done(t, s.Check())
+		live, marks := s.cast.ribbons.live, s.cast.marks.live
+		c.spoil()
+		if err := s.Check(); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("invariant %d:", c.number)) {
+			t.Errorf("invariant %d is broken, and Check says %v", c.number, err)
+		}
+		s.cast.ribbons.live, s.cast.marks.live = live, marks
+	}
+}
+
+func TestHeadingOf_IsTheArctangent(t *testing.T) {
+	if headingOf(vec{}) != 0 {
+		t.Error("nowhere has a heading")
+	}
+	for k := range 720 {
+		want := (float64(k) - 359.5) * math.Pi / 360
+		v := vec{float32(math.Cos(want)) * 7, float32(math.Sin(want)) * 7}
+		if got := headingOf(v); math.Abs(float64(got)-want) > 1e-4 {
+			t.Errorf("%v: %v, want %v", v, got, want)
+		}
+	}
+}
+
+func TestTurnTo_TakesTheShorterWay(t *testing.T) {
+	for _, c := range []struct{ from, to, want float32 }{
+		{0, 1, 0.1}, {0, -1, -0.1}, {0, 0.05, 0.05}, {0, -0.05, -0.05},
+		{3.1, -3.1, -3.1}, {-3.1, 3.1, 3.1}, {3.1, -2.5, 3.2 - 2*math.Pi}, {-3.1, 2.5, 2*math.Pi - 3.2}, {1, -2.5, 1.1}, {-1, 2.5, -1.1},
+	} {
+		got := turnTo(c.from, vec{float32(math.Cos(float64(c.to))), float32(math.Sin(float64(c.to)))}, 6)
+		if math.Abs(float64(got-c.want)) > 2e-3 {
+			t.Errorf("from %v to %v: %v, want %v", c.from, c.to, got, c.want)
+		}
+	}
+}
+
+func TestUnit_HasLengthOneOrZero(t *testing.T) {
+	for _, v := range []vec{{3, 4}, {-1e-3, 0}, {0, 5000}} {
+		if l := engine.Length(unit(v)); math.Abs(float64(l)-1) > 1e-5 {
+			t.Errorf("%v: length %v", v, l)
+		}
+	}
+	if unit(vec{}) != (vec{}) || unit(vec{5e-5, 0}) != (vec{}) || unit(vec{float32(math.NaN()), 1}) != (vec{}) {
+		t.Error("what is hardly anywhere has a direction")
+	}
+}
+
+func TestTolerate_OnlyFullTiersAreLosses(t *testing.T) {
+	other := errors.New("other")
+	for err, want := range map[error]error{memory.ErrOutOfMemory: nil, ecs.ErrLimit: nil, memory.ErrTooLarge: nil, other: other} {
+		if got := tolerate(fmt.Errorf("x: %w", err)); errors.Is(got, other) != (want != nil) || want == nil && got != nil {
+			t.Errorf("%v: %v", err, got)
+		}
+	}
+	g := &Game{}
+	if bestow(g, nil) != nil || bestow(g, ecs.ErrStale) != nil || g.Lost.Enemies != 0 {
+		t.Errorf("nothing is lost, and %d are counted", g.Lost.Enemies)
+	}
+	if bestow(g, memory.ErrOutOfMemory) != nil || g.Lost.Enemies != 1 || bestow(g, other) == nil {
+		t.Errorf("%d lost", g.Lost.Enemies)
+	}
+}

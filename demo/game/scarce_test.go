@@ -1,0 +1,228 @@
+package game
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/demo/goheap"
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+)
+
+// A rationed heap grants so many more blocks; a negative number means any.
+type rationed struct {
+	goheap.Plain
+	left int
+}
+
+func (r *rationed) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	if r.left == 0 {
+		return nil, memory.ErrOutOfMemory
+	}
+	r.left--
+	return r.Plain.Alloc(size, align)
+}
+
+// Where a tier is full the game has less of what lies there, and Lost counts it.
+func TestLost_CountsWhatAFullTierCosts(t *testing.T) {
+	heap := &rationed{left: -1}
+	s := stageOf(t, Config{Heap: heap})
+	g := s.Game
+	var id ecs.Entity
+	enemy := func() *Enemy {
+		_, _, e, ok := g.cast.enemies.Get(id)
+		if !ok {
+			t.Fatal("the enemy is gone")
+		}
+		return e
+	}
+	marks := func(n int) {
+		for range n {
+			g.cast.mark(g, id, MarkDent, vec{})
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		alone  bool   // there is no enemy
+		before func() // with space for all
+		left   int    // blocks that there are then
+		act    func()
+		want   Lost
+		ok     func() bool // what is left; nil: nothing to say
+	}{
+		{"no trail, no enemy", true, nil, 0, func() { s.enemy(realm.Drifter, 9, 0) }, Lost{Ribbons: 1, Enemies: 1}, func() bool { return g.alive() == 0 }},
+		{"a trail, and no enemy", true, nil, 1, func() { s.enemy(realm.Drifter, 9, 0) }, Lost{Enemies: 1}, func() bool { return g.alive() == 0 && g.cast.ribbons.live == 0 }},
+		{"no shot", true, nil, 0, func() { s.shot(9, 0, 1) }, Lost{Shots: 1}, nil},
+		{"no pickup", true, nil, 0, func() { done(t, g.cast.drop(g, middle, PickupHull)) }, Lost{Pickups: 1}, nil},
+		{"no orb", true, nil, 0, func() { g.cast.wish(g, wish{p: middle, orb: true}); done(t, g.cast.grantWishes(g)) }, Lost{Shots: 1}, nil},
+		{"no first mark", false, nil, 0, func() { marks(1) }, Lost{Marks: 1}, func() bool { return enemy().Marks == 0 && g.cast.marks.live == 0 }},
+		{"no third mark", false, func() { marks(2) }, 0, func() { marks(1) }, Lost{Marks: 1}, func() bool { return len(g.Marks(&Seen{Marks: enemy().Marks})) == 2 }},
+		{"a trail does not grow", false, func() { g.cast.ribbons.push(g, enemy().Ribbon, middle) }, 0, func() {
+			g.cast.ribbons.push(g, enemy().Ribbon, off(1, 0))
+			g.cast.ribbons.push(g, enemy().Ribbon, off(2, 0))
+		}, Lost{Ribbons: 1}, func() bool {
+			r := g.Ribbon(&Seen{Ribbon: enemy().Ribbon})
+			return r.Count == 2 && r.Point(0) == off(2, 0) && r.Point(1) == off(1, 0)
+		}},
+		{"a trail is not cut", false, func() {
+			for k := range 3 {
+				g.cast.ribbons.push(g, enemy().Ribbon, off(float32(k), 0))
+			}
+		}, 0, func() { g.cast.ribbons.cut(g, enemy().Ribbon, middle) }, Lost{Ribbons: 1}, func() bool { return g.Ribbon(&Seen{Ribbon: enemy().Ribbon}).Count == 4 }},
+		{"nobody burns", false, func() { marks(1) }, 0, func() { done(t, g.cast.ignite(g, id)) }, Lost{Enemies: 1}, func() bool { return g.Statuses() == [StatusKinds]int{} }},
+		{"nobody is chilled", false, func() { marks(1) }, 0, func() { done(t, g.cast.chill(g, id)) }, Lost{Enemies: 1}, func() bool { return g.Statuses() == [StatusKinds]int{} }},
+		{"no mine", false, func() { g.Gifts[GiftMines] = 1 }, 0, func() { g.arms.layMines(g) }, Lost{Lists: 1}, func() bool { return len(g.Mines()) == 0 }},
+		{"no fire, and no scorched ground", false, func() { g.arms.mines.push(Mine{P: middle}) }, 0, func() { done(t, g.arms.trip(g)) }, Lost{Lists: 1, Scorch: 1}, func() bool { return len(g.Mines()) == 0 && len(g.Fires()) == 0 }},
+		{"no soot", true, nil, 0, func() { g.soot.begin(g) }, Lost{Scorch: 1}, func() bool { return g.Soot().Cells == nil }},
+		{"no texts of scores", false, nil, -1, func() { g.popups.texts = nil; g.popups.add(g, middle, 5) }, Lost{Popups: 1}, nil},
+		{"no more embers", false, nil, -1, func() {
+			for range emberMost + 2 {
+				g.cast.spill(g, middle, 1)
+			}
+		}, Lost{Embers: 2}, func() bool { return g.cast.embers.Len() == emberMost }},
+		{"no more announcements", false, nil, -1, func() {
+			for range 4097 {
+				g.cast.announce(g, realm.Swarm, middle, 0)
+			}
+		}, Lost{Enemies: 1}, func() bool { return g.cast.omens.Len() == 4096 }},
+		{"no more wishes", false, nil, -1, func() {
+			for range 257 {
+				g.cast.wish(g, wish{p: middle})
+			}
+		}, Lost{Enemies: 1}, func() bool { return len(g.cast.wishes) == 256 }},
+	} {
+		heap.left = -1
+		s.clear()
+		texts := g.popups.texts
+		if !c.alone {
+			id = s.enemy(realm.Drifter, 300, 0)
+		}
+		if c.before != nil {
+			c.before()
+		}
+		heap.left = c.left
+		c.act()
+		heap.left = -1
+		if g.Lost != c.want {
+			t.Errorf("%s: lost %+v, want %+v", c.name, g.Lost, c.want)
+		}
+		if c.ok != nil && !c.ok() {
+			t.Errorf("%s: what is left is wrong", c.name)
+		}
+		g.popups.texts = texts
+	}
+}
+
+// Lightning strikes, even if there is no space for the list of its nodes.
+func TestLost_LightningStrikesWithoutItsList(t *testing.T) {
+	heap := &rationed{left: -1}
+	s := stageOf(t, Config{Heap: heap})
+	s.clear()
+	s.Gifts[GiftLightning] = 1
+	s.enemy(realm.Lancer, 100, 0)
+	s.frame(t, idle(s.Game))
+	for i := range s.arms.bolts {
+		s.arms.bolts[i].Nodes.release()
+		s.arms.bolts[i].Life = 0
+	}
+	s.bolt, heap.left = 0, 0
+	done(t, s.arms.lighten(s.Game))
+	heap.left = -1
+	if s.Lost.Lists != 2 || s.arms.bolts[0].Life != BoltLife || len(s.arms.bolts[0].Points()) != 0 {
+		t.Errorf("lost %+v, %+v", s.Lost, s.arms.bolts[0])
+	}
+}
+
+// leave begins a frame that has so many bytes left, of a capacity in all.
+func (s *stage) leave(room, left uintptr) {
+	done(s.t, s.endFrame())
+	done(s.t, s.m.BeginFrame())
+	s.open = true
+	_, err := s.m.Frame().Alloc(room-left, 1)
+	done(s.t, err)
+}
+
+// frameRoom returns how many bytes a frame has.
+func (s *stage) frameRoom() (room uintptr) {
+	done(s.t, s.m.BeginFrame())
+	for size := uintptr(4 << 20); size > 0; size /= 2 {
+		for {
+			if _, err := s.m.Frame().Alloc(size, 1); err != nil {
+				break
+			}
+			room += size
+		}
+	}
+	done(s.t, s.m.EndFrame())
+	return room
+}
+
+// Without space in the frame for the grid, or for sorting into it, no enemy is found in it. The enemies move all the
+// same.
+func TestLost_AFullFrameCostsTheGrid(t *testing.T) {
+	s := newStage(t)
+	s.clear()
+	room := s.frameRoom()
+	started, sorted := false, false
+	for left := uintptr(0); left < 1<<20; left += 4 << 10 {
+		s.clear()
+		for k := range 400 {
+			s.enemy(realm.Drifter, 300+float32(k%20)*9, float32(k/20)*9)
+		}
+		s.shot(390, 90, 1)
+		s.shot(300, 0, 1)
+		from := s.cast.world.Hash(0)
+		s.leave(room, left)
+		in := engine.Input{}
+		done(t, s.Tick(&in))
+		gr, hull := &s.horde.grid, 0
+		for _, r := range s.cast.enemyFilter.All() {
+			hull += int(r.C.HP)
+		}
+		_, touched := gr.touch(off(390, 90), 16)
+		switch {
+		case gr.begin != nil:
+			sorted = true
+			if s.Lost.Grids != 0 || !touched {
+				t.Errorf("%d bytes left: there is a grid, touched %v, and lost %+v", left, touched, s.Lost)
+			}
+			if s.Lost.Hits == 0 && hull != 798 {
+				t.Errorf("%d bytes left: hulls of %d after two shots", left, hull)
+			}
+		default:
+			started = started || gr.spots != nil
+			if s.Lost.Grids != 1 || touched || gr.who != nil || gr.jostle(0, middle) != (vec{}) || len(gr.within(off(390, 90), 99, make([]hit, 0, 9))) != 0 || hull != 800 {
+				t.Errorf("%d bytes left: there is no grid, touched %v, hulls of %d, lost %+v", left, touched, hull, s.Lost)
+			}
+		}
+		if s.cast.world.Hash(0) == from {
+			t.Errorf("%d bytes left: nobody moves", left)
+		}
+		if sorted && s.Lost == (Lost{}) {
+			break
+		}
+	}
+	if !started || !sorted {
+		t.Errorf("tried without room for the sort alone: %v, and with room: %v", started, sorted)
+	}
+	s.check(t)
+}
+
+// Without space in the level tier the table of spawns is its first two lines.
+func TestLost_AFullLevelCostsTheTableOfSpawns(t *testing.T) {
+	s := newStage(t)
+	s.clear()
+	for size := uintptr(1 << 20); size > 0; size /= 2 {
+		for {
+			if _, err := s.m.Level().Alloc(size, 1); err != nil {
+				break
+			}
+		}
+	}
+	s.horde.begin(s.Game)
+	if s.Lost != (Lost{Spawns: 1}) || len(s.horde.spawns) != 2 || s.horde.spawns[0] != spawnTable[0] {
+		t.Errorf("lost %+v, %+v", s.Lost, s.horde.spawns)
+	}
+}
