@@ -249,7 +249,7 @@ func TestAssets_MalformedPicturesAndRecipesAreALineEach(t *testing.T) {
 					spoil()
 				}
 			}()
-			code, stderr := untilAllAreNamed(t, slices.Concat(tenPictures, tenRecipes), "-headless", "-tour", "-ticks", "1000000", "-resident", "64", "-assets", dir, "-stats", stats)
+			code, stderr := untilAllAreNamed(t, slices.Concat(tenPictures, tenRecipes), "-headless", "-tour", "-ticks", "1000000", "-resident", "32", "-assets", dir, "-stats", stats)
 			<-spoilt
 			if code != 0 {
 				t.Fatalf("exit %d: %s", code, stderr)

@@ -129,7 +129,7 @@ func TestGround_AViewWithoutRoomLeavesItSoft(t *testing.T) {
 func TestGround_WorkersWithoutRoomLeaveItSoft(t *testing.T) {
 	for _, share := range []float64{0.1, 0.02} {
 		lines := 0
-		cfg := Config{Game: game.Config{Seed: 7}, View: newLooker(t), Memory: small, Log: func(err error) { lines++ }}
+		cfg := Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes, Memory: small, Log: func(err error) { lines++ }}
 		full := tiers.Config{}
 		cfg.Memory.Budget[tiers.Inbox] = uintptr(share * float64(full.Reserved(tiers.Inbox)))
 		s := newSession(t, cfg)

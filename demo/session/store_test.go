@@ -57,20 +57,23 @@ var ample = roomy().Memory
 
 // A realm that ends and one that begins leave nothing behind that the next one finds.
 func TestStore_HashIsTheSameBehindARestart(t *testing.T) {
-	var got [Stores]uint64
-	for k := range Store(Stores) {
+	stores := []Store{StoreTiers, StoreGoHeap, StorePooled}
+	var got []uint64
+	for _, k := range stores[:4-testenv.Step(2)] { // two unless the long tests run
 		s := newSession(t, Config{Game: game.Config{Seed: 7, Heat: 5}, Store: k, Memory: ample})
 		play(t, s, played(400)/2)
 		s.Game.Restart()
 		s.Flow.Go("tide")
 		play(t, s, played(400)/2)
-		if got[k] = s.Game.Hash(); s.RealmsEnded() != 1 {
+		if got = append(got, s.Game.Hash()); s.RealmsEnded() != 1 {
 			t.Errorf("%d realms have ended", s.RealmsEnded())
 		}
 		check(t, s)
 	}
-	if got[0] != got[1] || got[0] != got[2] {
-		t.Errorf("hashes %x", got)
+	for _, hash := range got[1:] {
+		if hash != got[0] {
+			t.Errorf("hashes %x", got)
+		}
 	}
 }
 

@@ -82,9 +82,9 @@ func TestEveryBit_TellsWhatCheckMustNotDo(t *testing.T) {
 	}{
 		"panics":                 {second, func(int) error { panic("oops") }, "Check with bit 0 of *bool flipped: panic: oops"},
 		"touches what is none":   {second, func(int) error { sink = []byte{*(*byte)(m.Base)}; return nil }, "Check with bit 0 of *bool flipped: panic: runtime error: "},
-		"is slow":                {second / 10, func(int) error { spin(2 * checkTime); return nil }, "Check with bit 0 of *bool flipped takes "},
-		"is slow and names it":   {second / 10, func(int) error { spin(2 * checkTime); return errors.ErrUnsupported }, "Check with bit 0 of *bool flipped takes "},
-		"is slow the first time": {second / 10, func(n int) error { spin(2 * checkTime * time.Duration(1-n)); return nil }, ""},
+		"is slow":                {second / 40, func(int) error { spin(2 * checkTime); return nil }, "Check with bit 0 of *bool flipped takes "},
+		"is slow and names it":   {second / 40, func(int) error { spin(2 * checkTime); return errors.ErrUnsupported }, "Check with bit 0 of *bool flipped takes "},
+		"is slow the first time": {second / 40, func(n int) error { spin(2 * checkTime * time.Duration(1-n)); return nil }, ""},
 		"asks for 65 MiB":        {second, func(int) error { sink = make([]byte, 65<<20); return nil }, "Check with bit 0 of *bool flipped takes "},
 		"asks for 60 MiB":        {second, func(int) error { sink = make([]byte, 60<<20); return nil }, ""},
 		"hangs":                  {second, func(int) error { <-forever; return nil }, "Check hangs with bit 0 of *bool flipped"},
