@@ -108,8 +108,8 @@ func growers(t testing.TB) map[string]func() (memory.Allocator, func() uint64) {
 }
 
 // footprints are the most that may be committed of what is live at the end, and the most that the
-// block may move. A granule of the large tier is twice a small block, so that the heaps below it,
-// alone with both, cannot do with less than 1.5 times where all live on.
+// block may move. A granule of tlsf and of a worker's heap is twice a small block. So these heaps commit at least
+// 1.5 times the requested bytes if all blocks stay live.
 var footprints = map[string]struct {
 	share float64
 	moves int

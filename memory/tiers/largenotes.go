@@ -1,6 +1,10 @@
 package tiers
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/align"
+)
 
 // largeNotes hold which blocks of a tlsf.Heap were handed out under a tag, by their addresses.
 //
@@ -19,13 +23,14 @@ import "unsafe"
 //	(3) a size is in huge if it does not fit, there once, and nothing else is
 //	(4) counts are the sums over the words
 type largeNotes struct {
-	base   uintptr // where the heap's addresses begin
-	size   uintptr // bytes of them
-	units  []uint32
-	chunks []*[chunkWords]uint32
-	next   uint32 // behind the last leaf; no leaf is number 0
-	huge   []hugeNote
-	counts []tagCounts // by tag; that of 0 is empty
+	base    uintptr // where the heap's addresses begin
+	size    uintptr // bytes of them
+	granule uintptr // of the heap, in bytes: a multiple of grain
+	units   []uint32
+	chunks  []*[chunkWords]uint32
+	next    uint32 // behind the last leaf; no leaf is number 0
+	huge    []hugeNote
+	counts  []tagCounts // by tag; that of 0 is empty
 }
 
 // A hugeNote is the size of a block of 16 MiB or more.
@@ -36,7 +41,7 @@ type hugeNote struct {
 
 const (
 	grainShift = 8
-	grain      = 1 << grainShift // bytes: blocks of tlsf start at multiples, and take multiples
+	grain      = 1 << grainShift // bytes: blocks start at multiples
 	largeUnit  = 4 << 10
 	largePlace = largeUnit / grain // words of a leaf
 	hugeSize   = 1<<24 - 1         // the size is in huge
@@ -79,7 +84,7 @@ func (s *largeNotes) add(tag uint8, p unsafe.Pointer, size uintptr) {
 		s.remove(p, old, was)
 	}
 	s.write(off, tag, size)
-	s.counts[tag].out(takes(size), size)
+	s.counts[tag].out(s.takes(size), size)
 }
 
 // newLeaf gives a unit a leaf.
@@ -98,7 +103,7 @@ func (s *largeNotes) newLeaf(unit uintptr) {
 
 // remove forgets the note of the block at p, which has been freed.
 func (s *largeNotes) remove(p unsafe.Pointer, tag uint8, size uintptr) {
-	s.counts[tag].in(takes(size), size)
+	s.counts[tag].in(s.takes(size), size)
 	off := uintptr(p) - s.base
 	*s.word(off) = 0
 	if size >= hugeSize {
@@ -114,7 +119,7 @@ func (s *largeNotes) resized(p unsafe.Pointer, tag uint8, was, size uintptr) {
 	s.remove(p, tag, was)
 	s.write(uintptr(p)-s.base, tag, size)
 	b := &s.counts[tag]
-	b.out(takes(size), size)
+	b.out(s.takes(size), size)
 	b.allocs, b.frees = allocs, frees
 }
 
@@ -141,7 +146,7 @@ func (s *largeNotes) close() {
 }
 
 // takes returns what a request takes in a tlsf.Heap without quick stacks: whole granules.
-func takes(size uintptr) uintptr { return (max(size, 1) + grain - 1) &^ (grain - 1) }
+func (s *largeNotes) takes(size uintptr) uintptr { return align.Up(max(size, 1), s.granule) }
 
 // tagCounts are the counts of one tag in one heap. used and peak are bytes with rounding, requested is without it;
 // allocs - frees blocks are live.

@@ -127,7 +127,7 @@ func TestManager_LeaksAreTheBlocksOfTheLevelThatLive(t *testing.T) {
 			case Slab:
 				want.Tiers[Slab].add(m.SizeOf(b.p))
 			case Large:
-				want.Tiers[Large].add((b.size + 255) &^ 255)
+				want.Tiers[Large].add((b.size + largeGranule - 1) &^ (largeGranule - 1))
 			case Inbox:
 				want.Tiers[Inbox].add((max(b.size, 1) + 255) &^ 255)
 				continue

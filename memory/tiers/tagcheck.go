@@ -120,7 +120,7 @@ func (s *largeNotes) check(have memory.Stats, base unsafe.Pointer, sizeOf func(u
 				delete(huge, off)
 			}
 			f.live(uint8(id), sizeOf, unsafe.Add(base, off), size)
-			sums[id].out(takes(size), size)
+			sums[id].out(s.takes(size), size)
 		}
 	}
 	for off, size := range huge {

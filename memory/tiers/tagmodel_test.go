@@ -105,10 +105,15 @@ func (s *tagModel) alloc() {
 
 // takes notes what a block takes up.
 func (s *tagModel) takes(b *tagBlock) {
-	b.taken = (max(b.size, 1) + 255) / 256 * 256
-	if t, _ := s.m.Inspect().TierOf(b.p); t == Slab {
+	granule := uintptr(workerGranule)
+	switch t, _ := s.m.Inspect().TierOf(b.p); t {
+	case Slab:
 		b.taken = s.m.Slab().SizeOf(b.p)
+		return
+	case Large:
+		granule = largeGranule
 	}
+	b.taken = (max(b.size, 1) + granule - 1) / granule * granule
 }
 
 // of returns the figures that a block counts in, nil where it has no tag.

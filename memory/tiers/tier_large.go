@@ -37,17 +37,23 @@ const (
 	// fewBlocks is how many descriptors a large heap starts with: as many as fit into 18 KiB with its
 	// anchors. Their number doubles when it must, with 32 bytes copied for each.
 	fewBlocks = 32
+	// largeGranule is the granule of the large tier. Its blocks have more than 4 KiB, so rounding takes an eighth of
+	// a block at most. Up to 16 KiB each size has a list of its own, and there are fewer sizes. So a search takes a
+	// free block that fits more often, and the metadata has a quarter of the size that it has with 256 bytes.
+	largeGranule = 1 << 10
+	// workerGranule is the granule of a worker's heap, which also has small blocks.
+	workerGranule = 256
 )
 
 // newLarge makes a heap of size bytes for the large tier or a worker.
-func newLarge(src page.Source, size uintptr) (*tlsf.Heap, error) {
-	return tlsf.New(src, tlsf.Config{Reserve: size, Step: min(largeStep, size), Blocks: fewBlocks})
+func newLarge(src page.Source, size, granule, quick uintptr) (*tlsf.Heap, error) {
+	return tlsf.New(src, tlsf.Config{Reserve: size, Granule: granule, Step: min(largeStep, size), Blocks: fewBlocks, QuickBytes: quick})
 }
 
 func (s *largeTier) build(m *Manager) (err error) {
 	part := m.parts[Large].Memory()
-	s.notes = largeNotes{base: uintptr(part.Base), size: part.Size}
-	if s.heap, err = newLarge(m.limits[Large], m.cfg.Reserve[Large]); err != nil {
+	s.notes = largeNotes{base: uintptr(part.Base), size: part.Size, granule: largeGranule}
+	if s.heap, err = newLarge(m.limits[Large], m.cfg.Reserve[Large], largeGranule, 0); err != nil {
 		return err
 	}
 	s.heap.OnShort(func() { m.drain(true) })

@@ -103,14 +103,14 @@ func newWorker(m *Manager, k int, part *page.Carve) (*Worker, error) {
 		w.limit.OnSoft(cfg.softMark(w.limit.Budget()), func(_, _ uintptr) { w.soft.Add(1) })
 	}
 	if cfg.Tags {
-		w.tags = &largeNotes{base: uintptr(part.Memory().Base), size: part.Memory().Size}
+		w.tags = &largeNotes{base: uintptr(part.Memory().Base), size: part.Memory().Size, granule: workerGranule}
 		w.last.tags = make([]tagCounts, MaxTags+1)
 	}
 	size, addresses := cfg.scratchBytes()
 	own := page.Memory{Base: part.Memory().Base, Size: cfg.Reserve[Inbox] - addresses}
 	w.sizes.Open(own.Base, own.Size, grainShift)
 	var err error
-	if w.heap, err = newLarge(w.limit, own.Size); err != nil {
+	if w.heap, err = newLarge(w.limit, own.Size, workerGranule, 0); err != nil {
 		return nil, err
 	}
 	if err = w.scratch.init(w.limit, size); err != nil {

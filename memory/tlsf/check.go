@@ -77,6 +77,9 @@ func (c *checker) configuration() {
 	if want := min(h.config.Granule, memory.MaxAlign); h.fastAlign != want {
 		c.fail("alignments up to %d take the fast path, want %d", h.fastAlign, want)
 	}
+	if want := h.grain.Count(farBytes); h.far != want {
+		c.fail("requests of %d granules are cut from the far end, want %d", h.far, want)
+	}
 	if h.poolCount < 1 || h.poolCount > maxPools {
 		c.fail("%d pools; from 1 to %d are possible", h.poolCount, maxPools)
 	}

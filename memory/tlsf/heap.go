@@ -59,6 +59,7 @@ type Heap struct {
 
 	fastSize  uintptr // largest request in bytes that the fast path takes: limit, or less than outgrown; 0 once closed
 	fastAlign uintptr // alignments up to this one come free with the granule; 0 once closed
+	far       uint32  // granules from which a request is cut from the far end: farBytes
 	quick     *quick  // nil: coalescing is never deferred
 	grain     align.Grain
 	poolCount int // pools in use
@@ -155,6 +156,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 		grain:  align.GrainOf(cfg.Granule),
 	}
 	h.fastAlign = min(cfg.Granule, memory.MaxAlign)
+	h.far = h.grain.Count(farBytes)
 	if cfg.QuickBytes > 0 {
 		h.quick = &quick{budget: uint64(cfg.QuickBytes) >> h.grain}
 	}
@@ -196,7 +198,7 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	x := &h.blocks[i]
 	h.unlink(x)
 	if x.size != n {
-		if n >= farGranules && x.next >= maxPools {
+		if n >= h.far && x.next >= maxPools {
 			i, x = h.splitFar(i, n)
 		} else {
 			x = h.split(i, n)

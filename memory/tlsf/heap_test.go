@@ -293,19 +293,27 @@ func TestHeap_AlignedRequestTakesTheSmallestSufficientHole(t *testing.T) {
 }
 
 func TestHeap_LargeRequestsAreCutFromTheFarEnd(t *testing.T) {
-	h := newHeap(t, nil, Config{Reserve: 1 << 20, Granule: 256, Step: 1 << 20})
-	alloc := func(granules uintptr) unsafe.Pointer { return memtest.MustAlloc(t, h, granules*256, 1) }
-	at := func(p unsafe.Pointer) uintptr { return (uintptr(p) - uintptr(h.Base())) / 256 }
-	first, hole, last := alloc(1), alloc(1000), alloc(1)
-	if at(first) != 0 || at(hole) != 1 || at(last) != 1001 {
+	for _, granule := range []uintptr{256, 1024} {
+		cutFromTheFarEnd(t, granule)
+	}
+}
+
+// cutFromTheFarEnd verifies that requests of 32 KiB and more are cut there.
+func cutFromTheFarEnd(t *testing.T, granule uintptr) {
+	h := newHeap(t, nil, Config{Reserve: 1 << 20, Granule: granule, Step: 1 << 20})
+	far, all := 32<<10/granule, 1000*256/granule
+	alloc := func(granules uintptr) unsafe.Pointer { return memtest.MustAlloc(t, h, granules*granule, 1) }
+	at := func(p unsafe.Pointer) uintptr { return (uintptr(p) - uintptr(h.Base())) / granule }
+	first, hole, last := alloc(1), alloc(all), alloc(1)
+	if at(first) != 0 || at(hole) != 1 || at(last) != all+1 {
 		t.Fatalf("the end of a pool is cut at %d, %d and %d; want its front", at(first), at(hole), at(last))
 	}
-	h.Free(hole, 1000*256)
+	h.Free(hole, all*granule)
 	for _, c := range []struct{ granules, at uintptr }{
-		{farGranules, 1001 - farGranules}, {farGranules - 1, 1}, {200, 1001 - farGranules - 200}, {1, farGranules},
+		{far, all + 1 - far}, {far - 1, 1}, {far + 18, all + 1 - far - (far + 18)}, {1, far},
 	} {
 		if p := alloc(c.granules); at(p) != c.at {
-			t.Errorf("%d granules lie at %d, want %d", c.granules, at(p), c.at)
+			t.Errorf("%d granules of %d bytes lie at %d, want %d", c.granules, granule, at(p), c.at)
 		}
 		memtest.MustCheck(t, h)
 	}
