@@ -34,7 +34,7 @@ func TestConfig_ZeroMeansTheDefaultsThatItsCommentsName(t *testing.T) {
 	if want[Inbox] *= 2; c.Budget != want {
 		t.Errorf("budget %d, want %d", c.Budget, want)
 	}
-	if c.Source == nil || c.Frames != 2 || c.Workers != 2 || c.SoftMark != 0.75 || c.GC != (gcpace.Config{}) || c.OnSoft != nil {
+	if c.Source == nil || c.Frames != 2 || c.Workers != 2 || c.SoftMark != 0.75 || c.SlabMax != 4096 || c.QuickBytes != 0 || c.GC != (gcpace.Config{}) || c.OnSoft != nil {
 		t.Errorf("%+v", c)
 	}
 	if err := memtestBounds(c); err != nil {
@@ -207,6 +207,8 @@ func TestNew_AnInvalidFieldIsErrConfig(t *testing.T) {
 		"SoftMark NaN: want":                                  func(c *Config) { c.SoftMark = math.NaN() },
 		"FreeItems -1: want 1 to 64":                          func(c *Config) { c.FreeItems = -1 },
 		"FreeItems 65: want 1 to 64":                          func(c *Config) { c.FreeItems = 65 },
+		"SlabMax 65537: want at most 65536, or 0 for 4096":    func(c *Config) { c.SlabMax = 64<<10 + 1 },
+		"QuickBytes 1048577: want at most 1048576":            func(c *Config) { c.QuickBytes, c.Reserve[Large] = 1<<20+1, 1<<20 },
 		"GC: gcpace: Headroom -1: want at least 0":            func(c *Config) { c.GC.Headroom = -1 },
 		"Reserve[slab]":                                       func(c *Config) { c.Reserve[Slab] = math.MaxUint },
 		"Reserve[inbox]":                                      func(c *Config) { c.Reserve[Inbox] = math.MaxUint / 2 },
@@ -228,6 +230,8 @@ func TestNew_AnInvalidFieldIsErrConfig(t *testing.T) {
 		"no workers":   func(c *Config) { c.Workers = -7 },
 		"soft mark 1":  func(c *Config) { c.SoftMark = 1 },
 		"64 items":     func(c *Config) { c.FreeItems = 64 },
+		"largest slab": func(c *Config) { c.SlabMax = 64 << 10 },
+		"all waits":    func(c *Config) { c.QuickBytes = c.Reserve[Large] },
 		"half scratch": func(c *Config) { c.Scratch = 2 << 20 },
 		"large budget": func(c *Config) { c.Budget[Slab] = math.MaxUint },
 	} {

@@ -74,7 +74,7 @@ type record struct {
 	rss     rssReader
 }
 
-// Alloc allocates from the slab, and above 4 KiB from the large tier. It is the general heap of the game goroutine.
+// Alloc allocates from the slab, and above Config.SlabMax, 4 KiB by default, from the large tier. It is the general heap of the game goroutine.
 // The block is not zeroed. The block is valid until it is freed, also after its level has ended. If a block was
 // allocated inside a level and is live at its end, EndLevel reports the block as a leak. Align is a power of two from
 // 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].

@@ -22,7 +22,7 @@ import (
 //
 // In frame and level the conditions of [arena.Linear.Resize] apply, too. A block keeps its tier, its tag and its age:
 // a block that is older than the level is no leak, also if it grows in place. If a block cannot grow in place,
-// [memory.Grow] on a manager moves it to the slab or, above 4 KiB, to the large tier. The moved block counts as a
+// [memory.Grow] on a manager moves it to the slab or, above SlabMax, to the large tier. The moved block counts as a
 // block of the current level and must be freed. So grow blocks of a frame or a level through the arena, and blocks of
 // a worker through the [Worker].
 func (m *Manager) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {

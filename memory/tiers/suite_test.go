@@ -54,6 +54,36 @@ var subjects = map[string]memtest.Subject{
 	},
 }
 
+// options are managers with values of Config that change how the general heap works.
+var options = map[string]memtest.Subject{
+	"Slab to 64 KiB": {
+		New: func(src page.Source) (memory.Allocator, error) {
+			m, err := New(Config{
+				Source: src, GC: gcpace.Config{Keep: true}, Workers: 1, SlabMax: 64 << 10,
+				Reserve: smallReserve(func(r *[Count]uintptr) { r[Slab], r[Large] = 4<<20, 2<<20 }),
+			})
+			if err != nil {
+				return nil, err
+			}
+			return heapOf{m}, nil
+		},
+		MaxSize: 20_000, Lenient: slabLenient, Closed: memory.ErrClosed, ClosesAnyway: true,
+	},
+	"Quick": {
+		New: func(src page.Source) (memory.Allocator, error) {
+			m, err := New(Config{
+				Source: src, GC: gcpace.Config{Keep: true}, Workers: 1, SlabMax: 512, QuickBytes: 256 << 10,
+				Reserve: smallReserve(func(r *[Count]uintptr) { r[Slab], r[Large] = 2<<20, 4<<20 }),
+			})
+			if err != nil {
+				return nil, err
+			}
+			return heapOf{m}, nil
+		},
+		MaxSize: 20_000, Lenient: slabLenient, Closed: memory.ErrClosed, ClosesAnyway: true,
+	},
+}
+
 // smallReserve is 1 MiB for each tier but what set changes: the sources of the suite have little space.
 func smallReserve(set func(*[Count]uintptr)) (r [Count]uintptr) {
 	for t := range r {
@@ -72,7 +102,8 @@ type workerOf struct {
 func (w workerOf) Close() error { return w.m.Close() }
 func (w workerOf) Check() error { return w.m.Check() }
 
-func TestSuite(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
+func TestSuite(t *testing.T)         { memtest.Each(t, subjects, memtest.Run) }
+func TestSuite_Options(t *testing.T) { memtest.Each(t, options, memtest.Run) }
 
 func TestFaults(t *testing.T) { memtest.Each(t, testenv.Some(subjects, "Worker"), memtest.Faults) }
 

@@ -15,8 +15,8 @@ const (
 	Frame                // blocks of one frame
 	Level                // blocks of one level
 	Pools                // typed pools and component columns
-	Slab                 // blocks up to 4 KiB
-	Large                // blocks above 4 KiB
+	Slab                 // blocks up to Config.SlabMax, by default 4 KiB
+	Large                // blocks above Config.SlabMax
 	Inbox                // the heaps of worker goroutines
 	Count  = iota        // the number of tiers
 )

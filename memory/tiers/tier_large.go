@@ -26,7 +26,7 @@ type largeTier struct {
 	idle  returner
 }
 
-// Large returns the heap for blocks above 4 KiB.
+// Large returns the heap for blocks above Config.SlabMax, 4 KiB by default.
 func (m *Manager) Large() *tlsf.Heap { return m.large.heap }
 
 const (
@@ -37,7 +37,7 @@ const (
 	// fewBlocks is how many descriptors a large heap starts with: as many as fit into 18 KiB with its
 	// anchors. Their number doubles when it must, with 32 bytes copied for each.
 	fewBlocks = 32
-	// largeGranule is the granule of the large tier. Its blocks have more than 4 KiB, so rounding takes an eighth of
+	// largeGranule is the granule of the large tier. Its blocks usually have more than 4 KiB, so rounding takes an eighth of
 	// a block at most. Up to 16 KiB each size has a list of its own, and there are fewer sizes. So a search takes a
 	// free block that fits more often, and the metadata has a quarter of the size that it has with 256 bytes.
 	largeGranule = 1 << 10
@@ -53,7 +53,7 @@ func newLarge(src page.Source, size, granule, quick uintptr) (*tlsf.Heap, error)
 func (s *largeTier) build(m *Manager) (err error) {
 	part := m.parts[Large].Memory()
 	s.notes = largeNotes{base: uintptr(part.Base), size: part.Size, granule: largeGranule}
-	if s.heap, err = newLarge(m.limits[Large], m.cfg.Reserve[Large], largeGranule, 0); err != nil {
+	if s.heap, err = newLarge(m.limits[Large], m.cfg.Reserve[Large], largeGranule, m.cfg.QuickBytes); err != nil {
 		return err
 	}
 	s.heap.OnShort(func() { m.drain(true) })

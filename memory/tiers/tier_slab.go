@@ -26,13 +26,13 @@ type slabTier struct {
 	notes slabNotes
 }
 
-// Slab returns the heap for blocks up to 4 KiB. It passes larger requests to Large.
+// Slab returns the heap for blocks up to Config.SlabMax, 4 KiB by default. It passes larger requests to Large.
 func (m *Manager) Slab() *slab.Heap { return m.slab.heap }
 
 func (s *slabTier) build(m *Manager) (err error) {
 	part := m.parts[Slab].Memory()
 	s.notes = slabNotes{base: uintptr(part.Base), size: part.Size}
-	if s.heap, err = slab.New(m.limits[Slab], slab.Config{Reserve: m.cfg.Reserve[Slab], Large: m.large.heap}); err != nil {
+	if s.heap, err = slab.New(m.limits[Slab], slab.Config{Reserve: m.cfg.Reserve[Slab], MaxSize: m.cfg.SlabMax, Large: m.large.heap}); err != nil {
 		return err
 	}
 	s.heap.OnShort(m.drain)
