@@ -152,6 +152,38 @@ func TestUnit_HasLengthOneOrZero(t *testing.T) {
 	}
 }
 
+// Numbers are taken from 0 up to so many, and of those that were given back the newest first.
+func TestSlots_NumbersAreUsedAgain(t *testing.T) {
+	var s slots[int]
+	take := func(want int) {
+		t.Helper()
+		i, ok := s.take(3)
+		if ok != (want >= 0) || ok && int(i) != want {
+			t.Errorf("took %d, %v; want %d", i, ok, want)
+		}
+		if ok {
+			s.all[i] = 7
+		}
+	}
+	take(0)
+	take(1)
+	take(2)
+	take(-1)
+	s.give(0)
+	s.give(2)
+	if s.live != 1 || s.all[0] != 0 || s.all[1] != 7 || s.all[2] != 0 {
+		t.Errorf("after two were given back: %d live, %v", s.live, s.all)
+	}
+	take(2)
+	take(0)
+	take(-1)
+	s.reset()
+	if s.live != 0 {
+		t.Errorf("%d live after a reset", s.live)
+	}
+	take(0)
+}
+
 func TestTolerate_OnlyFullTiersAreLosses(t *testing.T) {
 	other := errors.New("other")
 	for err, want := range map[error]error{memory.ErrOutOfMemory: nil, ecs.ErrLimit: nil, memory.ErrTooLarge: nil, other: other} {

@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
 )
 
 // A rationed heap grants so many more blocks; a negative number means any.
@@ -135,6 +136,13 @@ func TestLost_LightningStrikesWithoutItsList(t *testing.T) {
 	}
 }
 
+func upwards(from, to, by uintptr) (all []uintptr) {
+	for ; from < to; from += by {
+		all = append(all, from)
+	}
+	return all
+}
+
 // leave begins a frame that has so many bytes left, of a capacity in all.
 func (s *stage) leave(room, left uintptr) {
 	done(s.t, s.endFrame())
@@ -166,7 +174,8 @@ func TestLost_AFullFrameCostsTheGrid(t *testing.T) {
 	s.clear()
 	room := s.frameRoom()
 	started, sorted := false, false
-	for left := uintptr(0); left < 1<<20; left += 4 << 10 {
+	counting := uintptr(gridRoom*4 + gridCells*gridCells*unsafe.Sizeof(crowd{}))
+	for _, left := range append([]uintptr{0, 64 << 10, 256 << 10}, upwards(counting-(4<<10), 1<<20, 2<<10)...) {
 		s.clear()
 		for k := range 400 {
 			s.enemy(realm.Drifter, 300+float32(k%20)*9, float32(k/20)*9)
@@ -208,6 +217,48 @@ func TestLost_AFullFrameCostsTheGrid(t *testing.T) {
 		t.Errorf("tried without room for the sort alone: %v, and with room: %v", started, sorted)
 	}
 	s.check(t)
+}
+
+// Without space for the passes of as many quads as were asked for there are half as many, and so on; below 256 quads
+// there is no drawing in passes.
+func TestLost_AFullStaticTierHalvesTheQuads(t *testing.T) {
+	const wanted = 8192
+	halved := 0
+	for budget := uintptr(4 << 20); budget >= 64<<10; budget /= 2 {
+		m := small()
+		m.Budget[tiers.Static] = budget
+		s := &stage{host: newHost(t, Config{Quads: wanted}, m, ""), t: t}
+		s.tracer = &tracer{g: s.Game}
+		s.clear()
+		granted := wanted - s.Lost.Quads
+		passes := s.Passes()
+		if passes == nil {
+			if granted != 128 || s.Build(Sprites) != nil {
+				t.Errorf("%d bytes: %d quads, and no passes", budget, granted)
+			}
+			s.enemy(realm.Drifter, 100, 0)
+			s.frame(t, idle(s.Game))
+			n := 0
+			if s.EachSeen(func(*Seen) { n++ }); n != 1 {
+				t.Errorf("without passes %d of one enemy are seen", n)
+			}
+			continue
+		}
+		for b := range passes.Plan().All() {
+			if b.ID == Sprites.Vertices() && int(b.Size) != granted*2/5*4*48 {
+				t.Errorf("%d bytes: sprites have %d bytes of vertices, %d quads are granted", budget, b.Size, granted)
+			}
+		}
+		if granted < wanted {
+			halved++
+			if 2*passes.Plan().Total() < budget {
+				t.Errorf("%d bytes: %d quads take %d, and twice as many had space", budget, granted, passes.Plan().Total())
+			}
+		}
+	}
+	if halved < 2 {
+		t.Errorf("%d budgets had space for some", halved)
+	}
 }
 
 // Without space in the level tier the table of spawns is its first two lines.

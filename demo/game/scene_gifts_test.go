@@ -136,6 +136,24 @@ func armScenes() []scene {
 			s.PortalAt = middle
 			s.enemy(realm.Drifter, 46, 0)
 		}, in: hold(fireRight), at: []int{10}, show: "arms enemies player"},
+		{name: "the beam reaches less than 14 units to its sides", set: func(s *stage) {
+			s.Gifts[GiftBeam] = 5
+			s.Ticks = 4
+			for _, p := range []vec{{76, 14}, {136, -13}} {
+				_, _, e, _ := s.cast.enemies.Get(s.enemy(realm.Drifter, p[0], p[1]))
+				e.HP = 9
+			}
+		}, in: hold(fireRight), at: []int{1}, show: "player enemies"},
+		{name: "an orbiting spark reaches less than 17 units", set: func(s *stage) {
+			s.Gifts[GiftSparks] = 1
+			s.Ticks = 4
+			s.spin = 0.07
+			at := s.SparkAt(0).Sub(middle)
+			s.spin = 0
+			for _, x := range []float32{16.9, -17.1} {
+				s.enemy(realm.Drifter, at[0]+x, at[1])
+			}
+		}, at: []int{1}, show: "enemies arms"},
 		{name: "the beam ends at the edge", set: func(s *stage) {
 			s.Gifts[GiftBeam] = 1
 			s.Player.P[0] = 100

@@ -146,6 +146,14 @@ func heartScenes() []scene {
 			s.scorch.burn(s.Game, vec{6144, 6144}, 37)
 			s.scorch.burn(s.Game, off(1700, 0), 26)
 		}, at: []int{0, 24, 48, 240, 1000}, show: "ground"},
+		{name: "the scorched ground is freed three sectors away", set: func(s *stage) {
+			s.scorch.burn(s.Game, off(-60, 0), 26)
+			s.Player.P = off(3*realm.SectorSize, 0)
+		}, at: []int{0, 24}, show: "ground"},
+		{name: "the scorched ground stays two sectors away", set: func(s *stage) {
+			s.scorch.burn(s.Game, off(-60, 0), 26)
+			s.Player.P = off(2*realm.SectorSize, 0)
+		}, at: []int{0, 24}, show: "ground"},
 		{name: "the camera shakes, at most so much, and calms down", set: func(s *stage) {
 			s.Shake(10)
 			s.Shake(10)

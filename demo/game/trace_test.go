@@ -75,7 +75,7 @@ var markNames = [MarkKinds]string{"shard", "dent", "flame", "frost", "arc", "cra
 func (r *tracer) facts() []fact {
 	g := r.g
 	all := []fact{
-		{"phase", phaseNames[g.Phase]}, {"player", r.player()},
+		{"phase", r.phase()}, {"player", r.player()},
 		{"score", fmt.Sprintf("%d, times %d, %d kills", g.Score, g.Multiplier, g.Kills)},
 		{"camera", strings.Join(with(with(nil, "shake", g.ShakeNow), "frozen ticks", float32(g.freeze)), ", ")},
 		{"bag", r.bag()}, {"siege", r.siege()}, {"enemies", r.enemies()}, {"shots", r.shots()}, {"pickups", r.pickups()},
@@ -84,6 +84,13 @@ func (r *tracer) facts() []fact {
 	}
 	r.heard = nil
 	return all
+}
+
+func (r *tracer) phase() string {
+	if r.g.Cleared > 0 {
+		return fmt.Sprintf("%s, %d cleared", phaseNames[r.g.Phase], r.g.Cleared)
+	}
+	return phaseNames[r.g.Phase]
 }
 
 func (r *tracer) player() string {
