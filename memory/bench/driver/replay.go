@@ -3,13 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/trace"
-	"golang.org/x/sys/unix"
 )
 
 // A replay runs the program of a trace. The C driver has the same loops.
@@ -69,16 +67,9 @@ func typical(runs [][]uint32) []uint32 {
 	return ticks
 }
 
-// readProgram checks the file of a program and maps it: neither the heap nor the anonymous memory contains it.
+// readProgram maps the file of a program and checks it.
 func readProgram(name string) *trace.Program {
-	f, err := os.Open(name)
-	fail(err)
-	defer f.Close()
-	info, err := f.Stat()
-	fail(err)
-	file, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
-	fail(err)
-	p, err := trace.ParseProgram(file)
+	p, err := trace.ParseProgram(mapped(name))
 	fail(err)
 	if p.Operations == 0 {
 		fail(errors.New("the trace has no operations"))

@@ -54,3 +54,15 @@ func table(n int) []uint32 {
 	clear(b) // the page faults are not part of what is measured
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
+
+// mapped returns the contents of a file. Neither the heap nor the anonymous memory contains them.
+func mapped(name string) []byte {
+	f, err := os.Open(name)
+	fail(err)
+	defer f.Close()
+	info, err := f.Stat()
+	fail(err)
+	file, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_SHARED|unix.MAP_POPULATE)
+	fail(err)
+	return file
+}
