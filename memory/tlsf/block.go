@@ -92,9 +92,9 @@ func (h *Heap) split(i, n uint32) *block {
 }
 
 // farBytes is the size from which a request is cut from the far end of its free block. Small requests then use the
-// other end, so blocks of similar sizes are neighbours. In the load of tiers/internal/hour, over eight seeds, the
-// committed bytes grow by 1.2 to 4.3 % after the first minute. Without this they grow by 1.2 to 5.9 %. The last block
-// of a pool is always cut from the front, because Trim returns its end.
+// other end, so blocks of similar sizes are neighbours. In the load of tiers/internal/hour, with a granule of 256 bytes
+// and over eight seeds, the committed bytes grow by 1.2 to 4.3 % after the first minute. Without this they grow by 1.2
+// to 5.9 %. The last block of a pool is always cut from the front, because Trim returns its end.
 const farBytes = 32 << 10
 
 // splitFar makes the far end of i, which is on no list, a block of n granules, and the rest in front of it a free
