@@ -335,8 +335,8 @@ func (r *Region) Owns(p unsafe.Pointer) bool { return r.mem.Contains(p) }
 // a live block. If the arena is closed, Used returns 0.
 func (r *Region) Used() uintptr { return r.full + r.currentUsed() }
 
-// Reset frees every block and keeps the committed memory. Cost: clearing a bit for every 16 bytes of the regions in
-// use. Reset panics with a *memory.Misuse if the arena is closed.
+// Reset frees every block and keeps the committed memory. Cost: clearing a bit for every 16 bytes of the regions used
+// since the last Reset. Reset panics with a *memory.Misuse if the arena is closed.
 func (r *Region) Reset() {
 	if r.base == nil {
 		panic(r.misuse("Reset", nil, 0))

@@ -35,9 +35,10 @@ func (h *holes) mark(first, n uintptr, hole bool) {
 // Dropped returns the bytes below Committed that Drop has returned and Fill has not committed again.
 func (p *Prefix) Dropped() uintptr { return p.holes.bytes }
 
-// Droppable returns the largest range of whole units in [off, end), for Drop, or two equal offsets. A unit is a page
-// of the source. If the source has a preferred boundary for commits, see [Ahead], a unit reaches from one such
-// address to the next: part of a huge page is never dropped.
+// Droppable returns the largest range of whole units in [off, end), for Drop. If there is none, or if it ends above
+// Committed, Droppable returns two equal offsets. A unit is a page of the source. If the source has a preferred
+// boundary for commits (see [Ahead]), a unit reaches from one such address to the next: part of a huge page is never
+// dropped.
 func (p *Prefix) Droppable(off, end uintptr) (from, to uintptr) {
 	unit := max(p.page, aheadOf(p.src))
 	base := uintptr(p.mem.Base)
@@ -48,7 +49,8 @@ func (p *Prefix) Droppable(off, end uintptr) (from, to uintptr) {
 	return from, to
 }
 
-// Around returns the smallest range of whole units that contains [off, end), see [Prefix.Droppable].
+// Around returns the smallest range of whole units that contains [off, end), see [Prefix.Droppable]. The range is cut
+// off at Base and at Committed.
 func (p *Prefix) Around(off, end uintptr) (from, to uintptr) {
 	unit := max(p.page, aheadOf(p.src))
 	base := uintptr(p.mem.Base)

@@ -102,8 +102,8 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 // reservation. The function `bytes` returns the size of the metadata for a reservation of `reserved` bytes.
 //
 // Go ends the process if its heap cannot grow. If the system would not back the metadata, or if the metadata exceeds
-// 1 GiB, the reservation is therefore halved, down to `least` bytes. If the metadata is still too large, the error is
-// or wraps a *memory.Exhausted. Other errors are errors of NewPrefix.
+// 1 GiB, the reservation is therefore halved, down to `least` bytes. If the metadata is still too large, the error
+// wraps a *memory.Exhausted. Other errors are errors of NewPrefix.
 func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(reserved uintptr) uint64) (Prefix, error) {
 	for {
 		p, err := NewPrefix(src, want, least, step)
@@ -200,8 +200,8 @@ func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 func (p *Prefix) Reserved() uintptr { return p.size }
 
 // Busy reports whether the source is running a call for p. While Busy returns true, Trim does nothing, Close fails,
-// and an Ensure that must commit panics. If the source ends during such a call, the function that was passed to Watch
-// is called within Ensure, Trim or Close of p.
+// and Drop, Fill and an Ensure that must commit panic. If the source ends during such a call, the function that was
+// passed to Watch is called within it.
 func (p *Prefix) Busy() bool { return p.busy }
 
 // Committed returns the number of bytes from Base that are committed or dropped (see [Prefix.Drop]), a multiple of
@@ -279,10 +279,9 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 
 // Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not
 // use those bytes. If nothing can be decommitted, p is closed, or p is busy (see [Prefix.Busy]), Trim does nothing
-// and returns nil. If the source fails, Trim returns its error, and nothing has changed. If the source ends during
-// the call and p has a Watch, p is closed and the error is memory.ErrClosed. If bytes behind n are dropped (see
-// [Prefix.Drop]), Trim calls the source once for each run of pages between them. After an error the memory behind
-// Committed has been returned.
+// and returns nil. If the source fails, Trim returns its error, and the memory up to Committed is unchanged. If some
+// bytes of p are dropped (see [Prefix.Drop]), Committed may be lower than before. If the source ends during the call
+// and p has a Watch, p is closed and the error is memory.ErrClosed.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.busy {
 		return nil

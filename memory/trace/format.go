@@ -44,8 +44,8 @@ var (
 	// ErrVersion means that the trace has a version of the format that this package does not read.
 	ErrVersion = errors.New("trace: unknown version of the format")
 
-	// ErrTruncated means that the trace has no end, because the recording program was killed or the file was cut. The
-	// events before the error are complete.
+	// ErrTruncated means that the trace has no end, because the recording program was killed or the file was cut. All
+	// events of its whole chunks are returned before the error.
 	ErrTruncated = errors.New("trace: truncated")
 )
 
@@ -98,7 +98,7 @@ const (
 	Resize             // a block has a new size
 	Tick               // a unit of the program's work has ended, see Header.Unit
 	Level              // a level begins or ends
-	Used               // an arena has so many bytes in use at the end of a tick, and frees them
+	Used               // an arena has so many bytes in use at the end of a tick or level, and frees them
 	kinds  = iota
 )
 

@@ -15,7 +15,7 @@ import (
 // slot is a place in a table of live blocks. Slots are reused, so the table has as many slots as blocks are live at
 // once. A replay in Go and one in C run the same list in a loop of equal cost.
 //
-// The file of a program is little endian. [ParseProgram] checks all of it. A replay may map it and use it as it is.
+// The file of a program is little endian. [ParseProgram] checks the file. A replay may map it and use it as it is.
 //
 //	0    magic "strprog" 0x1A
 //	8    version uint32          1
@@ -79,9 +79,9 @@ const (
 	mostShift      = 12 // memory.MaxAlign
 )
 
-// Compile reads a trace to its end and makes its program. If the trace is truncated, Compile returns the program of
-// its whole chunks together with the error. With any other error of r, and if a block has 4 GiB or more, the program is
-// nil. The memory is proportional to the trace.
+// Compile reads a trace to its end and makes its program. The Reader r must be new: Compile needs every event. If
+// the trace is truncated, Compile returns the program of its whole chunks together with the error. With any other
+// error of r, and if a block has 4 GiB or more, the program is nil. The memory is proportional to the trace.
 func Compile(r *Reader) (*Program, error) {
 	c := compiler{p: new(Program)}
 	for {
@@ -210,9 +210,9 @@ func programSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:programHeader-sumBytes], castagnoli), castagnoli, b[programHeader:])
 }
 
-// ParseProgram reads the content of a program file. It checks the checksum, and that every operation names a slot that is
-// vacant or live as it must be, with its size. The Ops of the result may share the memory of b. The error wraps ErrFormat
-// or ErrVersion.
+// ParseProgram reads the content of a program file. It checks the checksum, and that every operation names a slot
+// that is vacant or live as it must be, with its size. The Ops of the result may share the memory of b: the caller
+// must not change b. The error wraps ErrFormat or ErrVersion. For a truncated file it wraps ErrFormat.
 func ParseProgram(b []byte) (*Program, error) {
 	le := binary.LittleEndian
 	if len(b) < len(programMagic) || string(b[:len(programMagic)]) != programMagic {

@@ -30,8 +30,8 @@ type Reader struct {
 	err    error
 }
 
-// NewReader reads the header. The error wraps ErrFormat, ErrVersion, ErrTruncated or the error of r. If r is nil, it
-// wraps memory.ErrConfig.
+// NewReader reads the header. The error wraps ErrFormat, ErrVersion, ErrTruncated or the error of r. If r is nil, the
+// error wraps memory.ErrConfig.
 func NewReader(r io.Reader) (*Reader, error) {
 	if invariant.Nil(r) {
 		return nil, bad("the reader is nil: want one")
@@ -103,8 +103,8 @@ func (t *Reader) short(err error, what string) error {
 	return fmt.Errorf("trace: read at byte %d: %w", t.at, err)
 }
 
-// Next returns the next event. After the last event of a complete trace the error is io.EOF. Otherwise the error wraps
-// ErrFormat, ErrTruncated or that of the input. All later calls return the same error.
+// Next returns the next event. After the last event of a complete trace the error is io.EOF. Any other error wraps
+// ErrFormat, ErrTruncated or the error of the input. All later calls return the same error.
 func (t *Reader) Next() (Event, error) {
 	for t.err == nil && t.left == 0 {
 		t.err = t.nextChunk()

@@ -15,18 +15,18 @@ import (
 
 // Config sets the behaviour of a Writer. The zero Config suits a recording.
 type Config struct {
-	// Compress makes chunks of 1 MiB and compresses them with DEFLATE, as well as it can. That takes a hundred times as
-	// long, so it is for traces that are stored, not for a recording.
+	// Compress makes chunks of 1 MiB and compresses them with DEFLATE, as well as it can. That takes a hundred times
+	// as long, so it is for traces that are stored, not for a recording.
 	Compress bool
 
-	// Limit is the largest size of the trace in bytes. 0 means none. If the next chunk does not fit, the Writer ends
-	// the trace, and the error is ErrLimit. The minimum is 1 KiB.
+	// Limit is the largest size of the trace in bytes, at least 1 KiB. 0 means none. If the next chunk does not fit,
+	// the Writer drops it and ends the trace, and the error wraps ErrLimit.
 	Limit int64
 
 	clock func() time.Time // nil: time.Now; for tests
 }
 
-// ErrLimit means that a trace has reached Config.Limit. The trace is complete up to the limit.
+// ErrLimit means that a trace has reached Config.Limit. The trace is readable, and lacks its last events.
 var ErrLimit = errors.New("trace: the limit is reached")
 
 const (
@@ -38,10 +38,12 @@ const (
 	chunkTime = time.Second / 2
 )
 
-// A Writer writes a trace. Each chunk is one Write of the io.Writer. After an error of the io.Writer, and at the
-// limit, all methods do nothing: the recording has stopped, and Err and Close return the error.
+// A Writer writes a trace. Each chunk is one Write of the io.Writer. After an error of the io.Writer or at the limit
+// the recording has stopped, and Err and Close return the error. The Writer drops all events after that, and after
+// Close, without a report. Alloc still counts their blocks.
 //
-// The caller must name only live blocks. The Writer does not check that.
+// The caller must name only live blocks. The Writer does not check that. Sizes above 2^62 are recorded as 2^62, and
+// tiers above 15 as 15.
 type Writer struct {
 	w       io.Writer
 	cfg     Config
@@ -93,7 +95,7 @@ func (t *Writer) Err() error { return t.err }
 // Blocks returns the number of blocks allocated so far, which is the number of the next block.
 func (t *Writer) Blocks() uint64 { return t.blocks }
 
-// Written returns the bytes written so far.
+// Written returns the bytes written so far, without the events that are still collected.
 func (t *Writer) Written() int64 { return t.written }
 
 // Alloc records the allocation of a block and returns its number. Align is a power of two.
@@ -120,6 +122,7 @@ func (t *Writer) Resize(at Where, block, size uint64) {
 }
 
 // Tick records the end of a tick. If half a second has passed since the last chunk, Tick writes the collected events.
+// With Config.Compress only full chunks are written before Close.
 func (t *Writer) Tick(at Where) {
 	t.buf = t.begin(Tick, at)
 	if now := t.cfg.clock(); now.Sub(t.started) >= chunkTime && !t.cfg.Compress {
@@ -143,7 +146,8 @@ func (t *Writer) Used(at Where, bytes uint64) {
 	t.buf = appendNumber(b, min(bytes, maxSize))
 }
 
-// Append records an event that a Reader has returned. The number of a block of an Alloc is ignored.
+// Append records an event. Its Block is the number of a block in this Writer, and is ignored for an Alloc. The events
+// of a Reader have these numbers only if all of them, from the first one, are appended to a new Writer.
 func (t *Writer) Append(e Event) {
 	switch e.Kind {
 	case Alloc:
@@ -161,8 +165,8 @@ func (t *Writer) Append(e Event) {
 	}
 }
 
-// Close writes the collected events and the end of the trace. It does not close the io.Writer. It returns the error
-// that has stopped the recording. A further Close returns the same.
+// Close writes the collected events and the end of the trace. Close does not close the io.Writer. Close returns the
+// error that has stopped the recording, or nil. A further Close returns the same value.
 func (t *Writer) Close() error {
 	if t.closed {
 		return t.err
@@ -248,8 +252,10 @@ func (t *Writer) write(b []byte) {
 	}
 }
 
-// Copy appends the events of r to t, at most limit of those that allocate, free and resize; 0 means all. It returns how
-// many it has appended. The error is that of r or t. Ticks and other events between them are copied as well.
+// Copy appends the events of r to t until limit of them allocate, free or resize a block; 0 means no limit. Other
+// events do not count. Copy returns how many such operations it has appended. At the end of r and at the limit the
+// error is nil. Otherwise Copy returns the error of r or t. Either r and t are new, or t has exactly the events that
+// r has returned (see [Writer.Append]).
 func Copy(t *Writer, r *Reader, limit uint64) (operations uint64, err error) {
 	for limit == 0 || operations < limit {
 		e, err := r.Next()
