@@ -177,11 +177,11 @@ func (s *Stomp) Stats() memory.Stats {
 	return st
 }
 
-// Close verifies every block and releases the memory. Live blocks are reported as a *LeakError, damage as
-// *memory.Misuse, and memory that the source refuses as an error. Even if Close returns an error, the allocator is
-// closed, and another Close tries again to release the memory. After a Close without an error, another Close does
-// nothing. If Close is called within an Alloc that commits, as from page.Limit.OnSoft, it closes the allocator, but
-// returns an error and releases nothing.
+// Close verifies every block and releases the memory. The error of Close joins a *LeakError if blocks are live, a
+// *memory.Misuse for each damaged live block, and the errors of the source. Even if Close returns an error, the
+// allocator is closed, and another Close tries again to release the memory. After the memory is released, another
+// Close does nothing. If Close is called within an Alloc that commits, as from page.Limit.OnSoft, it closes the
+// allocator, but returns an error and releases nothing.
 func (s *Stomp) Close() error {
 	var errs []error
 	if !s.gone {

@@ -8,13 +8,13 @@ import (
 )
 
 // OnReset registers f to run once when the tier is reset, before anything is freed. Use f to release a texture, a
-// file or a voice that a block of the tier owns. EndLevel runs the hooks of all tiers before it resets the first
-// tier. The table lists the tiers in this order, and when their hooks run. Within a tier the newest hook runs first:
+// file or a voice that a block of the tier owns. EndLevel runs the hooks of Pools, Level and Static, in this order,
+// before it resets the first tier. Within a tier the newest hook runs first:
 //
 //	Pools   at the next EndLevel; OnReset may be called inside a level or not
 //	Level   at the EndLevel of this level, as one of the level arena's own hooks
 //	Static  at the EndLevel of this level
-//	Frame   when this frame expires, Config.Frames later, as one of its arena's hooks
+//	Frame   when this frame expires, Config.Frames frames later, as one of its arena's hooks
 //
 // If Close comes first, Close runs the remaining hooks, in the order Pools, Level, Frame, Static.
 //

@@ -8,9 +8,9 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// An Inspector is a view of a manager for instruments: overlays, meters, reports and tests. It changes nothing. Pages
-// and RemoteFrees are safe for concurrent use; all other methods belong to the game goroutine. No method allocates.
-// The methods of the zero Inspector panic.
+// An Inspector is a view of a manager for instruments: overlays, meters, reports and tests. It changes nothing. Pages,
+// RemoteFrees and TraceErr are safe for concurrent use. All other methods belong to the game goroutine. No method
+// allocates. The methods of the zero Inspector panic.
 type Inspector struct{ m *Manager }
 
 // Inspect returns the manager's view for instruments. The Inspector stays valid after Close of the manager.
@@ -60,8 +60,8 @@ func (i Inspector) Pages() page.Granted { return page.GrantedBy(i.m.cfg.Source) 
 // and how many were freed. Safe for concurrent use.
 func (i Inspector) RemoteFrees() remote.Stats { return i.m.returned.Stats() }
 
-// TraceErr returns the error that has stopped the recording of Config.Trace: that of its io.Writer, [trace.ErrLimit],
-// or more live blocks than a recording can name. Otherwise TraceErr returns nil. Safe for concurrent use.
+// TraceErr returns the error that has stopped the recording of Config.Trace, or nil. The error wraps that of the
+// io.Writer or [trace.ErrLimit], or reports that too many blocks are live. Safe for concurrent use.
 func (i Inspector) TraceErr() error { return i.m.recorder.failure() }
 
 // InLevel reports whether a level has begun and not ended.

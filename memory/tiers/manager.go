@@ -74,10 +74,10 @@ type record struct {
 	rss     rssReader
 }
 
-// Alloc allocates from the slab, and above Config.SlabMax, 4 KiB by default, from the large tier. It is the general heap of the game goroutine.
-// The block is not zeroed. The block is valid until it is freed, also after its level has ended. If a block was
-// allocated inside a level and is live at its end, EndLevel reports the block as a leak. Align is a power of two from
-// 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
+// Alloc is the general heap of the game goroutine. It allocates from the slab, and above Config.SlabMax, 4 KiB by
+// default, from the large tier. The block is not zeroed. The block is valid until it is freed, also after its level
+// has ended. If a block was allocated inside a level and is live at its end, EndLevel reports the block as a leak.
+// Align is a power of two from 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
 //
 // Other goroutines send the blocks that they free to the game goroutine. If the size class has no free block, Alloc
 // frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If such a block

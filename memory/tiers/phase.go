@@ -93,7 +93,8 @@ func (m *Manager) EndFrame() error {
 
 // NextFrame ends the open frame, if there is one, and begins the next. If a level ends or begins between two ticks,
 // call EndFrame first. NextFrame returns the errors of EndFrame and BeginFrame. If EndFrame could not send all frees
-// to workers, or not return memory, NextFrame begins the next frame nevertheless. If the error wraps ErrOrder, no new frame has begun.
+// to workers, or not return memory, NextFrame begins the next frame nevertheless. If the error wraps ErrOrder, no new
+// frame has begun.
 func (m *Manager) NextFrame() error {
 	var failed error
 	if m.phase&inFrame != 0 {
@@ -106,9 +107,9 @@ func (m *Manager) NextFrame() error {
 
 // BeginLevel opens a level. Blocks of slab, large and the workers that are live already do not belong to it, so
 // EndLevel will not report them as leaks. Unless Config.GC has Keep, BeginLevel waits until a running collection of
-// the Go heap ends. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. The same
-// holds if a callback closes the page source. Cost: proportional to tiers, pools and workers, and 16 bytes read and
-// written for each KiB of slab in use.
+// the Go heap ends. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. If a
+// callback closes the page source, the error also wraps ErrOrder. Cost: proportional to tiers, pools and workers, and
+// 16 bytes read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
 	switch {
 	case m.phase >= closing:
