@@ -45,7 +45,7 @@ func (h *Heap) forget() {
 // close Config.Large. After a Close that succeeded, Close does nothing and returns nil.
 //
 // If a [Cache] of the heap's [Central] is open, Close returns an error and changes nothing. If the memory cannot be
-// released, Close returns the error of the page source, and can be retried. All blocks are freed in this case, and
+// released, the error wraps that of the page source, and Close can be retried. All blocks are freed in this case, and
 // the heap stays open.
 //
 // If the page source closes the memory first, for example when the manager of a [page.Carve] is closed, the heap and
