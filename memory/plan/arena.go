@@ -202,9 +202,9 @@ func (a *Arena) open(op string) {
 }
 
 // Close releases the block. Pointers into the block are dangling afterwards. If the source cannot decommit the
-// memory, the arena stays open. If the source cannot release the addresses, the arena is closed. In both cases Close
-// returns the error of the source and can be retried. After a successful Close a second Close does nothing. When the
-// source is closed, the arena is closed, too.
+// memory, the arena stays open. If the source cannot release the addresses, the arena is closed. In both cases the
+// error wraps that of the source, and Close can be retried. After a successful Close a second Close does nothing.
+// When the source is closed, the arena is closed, too.
 func (a *Arena) Close() error {
 	if a.base == nil && a.mem.Base() == nil {
 		return nil

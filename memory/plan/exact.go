@@ -17,9 +17,9 @@ type Limits struct {
 	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. Exact may
 	// take 1.1 times Time plus 50 ms. 0 means no limit.
 	//
-	// With at least 2 µs a buffer Exact always returns a plan, on a busy machine possibly late. With less, Exact
-	// returns ErrTime if the time is over before the plan is verified. If Time is over before Fast has ended, the
-	// plan may be larger than the plan of Fast.
+	// With at least 2 µs a buffer Exact always returns a plan, on a busy machine possibly late. With less, the error
+	// wraps ErrTime if the time is over before the plan is verified. If Time is over before Fast has ended, the plan
+	// may be larger than the plan of Fast.
 	Time time.Duration
 	// Capacity, in bytes, ends the search with the first plan whose Total is not larger. 0 means no capacity.
 	Capacity uintptr
