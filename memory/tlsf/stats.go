@@ -26,12 +26,13 @@ type BlockInfo struct {
 	Pool   int     // 0 is the pool of New, then in the order of AddPool
 	Offset uintptr // bytes from the pool's first byte
 	Size   uintptr // bytes, whole granules
-	Free   bool    // also while it waits on a quick stack
+	Free   bool    // also while it waits on a quick stack, and if TrimStep has returned its memory
 }
 
 // Blocks yields every block, live and free, until yield returns false. The blocks are sorted by pool, and within a
-// pool by address. The blocks of a pool cover its committed memory without gaps. Yield must not use the heap. Blocks
-// does not allocate, and yields nothing on a closed heap. Cost: proportional to the blocks yielded.
+// pool by address, and follow each other without gaps from the pool's first byte to the end of its committed memory.
+// Yield must not use the heap. Blocks does not allocate, and yields nothing on a closed heap. Cost: proportional to
+// the blocks yielded.
 func (h *Heap) Blocks(yield func(BlockInfo) bool) { h.BlocksFrom(0, 0, yield) }
 
 // BlocksFrom is Blocks, but starts with the block that contains the byte at offset in the pool. So a large heap can
