@@ -37,7 +37,7 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 // uses the new block. While its only block is freed, the container is empty.
 //
 // If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls
-// that need memory then fail with [ErrNoBase].
+// that need memory then fail, and the error wraps [ErrNoBase].
 type Space struct {
 	base  unsafe.Pointer
 	a     memory.Allocator

@@ -57,10 +57,8 @@ const (
 // NewFreer and Stats are safe for concurrent use. NewFreer, Stats, Reset, Check and Freer.Close take a mutex for a
 // short time. Pushing and draining are lock-free.
 //
-// If the target is reset, reset the inbox, too: see [Inbox.Reset]. If a block is freed twice and its address is
-// allocated again in between, the second free frees the new block. Debug builds (-tags memdebug or -race) detect such
-// a second free if the target is [Generational] and FreeAny was called before the new allocation. See the table in
-// the package comment.
+// If the target is reset, reset the inbox, too: see [Inbox.Reset]. A block that is freed twice is explained at
+// [Freer].
 type Inbox struct {
 	//	Freer --batch--> head -> batch -> batch        pushed by any Freer
 	//	                  | Swap
