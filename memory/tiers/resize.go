@@ -66,7 +66,7 @@ func (w *Worker) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if invariant.Debug && ok {
 		w.sizes.BeginAt(p, newSize)
 	}
-	if ok {
+	if ok && w.recorder != nil {
 		w.recorder.resizedBy(Inbox, w.thread, p, newSize)
 	}
 	if ok && w.tags != nil {

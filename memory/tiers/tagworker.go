@@ -105,7 +105,9 @@ func (w *Worker) countsOf(id uint8) tagCounts {
 
 // freed records that a block has been freed, and removes its entry. The worker's lock is held.
 func (w *Worker) freed(p unsafe.Pointer) {
-	w.recorder.freedBy(Inbox, w.thread, p)
+	if w.recorder != nil {
+		w.recorder.freedBy(Inbox, w.thread, p)
+	}
 	if w.tags == nil {
 		return
 	}

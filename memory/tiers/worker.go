@@ -31,13 +31,11 @@ type Worker struct {
 	limit *page.Limit
 	over  bool // closed
 
-	m        *Manager
-	recorder *recorder       // of the manager, or nil
-	thread   uint32          // in a trace: its index plus 1
-	part     *page.Carve     // its part of the reservation
-	tags     *largeNotes     // nil without Config.Tags
-	sizes    invariant.Lives // of the blocks, for the game goroutine in debug builds
-	views    []*WorkerTag    // what Tag returned
+	m     *Manager
+	part  *page.Carve     // its part of the reservation
+	tags  *largeNotes     // nil without Config.Tags
+	sizes invariant.Lives // of the blocks, for the game goroutine in debug builds
+	views []*WorkerTag    // what Tag returned
 
 	scratch scratch
 	idle    returner // the game goroutine's, with the lock held
@@ -50,6 +48,9 @@ type Worker struct {
 		stats memory.Stats // as they were last seen
 		tags  []tagCounts  // by tag; nil without Config.Tags
 	}
+
+	recorder *recorder // of the manager, or nil
+	thread   uint32    // in a trace: its index plus 1
 }
 
 // A target is where an inbox frees to, and the range of its blocks. With the range, batches contain offsets, which
@@ -141,7 +142,7 @@ func (w *Worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if invariant.Debug && err == nil {
 		w.sizes.BeginAt(p, size)
 	}
-	if err == nil {
+	if err == nil && w.recorder != nil {
 		w.recorder.alloc(Inbox, w.thread, p, size, align)
 	}
 	return p, err
