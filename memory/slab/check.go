@@ -68,13 +68,21 @@ func (h *Heap) checkTables(r *report) (sound bool) {
 // checkUnits verifies that units tile into spans and vacancies, and counts both.
 func (h *Heap) checkUnits(r *report) bool {
 	var units, blocks [maxClasses]uint32
-	vacancies, end := uintptr(0), h.limit/unitGranules
+	vacancies, absents, end := uintptr(0), uintptr(0), h.limit/unitGranules
 	for i := uintptr(0); i < end; {
 		if h.place[i] == vacant {
 			if i < h.lowest {
 				r.say("unit %d is vacant below the lowest vacant unit %d", i, h.lowest)
 			}
 			vacancies++
+			i++
+			continue
+		}
+		if h.place[i] == absent {
+			if from, to := h.mem.NextHole(i << unitShift); from != i<<unitShift || to <= from || h.owned[i] != noClass {
+				r.say("unit %d is absent and of class %d, the first hole there is from %d to %d", i, h.owned[i], from, to)
+			}
+			absents++
 			i++
 			continue
 		}
@@ -97,6 +105,9 @@ func (h *Heap) checkUnits(r *report) bool {
 		units[ci] += uint32(n)
 		blocks[ci] += uint32(n << unitShift / size)
 		i += n
+	}
+	if absents != h.absent || absents<<unitShift != h.mem.Dropped() {
+		r.say("%d units are absent, %d are counted, and %d bytes were returned", absents, h.absent, h.mem.Dropped())
 	}
 	if vacancies != h.vacant {
 		r.say("%d units are vacant, %d are counted", vacancies, h.vacant)
@@ -150,7 +161,7 @@ func (h *Heap) checkClass(r *report, ci uint8, free []uint64) {
 
 // startsBlock reports whether a carved block of class ci starts at granule off.
 func (h *Heap) startsBlock(off uintptr, ci uint8) bool {
-	if off >= h.limit || h.place[off/unitGranules] == vacant || h.owned[off/unitGranules] != ci {
+	if off >= h.limit || h.place[off/unitGranules] >= absent || h.owned[off/unitGranules] != ci {
 		return false
 	}
 	first := uintptr(h.spanOf(uint32(off)))

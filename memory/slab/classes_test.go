@@ -163,7 +163,7 @@ func TestSpans_WasteAnEighthAtMostAndFitTheirBooks(t *testing.T) {
 			}
 		}
 	}
-	if maxSpan >= vacant {
+	if maxSpan >= absent {
 		t.Errorf("a span of %d units has a place that is %d, vacant", maxSpan, vacant)
 	}
 }

@@ -16,15 +16,16 @@ func (h *Heap) Reset() {
 	}
 	h.owner.Touch()
 	if invariant.Debug {
-		invariant.Freed(h.base, h.limit<<granuleShift)
+		h.poisonUnits(h.limit / unitGranules)
 	}
 	h.vacateUnits(0, h.limit/unitGranules)
 	h.forget()
+	h.readHoles()
 }
 
 // forget empties the books, less the maps of classes, and touches no block.
 func (h *Heap) forget() {
-	h.undo.broken, h.undo.least = true, 0
+	h.undo.broken, h.undo.least, h.sweep.on = true, 0, false
 	if invariant.Exact {
 		clear(h.live[:h.limit/64])
 		clear(h.old)
@@ -58,11 +59,13 @@ func (h *Heap) Close() error {
 		return fmt.Errorf("slab: close: %d caches are still open", n)
 	}
 	h.Reset()
-	h.poisoned = 0
 	if err := h.mem.Close(); err != nil {
+		h.vacateUnits(0, h.limit/unitGranules)
+		h.readHoles() // some of the memory may have been returned
+		h.poisoned = h.limit
 		return fmt.Errorf("slab: close: %w", err)
 	}
-	h.base, h.rungs = nil, 0
+	h.base, h.rungs, h.poisoned, h.absent = nil, 0, 0, 0
 	return nil
 }
 
@@ -75,7 +78,7 @@ func (h *Heap) lost() {
 		defer h.central.mu.Unlock()
 	}
 	h.forget()
-	h.base, h.rungs, h.poisoned = nil, 0, 0
+	h.base, h.rungs, h.poisoned, h.absent = nil, 0, 0, 0
 }
 
 func (h *Heap) openCaches() int {

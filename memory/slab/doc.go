@@ -53,6 +53,8 @@
 //	Alloc, memory is refused       proportional to the free blocks and units, unless
 //	                               nothing was freed since the last time
 //	Trim                           proportional to the free blocks and units
+//	TrimStep                       a system call, and a byte read per unit
+//	Sweep                          3 ns for each block that it looks at
 //	Reset                          clears 10 bytes for each KiB in use
 //	Cache.Alloc, Cache.Free        constant; a compare and swap in Free; the lock once in
 //	                               32, more often for blocks above 1 KiB

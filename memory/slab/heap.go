@@ -32,8 +32,9 @@ type Heap struct {
 	//
 	//	(1) limit is a whole number of units, what lies below it is committed, and the maps reach
 	//	    that far
-	//	(2) every unit below limit is vacant or part of exactly one span of one class, which starts
-	//	    at a multiple of its step and holds a block; beyond limit all are vacant
+	//	(2) every unit below limit is vacant, absent or part of exactly one span of one class, which starts
+	//	    at a multiple of its step and holds a block; beyond limit all are vacant; the memory of absent
+	//	    units was returned, and no other below limit
 	//	(3) carved <= capacity of the stack, and n <= carved, for every class
 	//	(4) every stack entry is the start of a block of its class, not live, and there once
 	//	(5) every block that exists is on a stack, in the live map or lent to the Central: in one of them;
@@ -75,6 +76,8 @@ type Heap struct {
 	owner    invariant.Owner
 
 	undo    undo           // what a request that is refused gives back
+	sweep   sweep          // see Sweep
+	absent  uintptr        // units below limit whose memory was returned
 	old     []uint64       // while an epoch runs: the live blocks from before it, which live lacks
 	onShort func(all bool) // see OnShort
 
@@ -397,7 +400,7 @@ func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 		return z.SizeOf(p)
 	}
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
-	if off >= h.limit || h.place[off/unitGranules] == vacant || invariant.Exact && !h.isLive(off) {
+	if off >= h.limit || h.place[off/unitGranules] >= absent || invariant.Exact && !h.isLive(off) {
 		panic(h.reject("SizeOf", p, 0))
 	}
 	return uintptr(h.ladder.sizes[*h.owner8(off)])

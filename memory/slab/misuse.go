@@ -101,7 +101,7 @@ func (h *Heap) reason(op string, p unsafe.Pointer, size uintptr) string {
 		return "the block is not live: its memory was never allocated, or was freed by Reset or Trim"
 	}
 	unit := off >> unitShift
-	if h.place[unit] == vacant {
+	if h.place[unit] >= absent {
 		return "the block is not live: its span was empty and has been recycled"
 	}
 	ci := h.owned[unit]

@@ -24,7 +24,7 @@ func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		return h.resizeLarge(p, oldSize, newSize)
 	}
 	off, ok := h.granule(p)
-	if !ok || h.place[off/unitGranules] == vacant || invariant.Exact && !h.isLive(off) || !h.serves(*h.owner8(off), off, oldSize) {
+	if !ok || h.place[off/unitGranules] >= absent || invariant.Exact && !h.isLive(off) || !h.serves(*h.owner8(off), off, oldSize) {
 		panic(h.reject("Resize", p, oldSize))
 	}
 	return h.resized(*h.owner8(off), off, newSize)

@@ -105,6 +105,11 @@ func (h *Heap) takeSpan(s *shape) (r run, err error) {
 // findSpan is takeSpan where no vacant units fit well.
 func (h *Heap) findSpan(size, least, fair, want uintptr) (run, error) {
 	hopeless := h.undo.hopeless(h, least, spanStep(size))
+	if h.mustCommit(size, fair) {
+		if r := h.takeAbsent(size, fair, want); r.units > 0 {
+			return r, nil
+		}
+	}
 	if h.mustCommit(size, fair) && !hopeless {
 		if r := h.squeeze(size, fair, want); r.units > 0 {
 			return r, nil
@@ -122,6 +127,9 @@ func (h *Heap) findSpan(size, least, fair, want uintptr) (run, error) {
 	}
 	r, err := h.takeFresh(size, fair, want)
 	if err == nil {
+		return r, nil
+	}
+	if r := h.takeAbsent(size, least, want); r.units > 0 {
 		return r, nil
 	}
 	if least < fair {

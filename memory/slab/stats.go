@@ -44,7 +44,7 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 // use. Stats does not allocate.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
-		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
+		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed() - h.mem.Dropped()),
 		Peak: max(h.peak, h.carved), Failures: h.refused, LargestFree: uint64(h.largestFree()),
 	}
 	for i, size := range h.ladder.sizes {

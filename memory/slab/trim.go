@@ -9,7 +9,7 @@ import (
 
 // Trim recycles every span without a live block, so that any class may use the memory of the span. It returns the
 // committed memory above the highest span in use to the page source, in whole pages (page.SizeOf). Memory between
-// spans in use stays committed.
+// spans in use stays committed; see TrimStep.
 //
 // If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps the error of the
 // source; the spans are recycled nevertheless. Cost: proportional to the free blocks, and to a few bytes of metadata
@@ -21,11 +21,14 @@ func (h *Heap) Trim() error {
 	h.owner.Touch()
 	h.undo.broken = true
 	h.reclaim()
-	h.poisoned = min(h.poisoned, h.limit)
-	if err := h.mem.Trim(h.limit << granuleShift); err != nil {
-		return fmt.Errorf("slab: trim: %w", err)
+	for h.poisoned = min(h.poisoned, h.limit); ; {
+		if err := h.mem.Trim(h.limit << granuleShift); err != nil {
+			return fmt.Errorf("slab: trim: %w", err)
+		}
+		if h.mem.Busy() || !h.lowerAbsent() {
+			return nil
+		}
 	}
-	return nil
 }
 
 // emptied marks, in tally, the first unit of a span that is going: more blocks than a span has.
@@ -118,6 +121,7 @@ func (h *Heap) carvedIn(first, n uintptr) uint32 {
 // filter drops the blocks of condemned spans from the stack of class ci, in place: they lie behind
 // the others then.
 func (h *Heap) filter(ci uint8) {
+	h.sweep.on = false
 	c, s := &h.classes[ci], &h.shapes[ci]
 	free, kept := c.free(), uint32(0)
 	for i, off := range free {

@@ -94,6 +94,7 @@ func (u *undo) end(h *Heap, met bool, least, step uintptr) {
 
 // giveBack makes a condemned span one of its class again, with all its blocks free.
 func (h *Heap) giveBack(lost *condemned) {
+	h.sweep.on = false
 	c, s := &h.classes[lost.class], &h.shapes[lost.class]
 	for i := range lost.units {
 		h.owned[lost.first+i] = lost.class

@@ -104,13 +104,13 @@
 //
 // # Memory is returned during play
 //
-// After a peak the heaps of large blocks and of workers have more memory than they use. If this lasts for
+// After a peak slab, large and the heaps of workers have more memory than they use. If this lasts for
 // [Config.ReturnAfter] frames, EndFrame returns memory to the page source in steps, also between live blocks. A load
 // that is steady, or repeats within ReturnAfter frames, makes no system call. Memory that was returned is committed
 // again when a block needs it, within the budget of its tier. [Inspector.Returned] counts the returned bytes.
 //
-//	Large, Inbox            in steps of 128 KiB, one heap in a frame: about 20 µs on Linux
-//	Slab                    at Trim of [Manager.Slab]
+//	Slab, Large, Inbox      in steps of 128 KiB, one heap in a frame: about 20 µs on Linux. Slab returns the
+//	                        pages in which no block is live
 //	Pools                   at Trim of a pool
 //	Static                  at EndLevel
 //	Frame, Level, scratch   at Close: the next frame, level or task uses the memory again

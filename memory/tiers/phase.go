@@ -130,7 +130,7 @@ func (m *Manager) BeginLevel() error {
 		return m.order("BeginLevel", "", "") // a pool's Stats has closed the source
 	}
 	m.beginEpochs()
-	m.large.idle.doubles = 0
+	m.large.idle.doubles, m.slab.idle.doubles = 0, 0
 	for _, w := range m.inbox.workers {
 		w.idle.doubles = 0
 	}

@@ -1,6 +1,9 @@
 package tiers
 
-import "github.com/strata-go/strata/memory"
+import (
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/slab"
+)
 
 // During play EndFrame returns memory of heaps that have held far more than they use, in steps. The heaps are those
 // whose blocks are freed one by one: slab, large and the workers'. The other tiers are freed as a whole, and grow back
@@ -11,7 +14,7 @@ import "github.com/strata-go/strata/memory"
 //	(1) a heap returns memory only if it has more than twice the most that it used in the whole window, which is
 //	    Config.ReturnAfter frames long, and then keeps a quarter more than that
 //	(2) the most that it used is that of each moment, not of the ends of frames
-//	(3) if a heap commits memory within four windows after a step, its window is doubled, up to four times, until the next
+//	(3) if a heap commits a quarter more within four windows after a step, its window is doubled, up to four times, until the next
 //	    level
 //	(4) if nothing was left to return, the next attempt is a window later
 const (
@@ -24,6 +27,9 @@ const (
 	// So 8 MiB are returned in a second.
 	returnStep = 128 << 10
 
+	// sweepBlocks are the free blocks of slab that a frame looks at for empty spans: about 20 µs.
+	sweepBlocks = 8192
+
 	// returnSlack is not worth a system call.
 	returnSlack = 256 << 10
 )
@@ -35,6 +41,13 @@ type stepper interface {
 	TrimStep(most uintptr) (uintptr, error)
 }
 
+// slabSteps are the steps of a slab. Its use is that at the ends of frames: it sweeps only blocks that no frame has used
+// meanwhile.
+type slabSteps struct{ *slab.Heap }
+
+// TakePeak returns the bytes in use.
+func (s slabSteps) TakePeak() uintptr { return uintptr(s.Stats().InUse) }
+
 // A returner decides when a heap returns memory.
 type returner struct {
 	tops    [windowSlices + 1]uintptr // the most bytes in use by slice of the window; the current one is not complete
@@ -43,9 +56,11 @@ type returner struct {
 	full    int                       // complete slices, up to windowSlices
 	doubles uint8                     // of the window
 	active  bool                      // a step is due in every frame
+	swept   bool                      // of a slab: its empty spans were recycled
+	round   uintptr                   // bytes returned since
 
 	held     uintptr // committed bytes after the last step
-	regret   int     // frames in which more than these are a sign that the step was wrong
+	regret   int     // frames in which far more than these are a sign that the step was wrong
 	returned uint64  // bytes since New
 }
 
@@ -53,7 +68,7 @@ type returner struct {
 // since the last call and its committed bytes. after is Config.ReturnAfter.
 func (r *returner) due(after int, used, committed uintptr) bool {
 	if r.regret > 0 {
-		if r.regret--; committed > r.held {
+		if r.regret--; committed > r.held+r.held/4+returnSlack/2 {
 			r.doubles = min(r.doubles+1, mostDoubles)
 			r.restart()
 			r.regret = 0
@@ -74,6 +89,7 @@ func (r *returner) due(after int, used, committed uintptr) bool {
 	}
 	if r.active {
 		r.active = committed > high+high/4+returnSlack/2
+		r.swept = r.swept && r.active
 	} else {
 		r.active = r.full == windowSlices && committed > 2*high+returnSlack
 	}
@@ -86,19 +102,30 @@ func (r *returner) slice(after int) int {
 }
 
 // restart begins a new window. What was used before counts in it as well.
-func (r *returner) restart() { r.full, r.left, r.active = 0, 0, false }
+func (r *returner) restart() { r.full, r.left, r.active, r.swept, r.round = 0, 0, false, false, 0 }
 
 // step makes a step of the heap and notes its result. If nothing is left, or the source fails or panics, the next
 // attempt is a window later.
 func (r *returner) step(h stepper, after int, committed uintptr) error {
+	if s, ok := h.(slabSteps); ok && !r.swept {
+		if s.Sweep(sweepBlocks) {
+			return nil
+		}
+		r.swept = true // spans are neighbours now, and a step returns more of them
+	}
 	was := *r
 	r.restart()
 	n, err := h.TrimStep(returnStep)
+	if n == 0 && err == nil && was.swept && was.round > committed/16 {
+		*r = was
+		r.swept, r.round = false, 0 // what was warm may be cold now
+		return nil
+	}
 	if n == 0 || err != nil {
 		return err
 	}
 	*r = was
-	r.returned += uint64(n)
+	r.returned, r.round = r.returned+uint64(n), r.round+n
 	r.held, r.regret = committed-n, regretWindows*windowSlices*r.slice(after)
 	return nil
 }
@@ -111,6 +138,7 @@ func (m *Manager) returnIdle() error {
 	}
 	var err error
 	stepped := m.large.idle.frame(m.large.heap, after, true, &err)
+	stepped = m.slab.idle.frame(slabSteps{m.slab.heap}, after, !stepped && m.phase < closing, &err) || stepped
 	for _, w := range m.inbox.workers {
 		stepped = w.returnIdle(after, !stepped && m.phase < closing, &err) || stepped
 	}
@@ -144,6 +172,8 @@ func (w *Worker) returnIdle(after int, may bool, err *error) (stepped bool) {
 // result is 0.
 func (i Inspector) Returned(t Tier) (bytes uint64) {
 	switch t {
+	case Slab:
+		return i.m.slab.idle.returned
 	case Large:
 		return i.m.large.idle.returned
 	case Inbox:

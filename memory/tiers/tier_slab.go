@@ -24,6 +24,7 @@ type slabTier struct {
 	heap  *slab.Heap
 	front *slab.Heap // what Alloc calls: heap, or with a trace a relay that records
 	notes slabNotes
+	idle  returner
 }
 
 // Slab returns the heap for blocks up to Config.SlabMax, 4 KiB by default. It passes larger requests to Large.

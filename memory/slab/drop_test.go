@@ -1,0 +1,382 @@
+package slab
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// A refusing source fails or panics as a test wants.
+type refusing struct {
+	page.Source
+	calls int
+	fail  func() error
+}
+
+func (s *refusing) ask() error {
+	s.calls++
+	if s.fail != nil {
+		return s.fail()
+	}
+	return nil
+}
+
+func (s *refusing) Commit(m page.Memory, off, size uintptr) error {
+	if err := s.ask(); err != nil {
+		return err
+	}
+	return s.Source.Commit(m, off, size)
+}
+
+func (s *refusing) Decommit(m page.Memory, off, size uintptr) error {
+	if err := s.ask(); err != nil {
+		return err
+	}
+	return s.Source.Decommit(m, off, size)
+}
+
+type owned struct {
+	p unsafe.Pointer
+	n uintptr
+}
+
+func (b owned) fill(v byte) {
+	s := unsafe.Slice((*byte)(b.p), b.n)
+	for i := range s {
+		s[i] = v
+	}
+}
+
+func (b owned) intact(v byte) bool {
+	for _, x := range unsafe.Slice((*byte)(b.p), b.n) {
+		if x != v {
+			return false
+		}
+	}
+	return true
+}
+
+// A trimmed is a heap on a limit, which compares both after each call of sound.
+type trimmed struct {
+	*Heap
+	t     *testing.T
+	limit *page.Limit
+	src   *refusing
+}
+
+func newTrimmed(t *testing.T, reserve uintptr) *trimmed {
+	t.Helper()
+	src := &refusing{Source: page.Default()}
+	limit := page.NewLimit(src, 0)
+	h, err := New(limit, Config{Reserve: reserve})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		src.fail = nil
+		if err := h.Close(); err != nil || limit.Committed() != 0 {
+			t.Errorf("close: %v, %d bytes committed", err, limit.Committed())
+		}
+	})
+	return &trimmed{h, t, limit, src}
+}
+
+func (h *trimmed) sound() {
+	h.t.Helper()
+	if err := h.Check(); err != nil {
+		h.t.Fatal(err)
+	}
+	if s := h.Stats(); s.Committed != uint64(h.limit.Committed()) {
+		h.t.Fatalf("%+v, the source has %d bytes committed", s, h.limit.Committed())
+	}
+}
+
+func (h *trimmed) get(n uintptr) owned {
+	h.t.Helper()
+	p, err := h.Alloc(n, 8)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return owned{p, n}
+}
+
+// settle returns everything that steps can return.
+func (h *trimmed) settle(most uintptr) (bytes uintptr) {
+	h.t.Helper()
+	for {
+		n, err := h.TrimStep(most)
+		if err != nil || n > most {
+			h.t.Fatal(n, err)
+		}
+		if bytes += n; n == 0 && !h.Sweep(100) {
+			return bytes
+		}
+	}
+}
+
+// Steps return the spans between live blocks, and Alloc uses their addresses again.
+func TestHeap_TrimStepReturnsSpansBetweenLiveOnes(t *testing.T) {
+	h := newTrimmed(t, 16<<20)
+	var all []owned
+	for i := range 40_000 {
+		all = append(all, h.get(uintptr(16+i/5_000*64))) // eight phases of one size each
+	}
+	for i, b := range all {
+		b.fill(byte(i))
+		if i%10_000 < 9_900 {
+			h.Free(b.p, b.n)
+		}
+	}
+	before := h.limit.Committed()
+	h.settle(64 << 10)
+	h.sound()
+	// A class keeps warm blocks, an eighth in each round.
+	if got := h.limit.Committed(); got > before/3 {
+		t.Errorf("%d bytes are committed of %d, for %d", got, before, h.Stats().InUse)
+	}
+	h.settle(64 << 10)
+	h.settle(64 << 10)
+	if got := h.limit.Committed(); got > before/6 {
+		t.Errorf("after three rounds %d bytes are committed of %d, for %d", got, before, h.Stats().InUse)
+	}
+	for i := range all {
+		if i%10_000 >= 9_900 && !all[i].intact(byte(i)) {
+			t.Fatalf("block %d has changed", i)
+		}
+	}
+	end := h.mem.Committed()
+	for i := range all {
+		if i%10_000 < 9_900 {
+			all[i] = h.get(all[i].n)
+			all[i].fill(byte(i))
+		}
+	}
+	h.sound()
+	if got := h.mem.Committed(); got > max(end, before)+before/8 {
+		t.Errorf("the same blocks need %d bytes up to their end, first %d", got, before)
+	}
+	for i := range all {
+		if !all[i].intact(byte(i)) {
+			t.Fatalf("block %d has changed", i)
+		}
+	}
+	h.settle(32 << 10)
+	h.Reset()
+	h.sound()
+	h.get(4096)
+	h.sound()
+}
+
+// A random program with steps and sweeps in between, and a source that refuses, beside a model of the contents.
+func TestHeap_TrimStepAndSweepModel(t *testing.T) {
+	for seed := range uint64(3) {
+		h := newTrimmed(t, 4<<20)
+		r := rand.New(rand.NewPCG(seed, 5))
+		var live []owned
+		var tags []byte
+		refused := 0
+		h.src.fail = func() error {
+			if r.IntN(10) == 0 {
+				refused++
+				return &memory.Exhausted{Op: "test"}
+			}
+			return nil
+		}
+		size, grow := uintptr(64), true
+		for op := range 30_000 {
+			if op%1500 == 0 {
+				size, grow = uintptr(16+r.IntN(1000)), r.IntN(2) == 0
+			}
+			switch k := r.IntN(16); {
+			case k < 7 || k < 9 && grow:
+				n := size + uintptr(r.IntN(64))
+				p, err := h.Alloc(n, 8)
+				if err != nil && !errors.Is(err, memory.ErrOutOfMemory) {
+					t.Fatal(err)
+				}
+				if err == nil {
+					live, tags = append(live, owned{p, n}), append(tags, byte(op))
+					live[len(live)-1].fill(byte(op))
+				}
+			case k < 13 && len(live) > 0:
+				i := r.IntN(len(live))
+				if !live[i].intact(tags[i]) {
+					t.Fatalf("operation %d: block %d was written", op, i)
+				}
+				h.Free(live[i].p, live[i].n)
+				live[i], tags[i] = live[len(live)-1], tags[len(tags)-1]
+				live, tags = live[:len(live)-1], tags[:len(tags)-1]
+			case k == 13:
+				h.Sweep(1 + r.IntN(400))
+			case k == 14 && r.IntN(500) == 0:
+				h.Reset()
+				live, tags = nil, nil
+			case k == 14 && r.IntN(200) == 0:
+				_ = h.Trim()
+			default:
+				before := h.limit.Committed()
+				n, err := h.TrimStep(uintptr(1+r.IntN(8)) << 14)
+				if err != nil && n != 0 || before-h.limit.Committed() != n {
+					t.Fatalf("a step returned %d bytes and %v, committed %d and then %d", n, err, before, h.limit.Committed())
+				}
+			}
+			if op%16 == 0 {
+				h.sound()
+			}
+		}
+		for i, b := range live {
+			if !b.intact(tags[i]) {
+				t.Errorf("block %d was written", i)
+			}
+			h.Free(b.p, b.n)
+		}
+		h.sound()
+		if refused < 10 {
+			t.Errorf("the source has refused %d calls", refused)
+		}
+	}
+}
+
+// A source that fails or panics in a step leaves the memory vacant, and committed.
+func TestHeap_TrimStepFailureChangesNothing(t *testing.T) {
+	broken := errors.New("broken")
+	h := newTrimmed(t, 4<<20)
+	var all []owned
+	for range 4000 {
+		all = append(all, h.get(256))
+	}
+	for _, b := range all[:3900] {
+		h.Free(b.p, b.n)
+	}
+	for h.Sweep(1000) {
+	}
+	for range 2 {
+		was := h.Stats()
+		h.src.fail = func() error { return broken }
+		if n, err := h.TrimStep(64 << 10); n != 0 || !errors.Is(err, broken) || h.Stats() != was {
+			t.Errorf("TrimStep = %d, %v", n, err)
+		}
+		h.sound()
+		h.src.fail = func() error { panic(broken) }
+		func() {
+			defer func() {
+				if recover() != broken {
+					t.Error("the panic of the source does not pass")
+				}
+			}()
+			_, _ = h.TrimStep(64 << 10)
+		}()
+		h.sound()
+		h.src.fail = nil
+		if h.Stats() != was {
+			t.Errorf("%+v, before %+v", h.Stats(), was)
+		}
+		if n, err := h.TrimStep(64 << 10); n == 0 || err != nil { // the next is in the middle
+			t.Errorf("TrimStep = %d, %v", n, err)
+		}
+		h.sound()
+	}
+}
+
+// A Close that fails leaves an empty heap that can be used.
+func TestHeap_CloseThatFailsAfterSteps(t *testing.T) {
+	broken := errors.New("broken")
+	h := newTrimmed(t, 4<<20)
+	var all []owned
+	for range 4000 {
+		all = append(all, h.get(256))
+	}
+	for _, b := range all[:3900] {
+		h.Free(b.p, b.n)
+	}
+	h.settle(48 << 10)
+	calls := 0
+	h.src.fail = func() error {
+		if calls++; calls == 2 {
+			return broken
+		}
+		return nil
+	}
+	if err := h.Close(); err != nil && !errors.Is(err, broken) {
+		t.Fatal(err)
+	} else if err == nil {
+		return // the memory was in one piece
+	}
+	h.sound()
+	h.src.fail = nil
+	for range 4000 {
+		h.get(256).fill(1)
+	}
+	h.sound()
+}
+
+// A budget that is used up again after steps gives as many blocks as before.
+func TestHeap_TrimStepLosesNoCapacity(t *testing.T) {
+	h := newTrimmed(t, 1<<20)
+	var all []owned
+	for {
+		p, err := h.Alloc(200, 8)
+		if err != nil {
+			break
+		}
+		all = append(all, owned{p, 200})
+	}
+	for round := range 3 {
+		for i := range all {
+			if i/100%8 != 0 {
+				h.Free(all[i].p, all[i].n)
+			}
+		}
+		if h.settle(32<<10) < 200<<10 {
+			t.Errorf("round %d: %+v", round, h.Stats())
+		}
+		h.sound()
+		for i := range all {
+			if i/100%8 != 0 {
+				all[i] = h.get(200)
+			}
+		}
+		h.sound()
+	}
+}
+
+// Sweeps leave blocks alone that are in use between two calls.
+func TestHeap_SweepLeavesWarmBlocks(t *testing.T) {
+	h := newTrimmed(t, 4<<20)
+	var all []owned
+	for range 8000 {
+		all = append(all, h.get(128))
+	}
+	for _, b := range all {
+		h.Free(b.p, b.n)
+	}
+	for range 50 { // each call sees a burst of most blocks
+		for i := range 7500 {
+			all[i] = h.get(128)
+		}
+		for i := range 7500 {
+			h.Free(all[i].p, all[i].n)
+		}
+		h.Sweep(5000)
+		h.sound()
+	}
+	if got := h.vacant; got > 500*128>>unitShift {
+		t.Errorf("%d units have become vacant", got)
+	}
+}
+
+func TestHeap_TrimStepOfACentralDoesNothing(t *testing.T) {
+	h := newTrimmed(t, 4<<20)
+	b := h.get(100)
+	h.Free(b.p, b.n)
+	if _, err := NewCentral(h.Heap); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := h.TrimStep(1 << 20); n != 0 || err != nil || h.Sweep(100) {
+		t.Errorf("TrimStep = %d, %v", n, err)
+	}
+}

@@ -1,0 +1,177 @@
+package slab
+
+// A sweep takes the empty spans of a class that holds many free blocks, in slices. It looks at the bottom of the
+// class's stack only, at the blocks that were freed first and not used since. There are two passes over these
+// entries: the first counts the blocks of each span, the second moves the blocks of empty spans to the bottom. Then
+// these blocks leave the stack.
+//
+// In between blocks are allocated and freed. The entries stay as they are as long as the stack is never less deep
+// than they are many. Its depth was at least that after the last step less the number of allocations since. If that is
+// too little, the sweep of this class ends. Nothing is lost then: the order of free blocks has no meaning.
+type sweep struct {
+	on     bool
+	noted  bool // a round is under way
+	class  uint8
+	pass   uint8
+	at     uint32 // the next entry of the pass
+	cold   uint32 // entries that the sweep looks at
+	gone   uint32 // of these, the blocks of empty spans, at the bottom
+	wanted uint32 // blocks of the spans that were found empty
+	full   bool   // there were more
+	depth  uint32 // of the stack after the last step
+	tally  []uint16
+	spans  []uint32           // that were found empty
+	allocs [maxClasses]uint64 // of each class at the last step
+	recent [maxClasses]uint32 // allocations between the last two steps
+	tried  [maxClasses]bool   // in this round
+}
+
+const (
+	passCount = iota
+	passMove
+	passEnd
+
+	// sweepLeast is the least number of bytes in cold blocks for a sweep.
+	sweepLeast = 16 << 10
+
+	// sweepMost bounds the spans that become vacant at once.
+	sweepMost = 2048
+
+	// counted marks, in the tally, a span that has live or warm blocks.
+	counted = emptied - 1
+)
+
+// Sweep does a part of what Trim does at once: it looks at `blocks` free blocks for spans without a live block. When it
+// has found all blocks of such spans, it makes them vacant. It reports whether the next call goes on. Call Sweep until
+// it returns false, then TrimStep. Sweep takes spans only of blocks that were not used for some time. After a call
+// that returned false the next call begins a new round.
+//
+// For a closed heap and the heap of a [Central], Sweep does nothing and returns false. Cost: about 3 ns for each of
+// `blocks`. When it begins with a size class it clears 2 bytes for each KiB in use. When it ends with one it makes up
+// to 2,048 spans vacant. It then copies 4 bytes for each free block that stays, but at most for as many as leave.
+func (h *Heap) Sweep(blocks int) (more bool) {
+	if h.base == nil || h.central != nil || h.undo.on {
+		return false
+	}
+	h.owner.Touch()
+	s := &h.sweep
+	for i := range h.ladder.sizes {
+		now := h.classes[i].allocs
+		s.recent[i] = uint32(min(now-s.allocs[i], 1<<30))
+		s.allocs[i] = now
+	}
+	if !s.noted {
+		s.noted = true // from now on recent is of one step
+		return true
+	}
+	if s.on && s.depth < s.cold+s.recent[s.class] {
+		s.on = false
+	}
+	if !s.on && !h.beginSweep() {
+		clear(s.tried[:])
+		s.noted = false
+		return false
+	}
+	for left := uint32(max(blocks, 1)); left > 0 && s.on; {
+		n := min(left, s.cold-s.at)
+		h.sweepSlice(n)
+		left -= n
+		if s.at += n; s.at == s.cold {
+			s.pass, s.at = s.pass+1, 0
+		}
+		if s.pass == passEnd {
+			h.endSweep()
+		}
+	}
+	s.depth = h.classes[s.class].n
+	return true
+}
+
+// beginSweep chooses the class with the most bytes in cold blocks.
+func (h *Heap) beginSweep() bool {
+	s, most := &h.sweep, uint64(0)
+	for i, size := range h.ladder.sizes {
+		n := h.classes[i].n
+		warm := n/8 + 4*min(s.recent[i], n) + 1
+		if s.tried[i] || n <= warm {
+			continue
+		}
+		if bytes := uint64(n-warm) * uint64(size); bytes > most && bytes >= sweepLeast {
+			s.class, s.cold, most = uint8(i), n-warm, bytes
+		}
+	}
+	if most == 0 {
+		return false
+	}
+	if uintptr(len(s.tally)) < h.limit/unitGranules {
+		s.tally = make([]uint16, len(h.place))
+	}
+	s.on, s.tried[s.class] = true, true
+	clear(s.tally[:h.limit/unitGranules])
+	s.pass, s.at, s.gone, s.wanted, s.full, s.spans = passCount, 0, 0, 0, false, s.spans[:0]
+	return true
+}
+
+// sweepSlice does the present pass for the next n entries.
+func (h *Heap) sweepSlice(n uint32) {
+	s := &h.sweep
+	free := h.classes[s.class].free()
+	for i := s.at; i < s.at+n; i++ {
+		first := h.spanOf(free[i])
+		switch s.pass {
+		case passCount:
+			s.tally[first]++
+		case passMove:
+			if s.tally[first] < counted {
+				h.judge(uintptr(first))
+			}
+			if s.tally[first] == emptied {
+				free[i], free[s.gone] = free[s.gone], free[i]
+				s.gone++
+			}
+		}
+	}
+}
+
+// judge decides whether the span that starts at first is empty: all its blocks are cold and free. The newest span of
+// the class counts as not empty while it has blocks to come.
+func (h *Heap) judge(first uintptr) {
+	s, c := &h.sweep, &h.classes[h.sweep.class]
+	blocks := h.carvedIn(first, h.unitsOf(first))
+	empty := uint32(s.tally[first]) == blocks && (c.bump == c.end || uintptr(h.spanOf(c.bump)) != first)
+	if empty && len(s.spans) == sweepMost {
+		empty, s.full = false, true
+	}
+	if s.tally[first] = counted; empty {
+		s.tally[first] = emptied
+		s.spans = append(s.spans, uint32(first))
+		s.wanted += blocks
+	}
+}
+
+// endSweep takes the blocks at the bottom of the stack off it and makes their spans vacant.
+func (h *Heap) endSweep() {
+	s := &h.sweep
+	s.on, s.tried[s.class] = false, !s.full
+	if s.gone == 0 || s.gone != s.wanted {
+		return
+	}
+	c, sh := &h.classes[s.class], &h.shapes[s.class]
+	h.peak = max(h.peak, h.carved)
+	h.undo.broken, h.undo.least = true, 0
+	free := c.free()
+	for _, first := range s.spans {
+		n := h.unitsOf(uintptr(first))
+		sh.units -= uint32(n)
+		sh.blocks -= uint32(n*unitGranules) / sh.size
+		h.vacateSpan(uintptr(first))
+	}
+	// Other cold blocks fill the gap; the warm ones keep their order.
+	move := min(s.gone, s.cold-s.gone)
+	copy(free[:move], free[s.cold-move:s.cold])
+	copy(free[s.cold-s.gone:], free[s.cold:])
+	c.n -= s.gone
+	c.carved -= s.gone
+	h.carved -= uint64(s.gone) * uint64(sh.size) << granuleShift
+	h.lower()
+}
