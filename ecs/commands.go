@@ -93,7 +93,7 @@ func (w *World) Commands() *Commands {
 	return w.commands
 }
 
-// Len returns the number of commands that wait for Apply; a Spawn is one of them. While Apply calls an observer, Len
+// Len returns the number of commands that wait for Apply, each Spawn included. While Apply calls an observer, Len
 // also counts the commands that were already executed. For the commands of a [Task], Len returns the number given in
 // the current batch.
 func (cmd *Commands) Len() int {
@@ -111,8 +111,8 @@ func (cmd *Commands) Skipped() int { return cmd.skipped }
 // Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
 // while queries are open and in observers. Filters do not match an entity without components. Errors are those of
 // World.NewEntity. On error Spawn returns the zero Entity, and no entity was created. Spawn panics with a
-// [*memory.Misuse] in a closed world, in a parallel run, during WriteJSON and ReadJSON, and in a callback of the
-// allocator. Spawn for the commands of a [Task] differs: see [Task.Commands].
+// [*memory.Misuse] in a closed world, in a parallel run, during WriteJSON and ReadJSON, and in a call of the
+// allocator or of Config.Pages. Spawn for the commands of a [Task] differs: see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")

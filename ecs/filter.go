@@ -301,8 +301,8 @@ type cursor struct {
 
 // Next advances to the next entity and returns true. After the last entity Next ends the query and returns false, as
 // do all later calls. An ended query no longer locks the world. The first call after NextChunk advances to the second
-// entity of the chunk or run. At the end of a chunk Next panics with a [*memory.Misuse] if the query was closed by a
-// copy of the query, by [World.EndQueries], or because the allocator was closed. In a parallel run Next panics with a
+// entity of the chunk or run. At the end of a chunk Next panics with a [*memory.Misuse] if a copy of the query or
+// [World.EndQueries] has closed the query, or if the world has closed itself. In a parallel run Next panics with a
 // [*memory.Misuse] where it would end the query.
 func (q *cursor) Next() bool {
 	q.row++
@@ -315,8 +315,8 @@ func (q *cursor) Next() bool {
 // NextChunk skips the rest of the current chunk, advances to the first entity of the next chunk and returns true.
 // With ChangedSince, unbroken runs of changed entities take the place of chunks. After the last chunk NextChunk ends
 // the query and returns false, as do all later calls. An ended query no longer locks the world. NextChunk panics with
-// a [*memory.Misuse] if the query was closed by a copy of the query, by [World.EndQueries], or because the allocator
-// was closed. In a parallel run NextChunk panics with a [*memory.Misuse] where it would end the query.
+// a [*memory.Misuse] if a copy of the query or [World.EndQueries] has closed the query, or if the world has closed
+// itself. In a parallel run NextChunk panics with a [*memory.Misuse] where it would end the query.
 func (q *cursor) NextChunk() bool { return q.advance() }
 
 // Entity returns the current entity. Call Entity only after Next or NextChunk returned true: otherwise

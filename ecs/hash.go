@@ -76,7 +76,7 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 //
 // For the same h, two worlds have the same Hash if they had the same operations with the same results and have the
 // same Config.ChunkBytes and Config.FirstChunkBytes. This holds on all 64-bit architectures. All NaNs of Go types
-// count as equal, because their bits differ between processors; 0 and -0 are different. Hash allocates nothing and
+// count as equal, because their bits differ between processors. 0 and -0 are different. Hash allocates nothing and
 // does not lock the world.
 func (w *World) Hash(h uint64) uint64 {
 	h = mix(h, uint64(w.store.index.live))

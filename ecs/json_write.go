@@ -72,9 +72,8 @@ const flushBytes = 32 << 10
 // Resources, events, pending commands, observers and ticks are not written. After ReadJSON,
 // ChangedSince reports all components as new.
 //
-// The world is locked during the call; open queries and loops are allowed. WriteJSON panics with a
-// [*memory.Misuse] if out is nil, w is closed, a parallel run is in progress, or a callback of the
-// allocator calls it.
+// The world is locked during the call; open queries and loops are allowed. WriteJSON panics with a [*memory.Misuse]
+// if out is nil or w is closed, in a parallel run, and in a call of the allocator or of Config.Pages.
 //
 // Cost: some 350 ns per entity and component. WriteJSON calls out.Write about once per 32 KiB. It allocates nothing
 // per entity, except where encoding/json or the methods of component types do.

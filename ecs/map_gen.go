@@ -38,7 +38,7 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 
 // NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil, NewBatch then
 // calls fill for each entity, with its number from 0 to n - 1 and pointers to its components. The world is locked
-// during these calls. If fill panics, all n entities exist. Errors are those of NewEntity; on error no entity was
+// during these calls. If fill panics, all n entities exist. Errors are those of NewEntity. On error no entity was
 // created. NewBatch panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has no
 // target.
 func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
@@ -56,7 +56,7 @@ func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 
 // NewColumns creates n entities with zeroed components, or none if n is not positive. If fill is not nil, NewColumns
 // then calls fill once per chunk, with the new entities and their columns, all of the same length. The world is
-// locked during these calls. If fill panics, all n entities exist. Errors are those of NewEntity; on error no entity
+// locked during these calls. If fill panics, all n entities exist. Errors are those of NewEntity. On error no entity
 // was created. NewColumns panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has
 // no target.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
@@ -98,7 +98,7 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 // targets that an entity has. AddAll first overwrites in the archetypes whose entities do not move. It then moves the
 // entities of the others, archetype by archetype. It returns the number of entities.
 //
-// Errors are those of Add. On error AddAll returns the number of entities changed before; the archetype that failed
+// Errors are those of Add. On error AddAll returns the number of entities changed before. The archetype that failed
 // and those that had still to move are unchanged. AddAll panics with a [*memory.Misuse] if the world is locked, if s
 // belongs to another world or has a ChangedSince, and for relations as Add does.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {

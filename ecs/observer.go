@@ -86,9 +86,9 @@ type observers struct {
 	store    *store
 }
 
-// OnCreate calls f for each created entity, after the components of the entity are written, until Stop of
-// the result. OnCreate panics with a [*memory.Misuse] if f is nil, in a closed world, in a parallel run,
-// and in a callback of the allocator.
+// OnCreate calls f for each created entity, after the components of the entity are written, until Stop of the result.
+// OnCreate panics with a [*memory.Misuse] if f is nil, in a closed world, in a parallel run, and in a call of the
+// allocator or of Config.Pages.
 func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }

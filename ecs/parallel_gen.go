@@ -8,7 +8,7 @@ import "unsafe"
 // returns after all calls have returned. A single batch runs on the caller.
 //
 // A batch is 1024 consecutive rows of an archetype, or its last rows. Calls for one batch are made in order by one
-// goroutine; the order of batches is not deterministic. Each call of body gets rows of one batch in one chunk,
+// goroutine. The order of batches is not deterministic. Each call of body gets rows of one batch in one chunk,
 // usually 1024 entities. With ChangedSince each call gets an unbroken run of changed entities. Batches and their
 // numbers do not depend on the number of workers, on the allocator or on timing. Neither does a result that each
 // batch makes by itself, see [Results].
@@ -16,13 +16,13 @@ import "unsafe"
 // body may write the columns that it receives. It may read other components of any entity with Get, Has, Column and
 // Alive, if no body writes them during the run. A Set that no observer watches counts as a write to a column. The
 // world is locked: structural changes panic with a [*memory.Misuse], so use [Task.Commands]. Queries, loops, other
-// runs, registering new types and observing panic with it, too.
+// runs, registering new types and observing also panic.
 //
 // If a body panics, Parallel panics with the same value after all goroutines have stopped, and the run no longer
 // locks the world. If bodies of several batches panic, the value is that of the first of these batches. All batches
-// before it were run; later batches may have been run. If a body calls [runtime.Goexit], the goroutine of the caller
-// ends in the same way. If the allocator of the world is closed during the run, no further calls of body begin, and
-// the world closes itself at the end of the run.
+// before it were run. Later batches may have been run. If a body calls [runtime.Goexit], the goroutine of the caller
+// ends in the same way. If the allocator or Config.Pages reports its end during the run, no further calls of body
+// begin, and the world closes itself at the end of the run.
 //
 // Parallel panics with a [*memory.Misuse] if ws or body is nil, if ws is closed or in a run, or if the world is in a
 // parallel run.

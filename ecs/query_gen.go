@@ -55,7 +55,7 @@ func (q *Query1[A]) Columns() ([]Entity, []A) {
 // change. The compiler inlines All with the loop body. The loop does not lock the world, and may be left in any way,
 // also by a panic. If the body calls a method for structural changes, even without effect, the next step of the loop
 // panics with a [*memory.Misuse]. The loop also panics if the body calls a method that configures the filter, such as
-// With or Writes, or if the allocator was closed. In a parallel run the loop panics when it begins.
+// With or Writes, or if the world has closed itself. In a parallel run the loop panics when it begins.
 func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
 		for t := f.begin(); t != nil; t = t.next() {

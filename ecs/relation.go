@@ -44,10 +44,9 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // changed. Apply skips commands with such a target.
 type Relation[T any] struct{ Component[T] }
 
-// RegisterRelation makes T a relation of w and returns it. If T is a relation of w already,
-// RegisterRelation returns the existing one. If T is a component without a target already, it returns an
-// error: register relations before mappers and filters name their types. Other errors and panics are those
-// of [Register].
+// RegisterRelation makes T a relation of w and returns it. If T is a relation of w already, RegisterRelation returns
+// the existing one. If T is a component without a target already, RegisterRelation returns an error: register
+// relations before mappers and filters name their types. Other errors and panics are those of [Register].
 func RegisterRelation[T any](w *World) (Relation[T], error) {
 	n := len(w.store.comps)
 	c, err := Register[T](w)

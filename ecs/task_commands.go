@@ -34,7 +34,7 @@ const placeholderBit = 1 << 31
 // Commands returns the commands of the batch, valid until the body returns. The type [Commands] says which methods
 // panic. After Parallel the commands of all batches wait in [World.Commands], in batch order, whichever worker ran a
 // batch. Apply, Len and Discard of World.Commands include them. If a body panics or calls [runtime.Goexit], or if the
-// allocator of the world is closed during the run, the commands of the run are discarded.
+// world closes itself at the end of the run, the commands of the run are discarded.
 //
 // Spawn of a Task's commands does not create an entity before Apply. Spawn returns a placeholder, which is
 // stale for all look-ups. Later commands of the same batch accept the placeholder as their entity or

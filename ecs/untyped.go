@@ -15,11 +15,10 @@ import (
 // was called before with the same arguments, it returns the same ID. Values must not contain Go pointers.
 // World.Hash reads all bytes of a value.
 //
-// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if a value and its Entity do not fit a chunk of
-// Config.ChunkBytes. RegisterSize also returns an error if name is empty, or if align is not 1, 2, 4, 8 or 16. A size
-// that is negative or not a multiple of align is an error. A name that is registered with another size or alignment
-// is an error, too. size may be 0. In a closed world and in a parallel run RegisterSize panics with a
-// [*memory.Misuse].
+// The error wraps [ErrTooManyComponents], or [memory.ErrTooLarge] if size exceeds Config.ChunkBytes - 24.
+// RegisterSize also returns an error if name is empty, or if align is not 1, 2, 4, 8 or 16. A size that is negative
+// or not a multiple of align is an error. A name that is registered with another size or alignment is an error, too.
+// size may be 0. In a closed world and in a parallel run RegisterSize panics with a [*memory.Misuse].
 func (w *World) RegisterSize(name string, size, align int) (ID, error) {
 	w.guard.mustBeOpen("RegisterSize")
 	if name == "" || size < 0 || align < 1 || align > columnAlign || align&(align-1) != 0 || size%align != 0 {

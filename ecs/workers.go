@@ -99,8 +99,8 @@ func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 func (ws *Workers) Len() int { return len(ws.tasks) }
 
 // Close ends the goroutines, waits for them, and releases the arenas with all data in them. If WorkersConfig.Pages
-// cannot release an arena, Close returns the error of WorkersConfig.Pages, and closing again retries it. After
-// success closing again does nothing. Close panics with a [*memory.Misuse] during a run.
+// cannot release arenas, the error of Close wraps each of its errors, and closing again retries. After success
+// closing again does nothing. Close panics with a [*memory.Misuse] during a run.
 func (ws *Workers) Close() error {
 	ws.mu.Lock()
 	defer ws.mu.Unlock()

@@ -25,8 +25,8 @@ var (
 
 // Config sizes a World. A field that is zero selects its default. All sizes are in bytes.
 type Config struct {
-	// ChunkBytes is the block size that a row must fit, with its Entity, pointer-free components and ticks. It is a
-	// power of two from 1 KiB to 64 KiB. Default 16 KiB.
+	// ChunkBytes is the block size that a row must fit, with its Entity, pointer-free components, ticks and padding.
+	// It is a power of two from 1 KiB to 64 KiB. Default 16 KiB.
 	ChunkBytes int
 
 	// MaxChunkBytes is the largest block size. After its smaller blocks, an archetype takes four blocks of
@@ -48,8 +48,8 @@ type Config struct {
 	FirstChunkBytes int
 
 	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. The first entity,
-	// or ReadJSON, reserves 8 bytes of address space for each of MaxEntities. If Pages reserves less, fewer entities
-	// fit. Memory is committed for 4096 entities at a time.
+	// created or read, reserves 8 bytes of address space for each of MaxEntities. If Pages reserves less, fewer
+	// entities fit. Memory is committed for 4096 entities at a time.
 	MaxEntities int
 
 	// Pages is the page source of the entity index. If it is nil, page.Default is used. Pass the source of a

@@ -15,7 +15,7 @@ const Step = time.Second / TickRate
 const Delta float32 = 1.0 / TickRate
 
 // A Clock converts elapsed time, which the caller passes, into whole steps. So a test or a headless run controls the
-// time. A Clock is for one goroutine at a time. Use NewClock; the zero Clock does not work.
+// time. A Clock is for one goroutine at a time. The zero Clock does not work.
 type Clock struct {
 	// Invariants:
 	//
@@ -42,8 +42,8 @@ func NewClock(catchUp int) *Clock {
 }
 
 // Advance adds elapsed and returns the number of ticks that the caller must simulate now, at most catchUp of
-// NewClock. Of the time that remains, the clock keeps less than a step for the next call and discards the rest;
-// Dropped counts it. A negative elapsed counts as 0.
+// NewClock. Of the time that remains, the clock keeps less than a step for the next call. It discards the rest, which
+// Dropped counts. A negative elapsed counts as 0.
 func (c *Clock) Advance(elapsed time.Duration) int {
 	elapsed = max(elapsed, 0)
 	n, rest := elapsed/Step, elapsed%Step+c.rest

@@ -27,7 +27,7 @@ func (b *Buttons) Set(b2 Buttons, on bool) {
 	}
 }
 
-// Input is the player's input for one tick: plain data without pointers. A window fills the Input from devices; an
+// Input is the player's input for one tick: plain data without pointers. A window fills the Input from devices. An
 // autopilot, a replay or a test computes it. The simulation depends only on the seed and the Inputs.
 type Input struct {
 	Move mgl32.Vec2 // length 0 to 1; +x right, +y down

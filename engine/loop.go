@@ -2,16 +2,15 @@ package engine
 
 import "time"
 
-// A Loop runs a Schedule at the fixed step, driven by frames of any length. Use NewLoop; the zero Loop
-// does not work.
+// A Loop runs a Schedule at the fixed step, driven by frames of any length. The zero Loop does not work.
 type Loop struct {
 	clock    *Clock
 	schedule *Schedule
 	tick     Tick
 }
 
-// NewLoop returns a loop that runs s. The Schedule s must not be nil. The systems get rnd as Tick.Rand; rnd may be
-// nil. A Frame simulates at most catchUp ticks, see [NewClock].
+// NewLoop returns a loop that runs s. The Schedule s must not be nil. The systems get rnd, which may be nil, as
+// Tick.Rand. A Frame simulates at most catchUp ticks, see [NewClock].
 func NewLoop(s *Schedule, rnd *Rand, catchUp int) *Loop {
 	return &Loop{clock: NewClock(catchUp), schedule: s, tick: Tick{Rand: rnd}}
 }

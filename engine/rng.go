@@ -9,7 +9,7 @@ import (
 // A Rand is a generator of random numbers for the simulation: PCG-XSH-RR with 64 bits of state and 32 bits of output,
 // period 2^64 and 2^63 streams. The same seed and stream give the same numbers on every processor. A Rand has 16
 // bytes without pointers. It may be stored off the Go heap, copied and compared. A copy returns the same numbers as
-// the original. The zero Rand works; all zero Rands have the same sequence.
+// the original. All zero Rands work and have the same sequence.
 type Rand struct {
 	state uint64
 	inc   uint64 // odd where it came from NewRand: selects the stream

@@ -20,8 +20,8 @@ const samples = 2 * TickRate
 const slots = samples + 1
 
 // A Schedule runs systems in the order in which they were added, on the calling goroutine, and measures the time of
-// each system. The times are for display. The zero Schedule is empty and ready to use. Measuring does not allocate;
-// Run allocates only for an error.
+// each system. The times are for display. The zero Schedule is empty and ready to use. Run allocates only for an
+// error.
 type Schedule struct {
 	systems []system
 	runs    uint64
@@ -91,8 +91,8 @@ type Timing struct {
 	Last, Mean, Max time.Duration // of the last tick; mean and maximum of the last 120
 }
 
-// Timing returns the times of system i, from 0 in the order of Add. Before the first Run the times are 0. If there is
-// no such system, Timing panics.
+// Timing returns the times of system i, from 0 in the order of Add. Ticks in which the system did not run count as 0.
+// If there is no such system, Timing panics.
 func (s *Schedule) Timing(i int) Timing {
 	sys := &s.systems[i]
 	t := Timing{Name: sys.name}

@@ -55,9 +55,9 @@
 // contain no Go pointers. Kinds and their ramps are metadata on the Go heap. Update, Build and Hash allocate nothing
 // on the Go heap. Emit allocates only the error of a refused commit.
 //
-// The same seed and calls give the same bits on every architecture. Each product is rounded separately, sines are
-// computed by this package, and no clock is read. If the source refuses memory, there are fewer particles, and the
-// bits differ. The last bits of vertices may differ between architectures.
+// The same seed, Capacity and calls give the same bits on every architecture. Each product is rounded separately,
+// sines are computed by this package, and no clock is read. If the source refuses memory, there are fewer particles,
+// and the bits differ. The last bits of vertices may differ between architectures.
 //
 // # Source
 //

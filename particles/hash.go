@@ -6,7 +6,7 @@ import (
 )
 
 // Hash mixes all particles, in the order of rows, and the state of the random numbers into h, and returns the result.
-// If two Systems have the same seed and the same calls, and no source refused memory, Hash returns the same result
+// If two Systems have the same seed, Capacity and calls, and no source refused memory, Hash returns the same result
 // for the same h, on every architecture. Hash allocates nothing. Cost: see the package documentation.
 func (s *System) Hash(h uint64) uint64 {
 	h = mix(mix(h, uint64(s.n)), uint64(s.rng))

@@ -28,8 +28,8 @@ const MaxKeys = 8
 type KindID uint8
 
 // A Kind describes how particles of one sort look and move. Values between two stops or keys are interpolated
-// linearly. Build uses 64 steps of a life. Values before the first and after the last stop or key are constant.
-// Register and SetKind read the slices; later changes of the slices have no effect on the look.
+// linearly. Build uses 64 steps of a life. Values before the first and after the last stop or key are constant. Later
+// changes of the slices have no effect on the look.
 type Kind struct {
 	Name   string // for messages and the overlay
 	Region int    // the picture, for the code that makes the regions of Build; the System does not use it

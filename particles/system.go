@@ -155,16 +155,16 @@ func (s *System) Reset() {
 	clear(s.alive[:])
 }
 
-// Trim decommits the memory of unused rows, in whole pages of the source. If the source cannot decommit, Trim returns
-// the error of the source, and Emit commits the rows again before it uses them. Trim never changes particles.
+// Trim decommits the memory of unused rows, in whole pages of the source. If the source cannot decommit, the error
+// wraps each error of the source, and Emit commits the rows again before it uses them. Trim never changes particles.
 func (s *System) Trim() error {
 	s.open("Trim")
 	return s.shrink(s.n)
 }
 
-// Close releases the columns and ends all particles. If the source cannot release the columns, Close returns the
-// error of the source and can be called again. The System is closed even after an error. After a Close without an
-// error, further calls of Close do nothing.
+// Close releases the columns and ends all particles. If the source cannot release the columns, the error wraps each
+// error of the source, and Close can be called again. The System is closed even after an error. After a Close without
+// an error, further calls of Close do nothing.
 func (s *System) Close() error {
 	s.shut()
 	return s.release()

@@ -224,7 +224,7 @@ func (a *Atlas) Keep() {
 }
 
 // Reset removes every region reserved since the last Keep. Regions that Lookup returned for removed ids are stale.
-// Names keep their ids. Cost: one iteration over the ids; no pixel is written.
+// Names keep their ids. Cost: one iteration over the ids, without a write of pixels.
 func (a *Atlas) Reset() {
 	for i := range a.entries {
 		e := &a.entries[i]
@@ -257,8 +257,8 @@ func (a *Atlas) Page() int { return a.packer.size }
 func (a *Atlas) Free() int { return a.packer.free() }
 
 // Draw draws a batch on any picture, in one draw call of the GPU. Draw copies the slices, which may lie off-heap.
-// Vertices are in pixels of the picture; colours are premultiplied and drawn source-over. Indices must have three
-// elements for each triangle, all below len(verts); otherwise Draw panics.
+// Vertices are in pixels of the picture. Colours are premultiplied and drawn source-over. If indices does not have
+// three elements for each triangle, all below len(verts), Draw panics.
 //
 // The cost is proportional to the number of vertices. Above 16,384 vertices the cost is up to three times as high if
 // the triangles do not use the vertices in order.

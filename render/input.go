@@ -8,7 +8,7 @@ import (
 )
 
 // Input is the player's input of one tick. Input is plain data without pointers. The window fills the Input from
-// keyboard, mouse, gamepad and touch; an autopilot, a replay or a test fills it directly.
+// keyboard, mouse, gamepad and touch. An autopilot, a replay or a test fills it directly.
 type Input struct {
 	Move mgl32.Vec2 // length 0 to 1; +x right, +y down
 

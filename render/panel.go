@@ -25,9 +25,9 @@ const (
 	RedAt   = 0.90
 )
 
-// A Panel draws labels, figures, bars and sparklines into Q. Make a Panel on the stack in each frame; there is
-// nothing to release. Methods take positions in pixels of the current view, counted from the panel's top left corner.
-// Methods allocate nothing. Shapes that do not fit are counted in Q.Dropped.
+// A Panel draws labels, figures, bars and sparklines into Q. Make a Panel on the stack in each frame. Methods take
+// positions in pixels of the current view, counted from the panel's top left corner. Methods allocate nothing. Shapes
+// that do not fit are counted in Q.Dropped.
 type Panel struct {
 	Q    *Quads
 	Font *Font

@@ -169,7 +169,7 @@ func Width(s string, scale float32) float32 {
 	return float32(utf8.RuneCountInString(s)*GlyphW) * scale
 }
 
-// Text draws s. The top left corner of the first cell is at (x, y); a dot is scale units of the current view. '\n'
+// Text draws s. The top left corner of the first cell is at (x, y). A dot is scale units of the current view. '\n'
 // begins a new line. The origin is rounded to a physical pixel, so that text is sharp. If a glyph does not fit, Text
 // returns false and counts each such glyph in Dropped. If f is nil, or if scale times the scale of the view is not
 // above 0, Text draws nothing and returns true.

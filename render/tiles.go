@@ -167,8 +167,8 @@ func even(n uint32) int {
 }
 
 // Write sets rows of a tile, from row y on. A texel has 4 bytes, premultiplied RGBA. The texels are copied. A large
-// picture may be written over several frames. Rgba must have one or more whole rows that lie inside the tile;
-// otherwise, and if the tile is not live, Write fails.
+// picture may be written over several frames. If the tile is not live, or rgba is not one or more whole rows inside
+// the tile, Write fails.
 func (t *Tiles) Write(tile Tile, y int, rgba []byte) error {
 	row := 4 * int(tile.side)
 	switch {
@@ -187,7 +187,7 @@ func (t *Tiles) Write(tile Tile, y int, rgba []byte) error {
 	return nil
 }
 
-// Free frees a tile. If the tile is zero or freed already, Free returns false and does nothing.
+// Free frees a tile and returns true. If the tile is not live, Free returns false and does nothing.
 func (t *Tiles) Free(tile Tile) (ok bool) {
 	if !t.has(tile) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"github.com/go-gl/mathgl/mgl32"
 )
 
-// A TouchButton is a button on the screen, for fingers. The window reads it; the game draws it.
+// A TouchButton is a button on the screen, for fingers. The window reads the button, and the game draws it.
 type TouchButton uint8
 
 // The buttons on the screen.

@@ -13,8 +13,7 @@
 // A killed process (SIGKILL, a power cut) may leave a temporary file. Its name begins with a dot and contains
 // the number of its process, so that Sweep can remove it. A temporary file is never the only complete version.
 //
-// Windows and js have no call that syncs a folder. There a power cut directly after Write may restore the
-// old version.
+// Only Unix systems sync the folder. On others a power cut directly after Write may restore the old version.
 package atomicfile
 
 import (
@@ -46,13 +45,13 @@ type Writer struct {
 	Backup string      // if not empty, the old version is kept under this path; the path must be in the folder of the file
 }
 
-// Write writes a file atomically with mode 0644; see [Writer.Write].
+// Write writes a file atomically with mode 0644, as [Writer.Write] does.
 func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
 
 // Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The function
 // write writes the new contents to its argument, which is valid during the call of write. If Write returns nil and
-// the folder can be synced, the new version survives a power cut. Windows, js and some file systems cannot sync
-// folders, and neither can a user who may not read the folder.
+// the folder can be synced, the new version survives a power cut. Only Unix systems can sync folders. Even there some
+// file systems cannot, and a user who may not read the folder cannot.
 //
 // If Write fails, the file at path is unchanged, except in two cases. If the error wraps ErrUnsynced, the new version
 // is at path. If Backup is set, and the old version is a folder or not readable, the old version may have moved to

@@ -19,9 +19,9 @@ func (s *Streamer) Settle() {
 }
 
 // Settled reports whether every worker has acknowledged the last Cancel and Settle. If Settled returns true, only
-// abandoned workers can have blocks of assets that were cancelled before that call. A busy worker acknowledges when
-// its running call has ended: a call of the file system, a step of a decoder between two reads, or Drain. A worker
-// that waits for space in its heap frees its blocks and acknowledges at once.
+// abandoned workers can have blocks of assets that were cancelled before the last Cancel or Settle. A busy worker
+// acknowledges when its running call has ended: a call of the file system, a step of a decoder between two reads, or
+// Drain. A worker that waits for space in its heap frees its blocks and acknowledges at once.
 func (s *Streamer) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,9 +61,9 @@ func (s *Streamer) raiseEpoch() {
 // these blocks again. Otherwise a second Close returns nil and does nothing.
 //
 // Close waits at most 2 s for a call of the file system, and then abandons the worker. The error names the file of
-// each abandoned worker. An abandoned worker does not touch its heap again. Its blocks are not freed; Stats().Staging
-// counts their bytes. The error also has the number of assets with blocks that Config.Free refused, and the last
-// panic of Release or Config.Free. Close waits without a limit for decode functions and Drain.
+// each abandoned worker. An abandoned worker does not touch its heap again. Its blocks are not freed, and
+// Stats().Staging counts their bytes. The error also has the number of assets with blocks that Config.Free refused,
+// and the last panic of Release or Config.Free. Close waits without a limit for decode functions and Drain.
 //
 // If Deliver calls Close, the blocks of the asset that is being delivered are freed after Deliver has returned.
 func (s *Streamer) Close() error {

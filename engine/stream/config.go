@@ -38,15 +38,15 @@ type Config struct {
 	// MaxBytes is the largest size of a file in bytes. It is also the largest sum of the asset's decoded blocks.
 	// MaxBytes is at most 1 GiB. 0 means 16 MiB.
 	MaxBytes int64
-	// Assets is the maximum number of assets, at most 1<<20. Cached assets count, and each reload counts until it is
-	// delivered. 0 means 512.
+	// Assets is the maximum number of assets, at most 1<<20. Cached assets count, and each reload counts until it has
+	// ended. 0 means 512.
 	Assets int
 	// Handles is the maximum number of open handles, at most 1<<22. 0 means four times Assets.
 	Handles int
 	// Resident is the budget for decoded bytes: reserved by workers, in flight, and loaded. A loaded asset without a
-	// handle is cached until its space is needed. The least recently used asset is evicted first. If an asset does
-	// not fit beside the assets with handles, it waits. An asset larger than the budget fails with ErrTooLarge. 0
-	// means no budget, and nothing is cached.
+	// handle is cached until its space, or its place under Assets, is needed. The least recently used asset is
+	// evicted first. If an asset does not fit beside the assets with handles, it waits. An asset larger than the
+	// budget fails with ErrTooLarge. 0 means no budget, and nothing is cached.
 	Resident int64
 	// Upload is the budget of one Poll. The zero Budget means 1 MiB and 2 ms.
 	Upload Budget

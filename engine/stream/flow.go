@@ -80,8 +80,8 @@ func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
 }
 
 // Go begins to load the level with the given name, from any phase. A load in progress is cancelled. The old level
-// ends at once: Level returns the zero L until the new level file is parsed. Go does not wait: Update does the work.
-// In phase Idle Go itself calls Path and requests the level file.
+// ends at once: Level returns the zero L until an Update finds the new level file loaded. Go does not wait: Update
+// does the work. In phase Idle Go itself calls Path and requests the level file.
 func (f *Flow[L]) Go(name string) {
 	f.forget()
 	f.target, f.err = name, nil
@@ -209,8 +209,8 @@ func (f *Flow[L]) forget() {
 // Phase returns the phase.
 func (f *Flow[L]) Phase() Phase { return f.phase }
 
-// Level returns the current level. While a level is being loaded, Level returns this level as soon as the level's
-// file is parsed. Otherwise Level returns the zero L.
+// Level returns the current level. While a level is being loaded, Level returns this level as soon as an Update has
+// found its file loaded. Without a level, Level returns the zero L.
 func (f *Flow[L]) Level() L { return f.level }
 
 // Target returns the name that was passed to the last call of Go.

@@ -23,9 +23,9 @@ type request struct {
 }
 
 // A Handle is a request for an asset whose value is a T. If an asset has an open handle, the streamer loads the asset
-// and keeps it loaded. A Handle may be copied; all copies are one handle. The zero Handle is closed. The methods of a
-// Handle are for the game goroutine. On a closed handle the methods do nothing and return zero values. [Request]
-// describes the handle of a refused request.
+// and keeps it loaded. All copies of a Handle are one handle. The zero Handle is closed. The methods of a Handle are
+// for the game goroutine. On a closed handle the methods do nothing and return zero values. [Request] describes the
+// handle of a refused request.
 type Handle[T any] struct {
 	s     *Streamer
 	index uint32
@@ -43,9 +43,9 @@ func (s *Streamer) scope() *Scope { return &s.root }
 // Loaded at once. A failed asset is loaded again.
 //
 // If the request is refused, the handle's State stays Failed. The handle's Err wraps ErrKind, ErrFull, ErrClosed or
-// ErrNoWorkers, or reports that name is no path of a file, see fs.ValidPath. Request does not detect a missing file;
-// a worker detects it later. Request costs O(log n) in the number of queued assets and O(n) in the handles of the
-// asset. It allocates only for an error.
+// ErrNoWorkers, or reports that name is no path of a file, see fs.ValidPath. A worker detects a missing file later.
+// Request costs O(log n) in the number of queued assets and O(n) in the handles of the asset. It allocates only for
+// an error.
 func Request[T any](in In, name string, p Priority) Handle[T] {
 	sc := in.scope()
 	s := sc.s

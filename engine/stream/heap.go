@@ -51,8 +51,8 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // Worker returns the number of the worker, from 0, for data that a kind keeps per worker.
 func (h *Heap) Worker() int { return h.w.index }
 
-// Bytes returns a block of Alloc as a slice of n bytes. It returns the errors of Alloc. For a negative n the error
-// wraps memory.ErrTooLarge.
+// Bytes returns a block of Alloc as a slice of n bytes. The error wraps the error of Alloc. For a negative n it wraps
+// memory.ErrTooLarge.
 func (h *Heap) Bytes(n int) ([]byte, error) {
 	if n < 0 {
 		return nil, fmt.Errorf("%w: %d bytes", memory.ErrTooLarge, n)

@@ -18,9 +18,9 @@ var errDeliverPanicked = errors.New("the deliver function panicked")
 // nothing changes. Poll delivers the first asset regardless of its size, so every Poll makes progress. A further
 // asset is delivered if its bytes fit into Config.Upload and time is left.
 //
-// If Deliver panics or returns an error other than ErrMore, the asset fails and its blocks are freed. A panic
-// continues to the caller; other assets stay ready. Deliver and Release may call every method of the streamer. Inside
-// a callback of Poll, and after Close, Poll returns 0 at once.
+// If Deliver panics or returns an error other than ErrMore, the asset or its reload fails, and the new blocks are
+// freed. A panic continues to the caller. Other assets stay ready. Deliver and Release may call every method of the
+// streamer. Inside a callback of Poll, and after Close, Poll returns 0 at once.
 func (s *Streamer) Poll() (n int) {
 	s.mu.Lock()
 	if s.polling || s.closing {

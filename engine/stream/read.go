@@ -58,9 +58,9 @@ func (r *Reader) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096; n must not be negative.
-// The bytes are valid until the next call of a method. If the file has fewer bytes, Peek returns the remaining bytes
-// and io.EOF. Other errors are errors of Read.
+// Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096. A negative n is not
+// allowed. The bytes are valid until the next call of a method. If the file has fewer bytes, Peek returns the
+// remaining bytes and io.EOF. Other errors are errors of Read.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	n = min(n, 4096)
 	if err := r.fill(n); err != nil {
@@ -70,7 +70,8 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 }
 
 // Wanted returns an error if the asset was cancelled or an error of Alloc has stopped it, otherwise nil. Decoders
-// that compute for long between two reads should call Wanted, and must return its error.
+// that compute for long between two reads should call Wanted, and must return its error. In a browser each call
+// sleeps for 1 ms.
 func (r *Reader) Wanted() error {
 	breathe()
 	s := r.w.s

@@ -7,11 +7,11 @@ import (
 
 // Reload makes the next Poll load the file with the given name again, for every kind whose asset of this file is
 // Loaded or Failed. If there is no such asset, or if all such assets wait for a reload already, Reload returns false.
-// The old value stays loaded until the new value is delivered; Kind.Deliver gets both values. If the new file is
-// invalid or missing, the old value stays, and the error is logged and returned by Handle.Err. If all Config.Assets
-// places are taken by assets that are not cached, the old value also stays, and the error wraps ErrFull. After all
-// workers were abandoned, the next Poll drops the reload without an error. A cached asset without handles is
-// released. A first load in flight is not restarted; a reload in flight is.
+// The old value stays loaded until the new value is delivered. Kind.Deliver gets both values. If the reload fails,
+// the old value stays, and the error is logged and returned by Handle.Err. The error wraps ErrFull if all
+// Config.Assets places are taken by assets that are not cached. After all workers were abandoned, the next Poll drops
+// the reload without an error. A cached asset without handles is released. A reload in flight is restarted, a first
+// load in flight is not.
 func (s *Streamer) Reload(name string) (any bool) {
 	s.mu.Lock()
 	for i := range s.entries {

@@ -82,11 +82,11 @@ func (e *LoadError) Error() string {
 // Unwrap returns Err.
 func (e *LoadError) Unwrap() error { return e.Err }
 
-// A Priority is the time in seconds until an asset is needed; lower comes first. See [ETA].
+// A Priority is the time in seconds until an asset is needed. Lower comes first. See [ETA].
 type Priority float32
 
-// ETA returns the priority of an asset that will be needed after the given number of seconds. 0 and less mean now; a
-// lower value still comes first. NaN means Last.
+// ETA returns the priority of an asset that will be needed after the given number of seconds. 0 and less mean now,
+// but a lower value still comes first. NaN means Last.
 func ETA(seconds float32) Priority {
 	if seconds != seconds {
 		return Last

@@ -21,7 +21,7 @@ import (
 //	          heap <-- (inbox) <-- Config.Free <-- leaving <-- delivered, closed, evicted
 //
 // All methods, also the methods of handles and scopes, are for the game goroutine, unless their comment states
-// otherwise. A file that cannot be loaded is a failed asset with a logged error; other assets are not affected. The
+// otherwise. A file that cannot be loaded is a failed asset with a logged error. Other assets are not affected. The
 // order of completion must not influence the simulation.
 type Streamer struct {
 	cfg   Config
@@ -147,8 +147,8 @@ type key struct {
 	name string
 }
 
-// New returns a streamer and starts its workers. If cfg is invalid, or if Heap returns nil, New returns an error that
-// names the field, and starts no goroutine. The caller must Close the streamer.
+// New returns a streamer and starts its workers. If cfg is invalid, or if Heap returns nil, New returns an error and
+// starts no goroutine. The caller must Close the streamer.
 func New(cfg Config) (*Streamer, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, fmt.Errorf("stream: new: %w", err)

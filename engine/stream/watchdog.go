@@ -15,11 +15,11 @@ import (
 // That is why a file is read into a buffer of the Go heap and copied: a call that returns
 // late writes where nobody looks, also when the heap has long been closed.
 
-// ErrHangs is the error of an asset if a call of the file system took longer than Config.Patience.
+// ErrHangs is wrapped by the error of an asset if a call of the file system took longer than Config.Patience.
 var ErrHangs = errors.New("stream: the file system does not answer")
 
-// ErrNoWorkers is the error of new requests, of queued assets and of assets that wait for space, after every worker
-// was abandoned.
+// ErrNoWorkers is wrapped by the errors of new requests, of queued assets and of assets that wait for space, after
+// every worker was abandoned.
 var ErrNoWorkers = errors.New("stream: no worker is left: each was abandoned, see Streamer.Errors")
 
 var errGoexit = errors.New("the goroutine was ended by runtime.Goexit")

@@ -66,8 +66,8 @@ func (d *dump) busy() bool { return d.done != nil }
 // see [Record], the figures as CSV, and the picture as PNG. Another goroutine writes the files. The strip then shows
 // the path of the JSON file or the error for three seconds.
 //
-// While a dump is being written, Dump does nothing. Dumps are not available in a browser and after the Close of the
-// manager; the strip then shows an error.
+// While a dump is being written, Dump does nothing. In a browser, and after the Close of the manager, the strip shows
+// an error instead.
 func (o *Overlay) Dump() { o.dump.wanted = !o.dump.busy() }
 
 // poll shows the result of the writing.

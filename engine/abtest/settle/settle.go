@@ -38,8 +38,8 @@ func Median(figures []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Each combines the figures of one side with those of another, program by program. Program i of a meets program i+shift
-// of b; after the last program of b comes the first one.
+// Each combines the figures of one side with those of another, program by program. Program i of a meets program
+// i+shift of b. After the last program of b comes the first one.
 func Each(a, b []float64, shift int, f func(a, b float64) float64) (c []float64) {
 	for i := range a {
 		c = append(c, f(a[i], b[(i+shift)%len(b)]))

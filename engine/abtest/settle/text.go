@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Replace puts text into a file, in place of what lies between two lines. The lines stay. If the file lacks one of
-// them, Replace returns an error and changes nothing.
+// Replace puts text into a file, in place of what lies between two lines. The lines stay. The text must end with a
+// newline. If the file lacks one of the lines, Replace returns an error and changes nothing.
 func Replace(name, begins, ends, text string) error {
 	old, err := os.ReadFile(name)
 	if err != nil {

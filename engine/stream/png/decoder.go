@@ -34,8 +34,8 @@ type Decoder struct {
 //
 // The function dst returns a block of at least Header.Bytes bytes. The block may lie off the heap. Decode writes the
 // first Header.Bytes bytes of the block: rows from the top without padding, premultiplied RGBA with 8 bits. Decode
-// does not change further bytes of the block. Decode neither reads nor keeps the block; the caller owns the block in
-// any case. After an error the content of the block is unspecified.
+// does not change further bytes of the block. Decode neither reads nor keeps the block. After an error the content of
+// the block is unspecified.
 //
 // If the header is accepted, Decode returns it even with an error, otherwise the zero Header. For an error of the
 // file or of r, Decode returns an [*Error] that wraps the cause. If the file ends early, the cause is
