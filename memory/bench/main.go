@@ -46,7 +46,8 @@
 // [trace.Program], and both drivers run it in a loop of equal cost. The sides "loop, Go" and "loop, C" have an allocator
 // that does nothing. Their time is subtracted from that of the sides of their language. Blocks have their first word
 // written when they are allocated; in the tests of memory they are written whole, and the resident bytes are those at
-// the peak. For a trace with ticks the column p99.9 is of the time of a tick, which is the median over the runs.
+// the peak. The time is the sum over slices of 1,024 operations, and the column p99.9 is of the times of ticks, for a
+// trace that has them. The time of a slice or tick is its median over the runs of the process.
 //
 // # Memory
 //

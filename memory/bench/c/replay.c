@@ -11,6 +11,9 @@ struct op {
 	u32 slot, size, old;
 };
 
+/* How many operations are timed together. */
+enum { slice = 1024 };
+
 enum { op_alloc, op_free, op_resize, op_tick, op_aligned };
 
 struct header {
@@ -24,7 +27,11 @@ struct replay {
 	const struct header *p;
 	const struct op *ops;
 	void **slots;
-	u32 *ticks, tick_count, kept; /* the times of each tick, of all repetitions */
+	u32 *times, slices; /* ns of each slice of the operations, in all runs */
+	u32 *ticks, tick_count;
+	u32 kept; /* runs */
+	u32 *tick; /* the next one */
+	u64 last; /* when the tick before it ended */
 	bool whole;
 };
 
@@ -42,9 +49,9 @@ static const struct header *map_program(const char *name) {
 	return h;
 }
 
-static void run(struct replay *r, const struct op *ops, u64 n, u32 *ticks) {
+static void run(struct replay *r, const struct op *ops, u64 n) {
 	void **slots = r->slots;
-	u64 last = stop(), time;
+	u64 time;
 	for (u64 i = 0; i < n; i++) {
 		const struct op *op = &ops[i];
 		void *p;
@@ -69,8 +76,8 @@ static void run(struct replay *r, const struct op *ops, u64 n, u32 *ticks) {
 			break;
 		case op_tick:
 			time = stop();
-			*ticks++ = elapsed(last, time, 0);
-			last = time;
+			*r->tick++ = elapsed(r->last, time, 0);
+			r->last = time;
 			break;
 		}
 	}
@@ -114,7 +121,7 @@ static void check(struct replay *r) {
 		else if (r->whole)
 			run_whole(r, op, 1);
 		else
-			run(r, op, 1, NULL);
+			run(r, op, 1);
 		if (op->kind != op_free && op->kind != op_tick)
 			*(u64 *)r->slots[op->slot] = i;
 		if (i == r->p->peak_at) {
@@ -126,12 +133,21 @@ static void check(struct replay *r) {
 
 static double again(void *data) {
 	struct replay *r = data;
-	double begin = now(), took;
-	if (r->whole)
-		run_whole(r, r->ops, r->p->timed);
-	else
-		run(r, r->ops, r->p->timed, r->ticks + (size_t)r->kept * r->tick_count);
-	took = now() - begin;
+	u32 *times = r->times + (size_t)r->kept * r->slices;
+	double took = 0;
+	r->tick = r->ticks + (size_t)r->kept * r->tick_count;
+	r->last = stop();
+	for (u64 k = 0; k < r->slices; k++) {
+		u64 from = k * slice, n = r->p->timed - from < slice ? r->p->timed - from : slice;
+		double begin = now(), t;
+		if (r->whole)
+			run_whole(r, r->ops + from, n);
+		else
+			run(r, r->ops + from, n);
+		t = now() - begin;
+		times[k] = t < 4e9 ? (u32)t : (u32)4e9;
+		took += t;
+	}
 	for (u64 i = r->p->timed; i < r->p->all; i++)
 		FREE(r->slots[r->ops[i].slot]);
 	r->kept++;
@@ -143,15 +159,15 @@ static int by_time(const void *a, const void *b) {
 	return (x > y) - (x < y);
 }
 
-/* The median of each tick over the runs replaces those of the first run. A tick does the same work in each run, but the
-   kernel may take the processor away in any of them. */
-static void typical(struct replay *r) {
+/* The median over the runs of each slice or tick replaces that of the first run. It does the same work in each run, but
+   the kernel may take the processor away in any of them. */
+static void typical(u32 *all, u32 count, u32 runs) {
 	u32 one[most_runs];
-	for (u32 k = 0; k < r->tick_count; k++) {
-		for (u32 i = 0; i < r->kept; i++)
-			one[i] = r->ticks[(size_t)i * r->tick_count + k];
-		qsort(one, r->kept, sizeof *one, by_time);
-		r->ticks[k] = one[(r->kept - 1) / 2];
+	for (u32 k = 0; k < count; k++) {
+		for (u32 i = 0; i < runs; i++)
+			one[i] = all[(size_t)i * count + k];
+		qsort(one, runs, sizeof *one, by_time);
+		all[k] = one[(runs - 1) / 2];
 	}
 }
 
@@ -164,15 +180,22 @@ void replay(struct job *j) {
 			r.tick_count++;
 		fold(&drawn, (u64)r.ops[i].slot << 32 | r.ops[i].size);
 	}
+	r.slices = (r.p->timed + slice - 1) / slice;
+	r.times = pages(sizeof *r.times * r.slices * most_runs);
 	r.ticks = pages(sizeof *r.ticks * r.tick_count * most_runs);
 	if (j->nothing) {
 		figure("resident", resident());
 		return;
 	}
 	check(&r);
-	figure("pair", repeat(j, r.p->operations, again, &r));
+	repeat(j, r.p->operations, again, &r);
+	double sum = 0;
+	typical(r.times, r.slices, r.kept);
+	for (u32 k = 0; k < r.slices; k++)
+		sum += r.times[k];
+	figure("pair", sum / r.p->operations);
 	if (r.tick_count > 0 && !j->whole) {
-		typical(&r);
+		typical(r.ticks, r.tick_count, r.kept);
 		quantiles("tick ", r.ticks, r.tick_count);
 	}
 }

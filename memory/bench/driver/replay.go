@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 	"unsafe"
@@ -16,8 +17,14 @@ type replay struct {
 	all   []trace.Op // the trace and the frees of what is live at its end
 	p     *trace.Program
 	slots []ref
+	times []uint32 // ns of each slice of the operations in the last run
 	ticks []uint32 // time of each tick in the last run
+	tick  int      // the next one
+	last  uint64   // when the tick before it ended
 }
+
+// slice is how many operations are timed together.
+const slice = 1024
 
 // replay is W14. The program is the file of -program.
 func (j *job) replay() {
@@ -39,22 +46,40 @@ func (j *job) replay() {
 	if j.whole {
 		run = r.runWhole
 	}
-	var runs [][]uint32
-	j.figures["pair"] = j.repeat(p.Operations, func() time.Duration {
-		begin := time.Now()
-		run(r.all[:p.Timed])
-		took := time.Since(begin)
-		runs = append(runs, slices.Clone(r.ticks))
+	r.times = make([]uint32, (p.Timed+slice-1)/slice)
+	var times, ticks [][]uint32
+	j.repeat(p.Operations, func() time.Duration {
+		took := r.inSlices(run)
+		times, ticks = append(times, slices.Clone(r.times)), append(ticks, slices.Clone(r.ticks))
 		r.finish()
 		return took
 	})
+	sum := 0.0
+	for _, t := range typical(times) {
+		sum += float64(t)
+	}
+	j.figures["pair"] = sum / float64(p.Operations)
 	if len(r.ticks) > 0 && ticksPerNS > 0 && !j.whole {
-		j.quantiles("tick ", typical(runs))
+		j.quantiles("tick ", typical(ticks))
 	}
 }
 
-// typical returns the median of each tick over the runs. A tick does the same work in each run, but the kernel may take
-// the processor away in any of them.
+// inSlices runs the operations of the trace and times each slice of them.
+func (r *replay) inSlices(run func(ops []trace.Op)) (took time.Duration) {
+	r.tick, r.last = 0, stop()
+	for k := range r.times {
+		ops := r.all[k*slice : min((k+1)*slice, r.p.Timed)]
+		begin := time.Now()
+		run(ops)
+		t := time.Since(begin)
+		r.times[k] = uint32(min(t.Nanoseconds(), math.MaxUint32))
+		took += t
+	}
+	return took
+}
+
+// typical returns the median over the runs of each slice or tick. It does the same work in each run, but the kernel may
+// take the processor away in any of them.
 func typical(runs [][]uint32) []uint32 {
 	ticks, one := slices.Clone(runs[0]), make([]uint32, len(runs))
 	for k := range ticks {
@@ -122,7 +147,7 @@ func (r *replay) check(j *job) {
 
 // run runs operations, and writes the first word of each new block.
 func (r *replay) run(ops []trace.Op) {
-	h, slots, tick, last := r.h, r.slots, 0, stop()
+	h, slots := r.h, r.slots
 	for i := range ops {
 		op := &ops[i]
 		switch op.Kind {
@@ -149,8 +174,8 @@ func (r *replay) run(ops []trace.Op) {
 			slots[op.Slot] = ref(p)
 		case trace.OpTick:
 			now := stop()
-			r.ticks[tick], last = elapsed(last, now, 0), now
-			tick++
+			r.ticks[r.tick], r.last = elapsed(r.last, now, 0), now
+			r.tick++
 		}
 	}
 }
