@@ -30,13 +30,14 @@ type Events[T any] struct {
 const maxEvents = 1<<30 - 1
 
 // NewEvents creates a queue. Its capacity is the number of events of T that fit between two calls of Swap. NewEvents
-// allocates both buffers from mem in one block, which Close frees. If mem has a Watch method, as described at
-// page.Watched, and is closed before the queue, the queue closes itself. Otherwise close the queue before mem.
+// allocates both buffers from mem, which must not be nil, in one block. Close frees the block. If mem has a Watch
+// method, as described at page.Watched, and is closed before the queue, the queue closes itself. Otherwise close the
+// queue before mem.
 //
 // The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1. If T contains a pointer, the error wraps
-// a [*memory.PointerError] that names the field. If the size in bytes overflows, the error wraps
-// [memory.ErrTooLarge]. If mem fails, the error wraps the error of mem. If Watch of mem returns nil, because mem was
-// closed, the error wraps [memory.ErrClosed]. On error nothing is allocated.
+// a [*memory.PointerError]. If the size in bytes overflows, the error wraps [memory.ErrTooLarge]. If mem fails, the
+// error wraps the error of mem. If Watch of mem returns nil, because mem was closed, the error wraps
+// [memory.ErrClosed]. On error nothing is allocated.
 func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	if capacity < 1 || capacity > maxEvents {
 		return nil, fmt.Errorf("ecs: the capacity of NewEvents is %d; it must be from 1 to %d: %w", capacity, maxEvents, memory.ErrConfig)

@@ -343,8 +343,9 @@ func (t Handle[T]) Err() error {
 	return nil
 }
 
-// Retry queues the asset again if it is Failed, or Waiting for another attempt. Otherwise Retry does nothing. After a
-// refused request, and after all workers were abandoned, Retry also does nothing.
+// Retry queues the asset again if it is Failed, or Waiting for another attempt. Otherwise, after a refused request,
+// and after all workers were abandoned, Retry does nothing. Retry does not renew the automatic retries of
+// Config.Retries.
 func (t Handle[T]) Retry() {
 	if t.s == nil || t.err != nil {
 		return
