@@ -18,12 +18,12 @@ const absent = vacant - 1
 // returns.
 const fillStep = 64 << 10
 
-// TrimStep returns at most `most` bytes of unused memory to the page source, in whole pages, with one call of the
-// source. It returns the number of these bytes, which is 0 if there is no unused page. First it returns memory behind
-// the highest span in use, then memory between spans. If the source prefers a boundary for commits, as with huge
-// pages, a step may return as many bytes as lie between two boundaries. TrimStep recycles no spans; see Sweep. Alloc
-// commits returned memory again when it needs it. For the heap of a [Central], and if it is called from a function of
-// the source, TrimStep does nothing.
+// TrimStep returns at most `most` bytes of unused memory to the page source, or one page if a page is larger, with at
+// most one call of the source. TrimStep returns the number of these bytes, which is 0 if there is no unused page. The
+// first steps return memory behind the highest span in use, further steps memory between spans. If the source prefers
+// a boundary for commits, as with huge pages, the bytes between two boundaries count as a page. TrimStep recycles no
+// spans: see [Heap.Sweep]. Alloc commits returned memory again when it needs it. For the heap of a [Central], and if
+// it is called from a function of the source, TrimStep does nothing.
 //
 // On a closed heap the error is memory.ErrClosed. If the page source fails, TrimStep returns the wrapped error of the
 // source, and nothing has changed. If the source panics, TrimStep panics with the same value. Cost: the call of the

@@ -24,9 +24,9 @@ import (
 // A Heap is not safe for concurrent use: one goroutine at a time may call it. Goroutines share a heap through
 // [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.
 //
-// A Heap is closed after a Close that succeeded, and after its page source has ended. Alloc, Trim and Warm of a
-// closed Heap fail with memory.ErrClosed. Free, FreeAny, SizeOf, Resize, Reset, BeginEpoch and EndEpoch panic with a
-// *memory.Misuse. Free and FreeAny of nil still do nothing.
+// A Heap is closed after a Close that succeeded, and after its page source has ended. Alloc, Trim, TrimStep and Warm
+// of a closed Heap fail with memory.ErrClosed. Free, FreeAny, SizeOf, Resize, Reset, BeginEpoch and EndEpoch panic
+// with a *memory.Misuse. Free and FreeAny of nil still do nothing.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//

@@ -40,8 +40,8 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 // LargestFree is the size of the largest class for which a free block, or space for a span, exists in committed
 // memory. An empty span counts for its own class only, although Alloc can recycle it for another class.
 //
-// Cost: proportional to the classes; if a Trim or an Alloc has recycled spans, up to the classes times the KiB in
-// use. Stats does not allocate.
+// Cost: proportional to the classes; if spans were recycled, up to the classes times the KiB in use. Stats does not
+// allocate.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed() - h.mem.Dropped()),

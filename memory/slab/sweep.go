@@ -41,14 +41,15 @@ const (
 	counted = emptied - 1
 )
 
-// Sweep does a part of what Trim does at once: it looks at `blocks` free blocks for spans without a live block. When it
-// has found all blocks of such spans, it makes them vacant. It reports whether the next call goes on. Call Sweep until
-// it returns false, then TrimStep. Sweep takes spans only of blocks that were not used for some time. After a call
-// that returned false the next call begins a new round.
+// Sweep does in small steps a part of what Trim does at once: it recycles spans without a live block. A call looks at
+// no more than `blocks` free blocks, at least one. Sweep returns true if the round goes on. Call Sweep until it
+// returns false, then TrimStep. The next call begins a new round. Sweep recycles only spans whose blocks were not
+// used for some time, and leaves out size classes with less than 16 KiB in such blocks.
 //
-// For a closed heap and the heap of a [Central], Sweep does nothing and returns false. Cost: about 3 ns for each of
-// `blocks`. When it begins with a size class it clears 2 bytes for each KiB in use. When it ends with one it makes up
-// to 2,048 spans vacant. It then copies 4 bytes for each free block that stays, but at most for as many as leave.
+// Sweep does nothing and returns false for a closed heap, for the heap of a [Central], and if it is called from a
+// function of the source within Alloc. Cost: about 3 ns for each of `blocks`. When Sweep begins with a size class, it
+// clears 2 bytes for each KiB in use. When Sweep ends with a class, it recycles up to 2,048 spans, and moves up to 4
+// bytes for each free block that stays. Sweep allocates on the Go heap until its tables are large enough.
 func (h *Heap) Sweep(blocks int) (more bool) {
 	if h.base == nil || h.central != nil || h.undo.on {
 		return false

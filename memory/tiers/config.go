@@ -122,10 +122,11 @@ type Config struct {
 	OnSoft func(t Tier, committed, budget uintptr)
 
 	// ReturnAfter is the number of frames after which unused memory is returned to Source. EndFrame returns memory of
-	// a heap that has more than twice as much committed as it used at most in the last ReturnAfter frames. In each
-	// frame it returns at most 128 KiB, with one call of Source; with HugePages 2 MiB. A heap that commits memory
-	// again soon after waits longer, until the next level. The heaps are those of Slab, of Large and of the
-	// workers. A worker's heap returns nothing in a frame that ends during a call of the worker.
+	// a heap that has more committed than twice its highest use in the last ReturnAfter frames plus 256 KiB. In each
+	// frame it returns at most 128 KiB, with one call of Source; with HugePages 2 MiB. A heap that commits much
+	// memory again soon after waits longer, until the next level. The heaps are those of Slab, of Large and of the
+	// workers. Of Slab, the use at the ends of frames counts, and only spans without a live block are returned. A
+	// worker's heap returns nothing in a frame that ends during a call of the worker.
 	//
 	// 0 means 600: ten seconds at 60 frames a second. If loads repeat after more frames than that, set ReturnAfter to
 	// their distance. With a negative ReturnAfter, heaps return memory only at their Trim and at Close.

@@ -109,8 +109,8 @@
 // that is steady, or repeats within ReturnAfter frames, makes no system call. Memory that was returned is committed
 // again when a block needs it, within the budget of its tier. [Inspector.Returned] counts the returned bytes.
 //
-//	Slab, Large, Inbox      in steps of 128 KiB, one heap in a frame: about 20 µs on Linux. Slab returns the
-//	                        pages in which no block is live
+//	Slab, Large, Inbox      in steps of 128 KiB, one heap in a frame: about 20 µs on Linux. Slab returns only
+//	                        spans without a live block
 //	Pools                   at Trim of a pool
 //	Static                  at EndLevel
 //	Frame, Level, scratch   at Close: the next frame, level or task uses the memory again

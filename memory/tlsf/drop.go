@@ -20,12 +20,12 @@ const (
 	maxDrops = 256
 )
 
-// TrimStep returns at most `most` bytes of free memory to the page source, in whole pages, with at most one call of
-// the source. First it returns memory at the end of a pool, then memory in the largest free block. TrimStep returns
-// the number of these bytes. That is 0 if there is no whole page at these places, or if the heap already has 256 gaps
-// of returned memory. If the source prefers a boundary for commits, as with huge pages, a step may return as many
-// bytes as lie between two boundaries. Alloc and Resize commit returned memory again when they need it. If TrimStep
-// is called from a function of the source, it does nothing.
+// TrimStep returns at most `most` bytes of free memory to the page source, or one page if a page is larger, with at
+// most one call of the source. The first steps return memory at the end of a pool, further steps memory in the
+// largest free block. TrimStep returns the number of these bytes. That is 0 if there is no whole page at these
+// places, or if the heap already has 256 gaps of returned memory. If the source prefers a boundary for commits, as
+// with huge pages, the bytes between two boundaries count as a page. Alloc and Resize commit returned memory again
+// when they need it. If TrimStep is called from a function of the source, it does nothing.
 //
 // On a closed heap the error is memory.ErrClosed. If the page source fails, TrimStep returns the wrapped error of the
 // source, and nothing has changed. If the source panics, TrimStep panics with the same value. Cost: constant, and the
