@@ -380,3 +380,72 @@ func TestHeap_TrimStepOfACentralDoesNothing(t *testing.T) {
 		t.Errorf("TrimStep = %d, %v", n, err)
 	}
 }
+
+// A burst that reaches the blocks a sweep has counted ends it: a span in which a block is live by then stays.
+func TestHeap_SweepEndsWhenItsBlocksAreUsed(t *testing.T) {
+	for _, burst := range []int{100, 3000, 7900} {
+		for calls := range 6 { // the burst comes after that many slices
+			h := newTrimmed(t, 4<<20)
+			var all []owned
+			for range 8000 {
+				all = append(all, h.get(128))
+			}
+			for _, b := range all {
+				h.Free(b.p, b.n)
+			}
+			h.Sweep(1)
+			for range calls {
+				h.Sweep(2500)
+			}
+			var kept []owned
+			for i := range burst {
+				if all[i] = h.get(128); i%10 == 0 {
+					all[i].fill(byte(i))
+					kept = append(kept, all[i])
+				}
+			}
+			for i := range burst {
+				if i%10 != 0 {
+					h.Free(all[i].p, all[i].n)
+				}
+			}
+			for h.Sweep(2500) {
+				h.sound()
+			}
+			h.settle(64 << 10)
+			h.sound()
+			for i, b := range kept {
+				if !b.intact(byte(i * 10)) {
+					t.Fatalf("burst of %d after %d slices: block %d has changed", burst, calls, i)
+				}
+			}
+		}
+	}
+}
+
+// The span from which a class takes its next blocks stays, also if all its blocks so far are free and cold.
+func TestHeap_SweepLeavesTheNewestSpan(t *testing.T) {
+	h := newTrimmed(t, 4<<20)
+	h.get(48)
+	ci := h.tab[48/granule-1]
+	c := &h.classes[ci]
+	var all []owned
+	for len(all) < 20_000 || c.bump == c.end || c.n > 0 || c.end-c.bump < 64 {
+		all = append(all, h.get(48))
+	}
+	for i := len(all) - 1; i >= 0; i-- { // those of the newest span are at the bottom
+		h.Free(all[i].p, all[i].n)
+	}
+	bump := c.bump
+	for range 3 {
+		h.settle(64 << 10)
+		h.sound()
+	}
+	if c.bump != bump || h.place[bump/unitGranules] >= absent {
+		t.Errorf("the next block was at granule %d, and is at %d", bump, c.bump)
+	}
+	for range all {
+		h.get(48)
+	}
+	h.sound()
+}
