@@ -3,6 +3,7 @@ package game
 import (
 	"errors"
 	"io/fs"
+	"sync"
 	"testing"
 
 	"github.com/strata-go/strata/assets"
@@ -81,17 +82,41 @@ func (h *host) begin(t testing.TB, name string) {
 	l, err := manifest.Parse(file, data)
 	done(t, err)
 	done(t, h.m.BeginLevel())
-	mem := memory.Allocator(h.m.Level())
-	if h.cfg.Heap != nil {
-		mem = goheap.Plain{}
-	}
-	r, err := realm.Load(assets.FS(), mem, name)
-	if errors.Is(err, memory.ErrOutOfMemory) {
-		r = realm.Bare(realm.Unknown(name))
-	} else {
-		done(t, err)
+	r := built(t, name)
+	if h.cfg.Heap == nil {
+		if _, err := h.m.Level().Alloc(realmBytes, 1); errors.Is(err, memory.ErrOutOfMemory) {
+			r = realm.Bare(realm.Unknown(name))
+		} else {
+			done(t, err)
+		}
 	}
 	done(t, h.Begin(l, r))
+}
+
+// realmBytes is what a realm takes of the level while it is built.
+const realmBytes = 5_455_872
+
+// realms are those that the tests play. A game only reads its realm, so each is built once.
+var realms struct {
+	sync.Mutex
+	byName map[string]*realm.Realm
+}
+
+func built(t testing.TB, name string) *realm.Realm {
+	t.Helper()
+	realms.Lock()
+	defer realms.Unlock()
+	r := realms.byName[name]
+	if r == nil {
+		var err error
+		r, err = realm.Load(assets.FS(), goheap.Plain{}, name)
+		done(t, err)
+		if realms.byName == nil {
+			realms.byName = map[string]*realm.Realm{}
+		}
+		realms.byName[name] = r
+	}
+	return r
 }
 
 // end ends the realm, and returns what it leaks.
