@@ -6,6 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Comparisons select the kind of an operation, as in Go. A jump through a table costs up to 4 ns an operation more. */
+#pragma GCC optimize("no-jump-tables")
+
 struct op {
 	uint8_t kind, shift, tier, zero;
 	u32 slot, size, old;
