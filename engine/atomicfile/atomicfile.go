@@ -57,8 +57,8 @@ func Write(path string, write func(io.Writer) error) error { return Writer{}.Wri
 // is at path. If Backup is set, and the old version is a folder or not readable, the old version may have moved to
 // Backup. A failed Write may have made a backup. Write returns the error of the function write, or an *fs.PathError
 // with the failed step, the path and the system's reason. If the error of the function write wraps a failed write to
-// the temporary file, Write returns only an *fs.PathError. If Write fails or the function write panics, Write removes
-// the temporary file if it can.
+// the temporary file, Write returns only an *fs.PathError. If Write fails, or the function write panics or calls
+// runtime.Goexit, Write removes the temporary file if it can.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())
 	w.Mode = cmp.Or(w.Mode, 0o644)
@@ -96,11 +96,10 @@ func (w Writer) complete(path string, write func(io.Writer) error) (temp string,
 	open := true
 	defer func() {
 		if open {
-			_ = f.Close() // write failed or panicked
+			_ = f.Close() // write failed or did not return
 		}
-		if v := recover(); v != nil {
+		if temp == "" { // write panicked or called runtime.Goexit
 			_ = w.System.Remove(f.Name())
-			panic(v)
 		}
 	}()
 	if err := write(f); err != nil {

@@ -40,6 +40,29 @@ func TestWrite_IsWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestWrite_LeavesNothingIfItsFunctionDoesNotReturn(t *testing.T) {
+	for name, leave := range map[string]func(){
+		"Goexit": runtime.Goexit,
+		"panic":  func() { panic("stop") },
+	} {
+		dir, thrown := t.TempDir(), make(chan any)
+		go func() {
+			defer func() { thrown <- recover() }()
+			_ = Write(filepath.Join(dir, "a.json"), func(w io.Writer) error {
+				_, err := io.WriteString(w, "half")
+				leave()
+				return err
+			})
+		}()
+		if v := <-thrown; (v == "stop") != (name == "panic") {
+			t.Errorf("%s: recovered %v", name, v)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %v, %v", name, left, err)
+		}
+	}
+}
+
 // ended is the number of a process that has.
 func ended(t *testing.T) int {
 	t.Helper()
