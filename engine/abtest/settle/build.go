@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 )
@@ -16,8 +17,8 @@ type Build struct {
 	LinkFlags    string // flags of the linker; may be empty
 }
 
-// Placement builds the program into a file whose name begins with name, and returns this name. A relative name is
-// relative to Dir. Number 0 has the order of functions that the linker gives. Each positive number has an order of
+// Placement builds the program into a file whose name begins with name, and returns the path of the file. A relative
+// name is relative to Dir, and the path that Placement returns begins with Dir. Number 0 has the order of functions that the linker gives. Each positive number has an order of
 // its own, by the linker's flag -randlayout. The error contains the output of go build.
 func (b Build) Placement(name string, number int) (file string, err error) {
 	file = name + strconv.Itoa(number)
@@ -31,7 +32,11 @@ func (b Build) Placement(name string, number int) (file string, err error) {
 		}
 		link += "-randlayout=" + strconv.Itoa(number)
 	}
-	args := append([]string{"build", "-o", file}, b.Flags...)
+	output := file // go build runs in Dir
+	if b.Dir != "" && !filepath.IsAbs(file) {
+		file = filepath.Join(b.Dir, file)
+	}
+	args := append([]string{"build", "-o", output}, b.Flags...)
 	if link != "" {
 		args = append(args, "-ldflags="+link)
 	}

@@ -114,12 +114,14 @@ func TestPlacement_BuildsProgramsThatRunAndReportsErrors(t *testing.T) {
 	}
 	b := Build{Package: ".", Dir: dir, Flags: []string{"-mod=mod"}, Env: []string{"GOWORK=off"}, LinkFlags: "-s"}
 	for number := range 2 {
-		file, err := b.Placement(filepath.Join(dir, "placed"), number)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if out, err := testenv.Command(t, file).Output(); err != nil || string(out) != "here" {
-			t.Errorf("%s: %q, %v", file, out, err)
+		for _, name := range []string{filepath.Join(dir, "placed"), "relative"} {
+			file, err := b.Placement(name, number)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out, err := testenv.Command(t, file).Output(); err != nil || string(out) != "here" {
+				t.Errorf("%s: %q, %v", file, out, err)
+			}
 		}
 	}
 	b.Package = "./none"
