@@ -80,9 +80,13 @@ const (
 )
 
 // Compile reads a trace to its end and makes its program. The Reader r must be new: Compile needs every event. If
-// the trace is truncated, Compile returns the program of its whole chunks together with the error. With any other
-// error of r, and if a block has 4 GiB or more, the program is nil. The memory is proportional to the trace.
+// Next has read a chunk of r already, the error wraps memory.ErrConfig. If the trace is truncated, Compile returns the
+// program of its whole chunks together with the error. With any other error of r, and if a block has 4 GiB or more,
+// the program is nil. The memory is proportional to the trace.
 func Compile(r *Reader) (*Program, error) {
+	if r.chunks > 0 {
+		return nil, bad("compile: chunks that were read from the Reader: %d, with %d blocks: want a new Reader", r.chunks, r.blocks)
+	}
 	c := compiler{p: new(Program)}
 	for {
 		e, err := r.Next()
@@ -211,8 +215,9 @@ func programSum(b []byte) uint32 {
 }
 
 // ParseProgram reads the content of a program file. It checks the checksum, and that every operation names a slot
-// that is vacant or live as it must be, with its size. The Ops of the result may share the memory of b: the caller
-// must not change b. The error wraps ErrFormat or ErrVersion. For a truncated file it wraps ErrFormat.
+// that is vacant or live as it must be, with its size. The alignment must suit the kind. A tick must have only a tier.
+// The Ops of the result may share the memory of b: the caller must not change b. The error wraps ErrFormat or
+// ErrVersion. For a truncated file it wraps ErrFormat.
 func ParseProgram(b []byte) (*Program, error) {
 	le := binary.LittleEndian
 	if len(b) < len(programMagic) || string(b[:len(programMagic)]) != programMagic {
@@ -260,6 +265,17 @@ func opsOf(b []byte) []Op {
 	return ops
 }
 
+// shiftsOf returns the allowed range of Shift.
+func shiftsOf(k OpKind) (least, most uint8) {
+	switch k {
+	case OpAlloc:
+		return 0, plainShift
+	case OpAligned:
+		return plainShift + 1, mostShift
+	}
+	return 0, 0
+}
+
 // verify runs the program without memory.
 func (p *Program) verify() error {
 	sizes := make([]uint32, p.Slots)
@@ -271,7 +287,13 @@ func (p *Program) verify() error {
 		if op.Kind >= opKinds {
 			return bad("its kind is %d: at most %d is allowed", op.Kind, opKinds-1)
 		}
+		if least, most := shiftsOf(op.Kind); op.Shift < least || op.Shift > most || op.Tier > maxTier {
+			return bad("kind %d has the alignment 1<<%d and tier %d: 1<<%d to 1<<%d and at most %d are allowed", op.Kind, op.Shift, op.Tier, least, most, maxTier)
+		}
 		if op.Kind == OpTick {
+			if op.Slot != 0 || op.Size != 0 || op.Old != 0 {
+				return bad("a tick has slot %d, size %d and old size %d: only 0 is allowed", op.Slot, op.Size, op.Old)
+			}
 			continue
 		}
 		if i < p.Timed {
@@ -279,8 +301,8 @@ func (p *Program) verify() error {
 		} else if op.Kind != OpFree {
 			return bad("it is not a free, after the end of the trace")
 		}
-		if op.Slot >= uint32(p.Slots) || op.Size < leastSize || op.Shift > mostShift {
-			return bad("slot %d of %d, %d bytes at 1<<%d: at least %d bytes and at most 1<<%d are allowed", op.Slot, p.Slots, op.Size, op.Shift, leastSize, mostShift)
+		if op.Slot >= uint32(p.Slots) || op.Size < leastSize {
+			return bad("slot %d of %d, %d bytes: at least %d bytes are allowed", op.Slot, p.Slots, op.Size, leastSize)
 		}
 		want := op.Old // that the slot must have
 		switch op.Kind {

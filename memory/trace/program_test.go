@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory"
 )
 
 // compiled returns the program of events.
@@ -121,6 +123,22 @@ func TestCompile_TruncatedTraceGivesItsWholeChunks(t *testing.T) {
 	}
 }
 
+func TestCompile_ReaderThatWasReadIsRefused(t *testing.T) {
+	for _, first := range []Kind{Alloc, Tick} {
+		file := written(t, Config{}, []Event{{Kind: first, Size: 8, Align: 8}, {Kind: Alloc, Size: 8, Align: 8}, {Kind: Free}})
+		r, err := NewReader(bytes.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if p, err := Compile(r); p != nil || !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "read from the Reader: 1") {
+			t.Errorf("after %v: %v, %v", first, p, err)
+		}
+	}
+}
+
 func TestCompile_HugeBlocksAreRefused(t *testing.T) {
 	for _, events := range [][]Event{
 		{{Kind: Alloc, Size: 1 << 32, Align: 1}},
@@ -165,7 +183,16 @@ func TestParseProgram_WrongOperationsAreRefused(t *testing.T) {
 		"small":                func(p *Program) { p.Ops[0].Size, p.Ops[1].Size = 7, 7 },
 		"no such slot":         func(p *Program) { p.Ops[0].Slot = 1 },
 		"kind":                 func(p *Program) { p.Ops[0].Kind = opKinds },
-		"alignment":            func(p *Program) { p.Ops[0].Shift = 13 },
+		"alignment":            func(p *Program) { p.Ops[0].Kind, p.Ops[0].Shift = OpAligned, 13 },
+		"alloc above 16":       func(p *Program) { p.Ops[0].Shift = 5 },
+		"aligned to 16":        func(p *Program) { p.Ops[0].Kind, p.Ops[0].Shift = OpAligned, 4 },
+		"alignment of a free":  func(p *Program) { p.Ops[1].Shift = 1 },
+		"tier":                 func(p *Program) { p.Ops[0].Tier = 16 },
+		"alignment of a tick":  func(p *Program) { insertTick(p, Op{Shift: 1}) },
+		"tier of a tick":       func(p *Program) { insertTick(p, Op{Tier: 16}) },
+		"slot of a tick":       func(p *Program) { insertTick(p, Op{Slot: 1}) },
+		"size of a tick":       func(p *Program) { insertTick(p, Op{Size: 8}) },
+		"old size of a tick":   func(p *Program) { insertTick(p, Op{Old: 8}) },
 		"stays live":           func(p *Program) { p.Ops, p.Timed, p.Operations = []Op{a}, 1, 1 },
 		"alloc after the end":  func(p *Program) { p.Timed, p.Operations = 0, 0 },
 		"peak":                 func(p *Program) { p.Peak = 9 },
@@ -188,16 +215,28 @@ func TestParseProgram_WrongOperationsAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	var b bytes.Buffer
-	if _, err := good.WriteTo(&b); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := ParseProgram(b.Bytes()); err != nil {
-		t.Error(err)
+	ticking := good
+	ticking.Ops = slices.Clone(good.Ops)
+	insertTick(&ticking, Op{Tier: 15})
+	for _, p := range []Program{good, ticking} {
+		var b bytes.Buffer
+		if _, err := p.WriteTo(&b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseProgram(b.Bytes()); err != nil {
+			t.Error(err)
+		}
 	}
 	if _, err := good.WriteTo(&failing{err: errFull}); !errors.Is(err, errFull) {
 		t.Error(err)
 	}
+}
+
+// insertTick inserts a tick between the two operations of p.
+func insertTick(p *Program, tick Op) {
+	tick.Kind = OpTick
+	p.Ops = slices.Insert(p.Ops, 1, tick)
+	p.Timed++
 }
 
 var errFull = errors.New("no space left")
