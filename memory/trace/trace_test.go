@@ -63,7 +63,9 @@ func written(t testing.TB, cfg Config, events []Event) []byte {
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		w.Append(e)
+		if err := w.Append(e); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
@@ -514,6 +516,36 @@ func TestCopy_ReturnsErrorsOfBothSides(t *testing.T) {
 	w, _ = NewWriter(&failing{writes: 1, err: io.ErrClosedPipe}, header, Config{})
 	if n, err := Copy(w, r, 0); !errors.Is(err, io.ErrClosedPipe) || n > 39_000 {
 		t.Errorf("%d operations, %v", n, err)
+	}
+}
+
+func TestCopy_ClosedWriterIsReported(t *testing.T) {
+	file := written(t, Config{}, program(rand.New(rand.NewPCG(9, 10)), 1000))
+	for _, failed := range []bool{false, true} {
+		var b bytes.Buffer
+		w, _ := NewWriter(&b, header, Config{})
+		want := memory.ErrClosed
+		if failed {
+			w, _ = NewWriter(&failing{writes: 1, err: errFull}, header, Config{})
+			w.Tick(Where{})
+			want = errFull
+		}
+		if err := w.Close(); (err != nil) != failed {
+			t.Fatal(err)
+		}
+		n := b.Len()
+		r, _ := NewReader(bytes.NewReader(file))
+		if copied, err := Copy(w, r, 10); copied != 0 || !errors.Is(err, want) || r.Blocks() != 0 {
+			t.Errorf("Copy: %d operations, %d blocks read, %v", copied, r.Blocks(), err)
+		}
+		for _, k := range []Kind{Alloc, Free, Resize, Tick, Level, Used} {
+			if err := w.Append(Event{Kind: k, Align: 1}); !errors.Is(err, want) || errors.Is(err, memory.ErrClosed) == failed {
+				t.Errorf("Append %v: %v", k, err)
+			}
+		}
+		if err := w.Close(); b.Len() != n || err != w.Err() {
+			t.Errorf("%d bytes after Close, %v", b.Len()-n, err)
+		}
 	}
 }
 

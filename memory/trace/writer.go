@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
@@ -40,7 +41,7 @@ const (
 
 // A Writer writes a trace. Each chunk is one Write of the io.Writer. After an error of the io.Writer or at the limit
 // the recording has stopped, and Err and Close return the error. The Writer drops all events after that, and after
-// Close, without a report. Alloc still counts their blocks.
+// Close. Only Append and Copy report this. Alloc still counts the blocks.
 //
 // The caller must name only live blocks. The Writer does not check that. Sizes above 2^62 are recorded as 2^62, and
 // tiers above 15 as 15.
@@ -147,8 +148,10 @@ func (t *Writer) Used(at Where, bytes uint64) {
 }
 
 // Append records an event. Its Block is the number of a block in this Writer, and is ignored for an Alloc. The events
-// of a Reader have these numbers only if all of them, from the first one, are appended to a new Writer.
-func (t *Writer) Append(e Event) {
+// of a Reader have these numbers only if all of them, from the first one, are appended to a new Writer. If the
+// recording has stopped, Append returns the error of [Writer.Err]. After Close the error wraps memory.ErrClosed,
+// unless the recording had stopped before.
+func (t *Writer) Append(e Event) error {
 	switch e.Kind {
 	case Alloc:
 		t.Alloc(e.Where, e.Size, e.Align)
@@ -163,6 +166,15 @@ func (t *Writer) Append(e Event) {
 	case Used:
 		t.Used(e.Where, e.Size)
 	}
+	return t.ended()
+}
+
+// ended returns the error of events that are dropped, or nil.
+func (t *Writer) ended() error {
+	if t.err == nil && t.closed {
+		return fmt.Errorf("trace: the Writer is closed: %w", memory.ErrClosed)
+	}
+	return t.err
 }
 
 // Close writes the collected events and the end of the trace. Close does not close the io.Writer. Close returns the
@@ -254,19 +266,22 @@ func (t *Writer) write(b []byte) {
 
 // Copy appends the events of r to t until limit of them allocate, free or resize a block; 0 means no limit. Other
 // events do not count. Copy returns how many such operations it has appended. At the end of r and at the limit the
-// error is nil. Otherwise Copy returns the error of r or t. Either r and t are new, or t has exactly the events that
-// r has returned (see [Writer.Append]).
+// error is nil. Otherwise Copy returns the error of r or of [Writer.Append]. If t has ended before, Copy reads nothing.
+// Either r and t are new, or t has exactly the events that r has returned (see [Writer.Append]).
 func Copy(t *Writer, r *Reader, limit uint64) (operations uint64, err error) {
+	if err := t.ended(); err != nil {
+		return 0, err
+	}
 	for limit == 0 || operations < limit {
 		e, err := r.Next()
 		switch {
 		case err == io.EOF:
-			return operations, t.err
+			return operations, nil
 		case err != nil:
 			return operations, err
 		}
-		if t.Append(e); t.err != nil {
-			return operations, t.err
+		if err := t.Append(e); err != nil {
+			return operations, err
 		}
 		if e.Kind <= Resize {
 			operations++
