@@ -317,9 +317,9 @@ func (h *Heap) discard(i uint32, r *record) {
 }
 
 // Lock returns the address of a block, aligned to Config.Align. The block does not move until Unlock was called as
-// often as Lock. The address also ends with Reset, Close and the end of the page source. If x is stale, Lock returns
-// nil and false. Cost: constant, but if Compact has begun to move the block, Lock moves the remaining bytes. If the
-// block has 2^32-1 Locks without an Unlock, Lock panics with a *memory.Misuse.
+// often as Lock. Reset, Close and the end of the page source also make the address invalid. If x is stale, Lock
+// returns nil and false. Cost: constant, but if Compact has begun to move the block, Lock moves the remaining bytes.
+// If the block has 2^32-1 Locks without an Unlock, Lock panics with a *memory.Misuse.
 func (h *Heap) Lock(x Handle) (unsafe.Pointer, bool) {
 	r := h.find(x)
 	if r == nil {

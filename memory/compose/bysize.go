@@ -19,10 +19,10 @@ import (
 //
 // Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak is
 // the sum of two peaks. They may be reached at different times, so the sum is an upper bound. LargestFree is the
-// largest request that would be served: LargestFree of small counts up to limit, LargestFree of large above limit.
+// largest request that would be served. For requests of up to limit bytes, small decides; for larger ones, large.
 //
 // Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one
-// goroutine at a time. Cost: a comparison and an Owns for each FreeAny and SizeOf.
+// goroutine at a time. Cost: a comparison for each call, and an Owns for each call of FreeAny and SizeOf.
 func NewBySize(limit uintptr, small, large memory.Allocator) (Allocator, error) {
 	b := &bySize{limit: limit}
 	if err := b.init("new BySize", [2]string{"small", "large"}, small, large); err != nil {

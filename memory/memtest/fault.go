@@ -105,8 +105,8 @@ func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, e
 // Under returns Source.
 func (f *Faulty) Under() page.Source { return f.Source }
 
-// Watch registers the function lost with Source if Source can end, as a page.Carve can. If Source cannot end, lost is
-// never called. If Source has ended, Watch returns nil.
+// Watch registers the function `lost` with the field Source if Source can end. A page.Carve can end. If Source cannot
+// end, lost is never called. If Source has ended, Watch returns nil.
 func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	under := func() {}
 	if w, ok := f.Source.(page.Watched); ok {

@@ -39,9 +39,9 @@ const (
 	chunkTime = time.Second / 2
 )
 
-// A Writer writes a trace. Each chunk is one Write of the io.Writer. After an error of the io.Writer or at the limit
-// the recording has stopped, and Err and Close return the error. The Writer drops all events after that, and after
-// Close. Only Append and Copy report this. Alloc still counts the blocks.
+// A Writer writes a trace. Each chunk is one Write of the io.Writer. An error of the io.Writer and Config.Limit stop
+// the recording: Err and Close return the error. The Writer drops all events after that, and after Close. Only Append
+// and Copy report this. Alloc still numbers the blocks of dropped events.
 //
 // The caller must name only live blocks. The Writer does not check that. Sizes above 2^62 are recorded as 2^62, and
 // tiers above 15 as 15.
