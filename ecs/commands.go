@@ -245,7 +245,9 @@ func (cmd *Commands) Apply() error {
 			return err
 		}
 		cmd.w.store.freePending()
-		cmd.w.guard.mutable("Apply") // an observer may have left a query open
+		if err := cmd.w.guard.stillMutable("Apply"); err != nil { // an observer may also have left a query open
+			return err
+		}
 	}
 	return nil
 }
@@ -261,7 +263,11 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	}
 	e := cmd.resolve(ops[0].e)
 	if ops[0].kind == commandDestroy {
-		if !w.destroy(e) {
+		alive, err := w.destroy(e)
+		if err != nil {
+			return err
+		}
+		if !alive {
 			cmd.skipped++
 		}
 		*done++
@@ -356,7 +362,9 @@ func (cmd *Commands) Discard() {
 	n := len(cmd.ops)
 	for i := range n {
 		if op := &cmd.ops[i]; op.kind == commandSpawn {
-			cmd.w.destroy(cmd.resolve(op.e))
+			if _, err := cmd.w.destroy(cmd.resolve(op.e)); err != nil {
+				cmd.w.guard.refuse("Remove")
+			}
 		}
 	}
 	if cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[n:])]; len(cmd.ops) == 0 { // observers may have appended more

@@ -90,6 +90,73 @@ func TestCommands_DiscardIsDoneWhateverTheAllocatorDoes(t *testing.T) {
 	}
 }
 
+// TestCommands_ApplyReturnsErrClosed closes the allocator within Free and within each kind of observer, in a step that
+// is the last or is not.
+func TestCommands_ApplyReturnsErrClosed(t *testing.T) {
+	for name, prepare := range map[string]func(w *World, pos Component[position], mem *tellingMemory, end func()){
+		"Free": func(_ *World, _ Component[position], mem *tellingMemory, end func()) { mem.onFree = end },
+		"OnAdd": func(_ *World, pos Component[position], _ *tellingMemory, end func()) {
+			pos.OnAdd(func(Entity, *position) { end() })
+		},
+		"OnSet": func(_ *World, pos Component[position], _ *tellingMemory, end func()) {
+			pos.OnSet(func(Entity, *position) { end() })
+		},
+		"OnRemove": func(_ *World, pos Component[position], _ *tellingMemory, end func()) {
+			pos.OnRemove(func(Entity, *position) { end() })
+		},
+		"World.OnRemove": func(w *World, _ Component[position], _ *tellingMemory, end func()) {
+			w.OnRemove(func(Entity) { end() })
+		},
+		"OnCreate": func(w *World, _ Component[position], _ *tellingMemory, end func()) {
+			w.OnCreate(func(Entity) { end() })
+		},
+	} {
+		for _, last := range []bool{false, true} {
+			mem := &tellingMemory{testMemory: newTestMemory(t)}
+			w, _, f, es := populated(t, mem)
+			cmd, pos := w.Commands(), mustRegisterTest[position](t, w)
+			cmd.Discard()
+			calls := 0
+			prepare(w, pos, mem, func() {
+				if calls++; !mem.closed {
+					mem.close()
+				}
+			})
+			var err error
+			switch name {
+			case "Free":
+				for i := 0; i < len(es) && err == nil; i++ {
+					if cmd.Destroy(es[i]); last {
+						err = cmd.Apply()
+					}
+				}
+			case "World.OnRemove":
+				cmd.Destroy(es[5])
+			case "OnAdd":
+				AddTo(cmd, pos, must[Entity](t)(cmd.Spawn()), position{})
+			case "OnSet":
+				AddTo(cmd, pos, es[5], position{})
+			case "OnRemove":
+				RemoveFrom(cmd, pos, es[5])
+			case "OnCreate":
+				f.Parallel(newTestWorkers(t, 1), func(task *Task, _ []Entity, _ []position) { task.Commands().Spawn() })
+			}
+			if !last {
+				cmd.Destroy(es[9])
+			}
+			if err == nil {
+				err = cmd.Apply()
+			}
+			if !errors.Is(err, memory.ErrClosed) || calls != 1 || cmd.Len() != 0 || w.Alive(es[9]) {
+				t.Errorf("%s, last %v: %v, %d calls, %d commands", name, last, err, calls, cmd.Len())
+			}
+			if err := errors.Join(w.Check(), w.Close()); err != nil {
+				t.Errorf("%s, last %v: %v", name, last, err)
+			}
+		}
+	}
+}
+
 func TestCommands_RefuseComponentsOfOtherWorlds(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	other, _ := newTestWorld(t, Config{})

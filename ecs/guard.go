@@ -1,6 +1,7 @@
 package ecs
 
 import (
+	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -62,6 +63,16 @@ func (g *guard) mutable(op string) {
 	if g.locked|len(g.running) != 0 {
 		g.stopLoops(op)
 	}
+}
+
+// stillMutable is mutable after a call of an observer or of Free, in an operation that returns an error if the
+// allocator was closed meanwhile.
+func (g *guard) stillMutable(op string) error {
+	if err := g.stillOpen(); err != nil {
+		return fmt.Errorf("ecs: the world closed itself: %w", err)
+	}
+	g.mutable(op)
+	return nil
 }
 
 // stopLoops is the slow path of mutable.

@@ -265,13 +265,13 @@ func (o *observers) notifyMoved(op string, s span, m, was mask) {
 }
 
 // notifyRemoval reports that the entity at loc is about to be removed. It panics if an observer left
-// the world locked.
+// the world locked, and returns an error if one closed the allocator.
 //
 //go:noinline
-func (o *observers) notifyRemoval(loc uint32) {
+func (o *observers) notifyRemoval(loc uint32) error {
 	o.notify(removeEvent, loc, 1, o.store.tableAt(loc).mask)
 	o.notify(destroyEvent, loc, 1, wholeEntity)
-	o.store.guard.mutable("Remove")
+	return o.store.guard.stillMutable("Remove")
 }
 
 // notifyRemovals is notifyRemoval for all entities of t. If t is the archetype without components,
@@ -318,8 +318,7 @@ func (o *observers) notifyLoss(op string, loc uint32, to *table) error {
 		o.store.listSpare(to)
 	}
 	o.notify(removeEvent, loc, 1, lost)
-	o.store.guard.mutable(op)
-	return nil
+	return o.store.guard.stillMutable(op)
 }
 
 // notifyLosses is notifyLoss for all rows of src, after space was reserved in to. It releases the space

@@ -215,7 +215,11 @@ func (r Relation[T]) RemoveTree(e Entity) int {
 	w.tree = tree
 	n := 0
 	for i := len(tree) - 1; i >= 0; i-- {
-		if w.destroy(tree[i]) {
+		alive, err := w.destroy(tree[i])
+		if err != nil {
+			w.guard.refuse("Remove")
+		}
+		if alive {
 			n++
 		}
 	}

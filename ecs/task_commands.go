@@ -135,7 +135,7 @@ func (cmd *Commands) spawnPlaceholder(i int) error {
 	op.kind, cmd.resolved[op.e.index&^placeholderBit] = commandSpawn, e
 	if w.observers.observed != 0 {
 		w.observers.notifyCreated(loc, 1, mask{})
-		w.guard.mutable("Apply")
+		return w.guard.stillMutable("Apply")
 	}
 	return nil
 }

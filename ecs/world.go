@@ -262,24 +262,29 @@ func (w *World) Len() int { return int(w.store.index.live) }
 // change: it panics with a [*memory.Misuse] if the world is locked.
 func (w *World) Remove(e Entity) bool {
 	w.guard.mutable("Remove")
-	alive := w.destroy(e)
+	alive, err := w.destroy(e)
+	if err != nil {
+		w.guard.refuse("Remove")
+	}
 	w.store.freePending()
 	return alive
 }
 
-// destroy is Remove without freeing pending blocks.
-func (w *World) destroy(e Entity) bool {
+// destroy is Remove without freeing pending blocks. It returns an error if an observer closed the allocator.
+func (w *World) destroy(e Entity) (alive bool, err error) {
 	r := w.store.index.find(e)
 	if r == nil {
-		return false
+		return false, nil
 	}
 	if w.observers.observed != 0 {
-		w.observers.notifyRemoval(r.loc)
+		if err := w.observers.notifyRemoval(r.loc); err != nil {
+			return false, err
+		}
 	}
 	loc := r.loc
 	w.store.index.release(e.index, r)
 	w.store.vacate(loc)
-	return true
+	return true, nil
 }
 
 // NewEntity creates an entity without components. The error wraps [ErrLimit], or the error of the allocator or of
