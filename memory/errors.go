@@ -51,7 +51,7 @@ func (e *Exhausted) Is(target error) bool { return target == ErrOutOfMemory }
 // Unwrap returns Cause, which may be nil.
 func (e *Exhausted) Unwrap() error { return e.Cause }
 
-// Misuse is the value of a panic about a wrong call: a double free, a foreign or interior pointer, a free out of
+// A *Misuse is the value of a panic about a wrong call: a double free, a foreign or interior pointer, a free out of
 // order, use after Close. Unless the comment of the call says otherwise, the call panics before it changes anything.
 // So a program that recovers can continue to use the allocator.
 type Misuse struct {

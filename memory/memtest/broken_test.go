@@ -44,6 +44,17 @@ func TestFaulty_CountsWhatTheSourceFailsToRelease(t *testing.T) {
 	}
 }
 
+func TestFaulty_UnwatchCountsOnce(t *testing.T) {
+	f := &Faulty{Source: page.Default()}
+	f.Watch(func() {})
+	unwatch := f.Watch(func() {})
+	unwatch()
+	unwatch() // page.Watched: it does nothing
+	if n := f.Watched(); n != 1 {
+		t.Errorf("%d functions are registered, one of two was removed", n)
+	}
+}
+
 func TestFaulty_FailsTheCallItIsTold(t *testing.T) {
 	for _, forGood := range []bool{false, true} {
 		src := NewFaulty()

@@ -3,6 +3,7 @@ package memtest
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/page"
@@ -115,7 +116,8 @@ func (f *Faulty) Watch(lost func()) (unwatch func()) {
 		}
 	}
 	f.watched++
-	return func() { f.watched--; under() }
+	var once sync.Once
+	return func() { once.Do(func() { f.watched--; under() }) }
 }
 
 // Watched returns the number of functions that Watch has registered and that were not removed. A closed allocator

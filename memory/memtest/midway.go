@@ -19,8 +19,9 @@ type Sudden struct {
 	tb    testing.TB
 }
 
-// NewSudden returns a Sudden with size bytes of [page.Default]. The parameter `at` is the number of the call that
-// ends the source, from 1. If it is 0, the source does not end. If the memory cannot be reserved, the test ends.
+// NewSudden returns a Sudden with size bytes of [page.Default]. The parameter `at` is the number, from 1, of the call
+// of Commit or Decommit that ends the source. If `at` is 0, the source does not end by itself. If the memory cannot
+// be reserved, the test ends.
 func NewSudden(tb testing.TB, size uintptr, at int) *Sudden {
 	tb.Helper()
 	return &Sudden{Mortal: NewMortal(tb, nil, size), At: at, tb: tb}

@@ -41,7 +41,7 @@ func (r *Meter) Marked(which int) bool {
 	return r.marks[which].rows != nil
 }
 
-// Unmark removes the marks A and B, which Mark has set.
+// Unmark removes the marks A and B. Changes then returns false.
 func (r *Meter) Unmark() { r.marks[A].rows, r.marks[B].rows = nil, nil }
 
 // A Change is the difference of a row between two marks.

@@ -14,8 +14,8 @@ type Options struct {
 	Prefault bool
 }
 
-// Granted counts the bytes that were committed with the [Options] of a source since the source was made. Bytes that
-// were decommitted later are included.
+// Granted counts the bytes on which the [Options] of a source had an effect since the source was made. Each effect
+// has a count of its own, so a byte may be in two counts. Bytes that were decommitted later are included.
 type Granted struct {
 	Huge      uint64 // bytes for which the kernel accepted the advice; the kernel may still have no free pages of 2 MiB
 	Populated uint64 // bytes that the kernel faulted in

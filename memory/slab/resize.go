@@ -16,8 +16,9 @@ import (
 // A block above MaxSize is resized by Config.Large, to a size above MaxSize, if Large is a memory.Resizer. If Large
 // is no Resizer, or newSize is not above MaxSize, Resize returns false.
 //
-// Misuse panics with a *memory.Misuse, as in Free. A nil p is misuse, too. If Large is no Resizer, Resize calls only
-// Owns and SizeOf of Large, and detects the misuse that these two detect. Cost: a few table lookups.
+// Misuse panics with a *memory.Misuse, as in Free. A nil p is misuse, too. If oldSize is above MaxSize and p is
+// outside the reservation, Large checks p and oldSize. If Large is no Resizer, its Owns and SizeOf check them. Cost:
+// a few table lookups.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	if h.base != nil && h.large != nil && oldSize > h.maxSize() && !h.mem.Contains(p) {

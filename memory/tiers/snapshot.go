@@ -66,8 +66,8 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 	return all
 }
 
-// Snapshot fills s, on the game goroutine. Once s.Tags has space for all tags, Snapshot does not allocate. So an
-// overlay may call Snapshot every frame.
+// Snapshot fills s, on the game goroutine. Once s.Tags has space for all tags and the row of untagged memory,
+// Snapshot does not allocate. So an overlay may call Snapshot every frame.
 func (m *Manager) Snapshot(s *Snapshot) {
 	tags := s.Tags[:0]
 	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.Inspect().InLevel(), Go: m.pacer.Stats(), RSS: m.rss.read()}

@@ -50,7 +50,7 @@ func (v *WorkerTag) of(op string) *Worker {
 	return v.w
 }
 
-// Alloc is Worker.Alloc for a block that counts under the tag.
+// Alloc is Worker.Alloc for a block that counts under the tag if Config.Tags is set.
 func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w := v.of("Alloc")
 	v.owner.Touch()

@@ -40,8 +40,9 @@ const (
 )
 
 // A Writer writes a trace. Each chunk is one Write of the io.Writer. An error of the io.Writer and Config.Limit stop
-// the recording: Err and Close return the error. The Writer drops all events after that, and after Close. Only Append
-// and Copy report this. Alloc still numbers the blocks of dropped events.
+// the recording: Err and Close return the error. The Writer drops the events of the failed chunk and all later
+// events, and all events after Close. Only Append and Copy report this. Alloc still numbers the blocks of dropped
+// events.
 //
 // The caller must name only live blocks. The Writer does not check that. Sizes above 2^62 are recorded as 2^62, and
 // tiers above 15 as 15.
