@@ -466,6 +466,27 @@ func TestObserver_WhoseAllocatorClosesTheWorld(t *testing.T) {
 	}
 }
 
+func TestObserver_RemovalsReturnErrClosed(t *testing.T) {
+	for name, remove := range map[string]func(w *World, pos Component[position], e Entity) error{
+		"Component.Remove": func(_ *World, pos Component[position], e Entity) error { _, err := pos.Remove(e); return err },
+		"Map.Remove": func(w *World, _ Component[position], e Entity) error {
+			_, err := NewMap1[position](w).Remove(e)
+			return err
+		},
+	} {
+		mem := &tellingMemory{testMemory: newTestMemory(t)}
+		w, _, _, es := populated(t, mem)
+		pos := mustRegisterTest[position](t, w)
+		pos.OnRemove(func(Entity, *position) { mem.close() })
+		if err := remove(w, pos, es[5]); !errors.Is(err, memory.ErrClosed) || w.Alive(es[5]) || w.Check() != nil {
+			t.Errorf("%s: %v, %v", name, err, w.Check())
+		}
+		if err := w.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestObserver_CommandsGivenDuringApplyAreCarriedOutByIt(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
 	pos, br := mustRegisterTest[position](t, w), mustRegisterTest[brain](t, w)
