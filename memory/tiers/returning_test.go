@@ -211,7 +211,7 @@ func TestReturn_FootprintFallsAfterAPeak(t *testing.T) {
 // Loads that are steady, or repeat within the window, make no system call once they have had their first waves.
 func TestReturn_RepeatingLoadsMakeNoCalls(t *testing.T) {
 	n := 10_000
-	if testenv.Short() {
+	if testenv.Brief() {
 		n = 1_300
 	}
 	wave := func(period int, share float64) func(int) uintptr {
@@ -231,7 +231,7 @@ func TestReturn_RepeatingLoadsMakeNoCalls(t *testing.T) {
 		"sine":     func(f int) uintptr { return uintptr((5 + 4*math.Sin(float64(f)*2*math.Pi/500)) * (1 << 20)) },
 	} {
 		for _, lo := range []float64{100, 5000} {
-			if testenv.Short() && (lo == 100) != (name == "sawtooth") {
+			if testenv.Brief() && (lo == 100) != (name == "sawtooth") {
 				continue
 			}
 			name := fmt.Sprintf("%s/%.0f", name, lo)

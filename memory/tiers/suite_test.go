@@ -103,7 +103,7 @@ func (w workerOf) Close() error { return w.m.Close() }
 func (w workerOf) Check() error { return w.m.Check() }
 
 func TestSuite(t *testing.T)         { memtest.Each(t, subjects, memtest.Run) }
-func TestSuite_Options(t *testing.T) { memtest.Each(t, options, memtest.Run) }
+func TestSuite_Options(t *testing.T) { memtest.Each(t, testenv.Some(options, "Slab to 64 KiB"), memtest.Run) }
 
 func TestFaults(t *testing.T) { memtest.Each(t, testenv.Some(subjects, "Worker"), memtest.Faults) }
 
