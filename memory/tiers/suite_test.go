@@ -102,8 +102,10 @@ type workerOf struct {
 func (w workerOf) Close() error { return w.m.Close() }
 func (w workerOf) Check() error { return w.m.Check() }
 
-func TestSuite(t *testing.T)         { memtest.Each(t, subjects, memtest.Run) }
-func TestSuite_Options(t *testing.T) { memtest.Each(t, testenv.Some(options, "Slab to 64 KiB"), memtest.Run) }
+func TestSuite(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
+func TestSuite_Options(t *testing.T) {
+	memtest.Each(t, testenv.Some(options, "Slab to 64 KiB"), memtest.Run)
+}
 
 func TestFaults(t *testing.T) { memtest.Each(t, testenv.Some(subjects, "Worker"), memtest.Faults) }
 
