@@ -88,7 +88,7 @@ var gallery = []broken{
 	}},
 	{"a block that is not aligned",
 		[]string{"BadAlignmentIsRefused", "EachCallFailsForGood", "EachCallFailsOnce", "EachCallPanics",
-			"LargestFreeIsTrue", "RandomProgram", "SizesAndAlignments", "StatsAreTrue"}, func(x *tampered) {
+			"RandomProgram", "SizesAndAlignments", "StatsAreTrue"}, func(x *tampered) {
 			x.alloc = func(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 				return x.Heap.Alloc(size, min(align, 2048))
 			}
