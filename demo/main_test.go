@@ -255,6 +255,21 @@ func TestBudget_ATenthOfEverythingIsPlayable(t *testing.T) {
 	}
 }
 
+// The drawing is not a part of the state: how much of it has space does not change the hash.
+func TestBudget_AShortViewLeavesTheHashAsItIs(t *testing.T) {
+	hash := func(args ...string) string {
+		code, stdout, stderr := demo(append(args, "-headless", "-ticks", "60", "-seed", "7", "-hash")...)
+		_, hash, found := strings.Cut(stdout, "\nhash ")
+		if code != 0 || !found {
+			t.Fatalf("exit %d: %s%s", code, stdout, stderr)
+		}
+		return hash
+	}
+	if plain, short := hash(), hash("-budget", "static=0.1"); plain != short {
+		t.Errorf("hash %s, and %s with -budget static=0.1", plain, short)
+	}
+}
+
 func TestWithoutADisplayItSaysSoAndPlaysHeadless(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		return // elsewhere there is always one

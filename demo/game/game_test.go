@@ -92,3 +92,23 @@ func TestHash_IsTheSameInAnyHeap(t *testing.T) {
 		h.check(t)
 	}
 }
+
+// A static tier that is too small for the drawing is a fact of the view. So is a large tier too small for soot.
+func TestHash_IsTheSameIfOnlyTheViewIsShort(t *testing.T) {
+	cfg := Config{Seed: 7, Heat: 5, Quads: 8192}
+	want := newGame(t, cfg).hashes(t, 60)
+	m := small()
+	m.Budget[tiers.Static] = 64 << 10
+	h := newHost(t, cfg, m, "ember")
+	h.soot.reset()
+	h.Lost.Soot++
+	for i, x := range h.hashes(t, len(want)) {
+		if x != want[i] {
+			t.Fatalf("tick %d: hash %x, and %x with a full view", i+1, x, want[i])
+		}
+	}
+	if h.Lost.Quads == 0 {
+		t.Errorf("the view is not short: lost %+v", h.Lost)
+	}
+	h.check(t)
+}

@@ -76,7 +76,7 @@ func TestLost_CountsWhatAFullTierCosts(t *testing.T) {
 		{"nobody is chilled", false, func() { marks(1) }, 0, func() { done(t, g.cast.chill(g, id)) }, Lost{Enemies: 1}, func() bool { return g.Statuses() == [StatusKinds]int{} }},
 		{"no mine", false, func() { g.Gifts[GiftMines] = 1 }, 0, func() { g.arms.layMines(g) }, Lost{Lists: 1}, func() bool { return len(g.Mines()) == 0 }},
 		{"no fire, and no scorched ground", false, func() { g.arms.mines.push(Mine{P: middle}) }, 0, func() { done(t, g.arms.trip(g)) }, Lost{Lists: 1, Scorch: 1}, func() bool { return len(g.Mines()) == 0 && len(g.Fires()) == 0 }},
-		{"no soot", true, nil, 0, func() { g.soot.begin(g) }, Lost{Scorch: 1}, func() bool { return g.Soot().Cells == nil }},
+		{"no soot", true, nil, 0, func() { g.soot.begin(g) }, Lost{Soot: 1}, func() bool { return g.Soot().Cells == nil }},
 		{"no texts of scores", false, nil, -1, func() { g.popups.texts = nil; g.popups.add(g, middle, 5) }, Lost{Popups: 1}, nil},
 		{"no more embers", false, nil, -1, func() {
 			for range emberMost + 2 {

@@ -33,7 +33,7 @@ func (s *Soot) begin(g *Game) {
 			return
 		}
 	}
-	g.Lost.Scorch++
+	g.Lost.Soot++
 }
 
 func (s *Soot) reset() {

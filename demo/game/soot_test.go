@@ -64,7 +64,7 @@ func TestSoot_IsAsFineAsThereIsSpace(t *testing.T) {
 		s.tracer.g = s.Game
 		s.clear()
 		soot := s.Soot()
-		if soot.Unit != c.unit || s.Lost.Scorch != c.lost || (soot.Cells == nil) != (c.unit == 0) {
+		if soot.Unit != c.unit || s.Lost.Soot != c.lost || (soot.Cells == nil) != (c.unit == 0) {
 			t.Errorf("%d bytes: cells of %d units, want %d; lost %+v", c.budget, soot.Unit, c.unit, s.Lost)
 		}
 		if c.unit > 0 && (soot.Side != realm.World/c.unit || len(soot.Cells) != soot.Side*soot.Side) {

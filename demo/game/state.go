@@ -107,9 +107,11 @@ type Cooldowns struct {
 	mine float32 // seconds until the next mine
 }
 
-// Lost counts what full tiers have cost the game.
+// Lost counts what full tiers have cost the game. Quads and Soot are facts of the view: no rule reads what is lost there,
+// and the hash excludes them.
 type Lost struct {
-	Quads, Enemies, Shots, Pickups, Embers, Grids, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int
+	Quads, Soot                                                                                                int
+	Enemies, Shots, Pickups, Embers, Grids, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int
 }
 
 // hash adds every field, in an order that the golden hashes are made of.
@@ -160,20 +162,24 @@ func (s *State) hash(h *engine.Hasher) {
 	h.Uint64(s.begun)
 }
 
-// LostKinds is how many things Lost counts.
-const LostKinds = 15
+// LostKinds is how many things Lost counts, and lostInView how many of them, the first ones, are facts of the view.
+const (
+	LostKinds  = 16
+	lostInView = 2
+)
 
 // LostNames are the player's words for the counts of Lost, in the order of Counts.
-var LostNames = [LostKinds]string{"DRAWING", "ENEMIES", "SHOTS", "PICKUPS", "EMBERS", "COLLISIONS", "HITS", "SCORES", "TRAILS", "SCORCHED GROUND",
+var LostNames = [LostKinds]string{"DRAWING", "SOOT", "ENEMIES", "SHOTS", "PICKUPS", "EMBERS", "COLLISIONS", "HITS", "SCORES", "TRAILS", "SCORCHED GROUND",
 	"KINDS OF ENEMIES", "WAYS", "WALLS", "LISTS", "MARKS"}
 
 // Counts returns all that was lost, in the order of the declaration.
 func (l *Lost) Counts() [LostKinds]int {
-	return [...]int{l.Quads, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks}
+	return [...]int{l.Quads, l.Soot, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks}
 }
 
 func (l *Lost) hash(h *engine.Hasher) {
-	for _, n := range l.Counts() {
+	counts := l.Counts()
+	for _, n := range counts[lostInView:] {
 		h.Int(n)
 	}
 }

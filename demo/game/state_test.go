@@ -80,6 +80,9 @@ func flip(v reflect.Value) bool {
 	return true
 }
 
+// inView has the leaves of State that are facts of the view, and so not in the hash.
+var inView = map[string]bool{"State.Lost.Quads": true, "State.Lost.Soot": true}
+
 func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 	g := rich(t)
 	want, seen := g.Hash(), 0
@@ -99,8 +102,8 @@ func TestHash_SeesEveryFieldOfTheState(t *testing.T) {
 				t.Errorf("%s is a %v: nothing that can be saved or hashed", path, leaf.Kind())
 				return
 			}
-			if g.Hash() == want {
-				t.Errorf("the hash does not see %s", path)
+			if same := g.Hash() == want; same != inView[path] {
+				t.Errorf("%s is in the hash: %t; is it a fact of the view: %t", path, !same, inView[path])
 			}
 			leaf.Set(old)
 			seen++
