@@ -48,6 +48,10 @@ func (e *FullError) Is(target error) bool { return target == ErrAtlasFull }
 type AtlasConfig struct {
 	Page    int // side of the page in texels: 512, 1024, 2048 or 4096; 0 means 2048
 	Regions int // 1 to 65536: ids are 0 to Regions-1; 0 means 1024
+
+	// Texels, if not nil, receives a copy of the page: 4·Page·Page bytes, rows from the top, premultiplied RGBA. It is
+	// for programs that draw batches without a GPU, for example in tests. The atlas keeps the slice.
+	Texels []byte
 }
 
 // A page receives pixels: the GPU's, or a test's.
@@ -91,6 +95,9 @@ func NewAtlas(cfg AtlasConfig) (*Atlas, error) {
 	if cfg.Page < MinPage || cfg.Page > MaxPage || cfg.Page&(cfg.Page-1) != 0 {
 		return nil, fmt.Errorf("render: atlas page of %d texels; allowed are %d, %d, %d and %d", cfg.Page, MinPage, 2*MinPage, DefaultPage, MaxPage)
 	}
+	if want := 4 * cfg.Page * cfg.Page; cfg.Texels != nil && len(cfg.Texels) != want {
+		return nil, fmt.Errorf("render: atlas with %d bytes of Texels; a page of %d×%d takes %d", len(cfg.Texels), cfg.Page, cfg.Page, want)
+	}
 	return newAtlas(cfg, &gpuPage{size: cfg.Page})
 }
 
@@ -98,6 +105,9 @@ func newAtlas(cfg AtlasConfig, p page) (*Atlas, error) {
 	cfg.Regions = cmp.Or(cfg.Regions, 1024)
 	if cfg.Regions < 1 || cfg.Regions > 1<<16 {
 		return nil, fmt.Errorf("render: atlas with %d regions; allowed are 1 to %d", cfg.Regions, 1<<16)
+	}
+	if cfg.Texels != nil {
+		p = &copiedPage{p, cfg.Texels, cfg.Page}
 	}
 	a := &Atlas{
 		page:    p,

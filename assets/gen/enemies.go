@@ -2,7 +2,8 @@ package main
 
 import "math"
 
-// The three small enemies. Each has one idea for its outline: drifter a disc with threads, lancer an arrow, swarm a wasp.
+// The three small enemies. Each has one idea for its outline: the drifter a disc with threads, the lancer a
+// needle, the swarm a moth of four blades.
 
 var enemyPictures = []picture{
 	{"drifter", 80, 80, sprite, soon, drifter},
@@ -84,63 +85,60 @@ func drifterCore(p vec) ink {
 	return k
 }
 
+// The lancer is a needle: three times as long as it is wide.
 var (
-	lancerHead  = from(43, 0).line(-7, 30).line(3, 7).line(3, 0).symmetric()
-	lancerBlade = from(35, 0).line(4, 17).line(11, 0).symmetric()
-	lancerFin   = from(-12, 3).line(-22, 5).line(-43, 24).line(-43, 18).line(-33, 2)
+	lancerHead  = from(43, 0).line(0, 15).line(9, 4).line(9, 0).symmetric()
+	lancerBlade = from(36, 0).line(9, 8).line(14, 0).symmetric()
+	lancerFin   = from(-20, 3).line(-30, 5).line(-43, 15).line(-43, 10).line(-36, 2)
 )
 
 func lancer(p vec) ink {
 	m := p.mirrored()
 	head, fin := polygon(p, lancerHead), polygon(m, lancerFin)
-	shaft := box(p, vec{-12, 0}, vec{24, 5}, 2)
+	shaft := box(p, vec{-14, 0}, vec{28, 4.5}, 2)
 	body := min(head, fin, shaft)
 
 	var k ink
 	k.paint(0.02, 0.9*fill(body-2.6))
-	k.paint(0.42, fill(shaft))
-	k.paint(0.10, fill(math.Abs(math.Mod(p.x+60, 8)-4)-1)*fill(shaft))
-	k.paint(mix(0.40, 0.85, falloff(-fin, 4)), fill(fin))
-	k.paint(mix(0.42, 0.62, step(0, 30, p.x)), fill(head))
-	k.light(0.5 * falloff(-head, 4.5) * fill(head))
-	blade := polygon(p, lancerBlade)
-	k.paint(0.10, fill(blade-1.8)*fill(head))
-	k.paint(mix(0.55, 1, step(8, 30, p.x)), fill(blade))
+	k.paint(0.62, fill(shaft))
+	k.paint(0.14, fill(math.Abs(math.Mod(p.x+60, 10)-5)-1)*fill(shaft))
+	k.paint(mix(0.55, 0.9, falloff(-fin, 4)), fill(fin))
+	k.paint(mix(0.6, 0.85, step(0, 30, p.x)), fill(head))
+	k.light(0.4 * falloff(-head, 3.5) * fill(head))
+	k.paint(1, fill(polygon(p, lancerBlade)))
 	return k
 }
 
 func lancerCore(p vec) ink {
 	var k ink
-	eye := taper(p, vec{12, 0}, vec{31, 0}, 3.4, 0.4)
-	k.glow(0.55 * halo(max(eye, 0), 15))
-	k.glow(0.95 * falloff(eye, 4))
-	k.glow(0.35 * falloff(taper(p, vec{-34, 0}, vec{4, 0}, 0.4, 1.2), 3))
-	k.glow(0.75 * halo(circle(p, vec{-35, 0}, 1.5), 9))
+	eye := taper(p, vec{12, 0}, vec{34, 0}, 2.6, 0.4)
+	k.glow(0.5 * halo(max(eye, 0), 12))
+	k.glow(0.95 * falloff(eye, 3))
+	k.glow(0.35 * falloff(taper(p, vec{-36, 0}, vec{4, 0}, 0.4, 1.2), 3))
+	k.glow(0.6 * halo(circle(p, vec{-38, 0}, 1.5), 8))
 	return k
 }
 
-var (
-	swarmBody = from(16, 0).curve(8, 2, 5, 5.5).curve(-2, 8, -8, 4).line(-16, 0).symmetric()
-	swarmWing = from(5, 3).curve(0, 14, -11.5, 15.8).curve(-9, 8, -5, 3)
-)
+// The swarm is a moth of four blades, the front ones longer.
+func swarmBlades(m vec) float64 {
+	return min(taper(m, vec{1, 1}, vec{11, 14.5}, 4.4, 1), taper(m, vec{-1, 1}, vec{-12, 12}, 4, 1))
+}
 
 func swarm(p vec) ink {
-	body, wing := polygon(p, swarmBody), polygon(p.mirrored(), swarmWing)
+	blades, body := swarmBlades(p.mirrored()), circle(p, vec{}, 5)
 
 	var k ink
-	k.paint(0.02, 0.85*fill(min(body, wing)-1.4))
-	k.paint(0.55, fill(wing))
-	k.light(0.4 * falloff(-wing, 3) * fill(wing))
-	k.paint(0.05, fill(body-1.2)*fill(wing))
-	k.paint(mix(0.65, 1, step(-6, 12, p.x)), fill(body))
-	k.paint(0.12, fill(math.Abs(p.x+6)-1.3)*fill(body))
+	k.paint(0.02, 0.9*fill(min(blades, body)-1.6))
+	k.paint(mix(0.75, 0.4, step(4, 17, p.length())), fill(blades))
+	k.light(0.35 * falloff(-blades, 2) * fill(blades))
+	k.paint(0.06, fill(body))
+	k.paint(1, fill(body+2))
 	return k
 }
 
 func swarmCore(p vec) ink {
 	var k ink
-	body := taper(p, vec{-3, 0}, vec{9, 0}, 2.2, 0.6)
-	k.glow(0.7 * halo(max(body, 0), 9))
-	k.glow(0.95 * falloff(body, 2.5))
+	k.glow(0.5 * halo(circle(p, vec{}, 3), 8))
+	k.glow(0.9 * falloff(circle(p, vec{}, 2), 2.5))
 	return k
 }

@@ -76,13 +76,14 @@ func (f *flat) draw(v *View) {
 	}
 	f.bodies(v)
 	soft, orb, bullet := v.atlas.Soft(), v.region(v.ids.orb, v.atlas.Soft()), v.region(v.ids.bullet, v.atlas.Soft())
-	hot := v.pal[3].Mix(v.pal[4], 0.6).Light(1)
-	glow, dim := v.pal[3].Light(0.35), v.pal[2].Light(0.5)
+	hot, glow, dim := v.ours().Mix(white, 0.45).Light(1), v.ours().Light(0.35), v.pal[2].Light(0.5)
+	beat := 12 + v.pulse(11, 1.6)
 	for i := range f.shots {
 		s := &f.shots[i]
 		if s.hostile {
-			q.Sprite(soft, s.p[0], s.p[1], 22, 22, 0, dim)
-			q.Sprite(orb, s.p[0], s.p[1], 11, 11, 0, v.pal[4])
+			q.Sprite(soft, s.p[0], s.p[1], 26, 26, 0, dim)
+			q.Ring(s.p[0], s.p[1], 4, 8, 0, 8, night.Fade(0.9))
+			q.Sprite(orb, s.p[0], s.p[1], beat, beat, 0, v.pal[4])
 			continue
 		}
 		dir := s.v.Normalize()
@@ -125,19 +126,24 @@ func (f *flat) bodies(v *View) {
 			cores[k] = v.atlas.Lookup(v.ids.core[k])
 		}
 	}
-	halo := v.pal[2].Light(0.4)
+	var wears [realm.EnemyKinds]wear
+	var tint, halo [realm.EnemyKinds]render.Color
+	for k := range wears {
+		wears[k] = wearOf(realm.Enemy(k))
+		tint[k], halo[k] = v.pal[wears[k].from].Mix(v.pal[wears[k].to], wears[k].mix), v.pal[2].Light(wears[k].glow)
+	}
 	for i := range f.seen {
 		e := &f.seen[i]
-		p, size, flash := e.P, game.SizeOf(e.Kind), min(1, e.Flash)
+		p, size, flash, w := e.P, game.SizeOf(e.Kind), min(1, e.Flash), &wears[e.Kind]
 		if e.Kind == realm.Warden {
 			flash *= 0.35
 		}
-		c := v.pal[2].Mix(white, flash)
+		c := tint[e.Kind].Mix(white, flash)
 		if e.Elite {
 			size *= 1.35
 		}
 		if e.Chilled {
-			c = c.Mix(render.Color{R: 0.5, G: 0.8, B: 1, A: 1}, 0.6)
+			c = c.Mix(frost, 0.6)
 		}
 		if e.Shielded {
 			q.Ring(p[0], p[1], size*0.62, 1.5, v.time*2, 8, v.pal[4].Light(0.8))
@@ -145,11 +151,19 @@ func (f *flat) bodies(v *View) {
 		if e.Burning {
 			q.Sprite(soft, p[0], p[1], size*2, size*2, 0, v.pal[3].Light(0.6))
 		}
-		q.Sprite(soft, p[0], p[1], size*2.6, size*2.6, 0, halo)
-		q.Sprite(body[e.Kind], p[0], p[1], size, size, e.Angle, c)
+		q.Sprite(soft, p[0], p[1], size*w.wide, size*w.wide, 0, halo[e.Kind])
+		if e.Elite {
+			q.Ring(p[0], p[1], size*0.74, 4.5, -v.time*1.7, 3, night.Fade(0.8))
+			q.Ring(p[0], p[1], size*0.74, 2.2, -v.time*1.7, 3, v.pal[4])
+		}
+		high := size
+		if w.swell > 0 {
+			high *= 1 + w.swell*engine.Sin(v.time*w.beat+float32(e.Phase))
+		}
+		q.Sprite(body[e.Kind], p[0], p[1], size, high, e.Angle, c)
 		if lit[e.Kind] {
 			glow := 0.8 + 0.2*engine.Sin(v.time*7+float32(e.Phase))
-			q.Sprite(cores[e.Kind], p[0], p[1], size, size, e.Angle, core[e.Kind].Light(glow+e.Flash))
+			q.Sprite(cores[e.Kind], p[0], p[1], size, high, e.Angle, core[e.Kind].Light(glow+e.Flash))
 		}
 		if e.Marks != 0 {
 			f.rare(v, func() { v.marks(e, size) })

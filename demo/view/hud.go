@@ -13,65 +13,33 @@ var (
 	dim   = render.Color{R: 0.72, G: 0.68, B: 0.66, A: 1}
 )
 
-// hud writes score and multiplier, hull, seals, heat, embers and memory at the edges. Above and below these are the
-// edges of the window. Left and right they are those of the logical screen: a wide screen may have a camera there,
-// or be held in two hands.
+// hud draws score and multiplier, hull, seals, heat, embers and memory inside the safe rectangle. Each has a plate of
+// its own, as the horde is as bright as the figures.
 func (v *View) hud() {
 	if v.titled() { // a title lies over no banner, and a table of figures over no other
 		return
 	}
-	g, q, top := v.s.Game, &v.quads, v.reach.lo[1]
-	v.text = render.AppendInt(v.text[:0], g.Score, 0)
-	q.TextBytes(v.font, 10, top+8, 2, v.pal[4], v.text)
-	if g.Multiplier > 1 {
-		v.text = render.AppendInt(append(v.text[:0], "x"...), int64(g.Multiplier), 0)
-		q.TextBytes(v.font, 10, top+34, 1, v.pal[3], v.text)
-	}
-	for i := range g.Player.Most {
-		c := v.pal[3]
-		if i >= g.Player.Hull {
-			c = v.pal[1].Fade(0.8)
-		}
-		q.Rect(10+float32(i)*11, v.reach.hi[1]-16, 9, 5, c)
-	}
-	q.TextRight(v.font, Width-10, top+8, 1, dim.Fade(0.9), g.Realm.Info.Title)
-	v.progress()
+	at := v.safe()
+	v.scores(at.lo)
+	v.hullGauge(vec{at.lo[0], at.hi[1]})
+	v.progress(vec{at.hi[0], at.lo[1]})
+	v.emberGauge(vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]})
+	v.memoryGauge(at.hi)
 	v.drawMap()
 	v.compass()
 	v.offers()
-	v.breath()
 	v.shortage()
 	v.absence(v.s.Ground.Missing())
-	if share, ok := g.Boss(); ok {
-		q.Rect(Width/2-120, top+14, 240, 4, v.pal[1])
-		q.Rect(Width/2-120, top+14, 240*share, 4, v.pal[3])
-		q.TextCentre(v.font, Width/2, top+20, 1, dim, "WARDEN")
+	if share, ok := v.s.Game.Boss(); ok {
+		v.bossGauge(vec{(at.lo[0] + at.hi[0]) / 2, at.lo[1]}, share)
 	}
 	v.banner()
 }
 
-// progress shows the seals, the heat, and the bar that embers fill.
-func (v *View) progress() {
-	g, q, top, foot := v.s.Game, &v.quads, v.reach.lo[1], v.reach.hi[1]
-	for i := range g.Seals {
-		s := &g.Seals[i]
-		x := Width - 16 - float32(i)*14
-		c := v.pal[3]
-		if s.Broken {
-			c = v.pal[1]
-		}
-		q.Ring(x, top+30, 5, 1.5, 0, 6, c)
-		if !s.Broken {
-			k := float32(s.HP) / float32(g.SealMost())
-			q.Rect(x-2, top+32-4*k, 4, 4*k, c.Mix(white, s.Flash))
-		}
-	}
-	const wide = 60
-	q.Rect(Width-10-wide, top+40, wide, 3, v.pal[1])
-	q.Rect(Width-10-wide, top+40, wide*g.Heat/game.HeatMost, 3, v.pal[2].Mix(v.pal[4], g.Heat/game.HeatMost))
-	const long = 160
-	q.Rect(Width/2-long/2, foot-8, long, 3, v.pal[1])
-	q.Rect(Width/2-long/2, foot-8, long*g.Bar(), 3, v.pal[4])
+// safe is where the HUD lies. Above and below these are the edges of the window. Left and right they are those of the
+// logical screen: a wide screen may have a camera there, or be held in two hands.
+func (v *View) safe() reach {
+	return reach{vec{10, v.reach.lo[1] + 8}, vec{Width - 10, v.reach.hi[1] - 8}}
 }
 
 // compass draws an arrow on an ellipse around the ship, towards the next goal, while that is out of sight. At the
@@ -116,41 +84,12 @@ func (v *View) offers() {
 	}
 	const wide, high = 150, 34
 	for i, k := range g.Offer {
-		x, y := float32(Width/2-wide*3/2-8+i*(wide+8)), v.reach.hi[1]-16-high
+		x, y := float32(Width/2-wide*3/2-8+i*(wide+8)), v.reach.hi[1]-26-high
 		q.Rect(x, y, wide, high, render.Color{A: 0.7})
 		q.Border(x, y, wide, high, 1, v.pal[3])
 		v.text = append(append(render.AppendInt(v.text[:0], int64(i+1), 0), ' '), game.GiftNames[k]...)
 		q.TextBytes(v.font, x+6, y+4, 1, v.pal[4], v.text)
 		q.Text(v.font, x+6, y+18, 1, dim, game.GiftTexts[k])
-	}
-}
-
-// breath is the game's own ornament: the pools of the last four seconds, which grow with every
-// spark and shrink as it dies. What a frame takes from its arena hardly moves. What has always been there in
-// these seconds is left out, or nothing would be seen to breathe.
-func (v *View) breath() {
-	var h [tiers.HistoryLen]float32
-	v.s.Mem.Inspect().History(tiers.Pools, &h)
-	const w, n = 80, 40
-	const of = tiers.HistoryLen / n // frames: not every one need have been drawn
-	var most [n]float32
-	top, low := float32(1024), float32(1e12)
-	for i := range most {
-		for _, used := range h[of*i : of*i+of] {
-			most[i] = max(most[i], used)
-		}
-		top = max(top, most[i]*1.02)
-		if most[i] > 0 {
-			low = min(low, most[i]*0.98)
-		}
-	}
-	top = max(top, low*1.15) // what is almost still looks so
-	q, foot := &v.quads, v.reach.hi[1]-10
-	q.Rect(Width-10-w, foot, w, 1, v.pal[1])
-	for i, used := range most {
-		k := max(0, (used-low)/(top-low))
-		x, y, c := Width-10-w+float32(i)*2, foot-14*k, v.pal[2].Light(0.25+0.5*float32(i)/n)
-		q.Gradient(x, y, 2, 14*k, c, c.Light(0.3))
 	}
 }
 

@@ -26,8 +26,8 @@ const (
 	mapTexels = 128 // a side
 	mapCells  = realm.Cells / mapTexels
 	mapSide   = 72 // logical pixels
-	mapTop    = 50
-	mapBelow  = 92 // and below a strip
+	mapTop    = 58
+	mapBelow  = 100 // and below a strip
 )
 
 // chart draws the walls of a new realm. If they do not fit the map has no walls.

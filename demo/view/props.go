@@ -43,8 +43,7 @@ func (v *View) prop(p session.Prop) {
 		v.quads.Sprite(v.atlas.Soft(), x, y+1, 14, 6, 0, render.Color{A: 0.35})
 		v.quads.Line(x, y, tx, ty, 2.2, v.pal[1].Mix(v.pal[2], 0.3))
 		glow := 0.55 + 0.15*engine.Sin(t*2.3)
-		v.quads.Sprite(v.atlas.Soft(), tx, ty, 44, 44, 0, v.pal[3].Light(0.4*glow))
-		v.quads.Sprite(v.atlas.Soft(), tx, ty, 10, 10, 0, v.pal[4].Light(glow))
+		v.quads.Sprite(v.atlas.Soft(), tx, ty, 76, 76, 0, v.pal[2].Light(0.3*glow)) // no core: it is no enemy
 	case 1: // crystals
 		v.quads.Sprite(v.atlas.Soft(), x, y+2, 18, 8, 0, render.Color{A: 0.35})
 		for i := range 3 {

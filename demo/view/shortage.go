@@ -1,6 +1,9 @@
 package view
 
-import "github.com/strata-go/strata/demo/game"
+import (
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/render"
+)
 
 // shortTime is how long a shortage is displayed, in ticks.
 const shortTime = 180
@@ -36,13 +39,16 @@ func (v *View) shortage() {
 	}
 	v.text = text
 	if len(text) > empty {
-		v.quads.TextBytes(v.font, 10, v.reach.lo[1]+50, 1, v.pal[3], text)
+		v.plate(8, v.reach.lo[1]+52, 6*float32(len(text))+4, 14)
+		v.quads.TextBytes(v.font, 10, v.reach.lo[1]+50, 1, render.Amber, text)
 	}
 }
 
 // absence displays that the ground is soft because its files cannot be read, for example from a server that is down.
 func (v *View) absence(missing int) {
 	if missing > 0 {
-		v.quads.Text(v.font, 10, v.reach.lo[1]+62, 1, v.pal[3], "GROUND DOES NOT COME: TRYING AGAIN")
+		const text = "GROUND DOES NOT COME: TRYING AGAIN"
+		v.plate(8, v.reach.lo[1]+68, 6*float32(len(text))+4, 14)
+		v.quads.Text(v.font, 10, v.reach.lo[1]+66, 1, render.Amber, text)
 	}
 }

@@ -60,6 +60,7 @@ type View struct {
 	timer   *meter.Timer
 	text    []byte
 	short   shortage
+	beacon  beacon
 	names   []string
 	mark    arena.Mark
 	drawn   uint64 // the manager's frame that mark belongs to
@@ -78,10 +79,12 @@ type ids struct {
 }
 
 // New makes the atlas and the font, and assigns the ids of the pictures.
-func New() (*View, error) {
+func New() (*View, error) { return newWith(render.AtlasConfig{}) }
+
+func newWith(cfg render.AtlasConfig) (*View, error) {
 	v := &View{text: make([]byte, 0, 256)}
 	var err error
-	if v.atlas, err = render.NewAtlas(render.AtlasConfig{}); err != nil {
+	if v.atlas, err = render.NewAtlas(cfg); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
 	}
 	if v.font, err = render.NewFont(v.atlas); err != nil {
@@ -181,6 +184,7 @@ func (v *View) Update() {
 	}
 	v.alive += 1.0 / 60
 	v.short.note(&v.s.Game.Lost)
+	v.beacon.note(&v.s.Game.Player)
 	v.chart()
 	g := v.s.Game
 	ahead := g.Player.Aim.Mul(26)
@@ -260,6 +264,7 @@ func (v *View) draw(f *render.Frame) {
 	v.begin(game.Signs, f.View())
 	v.port, v.reach, v.covered = f.Viewport, reachOf(f.Viewport), (v.Overlay.Bottom()-float32(f.Y))/f.Scale
 	if v.s.Playing() {
+		v.ship(f.Viewport)
 		v.hud()
 	} else {
 		v.loading()

@@ -82,6 +82,7 @@ func (v *View) paint() (world, hud int) {
 	v.above(window, false)
 	world += quads()
 	v.begin(game.Signs, window.View())
+	v.ship(window)
 	v.hud()
 	return world, quads()
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// world draws from the ground up: floor, scorch, trails, pickups, enemies, shots, the ship.
+// world draws from the ground up: floor, scorch, trails, pickups, enemies, shots. The ship lies over the particles.
 func (v *View) world(scene render.Viewport) {
 	v.seen.lo, v.seen.hi = v.cam.Bounds(scene)
 	old := v.quads.SetView(v.cam.View(scene))
@@ -26,7 +26,6 @@ func (v *View) world(scene render.Viewport) {
 	v.shots()
 	v.arms()
 	v.portal()
-	v.player()
 	v.quads.SetView(old)
 }
 
@@ -69,15 +68,20 @@ func (v *View) pickups() {
 		if k.Life < game.PickupFade && math.Mod(float64(k.Life), 0.24) < 0.1 {
 			return
 		}
-		bob := engine.Sin(v.time*4+p[0]) * 1.5
-		c := [game.PickupKinds]render.Color{v.pal[4], v.pal[3], v.pal[2].Mix(v.pal[4], 0.4)}[k.Kind]
-		rot := float32(0)
-		if k.Kind == game.PickupPower {
-			rot = -math.Pi / 2
-		}
-		v.quads.Sprite(v.atlas.Soft(), p[0], p[1]+bob, 40, 40, 0, c.Light(0.35+0.1*engine.Sin(v.time*6)))
-		v.quads.Sprite(v.region(v.ids.pickup[k.Kind], v.atlas.Placeholder()), p[0], p[1]+bob, 14, 14, rot, c)
+		v.pickup(vec{p[0], p[1] + engine.Sin(v.time*4+p[0])*1.5}, k.Kind)
 	})
+}
+
+// pickup draws a coin: a dark plate in a rim of the player's colour, unlike anything that hurts.
+func (v *View) pickup(p vec, k game.PickupKind) {
+	c, rot := v.ours(), float32(0)
+	if k == game.PickupPower {
+		rot = -math.Pi / 2
+	}
+	v.quads.Sprite(v.atlas.Soft(), p[0], p[1], 52, 52, 0, c.Light(0.5+v.pulse(6, 0.15)))
+	v.quads.Ring(p[0], p[1], 5.5, 11, 0, 0, night.Fade(0.9))
+	v.quads.Ring(p[0], p[1], 11, 1.6, 0, 0, c)
+	v.quads.Sprite(v.region(v.ids.pickup[k], v.atlas.Placeholder()), p[0], p[1], 15, 15, rot, white.Mix(c, 0.35))
 }
 
 func (v *View) enemies() {
@@ -90,8 +94,14 @@ func (v *View) enemies() {
 			v.tell(e)
 		}
 	})
-	d := v.dress()
-	g.EachSeen(func(e *game.Seen) { v.enemy(e, &d) })
+	d, ship, near := v.dress(), g.Player.P, 0
+	g.EachSeen(func(e *game.Seen) {
+		if engine.LengthSquared(e.P.Sub(ship)) < crowdReach*crowdReach {
+			near++
+		}
+		v.enemy(e, &d)
+	})
+	v.beacon.near = near
 	v.omens()
 }
 
@@ -99,35 +109,67 @@ func (v *View) enemies() {
 // thousands.
 type dress struct {
 	soft  render.Region
-	halo  render.Color
+	halo  [realm.EnemyKinds]render.Color
+	wide  [realm.EnemyKinds]float32 // the halo, in sizes of the picture
 	body  [realm.EnemyKinds]render.Region
+	tint  [realm.EnemyKinds]render.Color // of the body
 	core  [realm.EnemyKinds]render.Region
 	hue   [realm.EnemyKinds]render.Color // of the core
 	cored [realm.EnemyKinds]bool
 	glare [realm.EnemyKinds]float32 // how far a hit whitens it
+	swell [realm.EnemyKinds]float32 // how much it grows and shrinks
+	beat  [realm.EnemyKinds]float32 // how fast, in radians a second
 }
 
 func (v *View) dress() dress {
-	d := dress{soft: v.atlas.Soft(), halo: v.pal[2].Light(0.4)}
+	d := dress{soft: v.atlas.Soft()}
 	for k := range d.body {
-		d.hue[k], d.glare[k] = v.pal[game.CoreOf(realm.Enemy(k))], game.GlareOf(realm.Enemy(k))
+		kind := realm.Enemy(k)
+		d.hue[k], d.glare[k] = v.pal[game.CoreOf(kind)], game.GlareOf(kind)
 		d.body[k] = v.region(v.ids.enemy[k], v.atlas.Placeholder())
 		if d.cored[k] = v.atlas.Loaded(v.ids.core[k]); d.cored[k] {
 			d.core[k] = v.atlas.Lookup(v.ids.core[k])
+		}
+		w := wearOf(kind)
+		d.tint[k] = v.pal[w.from].Mix(v.pal[w.to], w.mix)
+		d.halo[k], d.wide[k] = v.pal[2].Light(w.glow), w.wide
+		if !v.comfort.calm {
+			d.swell[k], d.beat[k] = w.swell, w.beat
 		}
 	}
 	return d
 }
 
+// A wear is how a kind of enemy differs from the others in brightness and motion. Its picture is its outline.
+type wear struct {
+	from, to    int // colours of the palette between which the body lies
+	mix         float32
+	glow, wide  float32 // the halo
+	swell, beat float32
+}
+
+// wearOf returns the wear of a kind: swarms are dark and flutter, drifters breathe, lancers are bright and steady. A
+// new kind looks like a drifter.
+func wearOf(k realm.Enemy) wear {
+	switch k {
+	case realm.Swarm:
+		return wear{from: 2, to: 1, mix: 0.3, glow: 0.2, wide: 2, swell: 0.16, beat: 31}
+	case realm.Lancer:
+		return wear{from: 3, to: 4, mix: 0.25, glow: 0.3, wide: 2}
+	case realm.Warden:
+		return wear{from: 2, to: 2, glow: 0.4, wide: 2.2}
+	}
+	return wear{from: 2, to: 2, glow: 0.32, wide: 2.2, swell: 0.07, beat: 3.5}
+}
+
 func (v *View) enemy(e *game.Seen, d *dress) {
 	p, size := e.P, game.SizeOf(e.Kind)
-	flash := min(1, e.Flash) * d.glare[e.Kind]
-	body := v.pal[2].Mix(white, flash)
+	body := d.tint[e.Kind].Mix(white, min(1, e.Flash)*d.glare[e.Kind])
 	if e.Elite {
 		size *= 1.35
 	}
 	if e.Chilled {
-		body = body.Mix(render.Color{R: 0.5, G: 0.8, B: 1, A: 1}, 0.6)
+		body = body.Mix(frost, 0.6)
 	}
 	if e.Shielded {
 		v.quads.Ring(p[0], p[1], size*0.62, 1.5, v.time*2, 8, v.pal[4].Light(0.8))
@@ -135,11 +177,19 @@ func (v *View) enemy(e *game.Seen, d *dress) {
 	if e.Burning {
 		v.quads.Sprite(d.soft, p[0], p[1], size*2, size*2, 0, v.pal[3].Light(0.6))
 	}
-	v.quads.Sprite(d.soft, p[0], p[1], size*2.6, size*2.6, 0, d.halo)
-	v.quads.Sprite(d.body[e.Kind], p[0], p[1], size, size, e.Angle, body)
+	v.quads.Sprite(d.soft, p[0], p[1], size*d.wide[e.Kind], size*d.wide[e.Kind], 0, d.halo[e.Kind])
+	if e.Elite { // a triangle that turns
+		v.quads.Ring(p[0], p[1], size*0.74, 4.5, -v.time*1.7, 3, night.Fade(0.8))
+		v.quads.Ring(p[0], p[1], size*0.74, 2.2, -v.time*1.7, 3, v.pal[4])
+	}
+	high := size
+	if k := d.swell[e.Kind]; k > 0 {
+		high *= 1 + k*engine.Sin(v.time*d.beat[e.Kind]+float32(e.Phase))
+	}
+	v.quads.Sprite(d.body[e.Kind], p[0], p[1], size, high, e.Angle, body)
 	if d.cored[e.Kind] {
 		glow := 0.8 + 0.2*engine.Sin(v.time*7+float32(e.Phase))
-		v.quads.Sprite(d.core[e.Kind], p[0], p[1], size, size, e.Angle, d.hue[e.Kind].Light(glow+e.Flash))
+		v.quads.Sprite(d.core[e.Kind], p[0], p[1], size, high, e.Angle, d.hue[e.Kind].Light(glow+e.Flash))
 	}
 	if e.Marks != 0 {
 		v.marks(e, size)
@@ -184,20 +234,37 @@ func (v *View) tell(e *game.Seen) {
 	v.quads.Line(p[0], p[1], end[0], end[1], 1.5, v.pal[4].Light(blink))
 }
 
-func (v *View) shots() {
+// fire is what shots have in common.
+type fire struct {
+	soft, orb, bullet    render.Region
+	hot, glow, core, dim render.Color
+	beat                 float32
+}
+
+func (v *View) fire() fire {
 	soft := v.atlas.Soft()
-	orb, bullet := v.region(v.ids.orb, soft), v.region(v.ids.bullet, soft)
-	hot, glow, dim := v.pal[3].Mix(v.pal[4], 0.6).Light(1), v.pal[3].Light(0.35), v.pal[2].Light(0.5)
-	v.s.Game.EachShot(func(p, vel vec, s *game.Shot) {
-		if s.Hostile {
-			v.quads.Sprite(soft, p[0], p[1], 22, 22, 0, dim)
-			v.quads.Sprite(orb, p[0], p[1], 11, 11, 0, v.pal[4])
-			return
-		}
-		dir := vel.Normalize()
-		v.quads.Turned(bullet, p[0], p[1], 18, 7, dir[0], dir[1], hot)
-		v.quads.Sprite(soft, p[0], p[1], 26, 26, 0, glow)
-	})
+	return fire{
+		soft: soft, orb: v.region(v.ids.orb, soft), bullet: v.region(v.ids.bullet, soft),
+		hot: v.ours().Mix(white, 0.45).Light(1), glow: v.ours().Light(0.35), core: v.pal[4], dim: v.pal[2].Light(0.5), beat: v.pulse(11, 1.6),
+	}
+}
+
+func (v *View) shots() {
+	f := v.fire()
+	v.s.Game.EachShot(func(p, vel vec, s *game.Shot) { v.shot(&f, p, vel, s.Hostile) })
+}
+
+// shot draws a streak of the player's colour, or a hostile ball that beats.
+func (v *View) shot(f *fire, p, vel vec, hostile bool) {
+	if hostile {
+		v.quads.Sprite(f.soft, p[0], p[1], 26, 26, 0, f.dim)
+		v.quads.Ring(p[0], p[1], 4, 8, 0, 8, night.Fade(0.9))
+		v.quads.Sprite(f.orb, p[0], p[1], 12+f.beat, 12+f.beat, 0, f.core)
+		return
+	}
+	dir := vel.Normalize()
+	v.quads.Turned(f.bullet, p[0], p[1], 18, 7, dir[0], dir[1], f.hot)
+	v.quads.Sprite(f.soft, p[0], p[1], 26, 26, 0, f.glow)
 }
 
 func (v *View) portal() {
@@ -215,31 +282,12 @@ func (v *View) portal() {
 	v.quads.Sprite(v.region(v.ids.portal, v.atlas.Soft()), p[0], p[1], size, size, v.time*2.4, v.pal[4])
 }
 
-func (v *View) player() {
-	g := v.s.Game
-	p := &g.Player
-	if !p.Alive || g.Phase == game.Leaving && g.PhaseTime > 0.15 {
-		return
+// pulse oscillates between -depth and depth; with reduced flashing it is 0.
+func (v *View) pulse(speed, depth float32) float32 {
+	if v.comfort.calm {
+		return 0
 	}
-	seen := float32(1)
-	if p.Safe > 0 && p.Dash <= 0 { // flickers while nothing can hurt it, and never goes out
-		if seen = 0.55; !v.comfort.calm {
-			seen += 0.3 * engine.Sin(p.Safe*40)
-		}
-	}
-	at := p.P.Sub(p.Aim.Mul(p.Recoil * 2))
-	v.quads.Sprite(v.atlas.Soft(), at[0], at[1], 96, 96, 0, v.pal[2].Light(0.6))
-	v.quads.Turned(v.region(v.ids.player, v.atlas.Placeholder()), at[0], at[1], 25, 25, p.Aim[0], p.Aim[1], v.pal[3].Fade(seen))
-	if v.atlas.Loaded(v.ids.playerCore) {
-		v.quads.Turned(v.atlas.Lookup(v.ids.playerCore), at[0], at[1], 25, 25, p.Aim[0], p.Aim[1], v.pal[4].Light(0.9*seen))
-	}
-	if v.pointing { // the reticle lies at the mouse
-		return
-	}
-	aim := at.Add(p.Aim.Mul(64))
-	if v.atlas.Loaded(v.ids.reticle) {
-		v.quads.Sprite(v.atlas.Lookup(v.ids.reticle), aim[0], aim[1], 12, 12, 0, v.pal[4].Fade(0.5))
-	}
+	return depth * engine.Sin(v.time*speed)
 }
 
 func (v *View) popups() {

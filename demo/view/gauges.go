@@ -1,0 +1,135 @@
+package view
+
+import (
+	"math"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// plate is the background of a part of the HUD.
+func (v *View) plate(x, y, w, h float32) {
+	v.quads.Rect(x, y, w, h, night.Fade(0.74))
+	v.quads.Border(x, y, w, h, 1, dim.Fade(0.16))
+}
+
+// bar draws a share of a length in a frame, so that an empty bar is visible too.
+func (v *View) bar(x, y, w, h, share float32, c render.Color) {
+	v.quads.Rect(x-1, y-1, w+2, h+2, dim.Fade(0.45))
+	v.quads.Rect(x, y, w, h, night)
+	v.quads.Rect(x, y, w*min(max(share, 0), 1), h, c)
+}
+
+// scores draws the score and its multiplier at their upper left corner.
+func (v *View) scores(at vec) {
+	g, q := v.s.Game, &v.quads
+	v.text = render.AppendInt(v.text[:0], g.Score, 0)
+	wide, high := max(12*float32(len(v.text)), 60), float32(30)
+	if g.Multiplier > 1 {
+		high = 46
+	}
+	v.plate(at[0]-4, at[1]-4, wide+8, high)
+	q.TextBytes(v.font, at[0], at[1]-5, 2, v.pal[4], v.text)
+	if g.Multiplier > 1 {
+		v.text = append(render.AppendInt(append(v.text[:0], "x"...), int64(g.Multiplier), 0), " UNHURT"...)
+		q.TextBytes(v.font, at[0], at[1]+24, 1, v.pal[3], v.text)
+	}
+}
+
+// hullGauge draws the hull at its lower left corner: a ship, and a mark for each point.
+func (v *View) hullGauge(at vec) {
+	p, q, y := &v.s.Game.Player, &v.quads, at[1]-8
+	v.plate(at[0]-4, y-9, 26+11*float32(p.Most), 17)
+	q.Sprite(v.region(v.ids.player, v.atlas.Soft()), at[0]+6, y, 15, 15, -math.Pi/2, white.Mix(v.ours(), 0.3))
+	for i := range p.Most {
+		x, c := at[0]+18+float32(i)*11, v.ours()
+		switch {
+		case i >= p.Hull:
+			c = dim.Fade(0.18)
+		case p.Hull <= hullLow:
+			c = white
+		}
+		q.Rect(x, y-4, 9, 8, c)
+	}
+}
+
+// progress draws, at its upper right corner, the realm's name, the seals and the heat.
+func (v *View) progress(at vec) {
+	g, q := v.s.Game, &v.quads
+	const wide, left = 60, 106
+	v.plate(at[0]-max(render.Width(g.Realm.Info.Title, 1), left)-4, at[1]-4, max(render.Width(g.Realm.Info.Title, 1), left)+8, 50)
+	q.TextRight(v.font, at[0], at[1]-4, 1, dim.Fade(0.9), g.Realm.Info.Title)
+	q.Text(v.font, at[0]-left, at[1]+12, 1, dim, "SEALS")
+	for i := range g.Seals {
+		s := &g.Seals[i]
+		x, y := at[0]-6-float32(i)*14, at[1]+20
+		c := v.pal[3]
+		if s.Broken {
+			c = dim.Fade(0.3)
+		}
+		q.Ring(x, y, 5, 1.5, 0, 6, c)
+		if !s.Broken {
+			k := float32(s.HP) / float32(g.SealMost())
+			q.Rect(x-2, y+2-4*k, 4, 4*k, c.Mix(white, s.Flash))
+		}
+	}
+	q.Text(v.font, at[0]-left, at[1]+27, 1, dim, "HEAT")
+	v.flame(at[0]-wide-11, at[1]+36)
+	v.bar(at[0]-wide-1, at[1]+33, wide, 5, g.Heat/game.HeatMost, v.pal[2].Mix(v.pal[4], g.Heat/game.HeatMost))
+}
+
+// flame is the sign of the heat.
+func (v *View) flame(x, y float32) {
+	v.quads.Tri(x-3.5, y+1, x, y-7, x+3.5, y+1, v.pal[2])
+	v.quads.Tri(x-3.5, y+1, x+3.5, y+1, x, y+4.5, v.pal[2])
+	v.quads.Tri(x-1.5, y+2, x, y-2.5, x+1.5, y+2, v.pal[4])
+}
+
+// emberGauge draws, at the middle of its lower edge, how many embers there are for the next gift.
+func (v *View) emberGauge(at vec) {
+	const long = 160
+	x, y := at[0]-long/2, at[1]-8
+	v.plate(x-20, y-9, long+54, 17)
+	v.quads.Sprite(v.region(v.ids.pickup[game.PickupScore], v.atlas.Soft()), x-10, y, 12, 12, 0, v.ours().Mix(white, 0.4))
+	v.bar(x, y-2.5, long, 5, v.s.Game.Bar(), v.ours())
+	v.quads.Text(v.font, x+long+6, y-8, 1, dim, "GIFT")
+}
+
+// bossGauge draws what is left of the warden.
+func (v *View) bossGauge(at vec, share float32) {
+	v.plate(at[0]-126, at[1]-4, 252, 28)
+	v.bar(at[0]-120, at[1]+2, 240, 5, share, v.pal[3])
+	v.quads.TextCentre(v.font, at[0], at[1]+8, 1, dim, "WARDEN")
+}
+
+// memoryGauge draws, at its lower right corner, the pools of the last four seconds, which grow with every spark and
+// shrink as it ends. The frame arena hardly changes. What was in use all the time is left out, or no change would be
+// visible. The figure is the most of these seconds.
+func (v *View) memoryGauge(at vec) {
+	var h [tiers.HistoryLen]float32
+	v.s.Mem.Inspect().History(tiers.Pools, &h)
+	const n, step, high = 30, 2, 11
+	const of = tiers.HistoryLen / n // frames: not every one need have been drawn
+	var most [n]float32
+	top, low := float32(1024), float32(1e12)
+	for i := range most {
+		for _, used := range h[of*i : of*i+of] {
+			most[i] = max(most[i], used)
+		}
+		top = max(top, most[i]*1.02)
+		if most[i] > 0 {
+			low = min(low, most[i]*0.98)
+		}
+	}
+	v.text = render.AppendBytes(append(v.text[:0], "MEMORY "...), uint64(top/1.02))
+	top = max(top, low*1.15) // what is almost constant looks constant
+	q, y := &v.quads, at[1]-8
+	wide := float32(len(v.text))*render.GlyphW + 6
+	v.plate(at[0]-n*step-wide-4, y-9, n*step+wide+8, 17)
+	q.TextBytes(v.font, at[0]-n*step-wide, y-8, 1, dim, v.text)
+	for i, used := range most {
+		k := max(0, (used-low)/(top-low))
+		q.Rect(at[0]-n*step+float32(i)*step, y+5-high*k, step-0.5, high*k, dim.Fade(0.35+0.4*float32(i)/n))
+	}
+}

@@ -1,0 +1,120 @@
+package view
+
+import (
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/render"
+)
+
+// The colour of the ship and of all that belongs to the player. No horde and no ground of a realm has its hue. The
+// palette for colour-blind players has a blue horde and needs another one.
+var (
+	oursColor = render.RGB(0x8a9fff)
+	oursClear = render.RGB(0xff86cc)
+)
+
+// ours returns the colour of the player's side.
+func (v *View) ours() render.Color {
+	if v.comfort.clear {
+		return oursClear
+	}
+	return oursColor
+}
+
+const (
+	shipSize    = 29 // of its picture
+	beaconLeast = 17 // radius of the rim in an empty place
+	beaconCrowd = 8  // and how much the densest crowd adds
+	beaconAlarm = 4  // and a blow
+	crowdReach  = 90 // distance of an enemy that counts as near
+	crowdFull   = 24 // enemies near the ship that are the densest crowd
+	hullTime    = 150
+	hullLow     = 2
+)
+
+// A beacon marks the ship: a disc that darkens what lies below, and a bright rim. Both grow with the crowd around the
+// ship, and when the ship is hurt. The hull lies around the rim after each change, and while it is low.
+type beacon struct {
+	near  int     // enemies close to the ship, as last drawn
+	crowd float32 // follows near, from 0 to 1
+	alarm float32 // 1 at a blow, then fades
+	hull  int
+	shown int // ticks for which the hull is displayed
+}
+
+// note advances the beacon by a tick.
+func (b *beacon) note(p *game.Player) {
+	b.crowd += (min(1, float32(b.near)/crowdFull) - b.crowd) * 0.07
+	b.alarm = max(0, b.alarm-1.0/90)
+	b.shown = max(0, b.shown-1)
+	if b.hull > 0 && p.Hull != b.hull {
+		if b.shown = hullTime; p.Hull < b.hull {
+			b.alarm = 1
+		}
+	}
+	if b.hull = p.Hull; p.Hull <= hullLow && p.Alive {
+		b.shown, b.alarm = hullTime, max(b.alarm, 0.4)
+	}
+}
+
+func (b *beacon) radius() float32 { return beaconLeast + beaconCrowd*b.crowd + beaconAlarm*b.alarm }
+
+// ship draws the beacon and the ship. They are part of the batch of signs: no number of particles hides them or takes
+// their space, and bloom does not wash them out. A ship that was hurt is more visible than any other.
+func (v *View) ship(to render.Viewport) {
+	g, q := v.s.Game, &v.quads
+	p, b := &g.Player, &v.beacon
+	if !p.Alive || g.Phase == game.Leaving && g.PhaseTime > 0.15 {
+		return
+	}
+	old := q.SetView(v.cam.View(to))
+	defer q.SetView(old)
+	at, c, r := p.P.Sub(p.Aim.Mul(p.Recoil*2)), v.ours(), b.radius()
+	beat := float32(1)
+	if !v.comfort.calm {
+		beat = 0.5 + 0.5*engine.Sin(v.time*14)
+	}
+	rim := c.Mix(white, 0.25+0.3*b.alarm*beat)
+	q.Sprite(v.atlas.Soft(), at[0], at[1], 5*r, 5*r, 0, c.Light(0.4+0.4*b.alarm))
+	q.Ring(at[0], at[1], r/2, r+3, 0, 0, night.Fade(0.45+0.2*max(b.crowd, b.alarm)))
+	q.Ring(at[0], at[1], r, 5, 0, 0, night.Fade(0.8))
+	q.Ring(at[0], at[1], r, 2.2+1.2*b.alarm, 0, 0, rim)
+	if p.Safe > 0 && p.Dash <= 0 { // nothing can hurt it
+		q.Ring(at[0], at[1], r+4+3*beat, 1.4, 0, 0, rim.Fade(0.75))
+	}
+	q.Turned(v.region(v.ids.player, v.atlas.Placeholder()), at[0], at[1], shipSize, shipSize, p.Aim[0], p.Aim[1], white.Mix(c, 0.2))
+	if v.atlas.Loaded(v.ids.playerCore) {
+		q.Turned(v.atlas.Lookup(v.ids.playerCore), at[0], at[1], shipSize, shipSize, p.Aim[0], p.Aim[1], c.Light(0.9))
+	}
+	if b.shown > 0 {
+		v.pips(at, r+6, beat)
+	}
+	if v.pointing { // the reticle lies at the mouse
+		return
+	}
+	if aim := at.Add(p.Aim.Mul(64)); v.atlas.Loaded(v.ids.reticle) {
+		q.Sprite(v.atlas.Lookup(v.ids.reticle), aim[0], aim[1], 12, 12, 0, c.Mix(white, 0.5).Fade(0.7))
+	}
+}
+
+// pips draws the hull as an arc below the ship, one mark for each point. The last points blink.
+func (v *View) pips(at vec, r, beat float32) {
+	p := &v.s.Game.Player
+	const wide, gap = 5.5, 1.8
+	turn := (wide + gap) / r
+	full := v.ours().Mix(white, 0.35)
+	if p.Hull <= hullLow {
+		full = white.Fade(0.6 + 0.4*beat)
+	}
+	for i := range p.Most {
+		a := 1.5707963 - (float32(i)-float32(p.Most-1)/2)*turn
+		along, out := vec{engine.Sin(a), -engine.Cos(a)}.Mul(wide/2), vec{engine.Cos(a), engine.Sin(a)}.Mul(r)
+		from, to := at.Add(out).Sub(along), at.Add(out).Add(along)
+		c := full
+		if i >= p.Hull {
+			c = dim.Shade(0.5)
+		}
+		v.quads.Line(from[0], from[1], to[0], to[1], 6.5, night.Fade(0.85))
+		v.quads.Line(from[0], from[1], to[0], to[1], 3.6, c)
+	}
+}
