@@ -9,15 +9,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // checkMemory returns what is wrong with -mem, -trace, -paced and -compare, or nothing.
@@ -71,51 +70,82 @@ type trial struct {
 	mark, idle           float64 // milliseconds of processors
 	rss                  float64 // MiB; 0 where the system does not say
 	cpu                  float64 // seconds of processors, the process's whole life
+	bound                bool    // its game's thread to one processor
 	hash                 string
 }
 
-// trials are those of a store, a round each.
-type trials struct {
+// A contestant is a store that takes part under a name.
+type contestant struct {
+	name  string
+	class string // in the picture
 	store session.Store
-	runs  []trial
+}
+
+// contestants are compared with the first one. The second is the first again: what the two differ by, A/A, is the
+// error of the machine.
+var contestants = []contestant{
+	{"tiers", "tiers", session.StoreTiers}, {"tiers A/A", "again", session.StoreTiers},
+	{"goheap", "goheap", session.StoreGoHeap}, {"pooled", "pooled", session.StorePooled},
+}
+
+// trials are those of a contestant, a round each.
+type trials struct {
+	contestant
+	runs []trial
+}
+
+// series returns a figure by round.
+func (t *trials) series(of func(*trial) float64) (all []float64) {
+	for i := range t.runs {
+		all = append(all, of(&t.runs[i]))
+	}
+	return all
 }
 
 // median returns the middle of a figure over the rounds, and its bounds.
 func (t *trials) median(of func(*trial) float64) (mid, least, greatest float64) {
-	var all []float64
-	for i := range t.runs {
-		all = append(all, of(&t.runs[i]))
-	}
-	slices.Sort(all)
-	n := len(all)
-	return (all[(n-1)/2] + all[n/2]) / 2, all[0], all[n-1]
+	all := t.series(of)
+	return settle.Median(all), slices.Min(all), slices.Max(all)
 }
 
-// comparison plays in each store in turn, in separate processes, round by round. So a temporary disturbance affects
-// all three. Then it prints and draws the medians. Runs that do not end in the same state are an error.
+// turn returns the order of n contestants in a round. Each round begins with another one. After n rounds the order is
+// the reverse of before, so that none always follows the same one.
+func turn(round, n int) (order []int) {
+	for j := range n {
+		order = append(order, (j+round)%n)
+	}
+	if round/n%2 == 1 {
+		slices.Reverse(order)
+	}
+	return order
+}
+
+// comparison plays with each contestant in turn, in separate processes, round by round. So a temporary disturbance
+// affects all of them. Then it prints and draws the medians. Runs that do not end in the same state are an error.
 func (o *options) comparison(out io.Writer) (err error) {
 	dir, err := os.MkdirTemp("", "strata-compare-*")
 	if err != nil {
 		return fmt.Errorf("-compare: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	all := make([]trials, session.Stores)
+	all := make([]trials, len(contestants))
 	for round := range o.rounds {
-		for k := range all {
-			t, err := o.trial(session.Store(k), filepath.Join(dir, "stats.json"))
+		for place, k := range turn(round, len(all)) {
+			c := contestants[k]
+			t, err := o.trial(c.store, filepath.Join(dir, "stats.json"))
 			if err != nil {
-				return fmt.Errorf("-compare: %v: %w", session.Store(k), err)
+				return fmt.Errorf("-compare: %s: %w", c.name, err)
 			}
-			all[k].store = session.Store(k)
+			all[k].contestant = c
 			all[k].runs = append(all[k].runs, t)
-			o.log(fmt.Sprintf("round %d of %d, %v: a tick took %.2f ms, 99.9 %%: %.2f; %g collections", round+1, o.rounds, session.Store(k), t.p50, t.p999, t.cycles))
+			o.log(fmt.Sprintf("round %d of %d, place %d, %s: a tick took %.2f ms, 99.9 %%: %.2f; %g collections", round+1, o.rounds, place+1, c.name, t.p50, t.p999, t.cycles))
 		}
 	}
 	if err := o.tabulate(out, all); err != nil {
 		return err
 	}
 	if o.svg != "" {
-		err = save(o.svg, func(w io.Writer) error { return drawComparison(w, o.title(), all) })
+		err = save(o.svg, func(w io.Writer) error { return drawComparison(w, o.title(all), all) })
 	}
 	return errors.Join(err, agree(all))
 }
@@ -125,7 +155,7 @@ func agree(all []trials) error {
 	for _, t := range all {
 		for i := range t.runs {
 			if t.runs[i].hash != all[0].runs[0].hash {
-				return fmt.Errorf("-compare: %v ended with hash %s, %v with %s: the rules must not depend on -mem", all[0].store, all[0].runs[0].hash, t.store, t.runs[i].hash)
+				return fmt.Errorf("-compare: %v ended with hash %s, %v with %s: the rules must not depend on -mem", all[0].name, all[0].runs[0].hash, t.name, t.runs[i].hash)
 			}
 		}
 	}
@@ -197,7 +227,7 @@ func (o *options) trial(k session.Store, stats string) (t trial, err error) {
 		cpu50: r.TickCPUMS.P50, cpu99: r.TickCPUMS.P99, cpu999: r.TickCPUMS.P999,
 		p50: r.TickMS.P50, p99: r.TickMS.P99, p999: r.TickMS.P999, most: r.TickMS.Max,
 		cycles: float64(r.Go.Cycles), inPlay: float64(r.Go.CyclesInPlay), mark: r.Go.MarkMS, idle: r.Go.IdleMarkMS,
-		rss: float64(r.RSS) / (1 << 20), cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), hash: r.Hash,
+		rss: float64(r.RSS) / (1 << 20), cpu: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds(), hash: r.Hash, bound: r.Bound,
 	}, nil
 }
 
@@ -212,56 +242,4 @@ func (o *options) trialArgs(k session.Store, stats string) []string {
 		args = append(args, "-assets", o.assets)
 	}
 	return args
-}
-
-// title describes the game that was played, and the machine.
-func (o *options) title() string {
-	return fmt.Sprintf("%d ticks at heat %g, seed %d, sixty a second; medians of %d; %s %s/%s, %d processors",
-		o.ticks, o.heat, o.seed, o.rounds, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
-}
-
-// figures are the columns of the table, and the rows of the picture.
-var figures = []struct {
-	name, format string
-	section      string // of the picture
-	of           func(*trial) float64
-	unknown      bool // where it is 0
-}{
-	{"p50 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p50 }, false},
-	{"p99 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p99 }, false},
-	{"p99.9 ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.p999 }, false},
-	{"max ms", "%.2f", "a tick, ms", func(t *trial) float64 { return t.most }, false},
-	{"CPU p50", "%.2f", "a tick, ms of its thread", func(t *trial) float64 { return t.cpu50 }, true},
-	{"CPU p99", "%.2f", "a tick, ms of its thread", func(t *trial) float64 { return t.cpu99 }, true},
-	{"CPU p99.9", "%.2f", "a tick, ms of its thread", func(t *trial) float64 { return t.cpu999 }, true},
-	{"collections", "%.0f", "collections", func(t *trial) float64 { return t.cycles }, false},
-	{"in play", "%.0f", "collections", func(t *trial) float64 { return t.inPlay }, false},
-	{"mark CPU ms", "%.1f", "marking, ms of a processor", func(t *trial) float64 { return t.mark }, false},
-	{"idle mark ms", "%.1f", "marking, ms of a processor", func(t *trial) float64 { return t.idle }, false},
-	{"all CPU s", "%.2f", "the process, s of a processor", func(t *trial) float64 { return t.cpu }, false},
-	{"RSS MiB", "%.1f", "resident at the end, MiB", func(t *trial) float64 { return t.rss }, true},
-}
-
-// tabulate prints the medians.
-func (o *options) tabulate(out io.Writer, all []trials) error {
-	fmt.Fprintf(out, "%s\n\n", o.title())
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "-mem\t")
-	for _, f := range figures {
-		fmt.Fprint(w, f.name, "\t")
-	}
-	fmt.Fprintln(w, "hash\t")
-	for i := range all {
-		fmt.Fprint(w, all[i].store, "\t")
-		for _, f := range figures {
-			mid, _, _ := all[i].median(f.of)
-			if f.unknown && mid == 0 {
-				fmt.Fprint(w, "unknown\t")
-				continue
-			}
-			fmt.Fprintf(w, f.format+"\t", mid)
-		}
-		fmt.Fprintf(w, "%s\t\n", all[i].runs[0].hash)
-	}
-	return w.Flush()
 }

@@ -5,16 +5,20 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/engine/abtest/settle"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -90,10 +94,10 @@ func TestPaced_TicksSixtyTimesASecond(t *testing.T) {
 }
 
 // The real program, as it starts itself.
-func TestCompare_ARowForEachStoreWithOneHashAndAPicture(t *testing.T) {
+func TestCompare_ARowForEachFigureWithOneHashAndAPicture(t *testing.T) {
 	exe, dir, temp := program(t), t.TempDir(), t.TempDir()
 	svg := filepath.Join(dir, "out.svg")
-	cmd := testenv.Command(t, exe, "-compare", "-rounds", "2", "-ticks", "60", "-heat", "3", "-seed", "7", "-svg", svg)
+	cmd := testenv.Command(t, exe, "-compare", "-rounds", "2", "-ticks", "30", "-heat", "3", "-seed", "7", "-svg", svg)
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+temp, "TMP="+temp, "GOGC=1000")
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -102,36 +106,99 @@ func TestCompare_ARowForEachStoreWithOneHashAndAPicture(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
-	if len(lines) != 3+session.Stores || !strings.Contains(lines[0], "60 ticks at heat 3, seed 7") {
+	if len(lines) != 5+len(figures) || !strings.Contains(lines[0], "30 ticks at heat 3, seed 7") || !strings.Contains(lines[0], settle.Processor()) {
 		t.Fatalf("%s", out)
 	}
-	var hash string
-	for i, name := range session.StoreNames() {
-		cells := strings.Fields(lines[3+i])
-		if len(cells) != 2+len(figures) || cells[0] != name {
-			t.Fatalf("row %q", lines[3+i])
-		}
-		if last := cells[len(cells)-1]; len(last) != 16 || hash != "" && last != hash {
-			t.Errorf("%s has hash %s, want %s", name, last, hash)
-		} else {
-			hash = last
-		}
-		for k, cell := range cells[1 : len(cells)-1] {
-			if v, err := strconv.ParseFloat(cell, 64); (err != nil || v < 0) && (cell != "unknown" || runtime.GOOS == "linux") {
-				t.Errorf("%s: %s is %q", name, figures[k].name, cell)
-			}
-		}
+	if runtime.GOOS == "linux" && !strings.Contains(lines[0], "bound to a processor") {
+		t.Errorf("the thread is not bound: %s", lines[0])
 	}
-	if strings.Count(said.String(), "round 2 of 2, ") != session.Stores {
-		t.Errorf("said %q", &said)
+	if hash, ok := strings.CutPrefix(lines[len(lines)-1], "hash "); !ok || len(hash) != 16 {
+		t.Errorf("the last line is %q", lines[len(lines)-1])
 	}
-	if _, bars, _ := readSVG(t, svg); bars != session.Stores*len(figures) {
+	texts, bars, _ := readSVG(t, svg)
+	if bars != len(contestants)*len(figures) {
 		t.Errorf("%d bars", bars)
+	}
+	for i := range figures {
+		checkRow(t, &figures[i], lines[3+i], texts)
+	}
+	for _, c := range contestants {
+		if strings.Count(said.String(), ", "+c.name+": a tick took ") != 2 || !strings.Contains(lines[2], c.name) {
+			t.Errorf("%s: said %q, columns %q", c.name, &said, lines[2])
+		}
 	}
 	for _, d := range []string{temp, dir} {
 		if left, _ := os.ReadDir(d); len(left) > 0 && left[0].Name() != "out.svg" {
 			t.Errorf("left behind: %v", left)
 		}
+	}
+}
+
+// checkRow wants four medians with bounds, the spread, and two verdicts that the picture has as well.
+func checkRow(t *testing.T, f *figure, line string, texts []string) {
+	t.Helper()
+	cells := regexp.MustCompile(` {2,}`).Split(strings.TrimSpace(line), -1)
+	if f.unknown && runtime.GOOS != "linux" {
+		return
+	}
+	if len(cells) != 8 || cells[0] != f.name || !strings.HasPrefix(cells[3], "±") {
+		t.Fatalf("row %q", line)
+	}
+	for _, k := range []int{1, 2, 4, 6} {
+		var mid, least, most float64
+		if n, err := fmt.Sscanf(cells[k], "%f (%f–%f)", &mid, &least, &most); n != 3 || least < 0 || mid < least || most < mid {
+			t.Errorf("%s: %q, %v", f.name, cells[k], err)
+		}
+	}
+	for _, k := range []int{4, 6} {
+		mid, _, _ := strings.Cut(cells[k], " ")
+		if !slices.Contains(texts, mid+" "+cells[k+1]) {
+			t.Errorf("%s: the picture has no text %q", f.name, mid+" "+cells[k+1])
+		}
+	}
+}
+
+func TestTurn_EachRoundBeginsWithAnotherAndThenBackwards(t *testing.T) {
+	var all strings.Builder
+	for round := range 8 {
+		for _, k := range turn(round, 4) {
+			fmt.Fprint(&all, k)
+		}
+		all.WriteByte(' ')
+	}
+	if got, want := all.String(), "0123 1230 2301 3012 3210 0321 1032 2103 "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestCompare_WithinTheSpreadOfAAIsATie(t *testing.T) {
+	with := func(k int, cpu ...float64) trials {
+		t := trials{contestant: contestants[k]}
+		for _, v := range cpu {
+			t.runs = append(t.runs, trial{cpu50: v, inPlay: v - 2})
+		}
+		return t
+	}
+	all := []trials{with(0, 2, 2, 2), with(1, 2, 2.1, 2), with(2, 2.08, 2.08, 2.08), with(3, 1.8, 1.8, 1.8)}
+	f := &figures[4]
+	if s := f.spread(all); s < .0499 || s > .0501 {
+		t.Errorf("the spread is %g", s)
+	}
+	if got := []string{f.verdict(all, 0), f.verdict(all, 1), f.verdict(all, 2), f.verdict(all, 3)}; !slices.Equal(got, []string{"", "", "1.04 tie", "0.90 less"}) {
+		t.Errorf("%q", got)
+	}
+	all[2] = with(2, 2.2, 2.2, 2.2)
+	if got := f.verdict(all, 2); got != "1.10 more" {
+		t.Error(got)
+	}
+	// Counts of 0 are equal, and 0 beside many is a ratio.
+	all[2], f = with(2, 68, 68, 68), &figures[8]
+	all[1] = with(1, 2, 2, 2)
+	if got := []string{f.verdict(all, 2), f.verdict(all, 3)}; !slices.Equal(got, []string{"66.0 more", "1.00 tie"}) {
+		t.Errorf("%q", got)
+	}
+	if figures[5].verdict(all, 2) != "" || figures[5].cell(&all[2]) != "unknown" {
+		t.Error("a figure that the system does not tell has a verdict")
 	}
 }
 
@@ -182,8 +249,8 @@ func TestCompare_MediansAndBoundsAreThoseOfTheRounds(t *testing.T) {
 
 func TestCompare_RunsThatEndInDifferentStatesAreAnError(t *testing.T) {
 	all := []trials{
-		{session.StoreTiers, []trial{{hash: "a"}, {hash: "a"}}}, {session.StoreGoHeap, []trial{{hash: "a"}, {hash: "a"}}},
-		{session.StorePooled, []trial{{hash: "a"}, {hash: "b"}}},
+		{contestants[0], []trial{{hash: "a"}, {hash: "a"}}}, {contestants[2], []trial{{hash: "a"}, {hash: "a"}}},
+		{contestants[3], []trial{{hash: "a"}, {hash: "b"}}},
 	}
 	if err := agree(all[:2]); err != nil {
 		t.Error(err)

@@ -138,13 +138,18 @@
 //
 // In a window the drawn data lies in the tiers with any -mem, which selects the allocators of the game's own blocks.
 //
-// -compare plays the three stores in turn, -rounds times, in separate processes. Their environment has no GOGC,
-// GOMEMLIMIT and GODEBUG. It prints medians of
+// -compare plays the three stores, -rounds times, in separate processes. Their environment has no GOGC, GOMEMLIMIT and
+// GODEBUG. Each round begins with another store, and after four rounds the order is reversed. Tiers play twice in each
+// round: the ratio of the two, A/A, is the error of the machine. Linux binds the thread of the game to one processor;
+// the workers and the collector may use the others. The table has medians, with the least and the greatest, of
 //
 //   - the time of a tick by the clock, and the processor time of its thread, which excludes other programs,
 //   - collections since the start, and those during play,
 //   - the runtime's estimate of processor time for marking, and the processor time of the process,
 //   - resident memory at the end of the run.
+//
+// Beside each is the ratio to tiers. It is a tie if it is within the spread of A/A: the largest deviation of a round,
+// or of a median over rounds shifted against each other. -svg draws the same figures.
 //
 // Runs that do not end in the same state are an error.
 //

@@ -60,6 +60,7 @@ type options struct {
 	paced      bool        // sixty ticks a second without a window, too
 	compare    bool        // play in each store in turn
 	rounds     int         // of -compare
+	bound      bool        // the game's thread to a processor
 	svg        string      // the picture of -compare
 	marked     marking     // by the collector, when the session began
 	stderr     io.Writer   // for lines about assets
@@ -270,8 +271,8 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
 	f.Var(&o.mem, "mem", "what the game's blocks lie in, the rules being the same: `WHERE` is "+strings.Join(session.StoreNames(), ", "))
 	f.BoolVar(&o.paced, "paced", false, "without a window: sixty ticks a second, as a window has them")
-	f.BoolVar(&o.compare, "compare", false, "play -ticks (default 3600) at -heat (default 10) in each -mem in turn, and print what the collector costs")
-	f.IntVar(&o.rounds, "rounds", 3, "with -compare: `N` rounds of the three, 1 to 99, of which the median counts")
+	f.BoolVar(&o.compare, "compare", false, "play -ticks (default 3600) at -heat (default 10) in each -mem in rotation, tiers twice, and print medians, spreads and what is a tie")
+	f.IntVar(&o.rounds, "rounds", 4, "with -compare: `N` rounds of the four runs, 1 to 99, of which the median counts")
 	f.StringVar(&o.svg, "svg", "", "with -compare: draw its table as `FILE`.svg")
 	f.Int64Var(&o.wantEvery, "every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
 	f.BoolVar(&o.progress, "progress", false, "without a window: a line every five seconds, also where stderr is no terminal")

@@ -60,7 +60,7 @@ const examples = `Examples:
   demo -headless -tour zigzag -slow 200,1 -stats -    what streams from far away, in figures
   demo -slow 200,0.1 -resident 16                   the ground from far away, in little room: softer, no slower
   demo -mem goheap -headless -heat 10 -ticks 3600   the same game with the collector for its memory manager
-  demo -compare -svg memory.svg                     what that costs, beside tiers and sync.Pool: ten minutes
+  demo -compare -svg memory.svg                     what that costs, beside tiers and sync.Pool: a quarter of an hour
   demo -budget all=0.1                              a tenth of the memory: less of everything, no crash
 `
 

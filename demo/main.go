@@ -20,6 +20,7 @@ import (
 	"github.com/strata-go/strata/demo/tour"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/osthread"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
@@ -174,10 +175,10 @@ func (o *options) session() session.Config {
 
 // clock returns the second clock of -paced, in addition to the wall's, if the system has it.
 func (o *options) clock() func() time.Duration {
-	if !o.paced {
+	if _, ok := osthread.CPU(); !ok || !o.paced {
 		return nil
 	}
-	return threadClock
+	return func() time.Duration { used, _ := osthread.CPU(); return used }
 }
 
 // quads is the capacity for a screen full of fire. Without a window no quads are written: in the static tier they
@@ -202,6 +203,7 @@ func (o *options) unseen() (*report, error) {
 	if cfg.CPU != nil {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
+		o.bound = os.Getenv(endsWithInput) != "" && osthread.Bind()
 	}
 	s, err := session.New(cfg)
 	if err != nil {
@@ -266,7 +268,7 @@ func (o *options) finish(s *session.Session, b *books, rows *series, err error) 
 	if err := errors.Join(err, s.Close()); err != nil {
 		return nil, err
 	}
-	r.Books, r.Series = b, rows.result()
+	r.Books, r.Series, r.Bound = b, rows.result(), o.bound
 	return r, nil
 }
 

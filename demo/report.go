@@ -27,10 +27,11 @@ type report struct {
 	Go            goReport            `json:"go"`
 	Stream        streamReport        `json:"stream"`
 	TickMS        session.Percentiles `json:"tick_ms"`
-	TickCPUMS     session.Percentiles `json:"tick_cpu_ms,omitzero"` // of the game's thread, with -paced, where the system says
-	Lost          game.Lost           `json:"lost"`                 // what full tiers cost the game
-	Traffic       trafficReport       `json:"traffic"`              // what the tiers carried
-	Series        []row               `json:"series,omitempty"`     // what -every asks for
+	TickCPUMS     session.Percentiles `json:"tick_cpu_ms,omitzero"`  // of the game's thread, with -paced, where the system says
+	Bound         bool                `json:"thread_bound,omitzero"` // the game's thread to a processor, in a run of -compare
+	Lost          game.Lost           `json:"lost"`                  // what full tiers cost the game
+	Traffic       trafficReport       `json:"traffic"`               // what the tiers carried
+	Series        []row               `json:"series,omitempty"`      // what -every asks for
 	Books         *books              `json:"books,omitempty"`
 
 	snapshot tiers.Snapshot
