@@ -1,0 +1,63 @@
+// Command server is the loop of a game server, three times. Players in zones send inputs and chat. In each tick a
+// player gets a packet with the changes since the last packet that has arrived. The rules, the wire and the clients
+// are the same. The memory of packets, of snapshots and of chat is
+//
+//	plain   made when it is needed, as in most servers in Go
+//	reused  made once and used again, by hand
+//	strata  packets in frame memory; snapshots and chat from an allocator with tags, freed by hand
+//
+// Without flags the command runs them in rotation, in processes of their own, and prints what each takes:
+//
+//	go run ./demo/dropin/server
+//
+// The variants are in plain.go, reused.go and strata.go.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+)
+
+// variants are the servers by name. The first is the one that the others are compared with.
+var variants = []struct {
+	name string
+	make func(seed uint64) (server, error)
+}{
+	{"plain", newPlain},
+	{"reused", newReused},
+	{"strata", newStrata},
+}
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "server:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, out io.Writer) error {
+	f := flag.NewFlagSet("server", flag.ExitOnError)
+	ticks := f.Int("ticks", 6000, "`N` ticks of each run, after 600 that are not measured")
+	rounds := f.Int("rounds", 6, "`N` runs of each variant")
+	seed := f.Uint64("seed", 1, "`seed` of the zones and the players")
+	only := f.String("variant", "", "run plain, reused or strata once in this process and print its figures as JSON")
+	_ = f.Parse(args) // it exits
+	switch {
+	case *ticks < 1 || *rounds < 1:
+		return fmt.Errorf("-ticks %d -rounds %d: at least 1 is needed", *ticks, *rounds)
+	case *only == "":
+		return compare(*ticks, *rounds, *seed, out)
+	}
+	for _, v := range variants {
+		if v.name == *only {
+			s, err := v.make(*seed)
+			if err != nil {
+				return err
+			}
+			return report(s, *ticks, *seed, out)
+		}
+	}
+	return fmt.Errorf("-variant %.20q: allowed are plain, reused and strata", *only)
+}
