@@ -24,7 +24,7 @@ var storeys = map[string]int{
 	"memory/memtest/testenv": 1,
 	"engine/cmdline":         0, // also for the commands below memory and ecs
 	"memory":                 1,
-	"memory/internal/tally":  2, "memory/histogram": 2, "memory/trace": 2,
+	"memory/internal/tally":  2, "memory/histogram": 2, "memory/trace": 2, "memory/save": 2,
 	"memory/page": 3,
 	// allocators
 	"memory/arena": 4, "memory/stack": 4, "memory/pool": 4, "memory/freelist": 4, "memory/buddy": 4,
@@ -49,7 +49,7 @@ var rules = []string{"demo/game", "demo/realm", "demo/tour"}
 var rulesMay = strings.Fields(`bytes cmp encoding/binary encoding/json errors fmt io io/fs iter math math/bits path regexp
 	slices strconv strings unicode unicode/utf8 unsafe github.com/go-gl/mathgl/mgl32
 	memory memory/arena memory/compact memory/container memory/guard memory/page memory/plan memory/pool memory/remote
-	memory/slab memory/tiers memory/tlsf ecs engine particles demo/sound/cue
+	memory/save memory/slab memory/tiers memory/tlsf ecs engine particles demo/sound/cue
 	demo/game demo/realm demo/realm/manifest demo/tour demo/strictjson`)
 
 // A source is a Go file of the module: its path from the root, and its imports.

@@ -55,6 +55,7 @@ type Linear struct {
 	marks    []place  // the live marks, outermost first
 	serial   uint64   // of the newest mark; never reused
 	hooks    []func() // in order of registration
+	ran      uint64   // hooks that have run since New
 	refs     uintptr  // end of the last live object with a Ref
 	epoch    uint64   // counts the cuts
 	cuts     []cut    // the cuts that ended objects with Refs

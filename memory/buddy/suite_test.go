@@ -49,6 +49,8 @@ func TestConformance(t *testing.T) {
 	memtest.Each(t, testenv.Some(subjects, "Binary", "FibonacciFine"), memtest.Run)
 }
 
+func TestSaved(t *testing.T) { memtest.Each(t, subjects, memtest.Saved) }
+
 func TestFaults(t *testing.T) {
 	memtest.Each(t, testenv.Some(subjects, "BinaryFine", "Fibonacci"), memtest.Faults)
 }

@@ -50,6 +50,8 @@ func TestConformance(t *testing.T) {
 	memtest.Each(t, testenv.Some(subjects, "FirstFit", "Fine", "Coarse"), memtest.Run)
 }
 
+func TestSaved(t *testing.T) { memtest.Each(t, subjects, memtest.Saved) }
+
 func TestFaults(t *testing.T) {
 	memtest.Each(t, testenv.Some(subjects, "NextFit", "Words"), memtest.Faults)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
 )
 
 // A Registry has at most one pool for each type, and the common statistics of its pools. It visits the pools in the
@@ -35,6 +36,7 @@ type member interface {
 	Trim() error
 	Close() error
 	Check() error
+	SaveState(*save.Coder)
 }
 
 // ErrUnregistered means that a type has no pool in the registry.

@@ -38,6 +38,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+func TestSaved(t *testing.T) { memtest.Each(t, subjects, memtest.Saved) }
+
 func TestFaults(t *testing.T) {
 	for name, s := range subjects {
 		t.Run(name, func(t *testing.T) { memtest.Faults(t, s) })

@@ -63,6 +63,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+func TestSaved(t *testing.T) { memtest.Each(t, subjects, memtest.Saved) }
+
 func TestFaults(t *testing.T) {
 	for _, name := range []string{"Geometric", "Spans", "Tight"} {
 		if testenv.Brief() && name == "Spans" {

@@ -7,6 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/stack"
 )
 
@@ -15,6 +16,9 @@ type end struct {
 	*stack.End
 	io.Closer
 }
+
+// SaveState saves both ends: only that of the suite has blocks.
+func (e end) SaveState(c *save.Coder) { e.Closer.(save.State).SaveState(c) }
 
 func double(pick func(*stack.Double) *stack.End) func(page.Source) (memory.Allocator, error) {
 	return func(src page.Source) (memory.Allocator, error) {
@@ -50,6 +54,8 @@ var subjects = map[string]memtest.Subject{
 	"Forward":  subject(pivot((*stack.Pivot).Forward)),
 	"Backward": subject(pivot((*stack.Pivot).Backward)),
 }
+
+func TestSaved(t *testing.T) { memtest.Each(t, subjects, memtest.Saved) }
 
 func TestConformance(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
 func TestFaults(t *testing.T)      { memtest.Each(t, subjects, memtest.Faults) }

@@ -65,6 +65,8 @@ func TestConformance(t *testing.T) {
 	memtest.Each(t, testenv.Some(subjects, "Quick", "Fine", "Pools"), memtest.Run)
 }
 
+func TestSaved(t *testing.T) { memtest.Each(t, subjects, memtest.Saved) }
+
 func TestFaults(t *testing.T) {
 	memtest.Each(t, testenv.Some(subjects, "Quick", "Pools"), memtest.Faults)
 }

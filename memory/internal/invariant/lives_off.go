@@ -33,3 +33,18 @@ func (*Lives) Size(g uintptr) uintptr { return 0 }
 
 // Generation returns 0.
 func (*Lives) Generation(g uintptr) uint32 { return 0 }
+
+// LifePage is the number of granules of a page.
+const LifePage = 1
+
+// Pages returns 0.
+func (*Lives) Pages() uintptr { return 0 }
+
+// Life returns 0.
+func (*Lives) Life(g uintptr) uint64 { return 0 }
+
+// Has returns false.
+func (*Lives) Has(g uintptr) bool { return false }
+
+// SetLife does nothing.
+func (*Lives) SetLife(g uintptr, v uint64) {}

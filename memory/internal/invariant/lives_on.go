@@ -142,3 +142,38 @@ func (l *Lives) make(g uintptr) *life {
 	}
 	return &old[i].Load()[g%(1<<lifePageShift)]
 }
+
+// Pages returns the number of pages that there may be, each of LifePage granules.
+func (l *Lives) Pages() uintptr {
+	if pages := l.pages.Load(); pages != nil {
+		return uintptr(len(*pages))
+	}
+	return 0
+}
+
+// LifePage is the number of granules of a page.
+const LifePage = 1 << lifePageShift
+
+// Life returns the entry of granule g as one number, or 0 if its page was never made.
+func (l *Lives) Life(g uintptr) uint64 {
+	if e := l.at(g); e != nil {
+		return uint64(e.generation.Load())<<32 | uint64(e.size.Load())
+	}
+	return 0
+}
+
+// Has reports whether the page of granule g was made.
+func (l *Lives) Has(g uintptr) bool { return l.at(g) != nil }
+
+// SetLife sets the entry of granule g to what Life returned.
+func (l *Lives) SetLife(g uintptr, v uint64) {
+	e := l.at(g)
+	if e == nil {
+		if v == 0 {
+			return
+		}
+		e = l.make(g)
+	}
+	e.generation.Store(uint32(v >> 32))
+	e.size.Store(uint32(v))
+}

@@ -1,0 +1,179 @@
+package arena
+
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// SaveState saves the bytes in use and the live marks. A hook is code, and is not saved: loading drops hooks that were
+// registered after the state was saved. If a hook that was registered before has run since, loading fails with an error
+// that wraps save.ErrLayout. If a hook is running, the error wraps save.ErrBusy.
+func (l *Linear) SaveState(c *save.Coder) {
+	switch {
+	case l.base == nil:
+		c.Fail(memory.ErrClosed)
+		return
+	case l.busy:
+		c.Busy("a hook of an arena is running")
+		return
+	}
+	l.mem.SaveState(c)
+	save.Num(c, &l.limit)
+	l.saveHooks(c)
+	for _, v := range [...]*uintptr{&l.off, &l.floor, &l.peak, &l.refs} {
+		save.Num(c, v)
+	}
+	for _, v := range [...]*uint64{&l.book, &l.allocs, &l.kept, &l.dropped, &l.failures, &l.serial, &l.epoch} {
+		save.Num(c, v)
+	}
+	save.List(c, &l.marks)
+	save.List(c, &l.cuts)
+	save.List(c, &l.ledger.blocks)
+	if c.BeginContent() {
+		c.Raw(l.base, l.off)
+		c.EndContent()
+	}
+}
+
+// saveHooks visits the number of hooks, and how many had run.
+func (l *Linear) saveHooks(c *save.Coder) {
+	n, ran := int(c.Word(uint64(len(l.hooks)))), c.Word(l.ran)
+	switch {
+	case c.Failed() || c.Saving():
+	case n < 0 || n > len(l.hooks) || n > 0 && ran != l.ran:
+		c.Differs("%d hooks were registered, and some have run since", n)
+	case c.Loading():
+		clear(l.hooks[n:])
+		l.hooks = l.hooks[:n]
+	}
+}
+
+// SaveState saves the arena as [Linear.SaveState] does.
+func (g *Growing) SaveState(c *save.Coder) {
+	g.lin.SaveState(c)
+	if g.lin.base != nil && (c.Fitting() || c.Loading()) {
+		g.lin.limit = g.lin.mem.Committed()
+	}
+}
+
+// SaveState saves the frames that can be read, as [Linear.SaveState] does, and which one is current.
+func (f *Frames) SaveState(c *save.Coder) {
+	if f.cur.base == nil {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	c.Same("the buffers", uint64(len(f.ring)))
+	frame := c.Word(f.frame)
+	for i := range f.ring {
+		c.EnterAt("buffer", i)
+		f.ring[i].SaveState(c)
+		if l := &f.ring[i]; c.Fitting() || c.Loading() {
+			l.limit = min(l.limit, l.mem.Committed())
+		}
+		c.Leave()
+	}
+	if c.Loading() {
+		f.frame = frame
+		f.cur = &f.ring[frame%uint64(len(f.ring))]
+	}
+}
+
+// SaveState saves the live blocks and their order.
+func (s *StepBack) SaveState(c *save.Coder) {
+	if s.base == nil {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	s.mem.SaveState(c)
+	save.Num(c, &s.off)
+	save.Num(c, &s.allocs)
+	save.Num(c, &s.peak)
+	save.Num(c, &s.failures)
+	save.List(c, &s.steps)
+	if c.BeginContent() {
+		c.Raw(s.base, s.off)
+		c.EndContent()
+	}
+}
+
+// SaveState saves the entries that are kept, and where they lie.
+func (w *Window[T]) SaveState(c *save.Coder) {
+	if w.slots == nil {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	w.mem.SaveState(c)
+	c.Same("the size of an entry", uint64(unsafe.Sizeof(w.slots[0])))
+	save.Num(c, &w.next)
+	save.Num(c, &w.length)
+	save.Num(c, &w.pushed)
+	save.Num(c, &w.peak)
+	if c.BeginContent() {
+		save.Vec(c, w.slots[w.next-w.length:w.next])
+		c.EndContent()
+	}
+}
+
+// SaveState saves the used bytes of every region.
+func (r *Region) SaveState(c *save.Coder) {
+	if r.base == nil {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	r.mem.SaveState(c)
+	c.Same("the bytes of a region", uint64(r.RegionBytes()))
+	for _, v := range [...]*uintptr{&r.off, &r.limit, &r.full, &r.peak} {
+		save.Num(c, v)
+	}
+	for _, v := range [...]*int{&r.current, &r.opened, &r.misses} {
+		save.Num(c, v)
+	}
+	save.Num(c, &r.allocs)
+	save.Num(c, &r.failures)
+	save.Var(c, &r.open)
+	save.List(c, &r.live)
+	save.List(c, &r.regions)
+	save.List(c, &r.empty)
+	if n := len(r.regions); c.Loading() && cap(r.empty) < n {
+		r.empty = append(make([]uint32, 0, cap(r.regions)), r.empty...)
+	}
+	r.saveSizes(c)
+	if c.BeginContent() {
+		for k := range uintptr(len(r.regions)) {
+			from := k << r.shift
+			if r.regions[k].live > 0 || int(k) == r.current {
+				c.Raw(unsafe.Add(r.base, from), r.end(k)-from)
+			}
+		}
+		c.EndContent()
+	}
+}
+
+// saveSizes visits the requested sizes that debug builds keep, in the order of the blocks.
+func (r *Region) saveSizes(c *save.Coder) {
+	if !invariant.Debug {
+		return
+	}
+	n := c.Count(len(r.sizes))
+	switch {
+	case c.Saving():
+		for g := range uintptr(len(r.live)) * 64 {
+			if off := g << granuleShift; r.live[g>>6]>>(g&63)&1 != 0 {
+				c.Word(uint64(off))
+				c.Word(uint64(r.sizes[off]))
+			}
+		}
+		return
+	case c.Loading():
+		clear(r.sizes)
+	}
+	for range n {
+		off, size := c.Word(0), c.Word(0)
+		if c.Loading() {
+			r.sizes[uintptr(off)] = uintptr(size)
+		}
+	}
+}

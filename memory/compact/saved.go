@@ -1,0 +1,59 @@
+package compact
+
+import (
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// SaveState saves the live blocks, the gaps, and a move that is under way. When the state is loaded, a handle is valid
+// if it was valid when the state was saved. Addresses that were valid then are valid again.
+func (h *Heap) SaveState(c *save.Coder) {
+	if h.base == nil {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	c.Same("the alignment", uint64(h.align))
+	h.mem.SaveState(c)
+	if c.Fitting() && !c.Failed() && h.base != nil {
+		h.fitTail()
+	}
+	version := h.version()
+	for _, v := range [...]*uint32{&h.spare, &h.cursor, &h.again} {
+		save.Num(c, v)
+	}
+	for _, v := range [...]*uint64{&h.allocs, &h.frees, &h.failures, &h.used, &h.peak, &h.requested} {
+		save.Num(c, v)
+	}
+	save.Var(c, &h.moving)
+	save.Var(c, &h.bins)
+	save.List(c, &h.records)
+	if c.Loading() {
+		h.shifts = version + 1 - h.allocs - h.frees // no version comes twice
+		if last := &h.records[h.records[head].prev]; last.end()+last.gap != h.mem.Committed() && h.moving.record != h.records[head].prev {
+			h.fitTail()
+		}
+	}
+	if c.BeginContent() {
+		h.saveContent(c)
+		c.EndContent()
+	}
+}
+
+// saveContent visits the live blocks, both places of a block that moves, and in debug builds everything.
+func (h *Heap) saveContent(c *save.Coder) {
+	if invariant.Debug {
+		n := c.Count(int(h.mem.Committed()))
+		c.Raw(h.base, uintptr(n))
+		return
+	}
+	for i := h.records[head].next; i != head; i = h.records[i].next {
+		r := &h.records[i]
+		n := r.size
+		if i == h.moving.record {
+			n = r.room + h.moving.way
+			n = min(n, h.mem.Committed()-r.off)
+		}
+		c.Raw(h.at(r.off), n)
+	}
+}

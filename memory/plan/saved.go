@@ -1,0 +1,35 @@
+package plan
+
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// SaveState saves the moment and the buffers that live then. Outside of Begin and Reset it saves the bytes of all
+// buffers.
+func (a *Arena) SaveState(c *save.Coder) {
+	if a.base == nil {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	c.Same("the bytes of the plan", uint64(a.plan.total))
+	c.Same("the number of buffers", uint64(len(a.plan.buffers)))
+	save.Num(c, &a.now)
+	save.Bool(c, &a.begun)
+	if !c.BeginContent() {
+		return
+	}
+	if invariant.Debug || !a.begun {
+		c.Raw(a.base, a.plan.total)
+	} else {
+		for i := range a.plan.buffers {
+			if b := &a.plan.buffers[i]; b.Birth <= a.now && a.now < b.Death {
+				c.Raw(unsafe.Add(a.base, a.plan.offsets[i]), b.Size)
+			}
+		}
+	}
+	c.EndContent()
+}

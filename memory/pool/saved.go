@@ -1,0 +1,202 @@
+package pool
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// SaveState saves the live objects, the generations of all slots and the order of the vacant ones. When the state is
+// loaded, a handle is valid if it was valid when the state was saved. The generation of a slot goes back, too: a handle
+// that was made after the state was saved may later name another object.
+func (p *Pool[T]) SaveState(c *save.Coder) {
+	if p.base == nil {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	c.Enter(p.name)
+	defer c.Leave()
+	c.Same("the size of an object", uint64(stride[T]()))
+	p.mem.SaveState(c)
+	p.saveSlots(c)
+	if c.BeginContent() {
+		p.saveContent(c, p.base, stride[T](), p.ready())
+		c.EndContent()
+	}
+}
+
+// SaveState saves the pool as [Pool.SaveState] does.
+func (p *Split[Hot, Cold]) SaveState(c *save.Coder) {
+	if p.hotBase == nil {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	c.Enter(p.name)
+	defer c.Leave()
+	c.Same("the size of a hot part", uint64(stride[Hot]()))
+	c.Same("the size of a cold part", uint64(stride[Cold]()))
+	p.hot.SaveState(c)
+	p.cold.SaveState(c)
+	p.saveSlots(c)
+	if c.BeginContent() {
+		p.saveContent(c, p.hotBase, stride[Hot](), uint(p.hot.Committed()/stride[Hot]()))
+		p.saveContent(c, p.coldBase, stride[Cold](), uint(p.cold.Committed()/stride[Cold]()))
+		c.EndContent()
+	}
+}
+
+// saveSlots visits the metadata. The key is not part of it: it belongs to the pool, and not to its state.
+func (s *slots) saveSlots(c *save.Coder) {
+	c.Same("the capacity", uint64(s.capacity))
+	for _, v := range [...]*uint{&s.n, &s.opened, &s.retired, &s.peak, &s.soiled} {
+		save.Num(c, v)
+	}
+	save.Num(c, &s.allocs)
+	save.Num(c, &s.failures)
+	n := uint(c.Count(int(s.known())))
+	vacant, open := uint(c.Count(int(s.n))), uint(c.Count(int(s.opened)))
+	if c.Failed() {
+		return
+	}
+	if c.Fitting() || c.Loading() {
+		s.lengthen(n)
+	}
+	if c.Scanning() && n > uint(len(s.gens)) {
+		c.Differs("%d slots were in use of %d", n, len(s.gens))
+		return
+	}
+	save.Vec(c, s.gens[:n])
+	save.Vec(c, s.free[:vacant])
+	save.Vec(c, s.live[:(open+63)/64])
+	if c.Loading() {
+		clear(s.gens[n:])
+		clear(s.live[(open+63)/64:])
+	}
+}
+
+// known returns how many slots have had an object: those behind have generation 0.
+func (s *slots) known() uint {
+	n := uint(len(s.gens))
+	for n > s.opened && s.gens[n-1] == 0 {
+		n--
+	}
+	return n
+}
+
+// lengthen makes the metadata reach to slot n.
+func (s *slots) lengthen(n uint) {
+	if n <= uint(len(s.gens)) {
+		return
+	}
+	s.gens = extend(s.gens, uintptr(n))
+	s.free = extend(s.free, uintptr(n))
+	s.live = extend(s.live, uintptr(n+63)>>6)
+}
+
+// saveContent visits the slots of size bytes at base, of which ready are committed: the live ones, or in debug builds all
+// that may contain poison.
+func (s *slots) saveContent(c *save.Coder, base unsafe.Pointer, size uintptr, ready uint) {
+	if invariant.Debug {
+		n := c.Count(int(max(s.opened, min(s.soiled, ready))))
+		c.Raw(base, uintptr(n)*size)
+		return
+	}
+	c.Bits(base, size, s.live, s.opened)
+}
+
+// SaveState saves the live slots and the order of the vacant ones.
+func (b *Blocks) SaveState(c *save.Coder) {
+	if b.base == nil {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	c.Same("the size of a slot", uint64(b.size))
+	c.Same("the capacity", uint64(b.capacity))
+	b.mem.SaveState(c)
+	for _, v := range [...]*uintptr{&b.opened, &b.peak, &b.soiled} {
+		save.Num(c, v)
+	}
+	save.Num(c, &b.n)
+	save.Num(c, &b.allocs)
+	save.Num(c, &b.failures)
+	open, vacant, asked := uintptr(c.Count(int(b.opened))), c.Count(int(b.n)), c.Count(len(b.asked))
+	if c.Failed() {
+		return
+	}
+	if known := max(open, uintptr(asked)); (c.Fitting() || c.Loading()) && known > uintptr(len(b.free)) {
+		b.free, b.live = extend(b.free, known), extend(b.live, b.words(known))
+	}
+	if c.Scanning() && open > uintptr(len(b.free)) {
+		c.Differs("%d slots were in use of %d", open, len(b.free))
+		return
+	}
+	save.Vec(c, b.free[:vacant])
+	if invariant.Exact {
+		n := b.words(open)
+		if save.Vec(c, b.live[:n]); c.Loading() {
+			clear(b.live[n:])
+		}
+	}
+	if invariant.Debug {
+		b.saveDebug(c, asked)
+	}
+	if c.BeginContent() {
+		b.saveContent(c)
+		c.EndContent()
+	}
+}
+
+// saveDebug visits what debug builds record for each slot.
+func (b *Blocks) saveDebug(c *save.Coder, asked int) {
+	if (c.Fitting() || c.Loading()) && asked > len(b.asked) {
+		b.asked = extend(b.asked, uintptr(asked))
+	}
+	if asked > len(b.asked) {
+		c.Fail(fmt.Errorf("%w: %d slots of %d", save.ErrLayout, asked, len(b.asked)))
+		return
+	}
+	if save.Vec(c, b.asked[:asked]); c.Loading() {
+		clear(b.asked[asked:])
+	}
+	save.Lives(c, &b.lives)
+}
+
+// saveContent visits runs of live slots. Builds without live bits, and debug builds, visit all.
+func (b *Blocks) saveContent(c *save.Coder) {
+	switch live := b.opened - uintptr(b.n); {
+	case invariant.Debug:
+		n := c.Count(int(max(b.opened, min(b.soiled, b.mem.Committed()/b.size))))
+		c.Raw(b.base, uintptr(n)*b.size)
+		return
+	case !invariant.Exact, 2*live > b.opened && !c.Canonical():
+		c.Raw(b.base, b.opened*b.size)
+		return
+	}
+	perSlot := b.size >> granuleShift
+	for i := uintptr(0); i < b.opened; i++ {
+		first := i
+		for i < b.opened && b.live[i*perSlot>>6]>>(i*perSlot&63)&1 != 0 {
+			i++
+		}
+		c.Raw(unsafe.Add(b.base, first*b.size), (i-first)*b.size)
+	}
+}
+
+// SaveState saves the pools in the order of their registration. A pool that was registered after the state was saved is
+// an error that wraps save.ErrLayout and names the pool.
+func (r *Registry) SaveState(c *save.Coder) {
+	if r.closed {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	if n := c.Count(len(r.pools)); n != len(r.pools) && !c.Failed() {
+		c.Differs("%d pools were registered and %d are; the last is %q", n, len(r.pools), r.pools[len(r.pools)-1].Name())
+		return
+	}
+	for _, p := range r.pools {
+		p.SaveState(c)
+	}
+}

@@ -1,0 +1,326 @@
+package save
+
+import (
+	"encoding/binary"
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// A State is data that a [Set] saves and loads. Its method visits everything that it consists of through c, always in
+// the same order. The Set calls it in several passes, which [Coder.Saving], [Coder.Fitting], [Coder.Scanning] and
+// [Coder.Loading] distinguish. Since one method serves all passes, they cannot disagree.
+//
+// SaveState may return early, but it must not panic. It runs on the goroutine that called the Set.
+type State interface{ SaveState(c *Coder) }
+
+// A Refuser is a State that cannot always be saved. [Set.Add] and [Set.Seal] fail with the error of CanSave.
+type Refuser interface{ CanSave() error }
+
+// A pass is what the Coder does with the data that it visits.
+type pass uint8
+
+const (
+	measuring pass = iota // counts the bytes; finds out what is closed or busy
+	saving                // copies into the slot
+	fitting               // compares the layout, and reserves what loading needs
+	scanning              // yields the pieces of a slot
+	loading               // copies out of the slot
+)
+
+// A Coder moves a State into a [Slot] or out of it. Only a Set makes a Coder; it is valid during SaveState.
+//
+// Values are padded with zeros to 8 bytes. After the first error, all methods do nothing and return zero, so a
+// State needs to test [Coder.Failed] only before it changes something.
+type Coder struct {
+	// Invariant: 0 <= at <= len(buf), except in the pass measuring, which has no buf.
+
+	pass      pass
+	canonical bool
+	bare      bool
+	buf       []byte // of the slot, as long as its state
+	at        int    // the next byte
+	content   int    // where the length of the contents of BeginContent stands
+	err       error
+	depth     int
+	labels    [maxDepth]label
+	yield     func(Piece) bool // in the pass scanning
+}
+
+const maxDepth = 12
+
+// A label names a part of a State, with its number if that is not negative.
+type label struct {
+	name string
+	i    int
+}
+
+// Saving reports whether the values of the State are read: to count their bytes, or to save them.
+func (c *Coder) Saving() bool { return c.pass <= saving }
+
+// Fitting reports whether this is the pass before loading. The State compares its layout with what was saved. It
+// commits memory and lengthens metadata, so that loading cannot fail. It changes nothing else.
+func (c *Coder) Fitting() bool { return c.pass == fitting }
+
+// Scanning reports whether the pieces of a slot are listed. The State must change nothing.
+func (c *Coder) Scanning() bool { return c.pass == scanning }
+
+// Loading reports whether values of the State are replaced by those that were saved. If this pass begins, [Coder.Fitting]
+// has succeeded for all States.
+func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
+
+// Canonical reports whether equal states shall be equal bytes. Then a State saves live blocks only, without addresses.
+func (c *Coder) Canonical() bool { return c.canonical }
+
+// Failed reports whether there was an error. Then the State should return.
+func (c *Coder) Failed() bool { return c.err != nil }
+
+// Fail stops the pass with err. Only the first error counts. Errors are possible in all passes but the one of loading.
+func (c *Coder) Fail(err error) {
+	if c.err == nil && err != nil {
+		c.err = fmt.Errorf("save: %s: %w", c.where(), err)
+	}
+}
+
+// Busy stops the pass with an error that wraps [ErrBusy]. The text says what is open.
+func (c *Coder) Busy(what string) { c.Fail(fmt.Errorf("%w: %s", ErrBusy, what)) }
+
+// Differs stops the pass with an error that wraps [ErrLayout].
+func (c *Coder) Differs(format string, args ...any) {
+	c.Fail(fmt.Errorf("%w: %s", ErrLayout, fmt.Sprintf(format, args...)))
+}
+
+// where returns the labels of the present place.
+func (c *Coder) where() string {
+	s := ""
+	for _, l := range c.labels[:min(c.depth, maxDepth)] {
+		if s != "" {
+			s += "/"
+		}
+		s += l.name
+		if l.i >= 0 {
+			s += fmt.Sprintf("[%d]", l.i)
+		}
+	}
+	return s
+}
+
+// Enter names what follows, up to the [Coder.Leave] that belongs to it. Names of errors and of [Set.Diff] consist of these
+// labels. At most 12 can be open.
+func (c *Coder) Enter(name string) { c.EnterAt(name, -1) }
+
+// EnterAt is [Coder.Enter] with a number.
+func (c *Coder) EnterAt(name string, i int) {
+	if c.depth < maxDepth {
+		c.labels[c.depth] = label{name, i}
+	}
+	c.depth++
+}
+
+// Leave ends the newest [Coder.Enter].
+func (c *Coder) Leave() { c.depth-- }
+
+// Word visits a number. It returns v in the passes that save, and the number that was saved in all others.
+func (c *Coder) Word(v uint64) uint64 {
+	if c.err != nil || !c.fits(8) {
+		return 0
+	}
+	b := c.at
+	c.at += 8
+	switch c.pass {
+	case measuring:
+	case saving:
+		binary.LittleEndian.PutUint64(c.buf[b:], v)
+	default:
+		v = binary.LittleEndian.Uint64(c.buf[b:])
+		if c.pass == scanning {
+			c.piece("", nil, b, 8, 1)
+		}
+	}
+	return v
+}
+
+// Count is [Coder.Word] for the number of things that follow, each at least one byte. A number that exceeds the bytes
+// that are left is an error that wraps [ErrLayout].
+func (c *Coder) Count(n int) int {
+	v := c.Word(uint64(n))
+	if c.pass > saving && v > uint64(len(c.buf)) {
+		c.Differs("a count of %d in a state of %d bytes", v, len(c.buf))
+		return 0
+	}
+	return int(v)
+}
+
+// Flag is [Coder.Word] for a bool.
+func (c *Coder) Flag(v bool) bool {
+	n := uint64(0)
+	if v {
+		n = 1
+	}
+	return c.Word(n) != 0
+}
+
+// A Number is a type that [Num] visits.
+type Number interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
+}
+
+// Num visits a number variable. Its bytes are the same on all architectures.
+func Num[T Number](c *Coder, v *T) {
+	if n := c.Word(uint64(*v)); c.Loading() {
+		*v = T(n)
+	}
+}
+
+// Bool visits a bool variable.
+func Bool(c *Coder, v *bool) {
+	if n := c.Flag(*v); c.Loading() {
+		*v = n
+	}
+}
+
+// Same visits a number that must be the same when the state is loaded, such as a capacity. Otherwise the error wraps
+// [ErrLayout], and contains what and both numbers.
+func (c *Coder) Same(what string, v uint64) {
+	if was := c.Word(v); was != v && c.err == nil {
+		c.Differs("%s was %d and is %d", what, was, v)
+	}
+}
+
+// Pointer visits the address of a block in memory that begins at base, as its offset. It returns the address that was
+// saved. A nil p stays nil. base must be the same when the state is loaded, or the base of equal memory in another process.
+func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
+	off := uint64(0)
+	if p != nil {
+		off = uint64(uintptr(p)-uintptr(base)) + 1
+	}
+	if off = c.Word(off); off == 0 || c.err != nil {
+		return nil
+	}
+	return unsafe.Add(base, uintptr(off-1))
+}
+
+// Raw visits the n bytes at p. They must contain no Go pointers.
+func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
+
+// Rows visits count values of type t at p, of size bytes each. The name and the type appear in [Set.Scan] and in
+// [Set.Diff], which names the row and the field that differ. t may be nil.
+func (c *Coder) Rows(name string, t reflect.Type, p unsafe.Pointer, size uintptr, count int) {
+	c.raw(name, t, p, size*uintptr(count), count)
+}
+
+func (c *Coder) raw(name string, t reflect.Type, p unsafe.Pointer, n uintptr, rows int) {
+	if c.pass == measuring {
+		c.at += padded(n)
+		return
+	}
+	if c.err != nil || n == 0 || !c.fits(n) {
+		return
+	}
+	b := c.at
+	c.at += padded(n)
+	switch c.pass {
+	case saving:
+		if n%8 != 0 {
+			clear(c.buf[c.at-8 : c.at])
+		}
+		copy(c.buf[b:c.at], unsafe.Slice((*byte)(p), n))
+	case loading:
+		copy(unsafe.Slice((*byte)(p), n), c.buf[b:])
+	case scanning:
+		c.piece(name, t, b, int(n), rows)
+	}
+}
+
+// padded returns n rounded up to whole words.
+func padded(n uintptr) int { return int((n + 7) &^ 7) }
+
+// fits reports whether n bytes are left, padded. Otherwise the State visits more than it was measured to have, or than
+// was saved.
+func (c *Coder) fits(n uintptr) bool {
+	if c.pass == measuring || n <= uintptr(len(c.buf)-c.at)&^7 {
+		return true
+	}
+	c.Differs("%d bytes are needed, the state has %d left", n, len(c.buf)-c.at)
+	return false
+}
+
+// Var visits a variable. T must be pointer-free, which Var does not check.
+func Var[T any](c *Coder, v *T) { c.Raw(unsafe.Pointer(v), unsafe.Sizeof(*v)) }
+
+// Vec visits the elements of s. T must be pointer-free, which Vec does not check. The length is not visited: it must be
+// the saved one when the state is loaded, see [Coder.Count].
+func Vec[T any](c *Coder, s []T) {
+	c.Raw(unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T))*uintptr(len(s)))
+}
+
+// List visits the length and the elements of a slice. T must be pointer-free, which List does not check. If the array of
+// the slice is shorter than what was saved, a longer one is allocated.
+func List[T any](c *Coder, s *[]T) {
+	n := c.Count(len(*s))
+	switch {
+	case c.err != nil:
+		return
+	case c.Saving():
+		Vec(c, *s)
+		return
+	case c.Fitting() && n > cap(*s):
+		*s = append(make([]T, 0, n), *s...)
+	case c.Loading():
+		if n > cap(*s) {
+			*s = make([]T, n)
+		}
+		*s = (*s)[:n]
+	}
+	c.Rows("", reflect.TypeFor[T](), unsafe.Pointer(unsafe.SliceData(*s)), unsafe.Sizeof(*new(T)), n)
+}
+
+// BeginContent begins the contents of blocks: bytes whose places follow from metadata that was visited before. It returns
+// false if they are to be skipped, because the metadata was not loaded yet, or because another State saves them. Otherwise the
+// State visits them by Raw and calls [Coder.EndContent].
+func (c *Coder) BeginContent() bool {
+	if c.err != nil || c.bare && !invariant.Debug {
+		return false
+	}
+	c.content = c.at
+	n := c.Word(0)
+	if c.Saving() || c.Loading() {
+		return c.err == nil
+	}
+	if n%8 != 0 || n > uint64(len(c.buf)-c.at) {
+		c.Differs("contents of %d bytes, the state has %d left", n, len(c.buf)-c.at)
+		return false
+	}
+	b := c.at
+	c.at += int(n)
+	if c.pass == scanning && n > 0 {
+		c.piece("contents", nil, b, int(n), 1)
+	}
+	return false
+}
+
+// EndContent ends what BeginContent began.
+func (c *Coder) EndContent() {
+	if c.err != nil {
+		return
+	}
+	n := uint64(c.at - c.content - 8)
+	switch c.pass {
+	case saving:
+		binary.LittleEndian.PutUint64(c.buf[c.content:], n)
+	case loading:
+		if was := binary.LittleEndian.Uint64(c.buf[c.content:]); was != n {
+			c.Differs("%d bytes of contents were loaded of %d", n, was)
+		}
+	}
+}
+
+// Bits visits rows of size bytes at base: those whose bit is set in bits, below end. Rows in a row are one copy. If
+// more than half of the rows up to the last are visited, all of them are, unless the bytes shall be canonical.
+func (c *Coder) Bits(base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
+	runs(bits, end, !c.canonical, func(first, n uint) {
+		c.Raw(unsafe.Add(base, uintptr(first)*size), uintptr(n)*size)
+	})
+}

@@ -1,0 +1,173 @@
+package save
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"unsafe"
+)
+
+// A Piece is a run of bytes of a state that a State has visited by one call.
+type Piece struct {
+	Path string       // the labels, and the name of the call of Rows
+	Off  int          // the first byte in Slot.Bytes
+	Size int          // in bytes, without padding
+	Rows int          // values
+	Type reflect.Type // of a value; nil if it is unknown
+}
+
+// Entity is the name of the rows that name the other rows beside them: [Set.Diff] prints them with a difference.
+const Entity = "entity"
+
+var errStop = errors.New("save: stop")
+
+// Scan yields the pieces of the slot's state, in their order, until yield returns false. The errors are those of
+// [Set.Load]. Scan changes nothing.
+func (s *Set) Scan(slot *Slot, yield func(Piece) bool) error {
+	if err := s.owns(slot); err != nil {
+		return err
+	}
+	if !slot.full {
+		return ErrEmpty
+	}
+	s.coder.yield = yield
+	_, err := s.run(scanning, slot.canonical, slot.buf)
+	s.coder.yield = nil
+	if errors.Is(err, errStop) {
+		return nil
+	}
+	return err
+}
+
+// piece yields a piece.
+func (c *Coder) piece(name string, t reflect.Type, off, size, rows int) {
+	path := c.where()
+	if name != "" {
+		path += "/" + name
+	}
+	if !c.yield(Piece{Path: path, Off: off, Size: size, Rows: rows, Type: t}) {
+		c.err = errStop
+	}
+}
+
+// A Difference is the first place at which two states differ.
+type Difference struct {
+	Path   string // the part, tier, table or variable
+	Row    int    // of the values there
+	Entity string // the entity of the row, or ""
+	Field  string // of the value, or the byte in it
+	A, B   string // the values
+}
+
+// String returns the difference in one line.
+func (d Difference) String() string {
+	s := d.Path
+	if d.Row > 0 || d.Entity != "" {
+		s += fmt.Sprintf(" row %d", d.Row)
+	}
+	if d.Entity != "" {
+		s += " entity " + d.Entity
+	}
+	if d.Field != "" {
+		s += " " + d.Field
+	}
+	return fmt.Sprintf("%s: %s, and %s", s, d.A, d.B)
+}
+
+// Diff returns the first difference of two states, in the order of the parts. Use slots of [Set.NewCanonical]: others
+// may differ in what was left in free blocks. Diff allocates.
+func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
+	var ps, qs []Piece
+	if err = s.Scan(a, func(p Piece) bool { ps = append(ps, p); return true }); err == nil {
+		err = s.Scan(b, func(p Piece) bool { qs = append(qs, p); return true })
+	}
+	if err != nil {
+		return d, false, err
+	}
+	var names Piece
+	for i, p := range ps {
+		if i >= len(qs) || qs[i].Path != p.Path || qs[i].Size != p.Size {
+			q := Piece{Path: "nothing"}
+			if i < len(qs) {
+				q = qs[i]
+			}
+			return Difference{Path: p.Path, A: fmt.Sprintf("%d values", p.Rows), B: fmt.Sprintf("%s with %d values", q.Path, q.Rows)}, true, nil
+		}
+		if strings.HasSuffix(p.Path, "/"+Entity) {
+			names = p
+		}
+		x, y := a.buf[p.Off:p.Off+p.Size], b.buf[qs[i].Off:qs[i].Off+p.Size]
+		if !bytes.Equal(x, y) {
+			return differenceOf(p, x, y, names, a.buf), true, nil
+		}
+	}
+	if len(qs) > len(ps) {
+		return Difference{Path: qs[len(ps)].Path, A: "nothing", B: fmt.Sprintf("%d values", qs[len(ps)].Rows)}, true, nil
+	}
+	return d, false, nil
+}
+
+// differenceOf describes the first byte at which x and y, which are p, differ.
+func differenceOf(p Piece, x, y []byte, names Piece, state []byte) Difference {
+	at := 0
+	for x[at] == y[at] {
+		at++
+	}
+	size := p.Size / max(p.Rows, 1)
+	d := Difference{Path: p.Path, Row: at / size}
+	first := d.Row * size
+	if names.Type != nil && parent(names.Path) == parent(p.Path) && d.Row < names.Rows {
+		n := names.Size / names.Rows
+		d.Entity = text(names.Type, state[names.Off+d.Row*n:][:n])
+	}
+	if p.Type == nil {
+		d.Field = fmt.Sprintf("byte %d", at-first)
+		if size <= 8 {
+			d.Field = ""
+		}
+		lo, hi := at&^7, min(at&^7+8, len(x))
+		d.A, d.B = fmt.Sprintf("%#x", x[lo:hi]), fmt.Sprintf("%#x", y[lo:hi])
+		return d
+	}
+	t, off := p.Type, uintptr(0)
+	d.Field, t, off = fieldAt(t, uintptr(at-first))
+	d.A, d.B = text(t, x[first+int(off):]), text(t, y[first+int(off):])
+	return d
+}
+
+func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
+
+// fieldAt returns the path of the field of t at byte off, its type and its offset.
+func fieldAt(t reflect.Type, off uintptr) (path string, of reflect.Type, at uintptr) {
+	for {
+		switch t.Kind() {
+		case reflect.Struct:
+			i := t.NumField() - 1
+			for i >= 0 && (t.Field(i).Offset > off || t.Field(i).Type.Size() == 0) {
+				i--
+			}
+			if i < 0 || t.Field(i).Offset+t.Field(i).Type.Size() <= off {
+				return path + " (padding)", t, at
+			}
+			f := t.Field(i)
+			path += "." + f.Name
+			t, off, at = f.Type, off-f.Offset, at+f.Offset
+		case reflect.Array:
+			n := t.Elem().Size()
+			path += fmt.Sprintf("[%d]", off/n)
+			at += off / n * n
+			t, off = t.Elem(), off%n
+		default:
+			return path, t, at
+		}
+	}
+}
+
+// text formats the value of type t at the start of b.
+func text(t reflect.Type, b []byte) string {
+	v := reflect.New(t)
+	copy(unsafe.Slice((*byte)(v.UnsafePointer()), t.Size()), b)
+	return fmt.Sprintf("%v", v.Elem())
+}

@@ -1,0 +1,47 @@
+// Package save copies the state of a program into a slot of bytes and back. A running game can return to any moment that
+// it has saved, at about the speed of copying.
+//
+// # The idea
+//
+// The allocators of this module have their blocks and their metadata in a few arrays without Go pointers. A state is a
+// copy of these arrays. Loading restores them in place: addresses of blocks and handles stay valid, and the next
+// allocation returns the address that it returned the first time.
+//
+// # Layout
+//
+//	Set    | part "heap"  | part "world" | part "score" |      in the order of Add
+//	         State          State          variable
+//
+//	Slot   | n | n bytes of the heap | n | n bytes of the world | n | score |  unused  |
+//	         8                                                                         Cap
+//
+// A [State] is anything whose bytes can be visited through a [Coder]: every allocator, tiers.Manager, ecs.World,
+// particles.System, and variables without pointers ([Value], [Slice]). One method visits the data for all passes:
+// counting, saving, the check before loading, and loading.
+//
+// # Use it when, and when not
+//
+//	rewind, replays that seek        a ring of slots
+//	rollback                         one load and a few saves in a frame
+//	finding what a save forgets      engine.Synctest
+//	not: memory with Go pointers     Value and Slice refuse it
+//	not: two programs                the bytes are those of one process
+//
+// # Cost
+//
+//	Save      a pass that counts, then one that copies: live blocks and metadata, not committed memory
+//	Load      a pass that compares the layout, then one that copies
+//	          neither allocates, unless memory was trimmed or metadata is longer than ever before
+//
+// BenchmarkSet compares both with copy of the same bytes.
+//
+// # Concurrency and the collector
+//
+// A Set belongs to one goroutine at a time, with all its parts. Workers must be at rest, with nothing in flight. A slot
+// contains addresses of blocks only as offsets, and the collector does not scan it.
+//
+// # Source
+//
+// GGPO demands that a state is saved, loaded and freed as one buffer, and tests it by saving, stepping, loading and
+// stepping again (pond3r/ggpo, DeveloperGuide.md). In Handmade Hero the platform records all blocks of memory of a game.
+package save

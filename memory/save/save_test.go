@@ -1,0 +1,342 @@
+package save_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/slab"
+	"github.com/strata-go/strata/memory/tlsf"
+)
+
+type monster struct {
+	X, Y   float32
+	Health [2]int32
+}
+
+// must fails the test unless all errors are nil.
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sealed returns a sealed Set of a variable and a slice.
+func sealed(t testing.TB, m *monster, s *[]uint16) *save.Set {
+	t.Helper()
+	set := new(save.Set)
+	must(t, save.Value(set, "monster", m), save.Slice(set, "numbers", s), set.Seal())
+	return set
+}
+
+func filled(t testing.TB, set *save.Set, slot *save.Slot) *save.Slot {
+	t.Helper()
+	must(t, set.Save(slot))
+	return slot
+}
+
+func TestSet_LoadsAnySlotAnyNumberOfTimes(t *testing.T) {
+	var m monster
+	numbers := make([]uint16, 0, 8)
+	set := sealed(t, &m, &numbers)
+	var slots []*save.Slot
+	for i := range 5 {
+		m = monster{X: float32(i), Health: [2]int32{int32(i), -1}}
+		numbers = append(numbers[:0], make([]uint16, i)...)
+		for k := range numbers {
+			numbers[k] = uint16(10*i + k)
+		}
+		n, err := set.Size()
+		must(t, err)
+		slots = append(slots, filled(t, set, set.NewSlot(n)))
+		if len(slots[i].Bytes()) != n || slots[i].Cap() != n {
+			t.Errorf("state %d has %d bytes of %d", i, len(slots[i].Bytes()), n)
+		}
+	}
+	for _, i := range []int{4, 0, 3, 3, 1, 4, 2} {
+		must(t, set.Load(slots[i]))
+		if m.X != float32(i) || m.Health[0] != int32(i) || len(numbers) != i || i > 0 && numbers[i-1] != uint16(11*i-1) {
+			t.Errorf("state %d is %+v, %d", i, m, numbers)
+		}
+	}
+}
+
+func TestSlice_TooShortArrayIsReplaced(t *testing.T) {
+	var m monster
+	numbers := []uint16{1, 2, 3}
+	set := sealed(t, &m, &numbers)
+	slot := filled(t, set, set.NewSlot(200))
+	numbers = nil
+	must(t, set.Load(slot))
+	if fmt.Sprint(numbers) != "[1 2 3]" {
+		t.Errorf("loaded %d", numbers)
+	}
+}
+
+func TestSet_ErrorsComeBeforeAnyChange(t *testing.T) {
+	var m monster
+	numbers := []uint16{1, 2, 3}
+	set := sealed(t, &m, &numbers)
+	var short *memory.Exhausted
+	n, err := set.Size()
+	must(t, err)
+	if err := set.Save(set.NewSlot(n - 1)); !errors.As(err, &short) || short.Need != uintptr(n) {
+		t.Errorf("a slot with a byte too few: %v", err)
+	}
+	empty := set.NewSlot(n)
+	if err := set.Load(empty); !errors.Is(err, save.ErrEmpty) {
+		t.Errorf("an empty slot: %v", err)
+	}
+	other := sealed(t, &m, &numbers)
+	for _, err := range []error{other.Save(empty), other.Load(empty), other.Save(nil)} {
+		if !errors.Is(err, save.ErrForeign) {
+			t.Errorf("a slot of another Set: %v", err)
+		}
+	}
+	var open save.Set
+	must(t, save.Value(&open, "monster", &m))
+	if _, err := open.Size(); !errors.Is(err, save.ErrUnsealed) {
+		t.Errorf("before Seal: %v", err)
+	}
+	slot := filled(t, set, empty)
+	slot.Clear()
+	if err := set.Load(slot); !errors.Is(err, save.ErrEmpty) || slot.Bytes() != nil || slot.Full() {
+		t.Errorf("a cleared slot: %v", err)
+	}
+}
+
+func TestSet_AddNamesWhatItRefuses(t *testing.T) {
+	var m monster
+	var set save.Set
+	type brain struct{ Names []string }
+	must(t, save.Value(&set, "monster", &m))
+	h, err := slab.New(nil, slab.Config{})
+	must(t, err, set.Add("heap", h))
+	defer h.Close()
+	pointers := []error{save.Value(&set, "brain", new(brain)), save.Slice(&set, "brains", new([]brain))}
+	for _, err := range pointers {
+		var pointer *memory.PointerError
+		if !errors.As(err, &pointer) || !strings.Contains(err.Error(), "brain") {
+			t.Errorf("a type with pointers: %v", err)
+		}
+	}
+	for want, err := range map[string]error{
+		"the name is taken":     set.AddFunc("monster", func(*save.Coder) {}),
+		"a part needs a name":   set.AddFunc("", func(*save.Coder) {}),
+		"the State is nil":      set.Add("nothing", nil),
+		`it was added as`:       set.Add("again", h),
+		"the variable is nil":   save.Value[int](&set, "v", nil),
+		`"f": the State is nil`: set.AddFunc("f", nil),
+	} {
+		if !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	must(t, set.Seal())
+	if err := set.AddFunc("late", func(*save.Coder) {}); err == nil || !strings.Contains(err.Error(), "sealed") || set.Parts() != 2 {
+		t.Errorf("after Seal: %v, %d parts", err, set.Parts())
+	}
+}
+
+// failing is a State that fails in one pass.
+type failing struct{ in func(c *save.Coder) bool }
+
+func (f *failing) SaveState(c *save.Coder) {
+	c.Enter("inner")
+	defer c.Leave()
+	if c.Word(7); f.in(c) {
+		c.Busy("it is a test")
+	}
+}
+
+func TestSet_FailedFitChangesNothing(t *testing.T) {
+	v := 1
+	fail := false
+	set := new(save.Set)
+	must(t, save.Value(set, "v", &v), set.Add("part", &failing{func(c *save.Coder) bool { return c.Fitting() && fail }}), set.Seal())
+	slot := filled(t, set, set.NewSlot(100))
+	v, fail = 2, true
+	if err := set.Load(slot); !errors.Is(err, save.ErrBusy) || !strings.Contains(err.Error(), "part/inner") || v != 2 {
+		t.Errorf("a part that does not fit: %v, and the variable is %d", err, v)
+	}
+	fail = false
+	if must(t, set.Load(slot)); v != 1 {
+		t.Errorf("loaded %d", v)
+	}
+}
+
+func TestSet_ClosedPartIsNamed(t *testing.T) {
+	h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+	set := new(save.Set)
+	must(t, err, set.Add("heap", h), set.Seal())
+	slot := filled(t, set, set.NewSlot(100<<10))
+	must(t, h.Close())
+	for _, err := range []error{set.Save(slot), set.Load(slot)} {
+		if !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), "heap") {
+			t.Errorf("a closed heap: %v", err)
+		}
+	}
+}
+
+func TestSet_LoadWithoutMemoryChangesNothing(t *testing.T) {
+	limit := page.NewLimit(nil, 0)
+	h, err := slab.New(limit, slab.Config{})
+	v := 1
+	set := new(save.Set)
+	must(t, err, save.Value(set, "v", &v), set.Add("heap", h), set.Seal())
+	defer h.Close()
+	for range 200 {
+		memtest.MustAlloc(t, h, 4000, 16)
+	}
+	n, err := set.Size()
+	must(t, err)
+	slot := filled(t, set, set.NewSlot(n))
+	h.Reset()
+	must(t, h.Trim())
+	limit.SetBudget(page.Granule)
+	v = 2
+	if err := set.Load(slot); !errors.Is(err, memory.ErrOutOfMemory) || v != 2 || h.Stats().Live != 0 {
+		t.Errorf("Load beyond the budget: %v, the variable is %d", err, v)
+	}
+	must(t, h.Check())
+	limit.SetBudget(0)
+	if must(t, set.Load(slot), h.Check()); h.Stats().Live != 200 {
+		t.Errorf("loaded %+v", h.Stats())
+	}
+}
+
+func TestSet_DiffNamesThePlace(t *testing.T) {
+	var m monster
+	numbers := []uint16{1, 2, 3}
+	set := sealed(t, &m, &numbers)
+	a, b := set.NewCanonical(200), set.NewCanonical(200)
+	for _, c := range []struct {
+		change func()
+		want   string
+	}{
+		{func() {}, ""},
+		{func() { m.Health[1] = 5 }, "monster .Health[1]: 0, and 5"},
+		{func() { m.Y = 2 }, "monster .Y: 0, and 2"},
+		{func() { numbers[2] = 9 }, "numbers row 2: 3, and 9"},
+		{func() { numbers = numbers[:2] }, "numbers: 0x0300000000000000, and 0x0200000000000000"},
+	} {
+		m, numbers = monster{}, []uint16{1, 2, 3}
+		filled(t, set, a)
+		c.change()
+		filled(t, set, b)
+		d, differ, err := set.Diff(a, b)
+		must(t, err)
+		if differ != (c.want != "") || differ && d.String() != c.want || differ == bytes.Equal(a.Bytes(), b.Bytes()) {
+			t.Errorf("Diff: %q, want %q", d, c.want)
+		}
+	}
+}
+
+func TestSet_CanonicalStatesOfEqualHeapsAreEqual(t *testing.T) {
+	state := func(rubbish byte) []byte {
+		h, err := slab.New(nil, slab.Config{})
+		p, err2 := pool.New[monster](nil, pool.Config{Capacity: 100})
+		set := new(save.Set)
+		must(t, err, err2, set.Add("heap", h), set.Add("pool", p), set.Seal())
+		defer h.Close()
+		defer p.Close()
+		for i := range 100 {
+			b := memtest.MustAlloc(t, h, 48, 16)
+			s := unsafe.Slice((*byte)(b), 48)
+			hm, v, err := p.New()
+			must(t, err)
+			for k := range s {
+				s[k] = rubbish
+			}
+			if v.X = float32(rubbish); i%3 == 0 {
+				h.Free(b, 48)
+				p.Free(hm)
+				continue
+			}
+			v.X = 1
+			for k := range s {
+				s[k] = 1
+			}
+		}
+		return filled(t, set, set.NewCanonical(100<<10)).Bytes()
+	}
+	if a, b := state(7), state(8); !bytes.Equal(a, b) && !raceOrDebug {
+		t.Error("two equal states differ in what was left in free blocks")
+	}
+}
+
+func TestMetadata_LeavesContentsToTheirOwner(t *testing.T) {
+	h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+	set, all := new(save.Set), new(save.Set)
+	must(t, err, set.Add("heap", save.Metadata(h)), set.Seal(), all.Add("heap", h), all.Seal())
+	defer h.Close()
+	p := memtest.MustAlloc(t, h, 100<<10, 16)
+	n, err := set.Size()
+	whole, err2 := all.Size()
+	must(t, err, err2)
+	if n > whole-100<<10 && !raceOrDebug {
+		t.Errorf("metadata has %d bytes, all is %d", n, whole)
+	}
+	slot := filled(t, set, set.NewSlot(whole))
+	*(*byte)(p) = 1
+	h.Free(p, 100<<10)
+	if must(t, set.Load(slot), h.Check()); h.SizeOf(p) != 100<<10 {
+		t.Error("the block is not live")
+	}
+}
+
+// benchmark: save and load of a slab, a pool and a large heap, beside copy of the saved bytes.
+func BenchmarkSet(b *testing.B) {
+	h, err := slab.New(nil, slab.Config{})
+	l, err2 := tlsf.New(nil, tlsf.Config{})
+	p, err3 := pool.New[monster](nil, pool.Config{Capacity: 100_000})
+	set := new(save.Set)
+	must(b, err, err2, err3, set.Add("slab", h), set.Add("large", l), set.Add("pool", p), set.Seal())
+	defer h.Close()
+	defer l.Close()
+	defer p.Close()
+	for i := range 40_000 {
+		block := memtest.MustAlloc(b, h, uintptr(16+i%200), 16)
+		hm, _, err := p.New()
+		if must(b, err); i%4 == 0 {
+			h.Free(block, uintptr(16+i%200))
+			p.Free(hm)
+		}
+	}
+	for i := range 100 {
+		memtest.MustAlloc(b, l, uintptr(4000+i*100), 16)
+	}
+	n, err := set.Size()
+	must(b, err)
+	var slots [10]*save.Slot
+	var copies [10][]byte
+	for i := range slots {
+		slots[i] = filled(b, set, set.NewSlot(n))
+		copies[i] = make([]byte, n)
+	}
+	from := make([]byte, n)
+	for name, f := range map[string]func(i int){
+		"op=copy":  func(i int) { copy(copies[i], from) },
+		"op=copy2": func(i int) { copy(copies[i], from) },
+		"op=save":  func(i int) { must(b, set.Save(slots[i])) },
+		"op=load":  func(i int) { must(b, set.Load(slots[i])) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(n))
+			i := 0
+			for b.Loop() {
+				f(i % 10)
+				i++
+			}
+		})
+	}
+}

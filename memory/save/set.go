@@ -1,0 +1,212 @@
+package save
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// A Set is what a program saves: States in a fixed order. Add them while the program starts, then call Seal. The zero
+// Set is empty. A Set belongs to one goroutine at a time, the one to which its States belong, and must not be copied
+// after Seal.
+//
+// Add an allocator before States whose data lies in its blocks: memory is committed before it is written.
+type Set struct {
+	parts  []part
+	sealed bool
+	coder  Coder // reused, so that no pass allocates
+}
+
+// A part is a State with its name.
+type part struct {
+	name  string
+	state State
+}
+
+// Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state is
+// nil or was added already. If the state is a [Refuser], Add returns its error, with the name.
+func (s *Set) Add(name string, state State) error {
+	why := ""
+	switch {
+	case s.sealed:
+		why = "the Set is sealed"
+	case name == "":
+		why = "a part needs a name"
+	case state == nil || invariant.Nil(state):
+		why = "the State is nil"
+	}
+	for i := range s.parts {
+		if s.parts[i].name == name {
+			why = "the name is taken"
+		} else if state != nil && reflect.TypeOf(state).Comparable() && s.parts[i].state == state {
+			why = fmt.Sprintf("it was added as %q", s.parts[i].name)
+		}
+	}
+	if why != "" {
+		return fmt.Errorf("save: add %q: %s: %w", name, why, memory.ErrConfig)
+	}
+	if err := refused(name, state); err != nil {
+		return err
+	}
+	s.parts = append(s.parts, part{name, state})
+	return nil
+}
+
+func refused(name string, state State) error {
+	if r, ok := state.(Refuser); ok {
+		if err := r.CanSave(); err != nil {
+			return fmt.Errorf("save: %q cannot be saved: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Seal ends the list of parts. It returns the errors of parts that cannot be saved any more, joined; then the Set is
+// not sealed.
+func (s *Set) Seal() error {
+	var errs []error
+	for i := range s.parts {
+		errs = append(errs, refused(s.parts[i].name, s.parts[i].state))
+	}
+	err := errors.Join(errs...)
+	s.sealed = err == nil
+	return err
+}
+
+// Parts returns the number of parts.
+func (s *Set) Parts() int { return len(s.parts) }
+
+// ErrUnsealed is wrapped by the errors of a Set before Seal.
+var ErrUnsealed = errors.New("save: the Set is not sealed")
+
+// Size returns the bytes that the present state takes in a [Slot]. The errors are those of [Set.Save].
+func (s *Set) Size() (int, error) { return s.measure(false) }
+
+func (s *Set) measure(canonical bool) (int, error) {
+	if !s.sealed {
+		return 0, ErrUnsealed
+	}
+	return s.run(measuring, canonical, nil)
+}
+
+// Save copies the present state into the slot. It replaces the state that the slot had. If Save fails, the slot is
+// unchanged.
+//
+// The error wraps [ErrUnsealed], [ErrForeign], or the error of the part that it names: [ErrBusy] or memory.ErrClosed. If
+// the slot is too small, the error is a *memory.Exhausted with the bytes that are needed. Save does not allocate.
+func (s *Set) Save(slot *Slot) error {
+	if err := s.owns(slot); err != nil {
+		return err
+	}
+	n, err := s.measure(slot.canonical)
+	if err != nil {
+		return err
+	}
+	if n > cap(slot.buf) {
+		return &memory.Exhausted{Op: "save: slot", Need: uintptr(n), Have: uintptr(cap(slot.buf)), Limit: uintptr(cap(slot.buf))}
+	}
+	slot.buf, slot.full = slot.buf[:n], false
+	if _, err := s.run(saving, slot.canonical, slot.buf); err != nil {
+		return err // a State that visits other bytes than it was measured to have
+	}
+	slot.full = true
+	return nil
+}
+
+// Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
+// Load fails, the state is unchanged.
+//
+// The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of the part that it names: [ErrLayout],
+// [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have the memory and the metadata that they had
+// when they were saved, Load does not allocate.
+func (s *Set) Load(slot *Slot) error {
+	if err := s.owns(slot); err != nil {
+		return err
+	}
+	if !slot.full {
+		return ErrEmpty
+	}
+	if _, err := s.run(fitting, slot.canonical, slot.buf); err != nil {
+		return err
+	}
+	_, err := s.run(loading, slot.canonical, slot.buf)
+	return err
+}
+
+func (s *Set) owns(slot *Slot) error {
+	switch {
+	case !s.sealed:
+		return ErrUnsealed
+	case slot == nil || slot.set != s:
+		return ErrForeign
+	}
+	return nil
+}
+
+// run makes one pass over all parts and returns the bytes. Each part is preceded by its length.
+func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
+	c := &s.coder
+	yield := c.yield
+	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: yield}
+	for i := range s.parts {
+		s.runPart(c, &s.parts[i])
+		if c.err != nil {
+			return 0, c.err
+		}
+	}
+	if p > saving && c.at != len(buf) {
+		return 0, fmt.Errorf("save: %d bytes of %d belong to no part: %w", len(buf)-c.at, len(buf), ErrLayout)
+	}
+	return c.at, nil
+}
+
+func (s *Set) runPart(c *Coder, p *part) {
+	c.Enter(p.name)
+	defer c.Leave()
+	head, whole := c.at, c.buf
+	c.at += 8
+	if c.pass > saving {
+		n := uint64(0)
+		if c.at <= len(c.buf) {
+			n = binary.LittleEndian.Uint64(c.buf[head:])
+		}
+		if n%8 != 0 || c.at > len(c.buf) || n > uint64(len(c.buf)-c.at) {
+			c.Differs("the part has %d bytes, the state has %d left", n, len(whole)-head)
+			return
+		}
+		c.buf = c.buf[:c.at+int(n)]
+	}
+	p.state.SaveState(c)
+	switch {
+	case c.err != nil:
+	case c.pass == saving:
+		binary.LittleEndian.PutUint64(c.buf[head:], uint64(c.at-head-8))
+	case c.pass > saving && c.at != len(c.buf):
+		c.Differs("%d bytes of %d were visited", c.at-head-8, len(c.buf)-head-8)
+	}
+	c.buf = whole
+}
+
+// Metadata returns a State of an allocator without the contents of its blocks. It is for an allocator whose blocks belong
+// to another State that saves them itself, such as the chunks of an ecs.World. Debug builds save the contents, too.
+func Metadata(of State) State { return &metadata{of} }
+
+type metadata struct{ of State }
+
+func (m *metadata) SaveState(c *Coder) {
+	was := c.bare
+	c.bare = true
+	m.of.SaveState(c)
+	c.bare = was
+}
+
+func (m *metadata) CanSave() error {
+	if r, ok := m.of.(Refuser); ok {
+		return r.CanSave()
+	}
+	return nil
+}

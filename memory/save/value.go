@@ -1,0 +1,64 @@
+package save
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
+
+// Value adds a variable. If T contains a Go pointer, the error wraps a *memory.PointerError that names its field.
+// Otherwise the errors are those of [Set.Add].
+func Value[T any](s *Set, name string, v *T) error {
+	if v == nil {
+		return fmt.Errorf("save: add %q: the variable is nil: %w", name, memory.ErrConfig)
+	}
+	if err := memory.PointerFree[T](); err != nil {
+		return fmt.Errorf("save: add %q: %w", name, err)
+	}
+	t := reflect.TypeFor[T]()
+	return s.Add(name, &value{t, "the size of " + t.String(), unsafe.Pointer(v)})
+}
+
+type value struct {
+	typ  reflect.Type
+	size string
+	p    unsafe.Pointer
+}
+
+func (v *value) SaveState(c *Coder) {
+	c.Same(v.size, uint64(v.typ.Size()))
+	c.Rows("", v.typ, v.p, v.typ.Size(), 1)
+}
+
+// Slice adds the length and the elements of a slice variable. When a state is loaded, the elements are copied into the
+// array that the variable has then. If that is too short, it is replaced. Other slices of the old array, such as a copy
+// of the variable, then no longer share elements with it. If T contains a Go pointer, the error wraps a
+// *memory.PointerError. Otherwise the errors are those of [Set.Add].
+func Slice[T any](s *Set, name string, v *[]T) error {
+	if v == nil {
+		return fmt.Errorf("save: add %q: the variable is nil: %w", name, memory.ErrConfig)
+	}
+	if err := memory.PointerFree[T](); err != nil {
+		return fmt.Errorf("save: add %q: %w", name, err)
+	}
+	return s.Add(name, &slice[T]{v})
+}
+
+type slice[T any] struct{ v *[]T }
+
+func (l *slice[T]) SaveState(c *Coder) { List(c, l.v) }
+
+// AddFunc adds a function as a State, for data that needs code to be visited: see [State]. The errors are those of
+// [Set.Add].
+func (s *Set) AddFunc(name string, f func(c *Coder)) error {
+	if f == nil {
+		return s.Add(name, nil)
+	}
+	return s.Add(name, &function{f})
+}
+
+type function struct{ f func(c *Coder) }
+
+func (v *function) SaveState(c *Coder) { v.f(c) }

@@ -1,0 +1,297 @@
+package slab
+
+import (
+	"bytes"
+	"fmt"
+	"math/bits"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// SaveState saves the live blocks and all that decides where the next block lies. That is the order of the free blocks,
+// the spans of each class, and a Sweep that is under way. If at least half of a span is live, its free blocks are
+// copied, too, because one copy is faster. Blocks of Config.Large belong to Large, which must be saved on its own. If
+// the heap has a Central, save the Central instead.
+func (h *Heap) SaveState(c *save.Coder) {
+	if h.central != nil {
+		c.Fail(fmt.Errorf("a Central shares the heap: save the Central: %w", save.ErrBusy))
+		return
+	}
+	h.saveState(c)
+}
+
+func (h *Heap) saveState(c *save.Coder) {
+	switch {
+	case h.base == nil:
+		c.Fail(memory.ErrClosed)
+		return
+	case h.undo.on:
+		c.Busy("a function of the page source is running within Alloc")
+		return
+	}
+	c.Same("the classes", uint64(len(h.ladder.sizes)))
+	c.Same("the largest size", uint64(h.maxSize()))
+	h.mem.SaveState(c)
+	was := h.limit / unitGranules
+	units := uintptr(c.Count(int(was)))
+	if c.Failed() {
+		return
+	}
+	if c.Fitting() {
+		c.Fail(h.growBooks(units))
+	}
+	for _, v := range [...]*uintptr{&h.limit, &h.vacant, &h.lowest, &h.poisoned, &h.absent} {
+		save.Num(c, v)
+	}
+	for _, v := range [...]*uint64{&h.carved, &h.peak, &h.looked, &h.futile, &h.squeezed, &h.refused} {
+		save.Num(c, v)
+	}
+	h.saveClasses(c)
+	h.undo.saveState(c)
+	h.saveSweep(c, units)
+	if !c.Failed() {
+		h.saveMaps(c, units, was)
+	}
+	h.mem.SaveHoles(c, func() error {
+		if !h.fill(0, h.limit/unitGranules) {
+			return memory.ErrOutOfMemory
+		}
+		return nil
+	}, func(from, to uintptr) { h.mark(from>>unitShift, to>>unitShift, vacant) })
+	save.Lives(c, &h.lives)
+	if h.central != nil {
+		h.central.saveNotes(c)
+	}
+	if c.BeginContent() {
+		h.saveContent(c)
+		c.EndContent()
+	}
+}
+
+// saveClasses visits the classes and their stacks.
+func (h *Heap) saveClasses(c *save.Coder) {
+	for i := range h.ladder.sizes {
+		cl, s := &h.classes[i], &h.shapes[i]
+		save.Num(c, &cl.allocs)
+		save.Num(c, &s.looked)
+		save.Num(c, &cl.carved)
+		save.Num(c, &cl.bump)
+		save.Num(c, &cl.end)
+		save.Num(c, &s.units)
+		blocks := uint32(c.Word(uint64(s.blocks)))
+		n := uint32(c.Count(int(cl.n)))
+		switch {
+		case c.Failed():
+			return
+		case n > blocks:
+			c.Differs("class %d had %d free blocks of %d", i, n, blocks)
+			return
+		case blocks > s.capacity && c.Scanning():
+			c.Differs("class %d had %d blocks", i, blocks)
+			return
+		case blocks > s.capacity && !c.Saving():
+			stack := make([]uint32, blocks)
+			copy(stack, cl.free())
+			cl.stack, s.capacity = unsafe.Pointer(unsafe.SliceData(stack)), blocks
+		}
+		if c.Loading() {
+			s.blocks, cl.n = blocks, n
+		}
+		c.Raw(cl.stack, uintptr(n)*4)
+	}
+}
+
+func (u *undo) saveState(c *save.Coder) {
+	save.Num(c, &u.frees)
+	save.Num(c, &u.allocs)
+	for _, v := range [...]*uintptr{&u.committed, &u.least, &u.step, &u.tail} {
+		save.Num(c, v)
+	}
+}
+
+// saveSweep visits a Sweep, with its counts for the first units.
+func (h *Heap) saveSweep(c *save.Coder, units uintptr) {
+	s := &h.sweep
+	for _, v := range [...]*bool{&s.on, &s.noted, &s.full} {
+		save.Bool(c, v)
+	}
+	save.Num(c, &s.class)
+	save.Num(c, &s.pass)
+	for _, v := range [...]*uint32{&s.at, &s.cold, &s.gone, &s.wanted, &s.depth} {
+		save.Num(c, v)
+	}
+	save.Var(c, &s.allocs)
+	save.Var(c, &s.recent)
+	save.Var(c, &s.tried)
+	save.List(c, &s.spans)
+	n := uintptr(c.Count(int(s.tallied(units))))
+	switch {
+	case c.Failed():
+		return
+	case n > uintptr(len(s.tally)) && !c.Saving() && !c.Scanning():
+		s.tally = append(s.tally, make([]uint16, n-uintptr(len(s.tally)))...)
+	case n > uintptr(len(s.tally)):
+		c.Differs("a sweep of %d KiB", n)
+		return
+	}
+	save.Vec(c, s.tally[:n])
+}
+
+// tallied returns how many units the sweep counts in.
+func (s *sweep) tallied(units uintptr) uintptr {
+	if !s.on {
+		return 0
+	}
+	return min(units, uintptr(len(s.tally)))
+}
+
+// saveMaps visits the maps of the first units; was is how many there are now.
+func (h *Heap) saveMaps(c *save.Coder, units, was uintptr) {
+	if c.Scanning() && units > uintptr(len(h.place)) {
+		c.Differs("%d KiB were in use", units)
+		return
+	}
+	if c.Loading() && was > units {
+		h.vacateUnits(units, was)
+		if invariant.Exact {
+			clear(h.live[units:was])
+		}
+	}
+	save.Vec(c, h.owned[:units])
+	save.Vec(c, h.place[:units])
+	if !invariant.Exact {
+		return
+	}
+	save.Vec(c, h.live[:units])
+	old := uintptr(c.Count(int(min(units, uintptr(len(h.old))))))
+	if !c.Saving() && !c.Scanning() && old > uintptr(len(h.old)) {
+		h.old = append(h.old, make([]uint64, old-uintptr(len(h.old)))...)
+	}
+	if old > uintptr(len(h.old)) {
+		c.Differs("an epoch of %d KiB", old)
+		return
+	}
+	if save.Vec(c, h.old[:old]); c.Loading() {
+		clear(h.old[old:])
+	}
+}
+
+// saveContent visits the blocks of each span, in the order of addresses.
+func (h *Heap) saveContent(c *save.Coder) {
+	units := h.limit / unitGranules
+	if invariant.Debug {
+		h.saveAll(c)
+		return
+	}
+	for i := uintptr(0); i < units; {
+		if h.place[i] >= absent {
+			i++
+			continue
+		}
+		n := h.unitsOf(i)
+		h.saveSpan(c, i, n)
+		i += n
+	}
+}
+
+// saveAll visits all memory that was in use and is committed, because it contains poison: runs, each after its place.
+func (h *Heap) saveAll(c *save.Coder) {
+	end := max(h.poisoned, h.limit) << granuleShift
+	for off := uintptr(0); ; {
+		from, to := h.mem.NextHole(off)
+		for from == off && off < min(end, to) { // the run begins behind the hole
+			off = to
+			from, to = h.mem.NextHole(off)
+		}
+		at, n := uintptr(c.Word(uint64(off))), uintptr(c.Word(uint64(min(from, end)-min(off, end))))
+		if n == 0 || c.Failed() {
+			return
+		}
+		c.Raw(unsafe.Add(h.base, at), n)
+		off = to
+	}
+}
+
+// saveSpan visits the blocks of the span of n units from first on.
+func (h *Heap) saveSpan(c *save.Coder, first, n uintptr) {
+	size, blocks := uintptr(h.shapes[h.owned[first]].size), uintptr(h.carvedIn(first, n))
+	start := unsafe.Add(h.base, first<<unitShift)
+	if !invariant.Exact || h.central != nil {
+		c.Raw(start, blocks*size<<granuleShift)
+		return
+	}
+	count := uintptr(0)
+	for i := first; i < first+n; i++ {
+		count += uintptr(bits.OnesCount64(h.live[i] | h.oldWord(i)))
+	}
+	switch {
+	case count == 0:
+	case 2*count >= blocks && !c.Canonical() || count == blocks:
+		c.Raw(start, blocks*size<<granuleShift)
+	default:
+		h.saveRuns(c, first, n, size)
+	}
+}
+
+// saveRuns visits the live blocks of a span, neighbours at once. size is that of a block in granules.
+func (h *Heap) saveRuns(c *save.Coder, first, n, size uintptr) {
+	from, to := uintptr(0), uintptr(0)
+	for i := first; i < first+n; i++ {
+		for w := h.live[i] | h.oldWord(i); w != 0; w &= w - 1 {
+			at := i*unitGranules + uintptr(bits.TrailingZeros64(w))
+			if at != to {
+				c.Raw(unsafe.Add(h.base, from<<granuleShift), (to-from)<<granuleShift)
+				from = at
+			}
+			to = at + size
+		}
+	}
+	c.Raw(unsafe.Add(h.base, from<<granuleShift), (to-from)<<granuleShift)
+}
+
+// SaveState saves the heap of the Central as [Heap.SaveState] does, and the blocks that it lent. If a [Cache] has free
+// blocks, the error wraps save.ErrBusy: flush all caches first, with their goroutines at rest.
+func (c *Central) SaveState(s *save.Coder) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heap.saveState(s)
+}
+
+// saveNotes visits the blocks of callers.
+func (c *Central) saveNotes(s *save.Coder) {
+	if !invariant.Exact && c.caches > 0 {
+		s.Busy("a cache is open, and this build does not record what it has")
+		return
+	}
+	for i := range c.lent {
+		n := c.lent[i].Load()
+		if n != nil && n != &blank && bytes.IndexByte(unsafe.Slice((*byte)(unsafe.Pointer(n)), noteGranules), stashed) >= 0 && !s.Loading() {
+			s.Busy("a cache has free blocks; call Flush")
+			return
+		}
+		switch had := s.Flag(n != nil); {
+		case s.Failed():
+			return
+		case s.Loading() && !had:
+			c.lent[i].Store(nil)
+			continue
+		case !had:
+			continue
+		case s.Loading() && n == nil:
+			if n = &blank; invariant.Exact {
+				n = new(notes)
+			}
+			c.lent[i].Store(n)
+		}
+		if !invariant.Exact {
+			continue
+		}
+		if n == nil {
+			n = new(notes) // fitting: only its size counts
+		}
+		save.Var(s, n)
+	}
+}

@@ -1,0 +1,135 @@
+package tlsf
+
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// SaveState saves the live blocks and all that decides where the next block lies: the order of the free lists, the
+// blocks that wait, and the age of blocks. Committed memory that is free is not saved, except in debug builds, where it
+// contains a pattern. A pool that was added after the state was saved is an error that wraps save.ErrLayout.
+func (h *Heap) SaveState(c *save.Coder) {
+	if h.closed {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	c.Same("the granule", uint64(h.config.Granule))
+	c.Same("the number of pools", uint64(h.poolCount))
+	for k := range h.poolCount {
+		if c.Failed() {
+			return
+		}
+		h.saveMemory(c, k)
+	}
+	c.Same("the quick stacks", boolWord(h.quick != nil))
+	if h.quick != nil {
+		save.Var(c, h.quick)
+	}
+	save.Var(c, &h.counts)
+	save.Var(c, &h.bins)
+	for _, v := range [...]*uint32{&h.spare, &h.epoch, &h.turn} {
+		save.Num(c, v)
+	}
+	save.Num(c, &h.drops)
+	save.Num(c, &h.outgrown)
+	save.Num(c, &h.fastSize)
+	h.saveBlocks(c)
+	for k := range h.poolCount {
+		if c.Failed() {
+			return
+		}
+		h.saveHoles(c, k)
+		save.Lives(c, &h.lives[k])
+	}
+	if c.BeginContent() {
+		h.saveContent(c)
+		c.EndContent()
+	}
+}
+
+func boolWord(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// saveMemory visits the committed bytes of pool k. What the fit commits becomes free memory.
+func (h *Heap) saveMemory(c *save.Coder, k int) {
+	c.EnterAt("pool", k)
+	defer c.Leave()
+	pl := &h.pools[k]
+	pl.mem.SaveState(c)
+	if !c.Fitting() || c.Failed() {
+		return
+	}
+	if h.closed { // by a function of the source
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	if err := h.reach(pl, h.committed(pl)); err != nil {
+		c.Fail(err)
+		return
+	}
+	h.extend(k, h.committed(pl))
+}
+
+// saveBlocks visits the descriptors. The starts follow from them.
+func (h *Heap) saveBlocks(c *save.Coder) {
+	h.markStarts(c, false)
+	if save.List(c, &h.blocks); !c.Loading() {
+		return
+	}
+	h.markStarts(c, true)
+	for k := range h.poolCount { // where the source has not decommitted what was committed since
+		if x := &h.blocks[h.blocks[k].prev]; h.committed(&h.pools[k]) > x.off+x.size {
+			h.extend(k, h.committed(&h.pools[k]))
+		}
+	}
+}
+
+// markStarts sets or clears the starts of all live blocks.
+func (h *Heap) markStarts(c *save.Coder, set bool) {
+	if !c.Loading() {
+		return
+	}
+	for i := anchors; i < len(h.blocks); i++ {
+		x := &h.blocks[i]
+		if x.state != live {
+			continue
+		}
+		start := uint32(0)
+		if set {
+			start = uint32(i)
+		}
+		h.pools[x.pool&(maxPools-1)].starts[x.off] = start
+	}
+}
+
+// saveHoles visits the dropped pages of pool k.
+func (h *Heap) saveHoles(c *save.Coder, k int) {
+	mem := &h.pools[k].mem
+	mem.SaveHoles(c, func() error {
+		return h.fillRange(k, 0, h.committed(&h.pools[k]))
+	}, func(from, to uintptr) {
+		lo, end := uint32(from>>h.grain), uint32(to>>h.grain)
+		h.undrop(h.droppedIn(k, lo, end), lo, end)
+	})
+}
+
+// saveContent visits the requested bytes of the live blocks.
+func (h *Heap) saveContent(c *save.Coder) {
+	for i := anchors; i < len(h.blocks); i++ {
+		x := &h.blocks[i]
+		n := uintptr(x.req)
+		if invariant.Debug {
+			n = h.grain.Bytes(x.size)
+		}
+		if x.state == live || invariant.Debug && (x.state == free || x.state == waiting) {
+			c.Raw(unsafe.Add(h.pools[x.pool&(maxPools-1)].base, h.grain.Bytes(x.off)), n)
+		}
+	}
+}
