@@ -62,7 +62,8 @@
 //
 // An allocator belongs to one goroutine at a time. Off-heap memory must contain pointer-free types only
 // ([PointerFree]): the collector frees an object whose only reference is off the heap. A small Go heap has a small
-// goal, so collections become more frequent; package gcpace paces the collections.
+// goal, so collections become more frequent; package gcpace paces the collections, and package heapsites reports which
+// functions allocate there.
 //
 // # Sources
 //

@@ -55,7 +55,7 @@ func (c Control) Device() Device {
 }
 
 // FunctionKeys is the number of keys, from F1, that the overlay uses. These keys cannot be bound to an action.
-const FunctionKeys = 9
+const FunctionKeys = 10
 
 // function reports whether c is one of the overlay's keys.
 func (c Control) function() bool { return c >= key(ebiten.KeyF1) && c < key(ebiten.KeyF1)+FunctionKeys }

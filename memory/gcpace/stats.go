@@ -2,7 +2,6 @@ package gcpace
 
 import (
 	"math"
-	"runtime"
 	"runtime/metrics"
 	"slices"
 	"sync"
@@ -16,6 +15,7 @@ type Stats struct {
 	InPlay       uint64  // collections that ended in a level of this pacer, without those that a pacer ran
 	Pauses       uint64  // stops of the world for collections since New: one when a collection begins, and one when it ends
 	MaxPause     float64 // longest stop of the world for a collection since New, in seconds, rounded up by up to a quarter
+	Mark         float64 // processor time of marking since New, without idle processors', in seconds: an estimate that changes as a collection ends
 	HeapBytes    uint64  // bytes of live and of not yet swept objects
 	HeapObjects  uint64  // number of live and of not yet swept objects
 	TotalObjects uint64  // objects allocated since the process began
@@ -26,6 +26,7 @@ type Stats struct {
 type counts struct {
 	samples []metrics.Sample
 	base    uint64   // cycles at New
+	marked  float64  // processor time of marking at New
 	pauses  []uint64 // counts of the histogram of pauses at New
 	playing bool     // a level is open
 	atLevel uint64   // cycles at BeginLevel that no pacer ran
@@ -39,6 +40,8 @@ const (
 	metricHeapObjects
 	metricTotalObjects
 	metricTotal
+	metricDedicated
+	metricAssist
 )
 
 var metricNames = [...]string{
@@ -48,6 +51,8 @@ var metricNames = [...]string{
 	metricHeapObjects:  "/gc/heap/objects:objects",
 	metricTotalObjects: "/gc/heap/allocs:objects",
 	metricTotal:        "/memory/classes/total:bytes",
+	metricDedicated:    "/cpu/classes/gc/mark/dedicated:cpu-seconds",
+	metricAssist:       "/cpu/classes/gc/mark/assist:cpu-seconds",
 }
 
 // asked counts the collections that pacers ran. Its lock is held while one runs, and the count is then ahead of the
@@ -60,7 +65,7 @@ var asked struct {
 func (c *counts) start() {
 	c.samples = samplesOf(metricNames[:])
 	metrics.Read(c.samples)
-	c.base = number(&c.samples[metricCycles])
+	c.base, c.marked = number(&c.samples[metricCycles]), c.marking()
 	if h := histogram(&c.samples[metricPauses]); h != nil {
 		c.pauses = slices.Clone(h.Counts)
 	}
@@ -76,6 +81,7 @@ func (c *counts) read() Stats {
 	s := Stats{
 		Cycles:       cycles - c.base,
 		InPlay:       c.inPlay,
+		Mark:         c.marking() - c.marked,
 		HeapBytes:    number(&c.samples[metricHeapBytes]),
 		HeapObjects:  number(&c.samples[metricHeapObjects]),
 		TotalObjects: number(&c.samples[metricTotalObjects]),
@@ -88,6 +94,11 @@ func (c *counts) read() Stats {
 		s.InPlay += foreign - c.atLevel
 	}
 	return s
+}
+
+// marking returns the processor time of marking since the process began, as of the last read.
+func (c *counts) marking() float64 {
+	return seconds(&c.samples[metricDedicated]) + seconds(&c.samples[metricAssist])
 }
 
 func (c *counts) beginLevel() {
@@ -103,15 +114,15 @@ func (c *counts) endLevel() {
 	c.inPlay, c.playing = c.read().InPlay, false
 }
 
-// collect runs a collection that no pacer counts as one in play.
-func collect() {
+// collect runs a collection that no pacer counts as one in play: runtime.GC, or a function that runs one collection.
+func collect(run func()) {
 	asked.Lock()
 	defer asked.Unlock()
 	forced := samplesOf([]string{"/gc/cycles/forced:gc-cycles"})
 	metrics.Read(forced)
 	before := number(&forced[0])
 	asked.cycles.Add(1)
-	runtime.GC()
+	run()
 	metrics.Read(forced)
 	if number(&forced[0]) == before { // it found one that the runtime had begun, and shared it
 		asked.cycles.Add(^uint64(0))
@@ -132,6 +143,14 @@ func number(s *metrics.Sample) uint64 {
 		return 0
 	}
 	return s.Value.Uint64()
+}
+
+// seconds is number for a metric of processor time.
+func seconds(s *metrics.Sample) float64 {
+	if s.Value.Kind() != metrics.KindFloat64 {
+		return 0
+	}
+	return s.Value.Float64()
 }
 
 func histogram(s *metrics.Sample) *metrics.Float64Histogram {

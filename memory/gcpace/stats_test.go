@@ -149,6 +149,45 @@ func TestStats_MaxPauseIsSinceNew(t *testing.T) {
 	}
 }
 
+func TestStats_MarkIsTheProcessorTimeSinceNew(t *testing.T) {
+	still(t)
+	hold := make([]*[4]*int, 100_000)
+	for i := range hold {
+		hold[i] = new([4]*int)
+	}
+	runtime.GC()
+	m := paced(t, 0)
+	if s := m.Stats().Mark; s != 0 {
+		t.Errorf("%v s of marking, and no collection since New", s)
+	}
+	m.Collect()
+	one := m.Stats().Mark
+	m.Collect()
+	if two := m.Stats().Mark; !(one > 0 && two > one && two < 100) {
+		t.Errorf("%v s of marking after one collection, %v after two", one, two)
+	}
+	runtime.KeepAlive(hold)
+}
+
+func TestCollect_WithReleaseFreeMemoryIsReturned(t *testing.T) {
+	still(t)
+	m := open(t, Config{Release: true})
+	m.BeginLevel()
+	const size = 64 << 20
+	touched := make([]byte, size)
+	for i := 0; i < size; i += 4096 {
+		touched[i] = 1
+	}
+	runtime.KeepAlive(touched)
+	before := metric("/memory/classes/heap/released:bytes")
+	touched = nil
+	m.Collect()
+	if after := metric("/memory/classes/heap/released:bytes"); after < before+size/2 {
+		t.Errorf("%d bytes are returned, %d before", after, before)
+	}
+	wantCycles(t, "Release", m, 1, 0)
+}
+
 func TestStats_PausesAreTwoForEachCollection(t *testing.T) {
 	still(t)
 	runtime.GC()

@@ -74,7 +74,7 @@ func (g *game) told() {
 	large.Committed, slabs.Committed, large.Refused, large.Failures, slabs.Growth, rows[firstTag].Growth, rows[firstTag-2].Growth = 4<<20, 19<<18, 4, 3, 70<<10, 69<<10, 9<<20
 	*o.meter.Verdict() = meter.Verdict{Largest: &rows[firstTag-1], Growing: slabs, Beside: &rows[firstTag-2], Tag: &rows[firstTag], Tight: slabs, Refused: large, Frame: 0.8, Late: 0.02}
 	s := o.meter.Snapshot()
-	s.Go, s.RSS, s.Untracked = gcpace.Stats{Cycles: 12, Total: 30 << 20}, 90<<20, 20<<20
+	s.Go, s.RSS, s.Untracked = gcpace.Stats{Cycles: 12, Total: 30 << 20, MaxPause: 0.000123, Mark: 0.0246}, 90<<20, 20<<20
 	for k := range s.Tiers {
 		s.Tiers[k].InUse, s.Tiers[k].Committed = uint64(k+1)<<20, uint64(k+1)<<21
 	}
@@ -97,6 +97,8 @@ func (g *game) told() {
 	for i := range resident.Count - 1 {
 		o.memory.resident = append(o.memory.resident, residentRow{residentNames[i], uint64(i+1) << 20})
 	}
+	o.sites.wait()
+	o.sites = sites{asOf: g.now.Add(-12 * time.Second), rows: []siteRow{{"graphicscommand.appendIndices", 40 << 20, 3 << 20}, {"view.(odd).name", 700 << 10, 0}, {"main.main", 0, 99}}}
 	m := &o.maps
 	m.walking, m.shown = false, 5
 	m.pools.pick(o.meter.Pools(), mapPools)

@@ -55,7 +55,7 @@ func readDevices(o *Overlay, in *input) {
 func (o *Overlay) keys() {
 	hit := func(i int) bool { return o.in.keys[i] && (!o.was.keys[i] || o.in.again[i]) }
 	for k := range o.parts[:partCount] {
-		if i := o.parts[k].key; hit(i) && !(o.in.shift && (i == keyTiers || i == keyLeaks)) {
+		if i := o.parts[k].key; hit(i) && !(o.in.shift && (i == keyTiers || i == keyLeaks || i == keyHeap)) {
 			o.show(k, o.at(k) < 0)
 		}
 	}
@@ -69,6 +69,9 @@ func (o *Overlay) keys() {
 	}
 	if o.in.shift && hit(keyLeaks) {
 		o.mark()
+	}
+	if o.in.shift && hit(keyHeap) {
+		o.collect()
 	}
 	if hit(keyFreeze) {
 		o.freeze(o.in.shift)

@@ -69,6 +69,7 @@ type Overlay struct {
 	maps    maps
 	leaks   leakage
 	memory  accounts
+	sites   sites
 	faults  faults
 	dump    dump
 	note    note
@@ -144,6 +145,7 @@ func (o *Overlay) Close() error {
 	}
 	err := errors.Join(o.Starve(false), o.dump.wait())
 	o.memory.wait()
+	o.sites.wait()
 	if o.own != nil {
 		err = errors.Join(err, o.own.Close())
 	}

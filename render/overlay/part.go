@@ -23,6 +23,7 @@ import (
 //	F7       leaks of the last level, growth, churn                 snapshots A and B, none
 //	F8       fault injection, see Overlay.Starve, or its end
 //	F9       the process: tiers, Go, other memory, GPU images
+//	F10      the Go heap: collections, and who allocates            collects twice
 type Part int
 
 const (
@@ -32,6 +33,7 @@ const (
 	Maps               // addresses of blocks
 	Leaks              // blocks left by the last level, and growth since a snapshot
 	Memory             // the whole process
+	Heap               // collections of the Go heap, and the functions that allocate there
 
 	partCount = iota
 )
@@ -47,6 +49,7 @@ const (
 	keyLeaks
 	keyFaults
 	keyMemory
+	keyHeap
 )
 
 // keyHelps is the line of each in Help.
@@ -60,6 +63,7 @@ var keyHelps = [render.FunctionKeys]string{
 	keyLeaks:  "leaks, churn · Shift: marks A, B, none",
 	keyFaults: "faults: no tier gets another page",
 	keyMemory: "the whole process",
+	keyHeap:   "Go heap, by function · Shift: collects",
 }
 
 // ParsePart returns the part of this package with the given name, such as strip or tiers. The default key of a part,
@@ -99,6 +103,7 @@ var ownParts = [partCount]part{
 	Maps:   {name: "maps", key: keyMaps, lines: (*Overlay).mapLines, draw: (*Overlay).drawMaps, opened: (*Overlay).openMaps, settle: (*Overlay).sampleMaps},
 	Leaks:  {name: "leaks", narrow: true, key: keyLeaks, lines: (*Overlay).leakLines, draw: (*Overlay).drawLeaks, opened: (*Overlay).sampleLeaks, settle: (*Overlay).sampleLeaks},
 	Memory: {name: "memory", narrow: true, key: keyMemory, lines: (*Overlay).memoryLines, draw: (*Overlay).drawMemory, opened: (*Overlay).openMemory, settle: (*Overlay).sampleMemory},
+	Heap:   {name: "heap", narrow: true, key: keyHeap, lines: (*Overlay).siteLines, draw: (*Overlay).drawSites, opened: (*Overlay).sampleSites, settle: (*Overlay).sampleSites},
 }
 
 // A Panel describes a panel of the game.

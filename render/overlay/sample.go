@@ -32,6 +32,7 @@ func (o *Overlay) compose(x, y, w, h int) bool {
 	}
 	o.dump.poll(o)
 	o.memory.pollResident(o.own != nil)
+	o.sites.poll()
 	o.note.expire(o.cfg.Meter.Now())
 	o.scr.set(o.cfg.Scale, x, y, w, h, o.cfg.Preset)
 	o.q.Begin(o.verts, o.indices, o.atlas, render.View{Scale: o.scr.scale, X: float32(x), Y: float32(y)})

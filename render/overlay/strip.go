@@ -84,7 +84,14 @@ func (f *flow) vitals() {
 	millis("p99", o.late(t.P99.Seconds()), t.P99.Seconds())
 	millis("worst", o.late(t.Most.Seconds()), t.Most.Seconds())
 	number("go/frame", 4, render.PanelText, min(o.rates.objects, 9999), 0)
-	number("gc", 3, render.PanelText, min(float64(o.meter.Snapshot().Go.Cycles), 9999), 0)
+	g := &o.meter.Snapshot().Go
+	number("gc", 3, render.PanelText, min(float64(g.Cycles), 9999), 0)
+	fine := func(label string, seconds float64) {
+		x, y := f.slot(label, 4)
+		f.figure(x, y, render.PanelText, appendFine(o.buf[:0], seconds))
+	}
+	fine("pause", g.MaxPause)
+	fine("mark", markEach(g.Mark, g.Cycles))
 	o.memoryFigure(f)
 	for _, m := range o.meter.Monitors() {
 		label := cut(m.Name, 16)
