@@ -20,15 +20,15 @@
 //	the game           -seed -level -autopilot -tour -heat -enemies -particles -assets -config
 //	the window         -size -overlay -screenshot -capture -screen
 //	without a window   -headless -ticks -paced -fast -progress
-//	what is written    -hash -stats -every -trace -books
+//	what is written    -hash -stats -every -trace -profile -books
 //	memory             -mem -budget -guard -resident -slow
 //	compare            -compare -rounds -svg
 //	help               -version -notices -help
 //
 // For an invalid command line the program prints one line with the allowed values and exits with 2. It checks before
 // the game begins that output files can be written. SIGINT, SIGTERM, SIGHUP and closing the window end the run in
-// order: the files of -stats and the hash are written. If a run was killed, the next one removes its temporary files
-// from the folders that it writes to.
+// order: the files of -stats and -profile and the hash are written. If a run was killed, the next one removes its
+// temporary files from the folders that it writes to.
 //
 // Settings and best runs are kept in the folder strata of the user's configuration, or in the browser's local
 // storage. Pictures are taken of a new player's game. Without a display the program prints that and plays headless.

@@ -34,6 +34,7 @@ type options struct {
 	hash       bool
 	stats      string
 	trace      tracing
+	profile    string
 	books      bool
 	screenshot string
 	capture    string
@@ -256,6 +257,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.hash, "hash", false, "print the hash of the final state")
 	f.StringVar(&o.stats, "stats", "", "write where memory and time went to `FILE`, .json or .csv; - is JSON to standard output")
 	f.StringVar(&o.trace.path, "trace", "", "record every allocation in `FILE`, up to 1 GiB; what is recorded before a kill stays readable")
+	f.StringVar(&o.profile, "profile", "", "write what the tiers have in use as the run ends to `FILE`, for go tool pprof")
 	f.BoolVar(&o.books, "books", false, "print whose the process's resident memory is as the run ends (Linux)")
 	f.StringVar(&o.screenshot, "screenshot", "", "write a picture of the window to `FILE`.png after 300 ticks, or after -ticks, and end")
 	f.StringVar(&o.capture, "capture", "", "write five seconds of the window to `FILE`.gif, from tick 300 on, or from -ticks, and end")
@@ -358,7 +360,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 // unnamed returns a flag that takes a name and was given without one.
 func unnamed(f *flag.FlagSet) (name string) {
 	f.Visit(func(x *flag.Flag) {
-		if slices.Contains([]string{"assets", "capture", "config", "screen", "screenshot", "stats", "svg", "trace"}, x.Name) && x.Value.String() == "" {
+		if slices.Contains([]string{"assets", "capture", "config", "profile", "screen", "screenshot", "stats", "svg", "trace"}, x.Name) && x.Value.String() == "" {
 			name = x.Name
 		}
 	})

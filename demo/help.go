@@ -44,7 +44,7 @@ var groups = []struct {
 	{"The game", "seed level autopilot tour heat enemies particles assets config"},
 	{"The window", "size overlay screenshot capture screen"},
 	{"Without a window", "headless ticks paced fast progress"},
-	{"What is written", "hash stats every trace books"},
+	{"What is written", "hash stats every trace profile books"},
 	{"Memory", "mem budget guard resident slow"},
 	{"Compare", "compare rounds svg"},
 	{"Help", "version notices"},

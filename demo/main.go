@@ -22,6 +22,7 @@ import (
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/osthread"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -77,7 +78,7 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 		stats = ""
 	}
 	defer o.heed()() // before the first file is made
-	if err := writable(stats, o.screenshot, o.capture, o.svg, o.trace.path); err != nil {
+	if err := writable(stats, o.screenshot, o.capture, o.svg, o.trace.path, o.profile); err != nil {
 		return err
 	}
 	if o.compare {
@@ -147,6 +148,9 @@ func (o *options) files() fs.FS {
 func (o *options) session() session.Config {
 	o.marked = readMarking()
 	mem := tiers.Config{Workers: 2, Trace: o.trace.w}
+	if o.profile != "" {
+		mem.SampleBytes = profileBytes
+	}
 	var patience time.Duration
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
 	mem.Reserve[tiers.Static] = 24 << 20
@@ -172,6 +176,9 @@ func (o *options) session() session.Config {
 		Log: func(err error) { o.log(err.Error()) },
 	}
 }
+
+// profileBytes is how many requested bytes -profile has one sample for, on average.
+const profileBytes = 64 << 10
 
 // clock returns the second clock of -paced, in addition to the wall's, if the system has it.
 func (o *options) clock() func() time.Duration {
@@ -261,6 +268,9 @@ func (o *options) finish(s *session.Session, b *books, rows *series, err error) 
 	if err == nil {
 		r = summarize(s, o.marked)
 		err = s.Check()
+	}
+	if err == nil && o.profile != "" {
+		err = save(o.profile, func(w io.Writer) error { return meter.WriteProfile(w, s.Mem) })
 	}
 	if err == nil && o.books && b == nil {
 		b, err = keepBooks(s)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"compress/gzip"
 	"errors"
 	"io"
 	"os"
@@ -126,5 +127,35 @@ func TestTrace_FullDiskIsReportedAtTheEnd(t *testing.T) {
 	}
 	if err := o.trace.close(); !errors.Is(err, os.ErrClosed) || !strings.Contains(err.Error(), path+" is not complete") {
 		t.Error(err)
+	}
+}
+
+// The profile does not change the game, and its sums are those of the tiers: .ci/profile reads them.
+func TestProfile_IsWrittenAsTheRunEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run.pb.gz")
+	args := []string{"-headless", "-ticks", "200", "-heat", "10", "-seed", "7", "-hash"}
+	_, without, _ := demo(args...)
+	code, with, stderr := demo(append(args, "-profile", path)...)
+	_, with, _ = strings.Cut(with, "hash ")
+	if _, without, _ = strings.Cut(without, "hash "); code != 0 || with == "" || with != without {
+		t.Errorf("hash %q with a profile, %q without; %s", with, without, stderr)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	for _, want := range []string{"inuse_space", "tier slab", "tier level", "tag ", "pool ", "demo/game."} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("error %v; the profile lacks %q", err, want)
+		}
+	}
+	if code, _, stderr := demo("-headless", "-profile", ""); code != 2 || !strings.Contains(stderr, "-profile: a name is needed") {
+		t.Error(code, stderr)
 	}
 }

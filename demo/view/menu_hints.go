@@ -3,7 +3,6 @@ package view
 import (
 	"strings"
 
-	"github.com/strata-go/strata/demo/coach"
 	"github.com/strata-go/strata/render"
 )
 
@@ -15,7 +14,6 @@ type hints struct {
 
 	title, menu, gifts, keys string
 	choose                   [3]string // the control that takes each gift; "" if the device has none
-	coach                    [coach.Lines]string
 }
 
 func (h *hints) update(b *render.Bindings, d render.Device) {
@@ -23,7 +21,6 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 		return
 	}
 	*h = hints{made: true, device: d, bindings: *b, choose: [3]string{b.Prompt(render.Choose1, d), b.Prompt(render.Choose2, d), b.Prompt(render.Choose3, d)}}
-	h.coach = coachLines(b, d)
 	switch d {
 	case render.Gamepad:
 		h.menu = "PAD: CHOOSE    A: TAKE    B: BACK"

@@ -31,6 +31,14 @@
 // minute after the leak if the cycle is slow. A cycle of several minutes is reported as a leak until it has fallen
 // once. go test -v -run Growth ./memory/meter prints how soon leaks are reported, and how exactly.
 //
+// # go tool pprof
+//
+// [WriteProfile] writes what a manager has in use, by tier, tag, pool and allocating function, as a profile:
+//
+//	m, err := tiers.New(tiers.Config{Tags: true, SampleBytes: 64 << 10})
+//	…
+//	err = meter.WriteProfile(file, m)      // go tool pprof -http :8080 file
+//
 // # Use it when, and when not
 //
 // Use a Meter with every manager; it costs microseconds a frame. If only the present figures matter,

@@ -46,6 +46,7 @@ func New(cfg Config) (_ *Manager, err error) {
 // build makes the tiers, the last one first: slab passes large requests to the heap of large.
 func (m *Manager) build() error {
 	m.recorder = newRecorder(m.cfg.Trace, m.base)
+	m.sampler = newSampler(m.cfg.SampleBytes, m.base, 0)
 	if err := m.divide(); err != nil {
 		return fmt.Errorf("tiers: %w", err)
 	}

@@ -105,6 +105,14 @@ type Config struct {
 	// goroutines of the game and of the workers, one at a time. It must not use the manager.
 	Trace *trace.Writer
 
+	// SampleBytes, if not 0, makes the manager record the call stacks of some allocations of slab, large and workers,
+	// for [Inspector.EachSample] and a profile of package meter. One in SampleBytes requested bytes, on average, is a
+	// sample. 64 KiB suits most games, and a smaller value is more exact. A sample takes about 1 µs. The samples take
+	// at most about 6 MiB of the Go heap for the game goroutine and for each worker. Blocks that are allocated through
+	// Slab or Large are not sampled. With SampleBytes a pair of Alloc and Free of a small block takes 10 to 25 ns more,
+	// see BenchmarkTag. Without it Alloc, Free, FreeAny and Resize have the same instructions. The maximum is 1 GiB.
+	SampleBytes uintptr
+
 	// SoftMark is the share of a budget, above 0 and up to 1, beyond which OnSoft is called. 0 means 0.75.
 	SoftMark float64
 	// OnSoft, if not nil, is called on the game goroutine each time a tier rises past its soft mark:
@@ -144,6 +152,7 @@ const (
 	maxWorkers         = 64
 	defaultSlabMax     = 4096
 	mostSlabMax        = 64 << 10
+	mostSampleBytes    = 1 << 30
 	defaultReturnAfter = 600 // frames; waves of enemies each ten seconds keep their memory
 )
 
@@ -193,6 +202,8 @@ func (c *Config) checkFields() error {
 		return bad("SoftMark %v: want a share above 0 and up to 1, or 0 for 0.75", c.SoftMark)
 	case c.SlabMax > mostSlabMax:
 		return bad("SlabMax %d: want at most %d, or 0 for %d", c.SlabMax, mostSlabMax, defaultSlabMax)
+	case c.SampleBytes > mostSampleBytes:
+		return bad("SampleBytes %d: want at most %d, or 0 for no samples", c.SampleBytes, mostSampleBytes)
 	case c.FreeItems < 0 || c.FreeItems > 64:
 		return bad("FreeItems %d: want 1 to 64, or 0 for 32 and 8", c.FreeItems)
 	}
@@ -211,6 +222,9 @@ func (c *Config) checkFields() error {
 	}
 	return nil
 }
+
+// watched reports whether the manager records blocks, so that no call may use the inlined paths.
+func (c *Config) watched() bool { return c.Tags || c.Trace != nil || c.SampleBytes > 0 }
 
 // Reserved returns the address space of a tier in bytes, as Reserve and Workers configure it. For Inbox it is the sum
 // over all workers. If Reserve of the tier is a multiple of 1 MiB, or 0, the result is the upper limit of the tier's

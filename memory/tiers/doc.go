@@ -102,6 +102,12 @@
 // FreeAny and Resize have the same instructions. With a trace an event costs about 50 ns, and a live block about 40
 // bytes of the Go heap. At four million live blocks the recording stops with an error.
 //
+// # Profiles
+//
+// With [Config.SampleBytes] the manager records the call stacks of some allocations of slab, large and workers, as the
+// Go runtime does for its heap profile. [Inspector.EachSample] has the estimates, [Inspector.EachUse] the exact sums.
+// meter.WriteProfile writes both as a file for go tool pprof.
+//
 // # Memory is returned during play
 //
 // After a peak slab, large and the heaps of workers have more memory than they use. If this lasts for

@@ -51,6 +51,7 @@ type Manager struct {
 	returnedClosed bool
 	record
 	recorder *recorder // of Config.Trace; nil without one
+	sampler  *sampler  // of Config.SampleBytes, for slab and large; nil without
 	pacer    *gcpace.Pacer
 	dropped  runtime.Cleanup
 	owner    invariant.Owner

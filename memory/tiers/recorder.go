@@ -35,16 +35,6 @@ func newRecorder(w *trace.Writer, base unsafe.Pointer) *recorder {
 	return &recorder{w: w, base: uintptr(base), live: make(map[uintptr]uint64)}
 }
 
-// allocRecorded is Alloc with a trace.
-func (m *Manager) allocRecorded(size, align uintptr) (unsafe.Pointer, error) {
-	p, err := m.slab.heap.Alloc(size, align)
-	if err == nil {
-		t, _ := m.tierOf(p)
-		m.recorder.alloc(t, 0, p, size, align)
-	}
-	return p, err
-}
-
 // Recorded returns an allocator that allocates from a, for example from Large or Slab, and records its blocks in the
 // trace of m. Code that uses a directly is not recorded. Without Config.Trace the result is a. Otherwise the result
 // has no methods but Alloc and Free. It belongs to the game goroutine.

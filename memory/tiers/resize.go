@@ -69,6 +69,9 @@ func (w *Worker) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	if ok && w.recorder != nil {
 		w.recorder.resizedBy(Inbox, w.thread, p, newSize)
 	}
+	if ok {
+		w.sampler.resized(p, newSize)
+	}
 	if ok && w.tags != nil {
 		if tag, was := w.tags.at(p); tag != 0 {
 			w.tags.resized(p, tag, was, newSize)

@@ -215,7 +215,7 @@ func (c *Config) layout(yield func(Tier) bool) {
 
 // route returns the route of a tier's regions.
 func (c *Config) route(t Tier) uint8 {
-	if r := table[t].tagRoute; (c.Tags || c.Trace != nil) && r > 0 {
+	if r := table[t].tagRoute; c.watched() && r > 0 {
 		return r
 	}
 	return uint8(t)

@@ -113,10 +113,10 @@ func noTag(op string) *memory.Misuse {
 func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	m := t.of("Alloc")
 	t.owner.Touch()
-	p, err := m.slab.front.Alloc(size, align)
 	if !m.cfg.Tags {
-		return p, err
+		return m.slab.front.Alloc(size, align)
 	}
+	p, err := m.allocRecorded(t.id, size, align)
 	if err != nil {
 		if refused(err) {
 			t.failures++
@@ -170,4 +170,19 @@ func (t *Tag) Extent() uintptr { return t.of("Extent").Extent() }
 func (m *Manager) otherSize(op string, p unsafe.Pointer, size uintptr, tag uint8, noted uintptr) *memory.Misuse {
 	return m.misuse(op, p, size, fmt.Sprintf("wrong size: the block, of tag %q, was requested with %d bytes, not %d; or it was freed past the manager, and this is another one",
 		m.tags[tag-1].name, noted, size))
+}
+
+// allocRecorded is Alloc under a tag or 0, with what Config.Trace and SampleBytes record.
+func (m *Manager) allocRecorded(tag uint8, size, align uintptr) (unsafe.Pointer, error) {
+	p, err := m.slab.heap.Alloc(size, align)
+	if err == nil && (m.recorder != nil || m.sampler != nil) {
+		t, _ := m.tierOf(p)
+		m.recorder.alloc(t, 0, p, size, align)
+		m.sampler.alloc(t, tag, p, size)
+	}
+	return p, err
+}
+
+func (m *Manager) allocUntagged(size, align uintptr) (unsafe.Pointer, error) {
+	return m.allocRecorded(0, size, align)
 }

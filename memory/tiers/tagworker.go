@@ -56,10 +56,10 @@ func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	v.owner.Touch()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p, err := w.alloc(size, align)
 	if w.tags == nil {
-		return p, err
+		return w.alloc(0, size, align)
 	}
+	p, err := w.alloc(v.id, size, align)
 	if err != nil {
 		if refused(err) {
 			w.tags.counts[v.id].failures++
@@ -105,9 +105,8 @@ func (w *Worker) countsOf(id uint8) tagCounts {
 
 // freed records that a block has been freed, and removes its entry. The worker's lock is held.
 func (w *Worker) freed(p unsafe.Pointer) {
-	if w.recorder != nil {
-		w.recorder.freedBy(Inbox, w.thread, p)
-	}
+	w.recorder.freedBy(Inbox, w.thread, p)
+	w.sampler.freed(p)
 	if w.tags == nil {
 		return
 	}

@@ -34,7 +34,7 @@ type row struct {
 	space    func(*Config) uintptr // address space in whole regions, of one worker with PerWorker; nil: Reserve
 	least    func(*Config) uintptr // the smallest Reserve in whole regions; nil: one region
 	hooksIn  phase                 // where OnReset accepts hooks; 0: anywhere
-	tagRoute uint8                 // route of its regions with Config.Tags or Trace; 0: the tier's number
+	tagRoute uint8                 // route of its regions with Config.Tags, Trace or SampleBytes; 0: the tier's number
 	tagged   bool                  // its blocks count in the rows of EachTag
 	ownSoft  bool                  // it calls OnSoft itself, not when its Limit commits
 	recounts bool                  // its counters may go back
@@ -119,6 +119,8 @@ type state interface {
 	// sizeOf returns the size of the block at p. kept is false if the tier keeps no sizes.
 	sizeOf(m *Manager, p unsafe.Pointer) (size uintptr, kept bool)
 	stats(m *Manager) stats
+	// uses yields the parts of these statistics that have a tag or a name.
+	uses(m *Manager, f func(Use))
 	check(c *checker)
 
 	// addHook registers a hook that runHooks calls, once, the newest first.

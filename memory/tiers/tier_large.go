@@ -74,6 +74,7 @@ func (s *largeTier) free(m *Manager, op string, p unsafe.Pointer, size uintptr, 
 		s.notes.remove(p, tag, noted)
 	}
 	m.recorder.freed(Large, p)
+	m.sampler.freed(p)
 	return true
 }
 
@@ -89,6 +90,7 @@ func (s *largeTier) resize(m *Manager, p unsafe.Pointer, oldSize, newSize uintpt
 	}
 	if ok {
 		m.recorder.resized(Large, p, newSize)
+		m.sampler.resized(p, newSize)
 	}
 	return ok, true
 }

@@ -22,7 +22,7 @@ type slabTier struct {
 	basic
 	noHooks
 	heap  *slab.Heap
-	front *slab.Heap // what Alloc calls: heap, or with a trace a relay that records
+	front *slab.Heap // what Alloc calls: heap, or with a trace or samples a relay that records
 	notes slabNotes
 	idle  returner
 }
@@ -37,8 +37,8 @@ func (s *slabTier) build(m *Manager) (err error) {
 		return err
 	}
 	s.heap.OnShort(m.drain)
-	if s.front = s.heap; m.recorder != nil {
-		s.front = slab.NewRelay(m.allocRecorded)
+	if s.front = s.heap; m.recorder != nil || m.sampler != nil {
+		s.front = slab.NewRelay(m.allocUntagged)
 	}
 	return nil
 }
@@ -57,6 +57,7 @@ func (s *slabTier) free(m *Manager, op string, p unsafe.Pointer, size uintptr, k
 		s.notes.remove(n, class)
 	}
 	m.recorder.freed(Slab, p)
+	m.sampler.freed(p)
 	return true
 }
 
@@ -70,6 +71,7 @@ func (s *slabTier) resize(m *Manager, p unsafe.Pointer, oldSize, newSize uintptr
 	}
 	if ok {
 		m.recorder.resized(Slab, p, newSize)
+		m.sampler.resized(p, newSize)
 	}
 	return ok, true
 }
@@ -98,5 +100,6 @@ func (s *slabTier) leaks(m *Manager, l *Leak, byTag *[MaxTags + 1]Leak) {
 func (s *slabTier) close(e *ending, stage stage) {
 	if stage == closeHeaps && s.heap != nil {
 		e.add("the slab", s.heap.Close)
+		e.m.sampler.close()
 	}
 }

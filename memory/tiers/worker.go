@@ -50,6 +50,7 @@ type Worker struct {
 	}
 
 	recorder *recorder // of the manager, or nil
+	sampler  *sampler  // of this worker, or nil
 	thread   uint32    // in a trace: its index plus 1
 }
 
@@ -76,7 +77,7 @@ func (t gameTarget) Generation(p unsafe.Pointer) uint32 { return t.slab.Generati
 // FreeRun frees the blocks of slab at the front of offs, as slab.Heap.FreeRun does. It leaves the
 // first one that is not of slab, and with tags or a trace every one, to FreeAny.
 func (t gameTarget) FreeRun(base unsafe.Pointer, offs []uintptr) int {
-	if t.m.cfg.Tags || t.m.recorder != nil {
+	if t.m.cfg.watched() {
 		return 0
 	}
 	return t.slab.FreeRun(base, offs)
@@ -99,7 +100,7 @@ func (c *Config) share(workers int) uintptr { return max(c.Budget[Inbox]/uintptr
 // the tier's budget.
 func newWorker(m *Manager, k int, part *page.Carve) (*Worker, error) {
 	cfg := &m.cfg
-	w := &Worker{m: m, recorder: m.recorder, thread: uint32(k) + 1, part: part, limit: page.NewLimit(part, cfg.share(cfg.Workers))}
+	w := &Worker{m: m, recorder: m.recorder, sampler: newSampler(cfg.SampleBytes, part.Memory().Base, uint64(k)+1), thread: uint32(k) + 1, part: part, limit: page.NewLimit(part, cfg.share(cfg.Workers))}
 	if cfg.OnSoft != nil {
 		w.limit.OnSoft(cfg.softMark(w.limit.Budget()), func(_, _ uintptr) { w.soft.Add(1) })
 	}
@@ -130,11 +131,11 @@ func newWorker(m *Manager, k int, part *page.Carve) (*Worker, error) {
 func (w *Worker) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.alloc(size, align)
+	return w.alloc(0, size, align)
 }
 
-// alloc is Alloc with the lock held.
-func (w *Worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
+// alloc is Alloc with the lock held, under a tag or 0.
+func (w *Worker) alloc(tag uint8, size, align uintptr) (unsafe.Pointer, error) {
 	if !w.over {
 		w.inbox.Drain()
 	}
@@ -144,6 +145,9 @@ func (w *Worker) alloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	if err == nil && w.recorder != nil {
 		w.recorder.alloc(Inbox, w.thread, p, size, align)
+	}
+	if err == nil {
+		w.sampler.alloc(Inbox, tag, p, size)
 	}
 	return p, err
 }
@@ -251,6 +255,7 @@ func (w *Worker) close() error {
 	}
 	w.over = true
 	w.scratch.over()
+	w.sampler.close()
 	if w.tags != nil {
 		w.tags.close()
 	}

@@ -16,7 +16,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
@@ -25,6 +24,7 @@ import (
 func main() {
 	length := flag.Duration("for", 0, "how long it runs; 0 is until SIGINT or SIGTERM")
 	every := flag.Duration("every", 5*time.Second, "time between reports")
+	asked := profileFlag()
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -32,14 +32,14 @@ func main() {
 		ctx, stop = context.WithTimeout(ctx, *length)
 		defer stop()
 	}
-	if err := serve(ctx, *every, os.Stdout); err != nil {
+	if err := serve(ctx, *every, asked, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func serve(ctx context.Context, every time.Duration, w io.Writer) error {
+func serve(ctx context.Context, every time.Duration, asked profiles, w io.Writer) error {
 	// Keep: without it the manager raises GOGC for the process, which is for a game and not for a server.
-	m, err := tiers.New(tiers.Config{Tags: true, GC: gcpace.Config{Keep: true}})
+	m, err := tiers.New(tiers.Config{Tags: true, SampleBytes: 64 << 10, GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		return err
 	}
@@ -59,6 +59,8 @@ func serve(ctx context.Context, every time.Duration, w io.Writer) error {
 	for err == nil && ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
+		case to := <-asked:
+			err = answer(to, m)
 		case <-report.C:
 			err = watch.WriteText(w)
 		case <-clock.C:
@@ -70,9 +72,7 @@ func serve(ctx context.Context, every time.Duration, w io.Writer) error {
 		}
 	}
 	err = errors.Join(err, watch.WriteText(w))
-	for _, body := range s.waiting {
-		memory.FreeSlice(s.bodies, body)
-	}
+	s.drop()
 	leaks, end := m.EndLevel()
 	fmt.Fprintf(w, "%d requests answered; %v\n", s.answered, leaks)
 	return errors.Join(err, end)

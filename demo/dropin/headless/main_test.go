@@ -2,8 +2,12 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strconv"
 	"strings"
@@ -57,7 +61,7 @@ func TestServe_ReportsWhatRequestsHaveAndLeavesNothing(t *testing.T) {
 	defer stop()
 	var out output
 	served := make(chan error, 1)
-	go func() { served <- serve(ctx, 200*time.Millisecond, &out) }()
+	go func() { served <- serve(ctx, 200*time.Millisecond, nil, &out) }()
 	out.untilSteady(t, 3)
 	stop()
 	if err := testenv.Receive(t, "the server ends", served); err != nil {
@@ -101,5 +105,36 @@ func checkReport(t *testing.T, text string, reports int) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if _, err := fmt.Sscanf(lines[len(lines)-1], "%d requests answered; level 1 left nothing behind", &answered); err != nil || answered < perTick {
 		t.Errorf("%d answered, %v", answered, err)
+	}
+}
+
+func TestProfiles_AreServedWhileItRuns(t *testing.T) {
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	asked := make(profiles)
+	served := make(chan error, 1)
+	go func() { served <- serve(ctx, time.Hour, asked, io.Discard) }()
+	testenv.Until(t, "a profile with a request's body", 5*time.Millisecond, func() bool {
+		w := httptest.NewRecorder()
+		asked.serve(w, httptest.NewRequest(http.MethodGet, "/debug/pprof/strata", nil))
+		z, err := gzip.NewReader(w.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(z)
+		if err != nil || !bytes.Contains(text, []byte("inuse_space")) {
+			t.Fatalf("the profile has %d bytes, error %v", len(text), err)
+		}
+		return bytes.Contains(text, []byte("tag bodies"))
+	})
+	end()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	asked.serve(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/", nil)) // must return
+	if err := asked.listen("no address"); err == nil {
+		t.Error("an address that is none was accepted")
 	}
 }

@@ -43,3 +43,10 @@ func (s *server) tick() error {
 	}
 	return nil
 }
+
+// drop frees the bodies of the requests that are not answered.
+func (s *server) drop() {
+	for _, body := range s.waiting {
+		memory.FreeSlice(s.bodies, body)
+	}
+}
