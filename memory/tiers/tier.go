@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/save"
 )
 
 // A Tier is one of the manager's kinds of memory. Tiers differ in when their blocks are freed.
@@ -135,6 +137,9 @@ type state interface {
 	end(m *Manager) error
 	// reset frees the level's blocks, after the end of all tiers. It runs no callbacks.
 	reset()
+
+	// saveState visits what the tier consists of. The tier of the workers has saveWorkers instead.
+	saveState(c *save.Coder)
 
 	// close adds what the tier does at a stage of Close. It may be repeated.
 	close(e *ending, s stage)

@@ -1,0 +1,304 @@
+package tiers
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// Saved selects what [Manager.State] saves.
+type Saved struct {
+	// Tiers are the tiers. Nil means all but Frame, which is never saved. A tier that no rule of the game changes, such
+	// as Level after loading, can be left out.
+	Tiers []Tier
+	// Workers are the workers whose heaps are saved with the tier Inbox. Nil means all. A worker whose blocks do not
+	// influence the simulation, such as one that streams pictures, should be left out: it need not rest.
+	Workers []int
+}
+
+// A managerState is a Saved with its manager.
+type managerState struct {
+	m       *Manager
+	tiers   [Count]bool
+	workers []int
+}
+
+// State returns a State of the manager, for a save.Set. Save and load it outside of frames, within the level in which it
+// was saved, with the workers at rest: see [Manager.Rest]. Of the tier Pools it saves the pools that are a save.State.
+// Other registered pools, such as a world that is registered by [Funcs], belong into the Set on their own, after the
+// manager. Budgets, the history, the figures of the collector and the trace are not saved.
+//
+// If a frame or a task is open, the error of the Set wraps save.ErrBusy. If the level has ended, or a pool was
+// registered since, it wraps save.ErrLayout. If cfg names no tier or no worker, State panics with a *memory.Misuse.
+func (m *Manager) State(cfg Saved) save.State {
+	s := &managerState{m: m, workers: slices.Clone(cfg.Workers)}
+	for t := range Tier(Count) {
+		s.tiers[t] = cfg.Tiers == nil && t != Frame
+	}
+	for _, t := range cfg.Tiers {
+		if t >= Count || t == Frame {
+			panic(&memory.Misuse{Package: "tiers", Op: "State", Reason: fmt.Sprintf("the tier %v cannot be saved", t)})
+		}
+		s.tiers[t] = true
+	}
+	for k := range m.inbox.workers {
+		if cfg.Workers == nil {
+			s.workers = append(s.workers, k)
+		}
+	}
+	for _, k := range s.workers {
+		m.Worker(k) // panics for another number
+	}
+	return s
+}
+
+// SaveState saves all tiers but Frame, with all workers: see [Manager.State].
+func (m *Manager) SaveState(c *save.Coder) { m.State(Saved{}).SaveState(c) }
+
+// Rest waits until the workers are in no task, and frees the blocks that are in flight to them and from them. Without
+// workers it means all. The caller must see to it that no worker begins a new task meanwhile, and that no result waits
+// in a channel. If a worker is still in a task after the time limit, the error wraps save.ErrBusy.
+func (m *Manager) Rest(limit time.Duration, workers ...int) error {
+	if m.phase >= closing {
+		return memory.ErrClosed
+	}
+	if len(workers) == 0 {
+		for k := range m.inbox.workers {
+			workers = append(workers, k)
+		}
+	}
+	end := time.Now().Add(limit)
+	for _, k := range workers {
+		w := m.Worker(k)
+		for w.inTask() {
+			if !time.Now().Before(end) {
+				return fmt.Errorf("tiers: rest: %w: worker %d is in a task", save.ErrBusy, k)
+			}
+			runtime.Gosched()
+		}
+		if err := m.inbox.links[k].flush(); err != nil {
+			return err
+		}
+		w.Settle()
+	}
+	m.returned.Drain()
+	return nil
+}
+
+// SaveState visits the selected tiers.
+func (s *managerState) SaveState(c *save.Coder) {
+	m := s.m
+	switch {
+	case m.phase >= closing:
+		c.Fail(memory.ErrClosed)
+		return
+	case m.phase&inFrame != 0:
+		c.Busy("a frame is open; EndFrame first")
+		return
+	case m.running != "":
+		c.Busy(m.running + " is running")
+		return
+	}
+	c.Same("the number of levels that have begun", m.level.begun)
+	c.Same("inside a level", uint64(m.phase&inLevel))
+	if !c.Scanning() && !c.Loading() && !c.Failed() {
+		m.returned.Drain()
+	}
+	m.returned.SaveState(c)
+	s.saveTags(c)
+	for t, state := range m.states {
+		if !s.tiers[t] || c.Failed() {
+			continue
+		}
+		c.Enter(Tier(t).String())
+		save.Var(c, &m.atLevel[t])
+		save.Var(c, &m.atFrame[t])
+		if Tier(t) == Inbox {
+			s.saveWorkers(c)
+		} else {
+			state.saveState(c)
+		}
+		c.Leave()
+	}
+}
+
+// saveState of a tier that needs none.
+func (basic) saveState(*save.Coder) {}
+
+// saveState drops the hooks that were registered after the state was saved.
+func (l *hookList) saveState(c *save.Coder) {
+	n := int(c.Word(uint64(len(l.hooks))))
+	switch {
+	case c.Failed() || c.Saving():
+	case n < 0 || n > len(l.hooks):
+		c.Differs("%d hooks were registered, %d are", n, len(l.hooks))
+	case c.Loading():
+		clear(l.hooks[n:])
+		l.hooks = l.hooks[:n]
+	}
+}
+
+func (s *staticTier) saveState(c *save.Coder) {
+	s.hookList.saveState(c)
+	save.Var(c, &s.past)
+	there := uint64(0)
+	if s.arena != nil {
+		there = 1
+	}
+	if c.Same("declared static buffers", there); s.arena != nil {
+		s.arena.SaveState(c)
+	}
+}
+
+func (l *levelTier) saveState(c *save.Coder) { l.arena.SaveState(c) }
+
+func (s *slabTier) saveState(c *save.Coder) {
+	s.heap.SaveState(c)
+	s.notes.saveState(c)
+	save.Var(c, &s.idle)
+}
+
+func (s *largeTier) saveState(c *save.Coder) {
+	s.heap.SaveState(c)
+	s.notes.saveState(c)
+	save.Var(c, &s.idle)
+}
+
+// saveState visits the pools that are a State, in the order of their registration.
+func (t *poolsTier) saveState(c *save.Coder) {
+	if t.busy {
+		c.Busy("the pools are being reset or closed")
+		return
+	}
+	t.hookList.saveState(c)
+	save.Num(c, &t.ending)
+	if n := c.Count(len(t.all)); n != len(t.all) && !c.Failed() {
+		c.Differs("%d pools were registered, %d are; the last is %q", n, len(t.all), t.lastName())
+		return
+	}
+	for i, p := range t.all {
+		c.EnterAt("pool", i)
+		save.Num(c, &p.ended)
+		save.Var(c, &p.atLevel)
+		save.Var(c, &p.kept)
+		if s, ok := p.pool.(save.State); ok {
+			s.SaveState(c)
+		}
+		c.Leave()
+	}
+}
+
+func (t *poolsTier) lastName() string {
+	if len(t.all) == 0 {
+		return ""
+	}
+	return t.all[len(t.all)-1].name
+}
+
+// saveWorkers visits the heaps of the selected workers.
+func (s *managerState) saveWorkers(c *save.Coder) {
+	for _, k := range s.workers {
+		c.EnterAt("worker", k)
+		if !c.Scanning() && !c.Loading() {
+			c.Fail(s.m.inbox.links[k].flush())
+		}
+		s.m.inbox.workers[k].saveState(c)
+		c.Leave()
+	}
+}
+
+func (w *Worker) saveState(c *save.Coder) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.over:
+		c.Fail(memory.ErrClosed)
+		return
+	case w.scratch.busy:
+		c.Busy("a task is open; EndTask first")
+		return
+	case !c.Scanning() && !c.Loading():
+		w.inbox.Drain()
+	}
+	w.inbox.SaveState(c)
+	w.heap.SaveState(c)
+	save.Lives(c, &w.sizes)
+	if w.tags != nil {
+		w.tags.saveState(c)
+	}
+	save.Var(c, &w.idle)
+}
+
+// saveTags visits what each tag has counted. A tag that was made after the state was saved stays.
+func (s *managerState) saveTags(c *save.Coder) {
+	n := c.Count(len(s.m.tags))
+	if n > len(s.m.tags) {
+		c.Differs("%d tags were made, %d are", n, len(s.m.tags))
+		return
+	}
+	for i, t := range s.m.tags {
+		if i >= n {
+			if c.Loading() {
+				t.peak, t.atLevel, t.level.taken = 0, tagCounts{}, Bumped{}
+			}
+			continue
+		}
+		save.Num(c, &t.peak)
+		save.Num(c, &t.failures)
+		save.Var(c, &t.atLevel)
+		save.Num(c, &t.level.begun)
+		save.Var(c, &t.level.taken)
+	}
+}
+
+func (s *slabNotes) saveState(c *save.Coder) {
+	save.List(c, &s.units)
+	save.Var(c, &s.spare)
+	saveChunks(c, &s.chunks, &s.next)
+	saveCounts(c, s.counts)
+}
+
+func (s *largeNotes) saveState(c *save.Coder) {
+	save.List(c, &s.units)
+	save.List(c, &s.huge)
+	saveChunks(c, &s.chunks, &s.next)
+	saveCounts(c, s.counts)
+}
+
+// saveChunks visits the words below next. Those behind are 0: a new leaf begins there.
+func saveChunks[T note | uint32](c *save.Coder, chunks *[]*[chunkWords]T, next *uint32) {
+	end := int(c.Word(uint64(*next)))
+	for i := 0; i*chunkWords < end && !c.Failed(); i++ {
+		if i >= len(*chunks) {
+			if c.Scanning() {
+				c.Differs("%d words of tags", end)
+				return
+			}
+			*chunks = append(*chunks, new([chunkWords]T))
+		}
+		save.Vec(c, (*chunks)[i][:min(end-i*chunkWords, chunkWords)])
+	}
+	if !c.Loading() {
+		return
+	}
+	*next = uint32(end)
+	for i, chunk := range *chunks {
+		clear(chunk[min(max(end-i*chunkWords, 0), chunkWords):])
+	}
+}
+
+// saveCounts visits the counts of the tags. Those of later tags begin again.
+func saveCounts(c *save.Coder, counts []tagCounts) {
+	n := c.Count(len(counts))
+	if n > len(counts) {
+		c.Differs("the counts of %d tags, %d are", n, len(counts))
+		return
+	}
+	if save.Vec(c, counts[:n]); c.Loading() {
+		clear(counts[n:])
+	}
+}

@@ -1,0 +1,292 @@
+package tiers_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// A savedGame is a manager with blocks in all tiers that are saved, beside a model of them.
+type savedGame struct {
+	t     *testing.T
+	m     *tiers.Manager
+	tag   *tiers.Tag
+	pool  *pool.Pool[[4]uint64]
+	set   save.Set
+	rng   *rand.Rand
+	model savedModel
+}
+
+type savedModel struct {
+	blocks []savedBlock
+	live   []memory.Handle[[4]uint64]
+}
+
+// A savedBlock is filled with a byte. Its worker is -1 for a block of the game.
+type savedBlock struct {
+	p      unsafe.Pointer
+	size   uintptr
+	fill   byte
+	worker int
+}
+
+func (s *savedModel) clone() savedModel {
+	return savedModel{slices.Clone(s.blocks), slices.Clone(s.live)}
+}
+
+func newSavedGame(t *testing.T, cfg tiers.Config) *savedGame {
+	t.Helper()
+	cfg.Workers, cfg.Tags, cfg.ReturnAfter = 2, true, 16
+	m, err := tiers.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &savedGame{t: t, m: m, rng: rand.New(rand.NewPCG(3, 4))}
+	t.Cleanup(func() {
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	g.pool, err = tiers.NewPool[[4]uint64](m, pool.Config{Capacity: 5000, Name: "quads"})
+	var err2 error
+	g.tag, err2 = m.Tag("list")
+	if err = errors.Join(err, err2, m.BeginLevel(), g.set.Add("memory", m), g.set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// frame plays one frame of random allocations.
+func (g *savedGame) frame() {
+	if err := g.m.BeginFrame(); err != nil {
+		g.t.Fatal(err)
+	}
+	for range g.rng.IntN(40) {
+		g.change()
+	}
+	if err := errors.Join(g.m.EndFrame(), g.m.Rest(time.Minute)); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+func (g *savedGame) change() {
+	s := &g.model
+	n := g.rng.IntN(100)
+	switch {
+	case n < 35 || len(s.blocks) == 0:
+		size := uintptr(1 + g.rng.IntN(200))
+		if g.rng.IntN(8) == 0 {
+			size = uintptr(4100 + g.rng.IntN(60_000))
+		}
+		g.alloc(g.m, -1, size)
+	case n < 50:
+		g.alloc(g.tag, -1, uintptr(1+g.rng.IntN(6000)))
+	case n < 55:
+		g.alloc(g.m.Worker(1), 1, uintptr(1+g.rng.IntN(9000)))
+	case n < 60:
+		if h, v, err := g.pool.New(); err == nil {
+			v[3] = uint64(h.Index()) + 1
+			s.live = append(s.live, h)
+		}
+	case n < 64 && len(s.live) > 0:
+		i := g.rng.IntN(len(s.live))
+		g.pool.Free(s.live[i])
+		s.live = slices.Delete(s.live, i, i+1)
+	case n < 65:
+		if p, err := g.m.Level().Alloc(100, 8); err == nil {
+			s.blocks = append(s.blocks, paintBlock(p, 100, byte(n), 99))
+		}
+	default:
+		i := g.rng.IntN(len(s.blocks))
+		if b := s.blocks[i]; b.worker < 99 {
+			g.m.Free(b.p, b.size)
+			s.blocks = slices.Delete(s.blocks, i, i+1)
+		}
+	}
+}
+
+func (g *savedGame) alloc(a memory.Allocator, worker int, size uintptr) {
+	if p, err := a.Alloc(size, 8); err == nil {
+		g.model.blocks = append(g.model.blocks, paintBlock(p, size, byte(g.rng.IntN(256)), worker))
+	}
+}
+
+func paintBlock(p unsafe.Pointer, size uintptr, fill byte, worker int) savedBlock {
+	s := unsafe.Slice((*byte)(p), size)
+	for i := range s {
+		s[i] = fill
+	}
+	return savedBlock{p, size, fill, worker}
+}
+
+// verify compares the memory with the model.
+func (g *savedGame) verify() {
+	g.t.Helper()
+	if err := g.m.Check(); err != nil {
+		g.t.Fatal(err)
+	}
+	for _, b := range g.model.blocks {
+		s := unsafe.Slice((*byte)(b.p), b.size)
+		if s[0] != b.fill || s[b.size-1] != b.fill || s[b.size/2] != b.fill {
+			g.t.Fatalf("the block of %d bytes at %p, of worker %d, is not as it was saved", b.size, b.p, b.worker)
+		}
+	}
+	for _, h := range g.model.live {
+		if v, ok := g.pool.Get(h); !ok || v[3] != uint64(h.Index())+1 {
+			g.t.Fatalf("object %v is not as it was saved", h)
+		}
+	}
+	if g.pool.Len() != len(g.model.live) {
+		g.t.Fatalf("%d objects, want %d", g.pool.Len(), len(g.model.live))
+	}
+}
+
+func (g *savedGame) save() *save.Slot {
+	n, err := g.set.Size()
+	slot := g.set.NewSlot(n)
+	if err = errors.Join(err, g.set.Save(slot)); err != nil {
+		g.t.Fatal(err)
+	}
+	return slot
+}
+
+func TestManager_SavedStatesAreRestored(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	type moment struct {
+		slot  *save.Slot
+		model savedModel
+		seed  uint64
+		after []savedBlock
+		stats [tiers.Count]memory.Stats
+	}
+	stats := func() (all [tiers.Count]memory.Stats) {
+		for i := range tiers.Tier(tiers.Count) {
+			if i != tiers.Frame {
+				all[i] = g.m.Stats(i)
+			}
+		}
+		return all
+	}
+	var moments []*moment
+	rounds := 120
+	if testenv.Brief() {
+		rounds = 40
+	}
+	for round := range rounds {
+		for range g.rng.IntN(30) {
+			g.frame()
+		}
+		if len(moments) < 3 || round%4 == 0 {
+			m := &moment{slot: g.save(), model: g.model.clone(), seed: g.rng.Uint64(), stats: stats()}
+			moments = append(moments[max(len(moments)-2, 0):], m)
+			continue
+		}
+		m := moments[g.rng.IntN(len(moments))]
+		if err := g.set.Load(m.slot); err != nil {
+			t.Fatal(err)
+		}
+		g.model = m.model.clone()
+		g.verify()
+		if now := stats(); now != m.stats {
+			for i := range now {
+				if now[i] != m.stats[i] {
+					t.Fatalf("the tier %v has %+v, had %+v", tiers.Tier(i), now[i], m.stats[i])
+				}
+			}
+		}
+		was := g.rng
+		g.rng = rand.New(rand.NewPCG(m.seed, 0))
+		for range 6 {
+			g.frame()
+		}
+		if g.rng = was; m.after == nil {
+			m.after = slices.Clone(g.model.blocks)
+		} else if !slices.Equal(m.after, g.model.blocks) {
+			t.Fatal("after a second load the blocks lie elsewhere")
+		}
+		g.verify()
+	}
+}
+
+func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	g.frame()
+	slot := g.save()
+	refused := func(what string, want error, text string) {
+		t.Helper()
+		if err := g.set.Load(slot); !errors.Is(err, want) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: %v, want %q", what, err, text)
+		}
+	}
+	if err := g.m.BeginFrame(); err != nil {
+		t.Fatal(err)
+	}
+	refused("inside a frame", save.ErrBusy, "a frame is open")
+	if err := g.m.EndFrame(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.m.Worker(0).BeginTask(); err != nil {
+		t.Fatal(err)
+	}
+	refused("inside a task", save.ErrBusy, "worker[0]: save: busy: a task is open")
+	if err := g.m.Rest(time.Millisecond); !errors.Is(err, save.ErrBusy) || !strings.Contains(err.Error(), "worker 0 is in a task") {
+		t.Errorf("Rest in a task: %v", err)
+	}
+	if err := g.m.Rest(0, 1); err != nil {
+		t.Errorf("Rest of another worker: %v", err)
+	}
+	if err := errors.Join(g.m.Worker(0).EndTask(), g.set.Load(slot)); err != nil {
+		t.Error(err)
+	}
+	p, err := tiers.NewPool[int](g.m, pool.Config{Name: "late"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused("with a pool more", save.ErrLayout, `the last is "late"`)
+	if !g.m.RemovePool(p) {
+		t.Error("the pool is not removed")
+	}
+	if _, err := g.m.EndLevel(); err != nil {
+		t.Error(err)
+	}
+	refused("after the level", save.ErrLayout, "inside a level")
+	if err := errors.Join(p.Close(), g.m.BeginLevel()); err != nil {
+		t.Error(err)
+	}
+	refused("in another level", save.ErrLayout, "levels that have begun")
+}
+
+func TestManager_StateOfSomeTiersLeavesTheOthers(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	var set save.Set
+	if err := errors.Join(set.Add("some", g.m.State(tiers.Saved{Tiers: []tiers.Tier{tiers.Slab, tiers.Inbox}, Workers: []int{1}})), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	n, err := set.Size()
+	slot := set.NewSlot(n)
+	if err = errors.Join(err, set.Save(slot)); err != nil {
+		t.Fatal(err)
+	}
+	_, err1 := g.m.Alloc(64, 8)
+	large, err2 := g.m.Alloc(10_000, 8)
+	other, err3 := g.m.Worker(0).Alloc(64, 8)
+	_, err4 := g.m.Worker(1).Alloc(64, 8)
+	if err = errors.Join(err1, err2, err3, err4, set.Load(slot), g.m.Check()); err != nil {
+		t.Fatal(err)
+	}
+	if g.m.Stats(tiers.Slab).Live != 0 || g.m.Stats(tiers.Large).Live != 1 || g.m.Stats(tiers.Inbox).Live != 1 {
+		t.Error("another tier or worker was loaded, or the selected ones were not")
+	}
+	g.m.Free(large, 10_000)
+	g.m.Worker(0).Free(other, 64)
+}
