@@ -1,0 +1,21 @@
+package engine
+
+import "github.com/strata-go/strata/memory/save"
+
+// SaveState saves the number of ticks and the time that is not stepped yet. The time that was dropped goes on.
+func (c *Clock) SaveState(s *save.Coder) {
+	save.Num(s, &c.rest)
+	save.Num(s, &c.ticks)
+}
+
+// SaveState saves the state and the stream.
+func (r *Rand) SaveState(s *save.Coder) {
+	save.Num(s, &r.state)
+	save.Num(s, &r.inc)
+}
+
+// SaveState saves nothing: systems are code, and their times are not part of a simulation. Loading fails with an error that
+// wraps save.ErrLayout if there are other systems than there were.
+func (s *Schedule) SaveState(c *save.Coder) {
+	c.Same("the number of systems", uint64(len(s.systems)))
+}

@@ -1,0 +1,63 @@
+package particles
+
+import (
+	typ "reflect"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// SaveState saves the live particles and the random numbers. Kinds are not saved: they must be those that were
+// registered when the state was saved, or more.
+func (s *System) SaveState(c *save.Coder) {
+	if s.closed {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	c.Same("the capacity", uint64(s.max))
+	if n := c.Word(uint64(len(s.kinds))); n > uint64(len(s.kinds)) {
+		c.Differs("%d kinds were registered, %d are", n, len(s.kinds))
+		return
+	}
+	for i := range s.mem {
+		c.EnterAt("memory", i)
+		s.mem[i].SaveState(c)
+		c.Leave()
+	}
+	n, usable := c.Count(s.n), int(c.Word(uint64(s.usable)))
+	if c.Failed() {
+		return
+	}
+	if c.Scanning() && n > s.usable {
+		c.Differs("%d particles were alive", n)
+		return
+	}
+	if c.Loading() {
+		s.n, s.usable = n, usable
+		s.slice()
+	}
+	save.Bool(c, &s.refused)
+	save.Num(c, &s.rng)
+	save.Num(c, &s.peak)
+	for _, v := range [...]*uint64{&s.emitted, &s.dropped, &s.failures} {
+		save.Num(c, v)
+	}
+	save.Var(c, &s.bounds)
+	save.Var(c, &s.alive)
+	saveColumn[uint8](s, c, 0, n, "kind")
+	saveColumn[uint8](s, c, 1, n, "tint")
+	for i, name := range [...]string{"x", "y", "vx", "vy", "left"} {
+		saveColumn[float32](s, c, 2+i, n, name)
+	}
+	saveColumn[birth](s, c, 7, n, "birth")
+}
+
+// saveColumn visits the first n rows of a column.
+func saveColumn[T uint8 | float32 | birth](s *System, c *save.Coder, column, n int, name string) {
+	var first unsafe.Pointer
+	if n > 0 {
+		first = s.first(column)
+	}
+	c.Rows(name, typ.TypeFor[T](), first, unsafe.Sizeof(*new(T)), n)
+}

@@ -1,0 +1,49 @@
+package particles
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/strata-go/strata/memory/save"
+)
+
+func TestSystem_SavedStatesAreRestored(t *testing.T) {
+	s, err := New(nil, Config{Capacity: 20_000, Seed: 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	id, err := s.Register(Kind{Name: "spark"})
+	set := new(save.Set)
+	if err = errors.Join(err, set.Add("particles", s), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	run := func(n int) (h uint64) {
+		for i := range n {
+			s.Emit(&Emitter{Kind: id, X: float32(i), Speed: Range{1, 5}, Life: Range{0.2, 0.9}, Size: Just(2)}, 40*i%900)
+			s.Update(1.0 / 60)
+		}
+		return s.Hash(0)
+	}
+	run(50)
+	n, err := set.Size()
+	slot := set.NewSlot(n)
+	if err = errors.Join(err, set.Save(slot)); err != nil {
+		t.Fatal(err)
+	}
+	was, live := s.Hash(0), s.Len()
+	next := run(100)
+	for range 3 {
+		err = errors.Join(set.Load(slot), s.Check())
+		if got := s.Hash(0); err != nil || got != was || s.Len() != live {
+			t.Fatalf("loaded %d particles with hash %x, want %d, %x: %v", s.Len(), got, live, was, err)
+		}
+		if got := run(100); got != next {
+			t.Fatalf("after a load the hash is %x, was %x", got, next)
+		}
+		s.Reset()
+		if err := s.Trim(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
