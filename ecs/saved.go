@@ -1,0 +1,255 @@
+package ecs
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// CanSave returns an error if the world cannot be saved: if a component contains Go pointers, if a component is a
+// relation, or if the allocator has no base address.
+func (w *World) CanSave() error {
+	for _, c := range w.store.comps {
+		switch {
+		case c.pointerful && c.typ != nil:
+			return fmt.Errorf("ecs: component %s: %w", c.name, memory.PointerFreeType(c.typ))
+		case w.store.relating.has(c.id):
+			return fmt.Errorf("ecs: component %s is a relation: %w", c.name, errNotSaved)
+		}
+	}
+	if _, ok := w.store.mem.(memory.Baser); !ok {
+		return fmt.Errorf("ecs: the allocator %T has no base address: %w", w.store.mem, errNotSaved)
+	}
+	return nil
+}
+
+var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
+
+// SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick. In
+// the Set the allocator of the world comes first: by save.Metadata, because the world saves its rows itself. Resources,
+// observers and filters are not saved. An archetype that came about after the state was saved stays, without entities.
+//
+// If the world is locked or a command waits, the error wraps save.ErrBusy. If a component was registered since, it wraps
+// save.ErrLayout and names the component.
+func (w *World) SaveState(c *save.Coder) {
+	s := &w.store
+	switch {
+	case w.guard.closed():
+		c.Fail(memory.ErrClosed)
+		return
+	case w.guard.locked != 0 || len(w.guard.running) != 0 && !c.Saving():
+		c.Busy("the world is locked, by a query, a batch, an observer or a parallel run")
+		return
+	case w.commands != nil && len(w.commands.ops) > 0:
+		c.Busy(fmt.Sprintf("%d commands wait; call Apply or Discard", len(w.commands.ops)))
+		return
+	case s.pending != 0:
+		c.Busy("blocks wait to be freed")
+		return
+	}
+	if n := c.Count(len(s.comps)); n != len(s.comps) && !c.Failed() {
+		c.Differs("%d component types were registered, %d are; the last is %s", n, len(s.comps), s.comps[len(s.comps)-1].name)
+		return
+	}
+	if err := w.CanSave(); err != nil {
+		c.Fail(err)
+		return
+	}
+	save.Num(c, &s.tick)
+	save.Num(c, &s.clamped)
+	c.Enter("index")
+	s.index.saveState(c)
+	c.Leave()
+	if !c.Failed() {
+		s.saveChunks(c)
+	}
+	if !c.Failed() {
+		s.saveTables(c)
+	}
+	if c.Loading() {
+		s.layoutVersion++
+		s.epoch++
+	}
+}
+
+// saveState visits the records up to the last that was ever used.
+func (x *entityIndex) saveState(c *save.Coder) {
+	c.Same("Config.MaxEntities", uint64(x.max))
+	if c.Flag(x.mem.Base() != nil) {
+		if x.mem.Base() == nil && !c.Failed() {
+			c.Differs("the index had entities")
+			return
+		}
+		x.mem.SaveState(c)
+	}
+	n, size, known := int(c.Word(uint64(len(x.recs)))), int(c.Word(uint64(cap(x.recs)))), c.Count(x.known())
+	if c.Failed() {
+		return
+	}
+	was := cap(x.recs)
+	if n > size || known > size || c.Scanning() && size > was || uintptr(size)*recordBytes > max(x.mem.Committed(), uintptr(was)*recordBytes) {
+		c.Differs("the index had %d records of %d", n, size)
+		return
+	}
+	if c.Loading() && size > 0 {
+		x.recs = unsafe.Slice((*record)(x.mem.Base()), size)[:n]
+		clear(x.recs[min(known, n):n])
+		clear(x.recs[n:size][max(known-n, 0):])
+	}
+	for _, v := range [...]*uint32{&x.free, &x.bump, &x.live, &x.peak, &x.usable, &x.lastLife} {
+		save.Num(c, v)
+	}
+	c.Rows("record", nil, unsafe.Pointer(unsafe.SliceData(x.recs)), recordBytes, known)
+	if c.Loading() && size == 0 {
+		x.recs = x.recs[:0]
+		clear(x.recs[:cap(x.recs)])
+	}
+}
+
+// known returns how many records are not zero, up to the last one.
+func (x *entityIndex) known() int {
+	all := x.recs[:cap(x.recs)]
+	n := len(all)
+	for n > 0 && all[n-1] == (record{}) {
+		n--
+	}
+	return n
+}
+
+// saveChunks visits the directory. The addresses of columns follow from it: see saveTables.
+func (s *store) saveChunks(c *save.Coder) {
+	base := s.mem.(memory.Baser).Base()
+	if base == nil {
+		c.Fail(fmt.Errorf("ecs: the allocator has no base address: %w", errNotSaved))
+		return
+	}
+	n := c.Count(len(s.chunks))
+	if c.Scanning() && n > len(s.chunks) {
+		c.Differs("%d chunks", n)
+		return
+	}
+	if c.Loading() {
+		s.resizeDirectory(n)
+	}
+	for i := range n {
+		var k chunk
+		if i < len(s.chunks) {
+			k = s.chunks[i]
+		}
+		k.base = c.Pointer(k.base, base)
+		save.Num(c, &k.table)
+		save.Num(c, &k.pos)
+		save.Num(c, &k.class)
+		save.Num(c, &k.run)
+		if c.Loading() {
+			s.chunks[i] = k
+		}
+	}
+	save.Var(c, &s.vacant)
+	save.Num(c, &s.live)
+	save.Num(c, &s.bytes)
+	save.Var(c, &s.spareList)
+}
+
+// resizeDirectory makes space for n segments, without a column.
+func (s *store) resizeDirectory(n int) {
+	s.chunks = resized(s.chunks, n)
+	s.columns = resized(s.columns, n*int(s.width))
+	for _, k := range s.comps {
+		k.addresses = resized(k.addresses, n)
+	}
+}
+
+// resized returns a slice of n zeros, in the array of v if it is long enough.
+func resized[T any](v []T, n int) []T {
+	if cap(v) < n {
+		return make([]T, n)
+	}
+	clear(v[:cap(v)])
+	return v[:n]
+}
+
+// saveTables visits the tables and their rows.
+func (s *store) saveTables(c *save.Coder) {
+	n := c.Count(len(s.tables))
+	if n > len(s.tables) {
+		c.Differs("%d archetypes, %d are", n, len(s.tables))
+		return
+	}
+	for i, t := range s.tables {
+		if c.Failed() {
+			return
+		}
+		c.EnterAt("table", i)
+		if i < n {
+			s.saveTable(c, t)
+		} else if c.Loading() {
+			t.chunks, t.spareLink = t.chunks[:0], spareLink{}
+			s.setTail(t, 0, 0)
+		}
+		c.Leave()
+	}
+}
+
+func (s *store) saveTable(c *save.Coder, t *table) {
+	n, tail, tailN := c.Count(len(t.chunks)), int(c.Word(uint64(t.tail))), uint32(c.Word(uint64(t.tailN)))
+	save.Var(c, &t.spareLink)
+	if c.Loading() {
+		t.chunks = resized(t.chunks, n)
+	}
+	for i := range n {
+		var k tableChunk
+		if i < len(t.chunks) {
+			k = t.chunks[i]
+		}
+		save.Num(c, &k.number)
+		save.Num(c, &k.first)
+		k.cap = uint32(c.Word(uint64(k.cap)))
+		if c.Failed() {
+			return
+		}
+		rows := k.cap
+		if i == tail {
+			rows = tailN
+		}
+		if i > tail || rows > k.cap {
+			rows = 0
+		}
+		if c.Loading() {
+			t.chunks[i] = k
+			s.setColumns(t, k.number, s.chunks[k.number].base)
+		}
+		s.saveRows(c, t, &k, int(rows))
+	}
+	if c.Loading() {
+		s.setTail(t, tail, tailN)
+	}
+}
+
+var entityType = reflect.TypeFor[Entity]()
+
+// saveRows visits the first n rows of a chunk, column by column.
+func (s *store) saveRows(c *save.Coder, t *table, k *tableChunk, n int) {
+	var base unsafe.Pointer
+	if n > 0 && (c.Saving() || c.Loading()) {
+		base = s.chunks[k.number].base
+	}
+	c.Rows(save.Entity, entityType, base, entityBytes, n)
+	end := uintptr(k.cap) * entityBytes
+	for i := range t.columns {
+		col := &t.columns[i]
+		var off uintptr
+		off, end = col.place(end, uintptr(k.cap))
+		if col.size == 0 {
+			continue
+		}
+		p := base
+		if p != nil {
+			p = unsafe.Add(base, off)
+		}
+		c.Rows(col.comp.name, col.comp.typ, p, uintptr(col.size), n)
+	}
+}

@@ -1,0 +1,267 @@
+package ecs_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tlsf"
+)
+
+type (
+	savedPlace  struct{ X, Y float32 }
+	savedHealth struct{ Now, Most int16 }
+	savedTag    struct{}
+	savedWide   struct{ V [9]uint64 }
+	savedName   struct{ Text string }
+	savedBond   struct{ Strength int32 }
+)
+
+// A savedWorld plays random programs in a world whose chunks lie in a heap of its own.
+type savedWorld struct {
+	t      testing.TB
+	w      *ecs.World
+	heap   *tlsf.Heap
+	place  ecs.Component[savedPlace]
+	health ecs.Component[savedHealth]
+	tag    ecs.Component[savedTag]
+	wide   ecs.Component[savedWide]
+	set    save.Set
+	rng    *rand.Rand
+	es     []ecs.Entity
+}
+
+func newSavedWorld(t testing.TB, src page.Source) *savedWorld {
+	t.Helper()
+	x := &savedWorld{t: t, rng: rand.New(rand.NewPCG(1, 9))}
+	var errs [7]error
+	x.heap, errs[0] = tlsf.New(src, tlsf.Config{Reserve: 16 << 20, Granule: 1 << 10, Step: 16 << 10})
+	x.w, errs[1] = ecs.New(x.heap, ecs.Config{Pages: src, MaxEntities: 20_000})
+	x.place, errs[2] = ecs.Register[savedPlace](x.w)
+	x.health, errs[3] = ecs.Register[savedHealth](x.w)
+	x.tag, errs[4] = ecs.Register[savedTag](x.w)
+	x.wide, errs[5] = ecs.Register[savedWide](x.w)
+	errs[6] = x.w.Track(x.health.ID())
+	must := errors.Join(errs[:]...)
+	must = errors.Join(must, x.set.Add("heap", save.Metadata(x.heap)), x.set.Add("world", x.w), x.set.Seal())
+	if must != nil {
+		t.Fatal(must)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(x.w.Close(), x.heap.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return x
+}
+
+// program makes random changes, and returns what the world is then.
+func (x *savedWorld) program(steps int) (hash uint64) {
+	var err error
+	for range steps {
+		switch n := x.rng.IntN(100); {
+		case n < 40 || len(x.es) == 0:
+			for range 1 + x.rng.IntN(20) {
+				e, err2 := x.w.NewEntity()
+				if x.es = append(x.es, e); err2 != nil {
+					x.t.Fatal(err2)
+				}
+			}
+		case n < 60:
+			err = errors.Join(err, ignoreStale(x.place.Add(x.pick(), savedPlace{x.rng.Float32(), 2})))
+		case n < 75:
+			err = errors.Join(err, ignoreStale(x.health.Add(x.pick(), savedHealth{int16(n), 9})))
+		case n < 80:
+			err = errors.Join(err, ignoreStale(x.wide.Add(x.pick(), savedWide{[9]uint64{1, 2, 3}})))
+		case n < 83:
+			err = errors.Join(err, ignoreStale(x.tag.Add(x.pick(), savedTag{})))
+		case n < 87:
+			_, err2 := x.place.Remove(x.pick())
+			err = errors.Join(err, err2)
+		case n < 96:
+			for range 1 + x.rng.IntN(15) {
+				x.w.Remove(x.pick())
+			}
+		case n < 98:
+			x.w.Shrink()
+			err = errors.Join(err, x.heap.Trim())
+		case n == 98 && x.rng.IntN(20) == 0:
+			x.w.Reset()
+		default:
+			x.w.Tick()
+		}
+	}
+	if err = errors.Join(err, x.w.Check(), x.heap.Check()); err != nil {
+		x.t.Fatal(err)
+	}
+	return x.w.Hash(0)
+}
+
+func (x *savedWorld) pick() ecs.Entity { return x.es[x.rng.IntN(len(x.es))] }
+
+func ignoreStale(err error) error {
+	if errors.Is(err, ecs.ErrStale) {
+		return nil
+	}
+	return err
+}
+
+func (x *savedWorld) save() *save.Slot {
+	x.t.Helper()
+	n, err := x.set.Size()
+	slot := x.set.NewSlot(n)
+	if err = errors.Join(err, x.set.Save(slot)); err != nil {
+		x.t.Fatal(err)
+	}
+	return slot
+}
+
+func (x *savedWorld) load(slot *save.Slot) {
+	x.t.Helper()
+	if err := errors.Join(x.set.Load(slot), x.w.Check(), x.heap.Check()); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+func TestWorld_SavedStatesAreRestored(t *testing.T) {
+	x := newSavedWorld(t, nil)
+	filter := ecs.NewFilter1[savedPlace](x.w)
+	type moment struct {
+		slot        *save.Slot
+		hash, after uint64
+		es          []ecs.Entity
+		seed        int
+		sum         float32
+		played      bool
+	}
+	sum := func() (s float32) {
+		for _, r := range filter.All() {
+			s += r.X
+		}
+		return s
+	}
+	var moments []*moment
+	rounds := 200
+	if testenv.Brief() {
+		rounds = 60
+	}
+	for round := range rounds {
+		x.program(x.rng.IntN(60))
+		if round%3 == 0 {
+			moments = append(moments[max(len(moments)-3, 0):], &moment{slot: x.save(), hash: x.w.Hash(0), es: slices.Clone(x.es), sum: sum(), seed: round})
+			continue
+		}
+		m := moments[x.rng.IntN(len(moments))]
+		x.load(m.slot)
+		x.es = append(x.es[:0], m.es...)
+		if x.w.Hash(0) != m.hash || sum() != m.sum {
+			t.Fatalf("round %d: the hash is %x, was %x; the sum %v, was %v", round, x.w.Hash(0), m.hash, sum(), m.sum)
+		}
+		was := x.rng
+		x.rng = rand.New(rand.NewPCG(uint64(m.seed), 0))
+		after := x.program(60)
+		if x.rng = was; m.played && after != m.after {
+			t.Fatalf("round %d: the state after a second load is %x, was %x", round, after, m.after)
+		}
+		m.after, m.played = after, true
+		x.load(m.slot)
+		x.es = append(x.es[:0], m.es...)
+	}
+}
+
+func TestWorld_SavingNamesWhatIsOpen(t *testing.T) {
+	x := newSavedWorld(t, nil)
+	x.program(30)
+	slot := x.save()
+	refused := func(want error, text string) {
+		t.Helper()
+		was := x.w.Hash(0)
+		err := x.set.Load(slot)
+		if !errors.Is(err, want) || !strings.Contains(err.Error(), text) || x.w.Hash(0) != was {
+			t.Errorf("Load: %v, want %q", err, text)
+		}
+	}
+	filter := ecs.NewFilter1[savedPlace](x.w)
+	q := filter.Query()
+	refused(save.ErrBusy, "locked")
+	q.Close()
+	if _, err := x.w.Commands().Spawn(); err != nil {
+		t.Fatal(err)
+	}
+	refused(save.ErrBusy, "1 commands wait")
+	x.w.Commands().Discard()
+	x.load(slot)
+	if _, err := ecs.Register[struct{ Late int }](x.w); err != nil {
+		t.Fatal(err)
+	}
+	refused(save.ErrLayout, "Late")
+}
+
+func TestWorld_WhatCannotBeSavedIsRefusedByName(t *testing.T) {
+	for want, register := range map[string]func(*ecs.World) error{
+		"savedName.Text": func(w *ecs.World) error { _, err := ecs.Register[savedName](w); return err },
+		"savedBond":      func(w *ecs.World) error { _, err := ecs.RegisterRelation[savedBond](w); return err },
+	} {
+		h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+		w, err2 := ecs.New(h, ecs.Config{MaxEntities: 1000})
+		var set save.Set
+		if err = errors.Join(err, err2, register(w)); err != nil {
+			t.Fatal(err)
+		}
+		if err = set.Add("world", w); err == nil || !strings.Contains(err.Error(), want) || set.Parts() != 0 {
+			t.Errorf("Add: %v, want %q", err, want)
+		}
+		if err := errors.Join(w.Close(), h.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWorld_LoadWithoutMemoryChangesNothing(t *testing.T) {
+	limit := page.NewLimit(nil, 0)
+	x := newSavedWorld(t, limit)
+	x.program(200)
+	slot := x.save()
+	x.w.Reset()
+	x.w.Shrink()
+	if err := x.heap.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	limit.SetBudget(1)
+	if err := x.set.Load(slot); !errors.Is(err, memory.ErrOutOfMemory) || x.w.Len() != 0 {
+		t.Errorf("Load beyond the budget: %v, %d entities", err, x.w.Len())
+	}
+	limit.SetBudget(0)
+	x.load(slot)
+}
+
+func TestSet_DiffNamesTheEntityAndTheField(t *testing.T) {
+	x := newSavedWorld(t, nil)
+	x.program(100)
+	slots := [2]*save.Slot{x.set.NewCanonical(1 << 20), x.set.NewCanonical(1 << 20)}
+	if err := x.set.Save(slots[0]); err != nil {
+		t.Fatal(err)
+	}
+	var changed ecs.Entity
+	for _, e := range x.es {
+		if v, ok := x.place.Get(e); ok {
+			changed = e
+			v.Y = 77
+			break
+		}
+	}
+	if err := x.set.Save(slots[1]); err != nil {
+		t.Fatal(err)
+	}
+	d, differ, err := x.set.Diff(slots[0], slots[1])
+	if err != nil || !differ || d.Entity != changed.String() || d.Field != ".Y" || !strings.Contains(d.Path, "savedPlace") || d.A != "2" || d.B != "77" {
+		t.Errorf("Diff: %s, %v, %v; want the Y of %v", d, differ, err, changed)
+	}
+}
