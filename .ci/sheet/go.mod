@@ -1,0 +1,3 @@
+module github.com/strata-go/strata/.ci/sheet
+
+go 1.26.0
