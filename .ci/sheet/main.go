@@ -1,6 +1,6 @@
-// Command sheet takes pictures of the game, and lays them out on contact sheets to look at: each screen, each realm at
-// full heat and at rest, and the legend, which has each kind of enemy and each gift, in the colours of each realm. There
-// is a sheet for a desktop's window and one for a phone's:
+// Command sheet takes pictures of the game and lays them out on contact sheets to look at. They show each screen, each
+// realm at full heat and at rest, and the legend in the colours of each realm. The legend has each kind of enemy.
+// There is a sheet for a desktop's window and one for a phone's:
 //
 //	go run -C .ci/sheet . -out /tmp/sheets
 //
@@ -108,11 +108,11 @@ func shots(screens []string) (all []shot) {
 	}
 	for _, r := range realms {
 		all = append(all,
-			shot{"calm-" + r, []string{"-autopilot", "-realm", r, "-ticks", "400"}},
-			shot{"heat-" + r, []string{"-autopilot", "-realm", r, "-heat", "10", "-ticks", "500"}})
+			shot{"calm-" + r, []string{"-autopilot", "-level", r, "-ticks", "400"}},
+			shot{"heat-" + r, []string{"-autopilot", "-level", r, "-heat", "10", "-ticks", "500"}})
 		for _, s := range screens {
 			if s == "legend" || s == "present" {
-				all = append(all, shot{s + "-" + r, []string{"-screen", s, "-realm", r}})
+				all = append(all, shot{s + "-" + r, []string{"-screen", s, "-level", r}})
 			}
 		}
 	}

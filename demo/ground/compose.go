@@ -156,6 +156,12 @@ func (c *canvas) floorRow(y int) {
 	}
 }
 
+// Light of the ground above a brightness is dimmed, and keeps its hue: what shines as an enemy does lies on no ground.
+const (
+	dimAbove = 88
+	dimTo    = 0.4 // the share that is left of what lies above
+)
+
 // write rounds the band's pixels to bytes; a little noise hides the steps of dark gradients.
 func (c *canvas) write(dst []byte, y0 int) {
 	wx, wy := c.recipe.X*SectorSize, c.recipe.Y*SectorSize+y0
@@ -164,9 +170,13 @@ func (c *canvas) write(dst []byte, y0 int) {
 			i := y*SectorSize + x
 			grain := float32(hash(wx+x, wy+y, 99)>>8) * (1.0 / (1 << 24))
 			p, q := c.rgb[i*3:i*3+3:i*3+3], dst[i*4:i*4+4:i*4+4]
-			q[0] = uint8(min(max(p[0]+grain, 0), 255))
-			q[1] = uint8(min(max(p[1]+grain, 0), 255))
-			q[2] = uint8(min(max(p[2]+grain, 0), 255))
+			k := float32(1)
+			if most := max(p[0], p[1], p[2]); most > dimAbove {
+				k = (dimAbove + dimTo*(min(most, 255)-dimAbove)) / most
+			}
+			q[0] = uint8(max(p[0]*k+grain, 0))
+			q[1] = uint8(max(p[1]*k+grain, 0))
+			q[2] = uint8(max(p[2]*k+grain, 0))
 			q[3] = 255
 		}
 	}

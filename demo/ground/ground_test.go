@@ -158,18 +158,23 @@ func TestCompose_IsTheSameEachTimeAndOpaque(t *testing.T) {
 
 func TestCompose_LeavesTheFloorDarkEnoughToShootOn(t *testing.T) {
 	h := heap(t, 4<<20)
+	const brightest = 156 // enemies and shots have up to 255
 	for _, name := range names {
 		s := stamps(t, name)
-		sum, n := 0, 0
+		sum, n, most := 0, 0, 0
 		for i := 0; i < 12; i += testenv.Step(3) {
 			pix := compose(t, h, recipe(t, name, 1+i*5%22, 1+i*2), s)
 			for i := 0; i < len(pix); i += 4 {
 				sum += 299*int(pix[i]) + 587*int(pix[i+1]) + 114*int(pix[i+2])
+				most = max(most, int(pix[i]), int(pix[i+1]), int(pix[i+2]))
 			}
 			n += len(pix) / 4
 		}
 		if mean := float64(sum) / 1000 / 255 / float64(n); mean >= 0.12 || mean < 0.03 {
 			t.Errorf("%s: mean brightness %.3f, want 0.03 to 0.12", name, mean)
+		}
+		if most > brightest {
+			t.Errorf("%s: a light of the ground has %d; at most %d", name, most, brightest)
 		}
 	}
 }

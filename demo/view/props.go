@@ -49,13 +49,13 @@ func (v *View) prop(p session.Prop) {
 		for i := range 3 {
 			k := float32(i) - 1
 			tx, ty := x+k*4+lean[0]*0.6, y-10+4*k*k+lean[1]*0.3
-			c := v.pal[1].Mix(v.pal[2], 0.45+0.2*engine.Sin(t+k))
+			c := v.pal[1].Mix(v.pal[2], 0.25+0.12*engine.Sin(t+k))
 			v.quads.Tri(x+k*3-2.2, y+1, x+k*3+2.2, y+1, tx, ty, c)
 		}
-		v.quads.Sprite(v.atlas.Soft(), x, y-4, 20, 20, 0, v.pal[2].Light(0.18+0.06*engine.Sin(t*1.4)))
+		v.quads.Sprite(v.atlas.Soft(), x, y-4, 44, 44, 0, v.pal[2].Light(0.14+0.05*engine.Sin(t*1.4)))
 	default: // a vent that breathes
 		k := 0.5 + 0.5*engine.Sin(t*1.7)
-		v.quads.Ring(x, y, 5, 1.5, 0, 6, v.pal[1].Mix(v.pal[2], 0.4))
-		v.quads.Sprite(v.atlas.Soft(), x+lean[0], y-2-6*k+lean[1], 12+8*k, 12+8*k, 0, v.pal[2].Light(0.4*(1-k)))
+		v.quads.Sprite(v.atlas.Soft(), x, y, 22, 13, 0, render.Color{A: 0.5}) // no ring: seals are rings
+		v.quads.Sprite(v.atlas.Soft(), x+lean[0], y-2-9*k+lean[1], 26+14*k, 26+14*k, 0, v.pal[2].Light(0.25*(1-k)))
 	}
 }

@@ -75,16 +75,9 @@ func (v *View) ship(to render.Viewport) {
 		beat = 0.5 + 0.5*engine.Sin(v.time*14)
 	}
 	rim := c.Mix(white, 0.25+0.3*b.alarm*beat)
-	q.Sprite(v.atlas.Soft(), at[0], at[1], 5*r, 5*r, 0, c.Light(0.4+0.4*b.alarm))
-	q.Ring(at[0], at[1], r/2, r+3, 0, 0, night.Fade(0.45+0.2*max(b.crowd, b.alarm)))
-	q.Ring(at[0], at[1], r, 5, 0, 0, night.Fade(0.8))
-	q.Ring(at[0], at[1], r, 2.2+1.2*b.alarm, 0, 0, rim)
+	v.craft(at, p.Aim, r, max(b.crowd, b.alarm), 2.2+1.2*b.alarm, rim)
 	if p.Safe > 0 && p.Dash <= 0 { // nothing can hurt it
 		q.Ring(at[0], at[1], r+4+3*beat, 1.4, 0, 0, rim.Fade(0.75))
-	}
-	q.Turned(v.region(v.ids.player, v.atlas.Placeholder()), at[0], at[1], shipSize, shipSize, p.Aim[0], p.Aim[1], white.Mix(c, 0.2))
-	if v.atlas.Loaded(v.ids.playerCore) {
-		q.Turned(v.atlas.Lookup(v.ids.playerCore), at[0], at[1], shipSize, shipSize, p.Aim[0], p.Aim[1], c.Light(0.9))
 	}
 	if b.shown > 0 {
 		v.pips(at, r+6, beat)
@@ -94,6 +87,19 @@ func (v *View) ship(to render.Viewport) {
 	}
 	if aim := at.Add(p.Aim.Mul(64)); v.atlas.Loaded(v.ids.reticle) {
 		q.Sprite(v.atlas.Lookup(v.ids.reticle), aim[0], aim[1], 12, 12, 0, c.Mix(white, 0.5).Fade(0.7))
+	}
+}
+
+// craft draws a ship in a rim of radius r. The disc below it is darker the denser the crowd is.
+func (v *View) craft(at, aim vec, r, crowd, thick float32, rim render.Color) {
+	q, c := &v.quads, v.ours()
+	q.Sprite(v.atlas.Soft(), at[0], at[1], 5*r, 5*r, 0, c.Light(0.4+0.4*v.beacon.alarm))
+	q.Ring(at[0], at[1], r/2, r+3, 0, 0, night.Fade(0.45+0.2*crowd))
+	q.Ring(at[0], at[1], r, 5, 0, 0, night.Fade(0.8))
+	q.Ring(at[0], at[1], r, thick, 0, 0, rim)
+	q.Turned(v.region(v.ids.player, v.atlas.Placeholder()), at[0], at[1], shipSize, shipSize, aim[0], aim[1], white.Mix(c, 0.2))
+	if v.atlas.Loaded(v.ids.playerCore) {
+		q.Turned(v.atlas.Lookup(v.ids.playerCore), at[0], at[1], shipSize, shipSize, aim[0], aim[1], c.Light(0.9))
 	}
 }
 
