@@ -116,7 +116,7 @@ func Run(g Game, o Options) error {
 	if o.HideCursor {
 		ebiten.SetCursorMode(ebiten.CursorModeHidden)
 	}
-	w := &window{game: g, opt: o, sampler: sampler{last: inHand()}}
+	w := &window{game: g, opt: o, sampler: sampler{last: inHand()}, began: time.Now(), struck: -1}
 	w.frame.bloomOn = o.Bloom == BloomOn || o.Bloom == BloomAuto && !SoftwareLikely()
 	w.frame.logical, w.frame.logicalW, w.frame.logicalH = o.Resolution.logical(), o.LogicalW, o.LogicalH
 	return w.run()
@@ -175,6 +175,11 @@ type window struct {
 	sampler    sampler
 	devices    devices
 	ticks      int64
+	began      time.Time
+	pacer      pacer
+	perUpdate  int   // ticks of each Update of this frame
+	struck     int64 // Ebitengine's tick whose presses were read
+	drawn      bool  // a frame begins with the next Update
 	started    bool
 	shot       bool
 	panicking  atomic.Bool // in Update or Draw; still true after the loop if a panic unwound it
@@ -235,9 +240,30 @@ func (w *window) Layout(outW, outH int) (int, int) {
 func (w *window) Update() error {
 	w.started = true
 	w.panicking.Store(true)
-	err := w.update()
+	err := w.paced()
 	w.panicking.Store(false)
 	return err
+}
+
+// paced runs the ticks of an Update: one, or in slow frames all of the frame.
+func (w *window) paced() error {
+	if w.drawn || w.perUpdate == 0 {
+		was := w.pacer.slow
+		w.perUpdate, w.drawn = w.pacer.frame(time.Since(w.began)), false
+		if slow := w.pacer.slow; slow && !was {
+			ebiten.SetTPS(ebiten.SyncWithFPS)
+		} else if was && !slow {
+			ebiten.SetTPS(TPS)
+		}
+	}
+	for range w.perUpdate {
+		began := time.Now()
+		if err := w.update(); err != nil {
+			return err
+		}
+		w.pacer.took(time.Since(began))
+	}
+	return nil
 }
 
 func (w *window) update() error {
@@ -248,6 +274,11 @@ func (w *window) update() error {
 		return ebiten.Termination
 	}
 	w.devices.read(&w.raw, w.viewport)
+	if now := ebiten.Tick(); now == w.struck { // a second tick of an Update
+		w.raw.struck = controls{}
+	} else {
+		w.struck = now
+	}
 	w.raw.shifted, w.sampled = w.viewport != w.sampled, w.viewport
 	w.sampler.sample(&w.in, &w.raw, w.opt.Controls, float32(w.opt.LogicalW), float32(w.opt.LogicalH))
 	if err := w.game.Update(&w.in); err != nil {
@@ -267,6 +298,7 @@ func (w *window) Draw(screen *ebiten.Image) {
 }
 
 func (w *window) draw(screen *ebiten.Image) {
+	w.drawn = true
 	w.frame.begin(screen, w.viewport, w.ticks)
 	w.game.Draw(&w.frame)
 	w.frame.EndScene()

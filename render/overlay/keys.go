@@ -26,8 +26,9 @@ var arrows = [4]ebiten.Key{ebiten.KeyArrowLeft, ebiten.KeyArrowRight, ebiten.Key
 func readDevices(o *Overlay, in *input) {
 	for i, k := range o.cfg.Keys {
 		in.keys[i] = k >= 0 && ebiten.IsKeyPressed(k)
-		in.again[i] = k >= 0 && inpututil.IsKeyJustPressed(k)
+		in.again[i] = k >= 0 && o.tick != ebiten.Tick() && inpututil.IsKeyJustPressed(k) // once, if a game calls Update twice
 	}
+	o.tick = ebiten.Tick()
 	for i := range o.parts[partCount:] {
 		if k := o.parts[partCount+i].user.Key; k != 0 {
 			in.user[i] = ebiten.IsKeyPressed(k)

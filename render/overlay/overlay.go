@@ -53,7 +53,8 @@ type Overlay struct {
 
 	read    func(*input)
 	in, was input
-	blind   bool // frames have passed that the meter did not see
+	tick    int64 // Ebitengine's, whose presses were read
+	blind   bool  // frames have passed that the meter did not see
 	frozen  bool
 	step    bool // one tick is let through
 	halted  bool // this tick is not
