@@ -152,18 +152,18 @@ func costs(all [][]figures, out io.Writer) error {
 			return err
 		}
 	}
-	verdict := "Reused slices take more."
+	verdict := "At p50 strata is faster than reused slices."
 	switch r, tie := against(all, 1, 3, 2); {
 	case tie:
-		verdict = "At p50 that is a tie with reused slices."
+		verdict = "At p50 strata and reused slices are a tie."
 	case r > 1:
-		verdict = "At p50 reused slices are faster."
+		verdict = "At p50 reused slices are faster than strata."
 	}
 	fmt.Fprintf(out, `What strata costs: %d lines of code, where reused has %d and plain %d. A packet has a bound on its size, because
 frame memory does not grow. Entities must not contain Go pointers; sessions, which do, stay on the Go heap. Each
-snapshot and each line of chat is freed by hand. Strata's time is %s of that of reused, and its RSS %s.
-%s What reused slices lack: the bytes of each tag, budgets, leaks by
-name at the end, and an error for a block that is freed twice.
+snapshot and each line of chat is freed by hand. Ratios of strata to reused: p50 %s, RSS %s.
+%s What reused slices lack: the bytes of each tag, budgets, leaks by name at the end,
+and an error for a block that is freed twice.
 `, n[2], n[1], n[0], ratio(all, 1, 3, 2), ratio(all, len(rows)-1, 3, 2), verdict)
 	return nil
 }

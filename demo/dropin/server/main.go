@@ -39,7 +39,7 @@ func main() {
 
 func run(args []string, out io.Writer) error {
 	f := flag.NewFlagSet("server", flag.ExitOnError)
-	ticks := f.Int("ticks", 6000, "`N` ticks of each run, after 600 that are not measured")
+	ticks := f.Int("ticks", 6000, "`N` ticks of each run, after a tenth as many that are not measured")
 	rounds := f.Int("rounds", 6, "`N` runs of each variant")
 	seed := f.Uint64("seed", 1, "`seed` of the zones and the players")
 	only := f.String("variant", "", "run plain, reused or strata once in this process and print its figures as JSON")

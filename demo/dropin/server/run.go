@@ -29,14 +29,13 @@ type figures struct {
 	CPU         float64 // seconds of the process, from the parent
 }
 
-const (
-	warmUp    = 600 // ticks: buffers get their size, and clients their snapshots
-	rejoining = 128 // ticks between players who leave
-)
+// rejoining is the number of ticks between players who leave.
+const rejoining = 128
 
-// report plays and writes the figures as JSON.
+// report plays and writes the figures as JSON. A tenth as many ticks come before: buffers get their size, and clients
+// their snapshots.
 func report(s server, ticks int, seed uint64, out io.Writer) error {
-	f, err := play(s, warmUp, ticks, seed)
+	f, err := play(s, ticks/10, ticks, seed)
 	if err != nil {
 		return err
 	}
