@@ -22,16 +22,21 @@ func (a *Atlas) addBuiltins() error {
 // bake makes a region without an id from a function of its texels. It is kept at the
 // next Keep and never removed.
 func (a *Atlas) bake(w, h int, at func(x, y int) [4]byte) (Region, error) {
-	s, ok := a.packer.take(w+2*gutter, h+2*gutter)
-	if !ok {
-		return Region{}, &FullError{ID: -1, Name: "built in", W: w, H: h, Page: a.packer.size, Free: a.packer.free()}
-	}
 	rgba := make([]byte, 0, 4*w*h)
 	for y := range h {
 		for x := range w {
 			p := at(x, y)
 			rgba = append(rgba, p[:]...)
 		}
+	}
+	return a.keepTexels(rgba, w, h)
+}
+
+// keepTexels is bake of texels that are there.
+func (a *Atlas) keepTexels(rgba []byte, w, h int) (Region, error) {
+	s, ok := a.packer.take(w+2*gutter, h+2*gutter)
+	if !ok {
+		return Region{}, &FullError{ID: -1, Name: "built in", W: w, H: h, Page: a.packer.size, Free: a.packer.free()}
 	}
 	a.write(s, rgba, w, h, false)
 	return inner(s, w, h), nil

@@ -57,19 +57,55 @@ func rasterize(runes []rune, k int) (*image.Alpha, error) {
 			frame(cell, k)
 			continue
 		}
-		d := font.Drawer{Dst: cell, Src: image.Opaque, Face: face, Dot: fixed.P(0, h*g+baseline*k)}
-		d.DrawString(string(r))
+		to, mask, from, _, _ := face.Glyph(fixed.P(0, h*g+baseline*k), r) // of a letter that it lacks it has a box
+		copyMask(cell, to, mask, from)
 	}
 	embolden(cells, k)
 	return cells, nil
+}
+
+// copyMask copies the coverage of a glyph. The package draw takes several times as long for an alpha image.
+func copyMask(cell *image.Alpha, to image.Rectangle, mask image.Image, from image.Point) {
+	coverage, ok := mask.(*image.Alpha)
+	if !ok {
+		draw.DrawMask(cell, to, image.Opaque, image.Point{}, mask, from, draw.Over)
+		return
+	}
+	for y := to.Min.Y; y < to.Max.Y; y++ {
+		for x := to.Min.X; x < to.Max.X; x++ {
+			if (image.Point{X: x, Y: y}).In(cell.Rect) {
+				cell.Pix[cell.PixOffset(x, y)] = coverage.Pix[coverage.PixOffset(x-to.Min.X+from.X, y-to.Min.Y+from.Y)]
+			}
+		}
+	}
+}
+
+// sheet arranges n cells of w by h pixels in rows of cols, with a texel between them. All four channels are the
+// coverage.
+func sheet(cells *image.Alpha, n, cols, w, h int) (rgba []byte, width, height int) {
+	width, height = cols*(w+1), (n+cols-1)/cols*(h+1)
+	rgba = make([]byte, 4*width*height)
+	for g := range n {
+		for y := range h {
+			row := rgba[4*((g/cols*(h+1)+y)*width+g%cols*(w+1)):]
+			for x, v := range cells.Pix[(h*g+y)*cells.Stride:][:w] {
+				row[4*x], row[4*x+1], row[4*x+2], row[4*x+3] = v, v, v, v
+			}
+		}
+	}
+	return rgba, width, height
 }
 
 // embolden lifts what is half covered: light strokes on dark look thinner than they are, the more so
 // the fewer pixels they have.
 func embolden(img *image.Alpha, k int) {
 	exp := 1 - 0.4/float64(k)
+	var lifted [256]byte
+	for v := range lifted {
+		lifted[v] = byte(math.Round(255 * math.Pow(float64(v)/255, exp)))
+	}
 	for i, v := range img.Pix {
-		img.Pix[i] = byte(math.Round(255 * math.Pow(float64(v)/255, exp)))
+		img.Pix[i] = lifted[v]
 	}
 }
 

@@ -73,21 +73,13 @@ func (f *Font) bake(a *Atlas, k int) error {
 	}
 	n := ascii + f.extras
 	cw, ch := GlyphW*k+1, GlyphH*k+1
-	rows := (n + sheetCols - 1) / sheetCols
-	sheet, err := a.bake(sheetCols*cw, rows*ch, func(x, y int) [4]byte {
-		g, dx, dy := y/ch*sheetCols+x/cw, x%cw, y%ch
-		if g >= n || dx >= GlyphW*k || dy >= GlyphH*k {
-			return [4]byte{}
-		}
-		v := cells.AlphaAt(dx, GlyphH*k*g+dy).A
-		return [4]byte{v, v, v, v}
-	})
+	page, err := a.keepTexels(sheet(cells, n, sheetCols, GlyphW*k, GlyphH*k))
 	if err != nil {
 		return err
 	}
 	f.glyphs[k-1] = make([]Region, n)
 	for g := range n {
-		x, y := sheet.X0+float32(g%sheetCols*cw), sheet.Y0+float32(g/sheetCols*ch)
+		x, y := page.X0+float32(g%sheetCols*cw), page.Y0+float32(g/sheetCols*ch)
 		f.glyphs[k-1][g] = Region{x, y, x + float32(GlyphW*k), y + float32(GlyphH*k)}
 	}
 	return nil
@@ -110,20 +102,14 @@ func (f *Font) Large(a *Atlas, letters string, k int) error {
 		return err
 	}
 	cw, ch := GlyphW*k, GlyphH*k
-	sheet, err := a.bake(len(runes)*(cw+1), ch, func(x, y int) [4]byte {
-		g, dx := x/(cw+1), x%(cw+1)
-		if dx == cw {
-			return [4]byte{}
-		}
-		v := cells.AlphaAt(dx, ch*g+y).A
-		return [4]byte{v, v, v, v}
-	})
+	rgba, w, _ := sheet(cells, len(runes), len(runes), cw, ch)
+	page, err := a.keepTexels(rgba[:4*w*ch], w, ch) // without the gap below
 	if err != nil {
 		return err
 	}
 	for i, r := range runes {
-		x := sheet.X0 + float32(i*(cw+1))
-		f.large = append(f.large, largeGlyph{r, Region{x, sheet.Y0, x + float32(cw), sheet.Y0 + float32(ch)}})
+		x := page.X0 + float32(i*(cw+1))
+		f.large = append(f.large, largeGlyph{r, Region{x, page.Y0, x + float32(cw), page.Y0 + float32(ch)}})
 	}
 	a.Keep()
 	return nil
