@@ -150,20 +150,17 @@ func (v *View) loading() {
 	base := v.pal[0]
 	base.A = 1
 	v.reach.fill(q, base)
-	p := v.s.Flow.Progress()
-	share := float32(0)
-	if p.Total > 0 {
-		share = float32(p.Done) / float32(p.Total)
-	}
 	m := v.s.Flow.Level()
 	if v.titled() { // two names over each other are none
+		v.backdrop()
+		v.missing()
 		return
 	}
 	if m != nil {
 		q.TextCentre(v.font, Width/2, 140, 3, white, m.Title)
 	}
 	q.Rect(Width/2-120, 190, 240, 3, render.Color{R: 0.15, G: 0.13, B: 0.13, A: 1})
-	q.Rect(Width/2-120, 190, 240*share, 3, render.RGB(0xffc246))
+	q.Rect(Width/2-120, 190, 240*v.s.Flow.Progress().Fraction(), 3, render.RGB(0xffc246))
 	v.names = v.s.Stream.AppendLoading(v.names[:0])
 	y := float32(204)
 	for _, n := range v.names[:min(len(v.names), 3)] {

@@ -33,6 +33,7 @@ type Menu struct {
 	font  *render.Font
 	q     *render.Quads
 	calm  bool
+	left  bool // another screen than the title was drawn
 	text  []byte
 	hints hints
 }
@@ -49,6 +50,7 @@ func (m *Menu) begin(q *render.Quads) { m.q, m.calm = q, m.Source.Settings().Cal
 func (m *Menu) Draw(q *render.Quads) {
 	m.begin(q)
 	m.hints.update(m.Bindings, m.Device)
+	m.left = m.left || m.Source.Screen() != shell.Title
 	switch m.Source.Screen() {
 	case shell.Title:
 		m.title()

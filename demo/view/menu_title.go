@@ -30,6 +30,9 @@ type largeLetter struct {
 func (m *Menu) title() {
 	const name, scale, top = "STRATA", 9, 24
 	q, k := m.q, m.arrive(50)
+	if !m.left { // the first frame of the program shows it
+		k = 1
+	}
 	m.plate(m.Covered)
 	w := render.Width(name, scale)
 	left := Width/2 - w/2
