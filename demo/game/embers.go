@@ -33,6 +33,9 @@ func (c *cast) spill(g *Game, at vec, worth int16) {
 // moveEmbers lets them come to rest, cool, and fly to a spark that is near.
 func (c *cast) moveEmbers(g *Game) error {
 	reach := float32(magnetRadius + 14*int(g.Gifts[GiftHaste]))
+	if g.fresh > 0 {
+		reach = max(reach, 2*magnetRadius)
+	}
 	for h, e := range c.embers.All() {
 		if e.Life -= step; e.Life <= 0 {
 			c.embers.Free(h)

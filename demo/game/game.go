@@ -223,6 +223,9 @@ func (g *Game) Close() error {
 // Restart resets score, round and gifts after the end. The realm stays.
 func (g *Game) Restart() {
 	g.Run.restart()
+	if g.cfg.Heat == 0 && g.cfg.Enemies == 0 {
+		g.fresh = firstMinute
+	}
 	g.Bag.restart()
 	g.Player.Alive = false // so that Begin gives a full hull
 	g.Player.Most = HullMax
@@ -235,6 +238,7 @@ func (g *Game) Tick(in *engine.Input) error {
 	if g.Player.Alive {
 		g.Played++
 		g.Lived++
+		g.fresh = max(0, g.fresh-1)
 	}
 	g.ShakeNow = mul(g.ShakeNow, 0.9)
 	if g.freeze > 0 {

@@ -84,6 +84,9 @@ func (h *horde) wanted(g *Game) float32 {
 // stoke warms the realm and lets the horde grow with it.
 func (h *horde) stoke(g *Game) error {
 	g.Heat = min(HeatMost, max(g.cfg.Heat, mul(float32(g.Lived), step/heatTime)+mul(float32(g.Broken), heatSeal)+mul(float32(g.Round), 0.5)))
+	if g.fresh > 0 && g.Kills == 0 {
+		return nil // the scouts are enough until one of them has fallen
+	}
 	want := h.wanted(g)
 	lacking := want - float32(g.alive()-g.extra)
 	if lacking <= 0 {

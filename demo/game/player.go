@@ -126,6 +126,9 @@ func (p *Player) hurt(g *Game, damage int16, from vec) {
 		return
 	}
 	p.Hull -= int(damage)
+	if g.fresh > 0 {
+		p.Hull = max(p.Hull, 1)
+	}
 	p.Safe = 1.5
 	g.chain(0)
 	p.V = engine.MulAdd(p.V, engine.Normalize(vec{p.P[0] - from[0], p.P[1] - from[1]}), 160)

@@ -69,7 +69,7 @@ func TestGame_TheNextRealmKeepsHullGiftsAndScore(t *testing.T) {
 		}
 	}
 	s.Restart()
-	if want := (Run{Ticks: 77, Cleared: 3, Multiplier: 1}); s.Run != want || s.Gifts != [GiftKinds]uint8{} || s.Need != firstNeed || s.Player.Most != HullMax || s.Player.Alive {
+	if want := (Run{Ticks: 77, Cleared: 3, Multiplier: 1, fresh: firstMinute}); s.Run != want || s.Gifts != [GiftKinds]uint8{} || s.Need != firstNeed || s.Player.Most != HullMax || s.Player.Alive {
 		t.Errorf("after a restart %+v, %+v, %+v", s.Run, s.Bag, s.Player)
 	}
 }

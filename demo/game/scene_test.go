@@ -58,6 +58,7 @@ func (s *stage) clear() {
 	}
 	s.State = State{rng: engine.NewRand(7, 1)}
 	s.Restart()
+	s.fresh = 0 // every blow counts
 	done(s.t, s.m.BeginLevel())
 	info := realm.Unknown("stage")
 	info.Start, info.Heart = realm.Point(middle), realm.Point{6000, 4000}

@@ -55,6 +55,7 @@ type Run struct {
 	Multiplier int
 	Best       int // most particles alive
 	streak     int // kills since the last hurt
+	fresh      int // ticks of the first minute that are left, see firstMinute
 }
 
 func (r *Run) restart() {
@@ -160,6 +161,7 @@ func (s *State) hash(h *engine.Hasher) {
 	h.Float32(s.shock)
 	h.Vec2(s.center)
 	h.Uint64(s.begun)
+	h.Int(s.fresh)
 }
 
 // LostKinds is how many things Lost counts, and lostInView how many of them, the first ones, are facts of the view.

@@ -32,6 +32,7 @@ func direct(g *Game) error {
 	case Announce:
 		if g.PhaseTime >= titleTime {
 			g.enter(Fighting)
+			g.horde.scout(g)
 		}
 	case Fighting:
 		g.spread()
