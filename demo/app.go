@@ -63,6 +63,7 @@ func (o *options) newApp(s *session.Session, v *view.View, au *audio) *app {
 	})
 	v.Attach(a.sh, &a.controls.Bindings)
 	v.Comfort(a.sh.Settings())
+	v.Teach(!o.autopilot)
 	au.set(a.sh.Settings())
 	return a
 }

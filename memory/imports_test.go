@@ -34,7 +34,7 @@ var storeys = map[string]int{
 	"memory/tiers":     5,
 	"memory/meter":     6, "memory/resident": 6, "ecs": 6, "demo/ground": 6, "demo/strictjson": 6,
 	"engine": 7, "particles": 7, "assets": 7,
-	"render": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8,
+	"render": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8, "demo/coach": 8,
 	"assets/gen": 9, "demo/tour": 9, "demo/sound": 9, "demo/dropin": 9,
 	"demo/game": 10, "demo/goheap": 10,
 	"demo/session": 11,
@@ -43,7 +43,7 @@ var storeys = map[string]int{
 }
 
 // rules are the packages that contain rules of the game, with those below them.
-var rules = []string{"demo/game", "demo/realm", "demo/tour"}
+var rules = []string{"demo/game", "demo/realm", "demo/tour", "demo/coach"}
 
 // rulesMay lists what rules may import: nothing that reads a clock, the system or a random source, and nothing that
 // draws, streams or plays sound.

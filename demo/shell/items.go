@@ -59,6 +59,7 @@ const (
 	idSetup
 	idQuit
 	idResume
+	idShow
 	idAgain
 	idLeave
 	idMaster
@@ -70,6 +71,7 @@ const (
 	idShake
 	idCalm
 	idClear
+	idHints
 	idKeys
 	idBack
 	idDefaults
@@ -93,6 +95,9 @@ func (s *Shell) build() {
 	case Paused:
 		s.add(idResume, Button, "GO ON", "")
 		s.add(idSetup, Button, "SETTINGS", "")
+		if !s.settings.Hints {
+			s.add(idShow, Button, "SHOW HINTS", "")
+		}
 		s.add(idAgain, Button, "START AGAIN", "")
 		s.add(idLeave, Button, "LEAVE", "")
 		s.column(168, 26, 180)
@@ -142,6 +147,7 @@ func (s *Shell) buildSetup() {
 	slider(idShake, "SHAKE", v.Shake)
 	s.add(idCalm, Choice, "REDUCED FLASHING", onOff(v.Calm))
 	s.add(idClear, Choice, "COLOUR-BLIND PALETTE", onOff(v.Clear))
+	s.add(idHints, Choice, "HINTS", onOff(v.Hints))
 	if s.cfg.Bindings != nil {
 		s.add(idKeys, Button, "KEYS", "")
 	}

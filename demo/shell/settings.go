@@ -32,12 +32,13 @@ type Settings struct {
 	Shake      int                 `json:"shake"` // 0 to Steps
 	Calm       bool                `json:"reduced_flashing"`
 	Clear      bool                `json:"colour_blind_palette"`
+	Hints      bool                `json:"hints"` // in the next run; the end of a run clears it
 	Keys       map[string][]string `json:"keys,omitempty"`
 }
 
 // DefaultSettings returns the settings of a new player.
 func DefaultSettings() Settings {
-	return Settings{Master: 8, Effects: 8, Music: 6, Bloom: BloomAuto, Shake: Steps}
+	return Settings{Master: 8, Effects: 8, Music: 6, Bloom: BloomAuto, Shake: Steps, Hints: true}
 }
 
 // What a file begins with.

@@ -217,6 +217,10 @@ func (s *Shell) End(r Result) {
 		s.unsaved = true
 		s.saveRuns()
 	}
+	if s.settings.Hints { // they are for the first run
+		s.settings.Hints, s.dirty = false, true
+		s.save()
+	}
 	if r.Won {
 		s.show(Ending)
 		return

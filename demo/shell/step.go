@@ -198,6 +198,11 @@ func (s *Shell) act(i id) Command {
 			s.age = settle // they were read before
 		}
 		return Resume
+	case idShow:
+		s.settings.Hints, s.dirty = true, true
+		s.save()
+		s.act(idResume)
+		return SettingsChanged
 	case idAgain:
 		s.show(Playing)
 		return Restart
@@ -296,6 +301,8 @@ func (s *Shell) adjust(i id, by int, round bool) Command {
 		flip(&v.Calm)
 	case idClear:
 		flip(&v.Clear)
+	case idHints:
+		flip(&v.Hints)
 	case idBloom:
 		v.Bloom = nextBloom(v.Bloom, by, round)
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/strata-go/strata/demo/coach"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/render"
 )
@@ -53,7 +54,11 @@ func (v *View) menu() {
 	if v.s.Playing() && v.pal[3] != (render.Color{}) {
 		m.Palette = v.pal
 	}
-	m.Time, m.Covered, m.reach = v.time, v.covered, v.reach
+	m.Time, m.Covered, m.reach, m.Hint = v.time, v.covered, v.reach, ""
+	if v.teacher.line == coach.Gift {
+		m.hints.update(m.Bindings, m.Device)
+		m.Hint = m.hints.coach[coach.Gift]
+	}
 	if v.pointing && m.Source.Screen() == shell.Playing {
 		v.reticle()
 	}

@@ -27,6 +27,7 @@ func (v *View) hud() {
 	v.memoryGauge(at.hi)
 	v.drawMap()
 	v.compass()
+	v.hint()
 	v.offers()
 	v.shortage()
 	v.absence(v.s.Ground.Missing())
@@ -49,10 +50,10 @@ func (v *View) compass() {
 	if !g.Player.Alive || g.Phase == game.Leaving {
 		return
 	}
-	to := v.cam.ToScreen(g.GoalAt())
-	if lo, hi := v.reach.lo, v.reach.hi; to[0] > lo[0]+20 && to[0] < hi[0]-20 && to[1] > lo[1]+20 && to[1] < hi[1]-20 {
+	if v.onScreen(g.GoalAt()) {
 		return
 	}
+	to := v.cam.ToScreen(g.GoalAt())
 	const wide, high = 196, 118
 	dir := to.Sub(vec{Width / 2, Height / 2}).Normalize()
 	at := vec{Width/2 + wide*dir[0], Height/2 + high*dir[1]}
@@ -62,6 +63,7 @@ func (v *View) compass() {
 	}
 	v.chevron(at, dir, 1.6, night.Fade(0.6)) // a rim, to distinguish it from a horde as bright
 	v.chevron(at, dir, 0, c)
+	v.pointed(at, dir)
 }
 
 // chevron is hollow, unlike anything that flies; both strokes meet in its tip. It is wider by rim.

@@ -29,6 +29,8 @@ type Menu struct {
 	Time     float32         // seconds, for slow animations
 	Covered  float32         // lower edge of an overlay below the menu, in logical pixels; 0 if there is none
 
+	Hint string // what the coach says of gifts; "" is nothing
+
 	reach reach
 	font  *render.Font
 	q     *render.Quads
@@ -70,6 +72,7 @@ func (m *Menu) Draw(q *render.Quads) {
 	case shell.Gifts:
 		m.dim(0.62)
 		m.heading("CHOOSE", 32)
+		m.q.TextCentre(m.font, Width/2, 73, 1, m.bright().Fade(m.arrive(12)), m.Hint)
 	case shell.Ending:
 		m.ending("THE FORGE IS YOURS")
 	case shell.Over:

@@ -3,6 +3,7 @@ package view
 import (
 	"strings"
 
+	"github.com/strata-go/strata/demo/coach"
 	"github.com/strata-go/strata/render"
 )
 
@@ -14,6 +15,7 @@ type hints struct {
 
 	title, menu, gifts, keys string
 	choose                   [3]string // the control that takes each gift; "" if the device has none
+	coach                    [coach.Lines]string
 }
 
 func (h *hints) update(b *render.Bindings, d render.Device) {
@@ -21,6 +23,7 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 		return
 	}
 	*h = hints{made: true, device: d, bindings: *b, choose: [3]string{b.Prompt(render.Choose1, d), b.Prompt(render.Choose2, d), b.Prompt(render.Choose3, d)}}
+	h.coach = coachLines(b, d)
 	switch d {
 	case render.Gamepad:
 		h.menu = "PAD: CHOOSE    A: TAKE    B: BACK"

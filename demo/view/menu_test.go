@@ -56,7 +56,7 @@ var screens = map[shell.Screen]func(*shell.Shell){
 	shell.Playing: play,
 	shell.Paused:  func(s *shell.Shell) { play(s); s.FocusLost() },
 	shell.Setup:   func(s *shell.Shell) { press(s, 2) },
-	shell.Keys:    func(s *shell.Shell) { press(s, 2); press(s, 9) },
+	shell.Keys:    func(s *shell.Shell) { press(s, 2); press(s, 10) },
 	shell.Gifts:   func(s *shell.Shell) { play(s); s.Offer(gifts) },
 	shell.Ending:  func(s *shell.Shell) { play(s); s.End(shell.Result{Run: shell.Run{Score: 1234567, Won: true}}) },
 	shell.Over:    func(s *shell.Shell) { play(s); s.End(shell.Result{Run: shell.Run{Score: 12}}) },

@@ -9,6 +9,9 @@ import (
 // titleTexels is how many texels a dot the title's letters have: as many as pixels at 1280 × 720.
 const titleTexels = 18
 
+// summary says what the game is.
+const summary = "A SPARK AGAINST A HORDE: FLY, FIRE, BREAK FOUR SEALS, BEAT THE WARDEN"
+
 // largeTexels is how many those have of what is written large: endings, scores, names of realms.
 const largeTexels = 8
 
@@ -49,6 +52,7 @@ func (m *Menu) title() {
 	q.Text(m.font, left, top+1.5, scale, m.accent().Fade(k), name)
 	q.Text(m.font, left, top-1, scale, m.bright().Fade(k), name)
 	m.layers(left, top, w, k)
+	m.q.TextCentre(m.font, Width/2, top+132, 1, soft.Fade(k), summary)
 	m.embers()
 }
 

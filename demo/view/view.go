@@ -61,6 +61,7 @@ type View struct {
 	text    []byte
 	short   shortage
 	beacon  beacon
+	teacher teacher
 	names   []string
 	mark    arena.Mark
 	drawn   uint64 // the manager's frame that mark belongs to
@@ -185,10 +186,13 @@ func (v *View) Update() {
 	v.alive += 1.0 / 60
 	v.short.note(&v.s.Game.Lost)
 	v.beacon.note(&v.s.Game.Player)
+	v.teach()
 	v.chart()
 	g := v.s.Game
 	ahead := g.Player.Aim.Mul(26)
-	v.look = v.look.Add(ahead.Sub(v.look).Mul(0.06))
+	if !v.s.Paused {
+		v.look = v.look.Add(ahead.Sub(v.look).Mul(0.06))
+	}
 	v.cam.Center = g.Player.P.Add(v.look)
 	angle := float32(g.Ticks) * 2.399963
 	v.cam.Shake = vec{engine.Cos(angle), engine.Sin(angle * 1.7)}.Mul(g.ShakeNow)

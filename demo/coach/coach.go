@@ -1,0 +1,150 @@
+package coach
+
+// A Line is what the player is told.
+type Line uint8
+
+// The lines.
+const (
+	Silent  Line = iota
+	Move         // how to fly
+	Fire         // how to aim and fire
+	Collect      // that embers buy gifts
+	Gift         // that a gift is offered
+	Seals        // the goal, and the arrow
+	Dash         // how to dash
+	Break        // what to do with a seal
+	Next         // that there are more of them
+	Heart        // that the warden is next
+	Warden       // how to fight it
+	Portal       // where to go in the end
+	Lines   = iota
+)
+
+// Facts describe one tick of the player's game.
+type Facts struct {
+	X, Y    float32 // the ship
+	Dashing bool
+	Hull    int
+	Kills   int
+	Embers  int // towards the next gift
+	Gifts   int // taken
+	Offered bool
+	Seals   int  // in the realm
+	Broken  int  // of them
+	InSight bool // a seal that is not broken is on the screen
+	Warden  bool // it fights
+	Opened  bool // the portal is open
+}
+
+// Ticks of Step.
+const (
+	dwell = 80  // that a line stays at least, to be read
+	short = 300 // after which a line that the game can go on without gives way
+)
+
+// enough is the distance, in units, after which the player has flown, and the number of embers to be collected.
+const (
+	enoughFlown    = 60
+	enoughGathered = 3
+)
+
+// A Coach belongs to one run of a player. The zero Coach begins.
+type Coach struct {
+	now   Facts
+	began bool
+
+	// What the player has done since the first Step.
+	flown    float32
+	kills    int
+	gathered int // embers
+	gifts    int
+	hits     int
+	dashes   int
+	broken   int  // seals, in all realms
+	met      bool // a seal was in sight
+
+	line Line
+	age  int        // ticks for which it is told
+	told [Lines]int // ticks for which each was
+}
+
+// A lesson is the reason for a line and what ends it.
+type lesson struct {
+	line   Line
+	due    func(c *Coach) bool
+	done   func(c *Coach) bool
+	urgent bool // it does not wait until the line before was read, and ends with its reason
+	brief  bool // it gives way
+}
+
+// lessons are ordered by their urgency.
+var lessons = [...]lesson{
+	{Gift, func(c *Coach) bool { return c.now.Offered }, never, true, false},
+	{Portal, func(c *Coach) bool { return c.now.Opened }, never, true, false},
+	{Warden, func(c *Coach) bool { return c.now.Warden }, never, true, false},
+	{Heart, func(c *Coach) bool { return c.now.Seals > 0 && c.now.Broken == c.now.Seals }, never, false, false},
+	{Dash, func(c *Coach) bool { return c.hits > 0 && c.flown >= enoughFlown }, func(c *Coach) bool { return c.dashes > 0 }, false, true},
+	{Break, func(c *Coach) bool { return c.met }, func(c *Coach) bool { return c.broken > 0 }, true, false},
+	{Move, always, func(c *Coach) bool { return c.flown >= enoughFlown }, false, false},
+	{Fire, always, func(c *Coach) bool { return c.kills > 0 }, false, false},
+	{Collect, always, func(c *Coach) bool { return c.gathered >= enoughGathered || c.gifts > 0 }, false, true},
+	{Next, func(c *Coach) bool { return c.broken > 0 }, func(c *Coach) bool { return c.broken > 1 }, false, true},
+	{Seals, always, func(c *Coach) bool { return c.met }, false, false},
+}
+
+func always(*Coach) bool { return true }
+func never(*Coach) bool  { return false }
+
+// Step takes the facts of a tick and returns the line to tell in it.
+func (c *Coach) Step(f Facts) Line {
+	if !c.began {
+		c.began, c.now = true, f
+	}
+	c.note(f)
+	next, urgent := c.choose()
+	if next != c.line && (urgent || c.age >= dwell || c.over()) {
+		c.line, c.age = next, 0
+	}
+	c.age++
+	c.told[c.line]++
+	return c.line
+}
+
+// note adds what has changed since the tick before.
+func (c *Coach) note(f Facts) {
+	b := &c.now
+	dx, dy := f.X-b.X, f.Y-b.Y
+	if d := max(dx, -dx) + max(dy, -dy); d < enoughFlown { // else another realm has begun
+		c.flown += d
+	}
+	c.kills += max(0, f.Kills-b.Kills)
+	c.gathered += max(0, f.Embers-b.Embers)
+	c.gifts += max(0, f.Gifts-b.Gifts)
+	c.hits += max(0, b.Hull-f.Hull)
+	c.broken += max(0, f.Broken-b.Broken)
+	if f.Dashing && !b.Dashing {
+		c.dashes++
+	}
+	c.met = c.met || f.InSight
+	c.now = f
+}
+
+// over reports whether the line is one that ends with its reason, and has lost it.
+func (c *Coach) over() bool {
+	for i := range lessons {
+		if l := &lessons[i]; l.line == c.line {
+			return l.urgent && !l.due(c)
+		}
+	}
+	return c.line == Silent
+}
+
+// choose returns the most urgent line that there is a reason for.
+func (c *Coach) choose() (line Line, urgent bool) {
+	for i := range lessons {
+		if l := &lessons[i]; l.due(c) && !l.done(c) && !(l.brief && c.told[l.line] >= short) {
+			return l.line, l.urgent
+		}
+	}
+	return Silent, false
+}

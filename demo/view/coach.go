@@ -1,0 +1,125 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/strata-go/strata/demo/coach"
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/render"
+)
+
+// A teacher is the coach of a player's first run.
+type teacher struct {
+	allowed bool // see Teach
+	on      bool // the player wants hints
+	played  uint64
+	coach   coach.Coach
+	line    coach.Line
+}
+
+// Teach allows or forbids hints. They are shown while the player plays, and if the settings of the menu want them.
+func (v *View) Teach(on bool) { v.teacher.allowed = on }
+
+// teach asks the coach for the line of this tick. Hints begin again with a run, and when they are switched on.
+func (v *View) teach() {
+	t, g := &v.teacher, v.s.Game
+	on := t.allowed && v.Menu != nil && !v.s.Attract && v.Menu.Source.Settings().Hints
+	if !on || !t.on || g.Played < t.played {
+		t.coach, t.line = coach.Coach{}, coach.Silent
+	}
+	t.on, t.played = on, g.Played
+	screen := shell.Playing
+	if on {
+		screen = v.Menu.Source.Screen()
+	}
+	if !on || screen != shell.Playing && screen != shell.Gifts {
+		return
+	}
+	gifts := 0
+	for _, n := range g.Gifts {
+		gifts += int(n)
+	}
+	_, warden := g.Boss()
+	t.line = t.coach.Step(coach.Facts{
+		X: g.Player.P[0], Y: g.Player.P[1], Dashing: g.Player.Dash > 0, Hull: g.Player.Hull, Kills: g.Kills,
+		Embers: g.Embers, Gifts: gifts, Offered: screen == shell.Gifts, Seals: realm.Seals, Broken: g.Broken,
+		InSight: g.Goal < realm.Heart && v.onScreen(g.GoalAt()), Warden: warden,
+		Opened: g.Phase == game.Opened || g.Phase == game.Leaving,
+	})
+}
+
+// onScreen reports whether a place of the world is drawn, and not at the very edge.
+func (v *View) onScreen(p vec) bool {
+	at, lo, hi := v.cam.ToScreen(p), v.reach.lo, v.reach.hi
+	return at[0] > lo[0]+20 && at[0] < hi[0]-20 && at[1] > lo[1]+20 && at[1] < hi[1]-20
+}
+
+// hintScale is the size of a hint, and hintRows how many rows it takes at most.
+const (
+	hintScale = 1.5
+	hintRows  = 4
+)
+
+// hint writes the coach's line near the foot, where the ship is not.
+func (v *View) hint() {
+	t := &v.teacher
+	if t.line == coach.Silent || v.chosen() || !v.s.Game.Player.Alive {
+		return
+	}
+	v.Menu.hints.update(v.Menu.Bindings, v.Menu.Device)
+	v.subtitle(v.Menu.hints.coach[t.line], v.reach.hi[1]-36)
+}
+
+// subtitle writes a line in rows of whole words on a dark plate that ends at foot.
+func (v *View) subtitle(s string, foot float32) {
+	lo, hi := v.reach.lo[0], v.reach.hi[0]
+	middle, most := (lo+hi)/2, int((min(hi-lo, Width)-40)/(render.GlyphW*hintScale))
+	var rows [hintRows]string
+	n, wide := 0, float32(0)
+	for ; s != "" && n < len(rows); n++ {
+		rows[n], s = row(s, most)
+		wide = max(wide, render.Width(rows[n], hintScale))
+	}
+	const step = render.GlyphH * hintScale
+	top := foot - float32(n)*step
+	v.quads.Rect(middle-wide/2-12, top-4, wide+24, float32(n)*step+8, night.Fade(0.72))
+	v.quads.Rect(middle-wide/2-12, top-4, 2, float32(n)*step+8, v.pal[3])
+	for i, s := range rows[:n] {
+		v.quads.TextCentre(v.font, middle, top+float32(i)*step, hintScale, white, s)
+	}
+}
+
+// row cuts off the first row of a text, of at most so many bytes unless a word is longer.
+func row(s string, most int) (first, rest string) {
+	if len(s) <= most {
+		return s, ""
+	}
+	cut := strings.LastIndexByte(s[:max(most, 0)+1], ' ')
+	if cut < 0 {
+		if cut = strings.IndexByte(s, ' '); cut < 0 {
+			return s, ""
+		}
+	}
+	return s[:cut], strings.TrimLeft(s[cut:], " ")
+}
+
+// pointed names what the arrow points at, for as long as the player is taught.
+func (v *View) pointed(at, dir vec) {
+	g := v.s.Game
+	if !v.teacher.on {
+		return
+	}
+	name := "SEAL"
+	switch {
+	case g.Phase == game.Opened:
+		name = "PORTAL"
+	case g.Goal == realm.Heart:
+		name = "WARDEN"
+	}
+	w := render.Width(name, 1)
+	x, y := at[0]-dir[0]*(w/2+14), at[1]-dir[1]*20
+	v.quads.Rect(x-w/2-3, y-7, w+6, 14, night.Fade(0.6))
+	v.quads.TextCentre(v.font, x, y-8, 1, v.pal[4], name)
+}

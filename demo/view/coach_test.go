@@ -1,0 +1,123 @@
+package view
+
+import (
+	"image"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/demo/coach"
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/newcomer"
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// Every line is complete and on the screen, in windows of every shape and in the wording of every device.
+func TestCoach_EveryLineFitsTheScreen(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	e, keys := newEye(t, v), render.DefaultBindings()
+	for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 390, Y: 844}, {X: 844, Y: 390}, {X: 1024, Y: 768}} {
+		vp := shaped(size)
+		v.reach = reachOf(vp)
+		for _, d := range []render.Device{render.Keyboard, render.Gamepad, render.Touch} {
+			for line, text := range coachLines(&keys, d) {
+				if (text == "") != (line == int(coach.Silent)) {
+					t.Errorf("%v: line %d is %q", d, line, text)
+				}
+				e.begin(size)
+				v.open()
+				v.begin(game.Signs, vp.View())
+				v.subtitle(text, v.reach.hi[1]-36)
+				e.look(&v.quads)
+				var rows []string
+				for _, r := range e.frame.Texts {
+					rows = append(rows, r.Text)
+					if in := vp.Drawn(); r.X < float32(in.Min.X) || r.Y < float32(in.Max.Y)/2 || r.X+r.Width > float32(in.Max.X) || r.Y+r.Height > float32(in.Max.Y) {
+						t.Errorf("%v: %q is at %v,%v", size, r.Text, r.X, r.Y)
+					}
+				}
+				if got := strings.Join(rows, " "); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(text), " ") {
+					t.Errorf("%v, %v: %q is drawn as %q", size, d, text, rows)
+				}
+			}
+		}
+	}
+}
+
+func TestRow_CutsBetweenWords(t *testing.T) {
+	for _, c := range []struct {
+		text        string
+		most        int
+		first, rest string
+	}{
+		{"A HORDE", 7, "A HORDE", ""}, {"A HORDE", 6, "A", "HORDE"}, {"A HORDE", 0, "A", "HORDE"}, {"HORDES", 2, "HORDES", ""},
+		{"A    B", 3, "A", "B"}, {"", 3, "", ""}, {"HORDES COME", 3, "HORDES", "COME"},
+	} {
+		if first, rest := row(c.text, c.most); strings.TrimRight(first, " ") != c.first || rest != c.rest {
+			t.Errorf("%q in %d: %q and %q", c.text, c.most, first, rest)
+		}
+	}
+}
+
+// still never does anything, and only has the eye look.
+func still(f *newcomer.Frame) { f.Texts, f.Sprites, f.Rings, f.Triangles = nil, nil, nil, nil }
+
+// lesson plays for two seconds without a player, and returns the texts on the screen.
+func lesson(t *testing.T, set func(b *sitting)) (texts []string, hash uint64) {
+	t.Helper()
+	b := sit(t, 1, "ember")
+	b.sh.Step(shell.Nav{Select: true})
+	set(b)
+	var all []string
+	b.blind = func(f *newcomer.Frame) {
+		all = all[:0]
+		for _, x := range f.Texts {
+			all = append(all, x.Text)
+		}
+		still(f)
+	}
+	b.play(120, func(*game.Game) bool { return false })
+	return slices.Clone(all), b.v.s.Game.Hash()
+}
+
+// A new player is told how to move, in the words of the bindings and the device, and what the arrow points at. The game
+// does not depend on it.
+func TestView_TeachesANewPlayer(t *testing.T) {
+	var hashes []uint64
+	for _, c := range []struct {
+		name string
+		set  func(*sitting)
+		want string // "" is no hint
+	}{
+		{"a keyboard", func(*sitting) {}, "WASD: MOVE"},
+		{"other keys", func(b *sitting) { _ = b.keys.Bind(int(render.MoveUp), 0, "I") }, "IASD: MOVE"},
+		{"a gamepad", func(b *sitting) { b.device = render.Gamepad }, "LEFT STICK: MOVE"},
+		{"fingers", func(b *sitting) { b.device = render.Touch }, "LEFT THUMB: MOVE"},
+		{"not a player", func(b *sitting) { b.v.Teach(false) }, ""},
+		{"the settings", func(b *sitting) { b.sh.End(shell.Result{}); b.sh.Step(shell.Nav{}); again(b.sh) }, ""},
+	} {
+		texts, hash := lesson(t, c.set)
+		hashes = append(hashes, hash)
+		if told := slices.Contains(texts, c.want) && slices.Contains(texts, "SEAL"); told != (c.want != "") {
+			t.Errorf("%s: the screen says %q, want %q", c.name, texts, c.want)
+		}
+		if c.want == "" && slices.ContainsFunc(texts, func(s string) bool { return strings.HasSuffix(s, ": MOVE") || s == "SEAL" }) {
+			t.Errorf("%s: the screen says %q", c.name, texts)
+		}
+	}
+	for _, h := range hashes {
+		if h != hashes[0] {
+			t.Errorf("hints change the game: %x", hashes)
+		}
+	}
+}
+
+// again starts a second run.
+func again(s *shell.Shell) {
+	for range 60 {
+		s.Step(shell.Nav{})
+	}
+	s.Step(shell.Nav{Select: true})
+}

@@ -1,0 +1,185 @@
+package view
+
+import (
+	"image"
+	"testing"
+	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/newcomer"
+	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/render"
+)
+
+// A sitting is a newcomer in front of a window: it sees what is drawn, and its hands reach the shell and the game as in
+// the program. Nothing is drawn by a GPU.
+type sitting struct {
+	t      testing.TB
+	v      *View
+	sh     *shell.Shell
+	keys   render.Bindings
+	eye    *eye
+	player newcomer.Player
+	hands  newcomer.Hands
+	held   newcomer.Hands
+	blind  func(*newcomer.Frame) // hides something of a frame from the player
+	device render.Device
+	gift   int
+	first  uint64 // tick of the first offer; 0 is none
+	size   image.Point
+}
+
+func sit(t testing.TB, seed uint64, realm string) *sitting {
+	t.Helper()
+	b := &sitting{t: t, keys: render.DefaultBindings(), size: image.Pt(1280, 720)}
+	var err error
+	if b.v, err = New(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.New(session.Config{FS: assets.FS(), Realm: realm, Sink: b.sink, Game: game.Config{Seed: seed, Quads: 40_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := b.v.Show(s, 0); err != nil {
+		t.Fatal(err)
+	}
+	b.sh = shell.New(shell.Config{Bindings: &b.keys})
+	b.v.Attach(b.sh, &b.keys)
+	b.v.Teach(true)
+	b.v.Comfort(b.sh.Settings())
+	b.eye = newEye(t, b.v)
+	return b
+}
+
+// sink gives the pictures of a realm to the view.
+func (b *sitting) sink(id string, p stream.Picture) error { return b.v.Sink(id, p) }
+
+// learn gives the eye the names of the pictures that are loaded.
+func (e *eye) learn(v *View) {
+	for _, a := range v.s.Game.Manifest.Assets {
+		if id, err := v.atlas.ID(a.ID); err == nil && v.atlas.Loaded(id) {
+			e.names[v.atlas.Lookup(id)] = a.ID
+		}
+	}
+}
+
+// look has the eye see what Draw draws, and the player look at that.
+func (b *sitting) look() {
+	v, e := b.v, b.eye
+	vp := render.Fit(b.size.X, b.size.Y, Width, Height).Bleed(b.size.X, b.size.Y, Bleed)
+	v.port, v.reach = vp, reachOf(vp)
+	v.open()
+	e.begin(b.size)
+	v.begin(game.Sprites, vp.View())
+	v.world(vp)
+	e.look(&v.quads)
+	v.begin(game.Sparks, vp.View())
+	v.above(vp, false)
+	e.look(&v.quads)
+	v.begin(game.Signs, vp.View())
+	v.hud()
+	v.menu()
+	e.look(&v.quads)
+	if v.chosen() {
+		v.begin(game.Signs, vp.View())
+		v.Menu.Draw(&v.quads)
+		e.look(&v.quads)
+	}
+	if b.blind != nil {
+		b.blind(&e.frame)
+	}
+	b.hands = b.player.Look(&e.frame)
+}
+
+// frame is one of the program.
+func (b *sitting) frame() {
+	g, vp := b.v.s.Game, render.Fit(b.size.X, b.size.Y, Width, Height)
+	mouse := vp.View().Invert(b.hands.Mouse)
+	if cmd := b.sh.Step(shell.Nav{X: mouse[0], Y: mouse[1], Moved: true, Click: b.hands.Click && !b.held.Click}); cmd == shell.ChooseGift {
+		b.gift = 1 + b.sh.Chosen()
+	}
+	b.v.Point(mouse, b.device, true)
+	in := b.input(mouse)
+	b.held = b.hands
+	if b.gift > 0 && !g.Offered {
+		b.gift = 0
+	}
+	if b.gift > 0 {
+		in.Pressed.Set([...]engine.Buttons{game.Choose1, game.Choose2, game.Choose3}[b.gift-1], true)
+	} else if g.Offered && g.Player.Alive && b.sh.Screen() == shell.Playing {
+		if b.first == 0 {
+			b.first = g.Ticks
+		}
+		b.sh.Offer([]shell.Gift{{Name: game.GiftNames[g.Offer[0]]}, {Name: game.GiftNames[g.Offer[1]]}, {Name: game.GiftNames[g.Offer[2]]}})
+	}
+	b.v.s.Paused = b.sh.Screen() != shell.Playing && g.Ticks > 0 // before the first tick nothing can be drawn
+	if err := b.v.s.Frame(in); err != nil {
+		b.t.Fatal(err)
+	}
+	b.v.Update()
+}
+
+// input is that of the hands.
+func (b *sitting) input(mouse vec) (in engine.Input) {
+	if b.sh.Screen() != shell.Playing {
+		return in
+	}
+	on := func(h *newcomer.Hands, a render.Action) bool { return h.Holds(b.keys.Prompt(a, render.Keyboard)) }
+	h := &b.hands
+	for a, d := range map[render.Action]vec{render.MoveUp: {0, -1}, render.MoveLeft: {-1, 0}, render.MoveDown: {0, 1}, render.MoveRight: {1, 0}} {
+		if on(h, a) {
+			in.Move = in.Move.Add(d)
+		}
+	}
+	in.Aim = mouse.Sub(b.v.PlayerOnScreen())
+	in.Down.Set(game.Fire, on(h, render.Fire))
+	in.Pressed.Set(game.Dash, on(h, render.Dash) && !on(&b.held, render.Dash))
+	return in
+}
+
+// play plays for so many ticks, or until done says so.
+func (b *sitting) play(ticks uint64, done func(*game.Game) bool) bool {
+	for end := testenv.Deadline(b.t); !b.v.s.Playing(); {
+		b.frame()
+		if time.Sleep(50 * time.Microsecond); time.Now().After(end) {
+			b.t.Fatal("no realm before the deadline")
+		}
+	}
+	b.frame()
+	b.eye.learn(b.v)
+	for n := 0; b.v.s.Game.Ticks < ticks; n++ {
+		if n > int(ticks)*3 {
+			b.t.Fatalf("screen %d does not end", b.sh.Screen())
+		}
+		if n%3 == 0 {
+			b.look()
+		}
+		if b.frame(); done(b.v.s.Game) {
+			return true
+		}
+	}
+	return false
+}
+
+const minute = 60 * 60
+
+func TestNewcomer_BreaksASealWithinThreeMinutes(t *testing.T) {
+	testenv.Long(t)
+	const runs = 20
+	for seed := range uint64(runs) {
+		b := sit(t, seed+1, "ember")
+		ok := b.play(3*minute, func(g *game.Game) bool { return g.Broken > 0 || g.Phase == game.Over })
+		g := b.v.s.Game
+		t.Logf("seed %d: %v: %d s, hull %d, %d broken, %d kills, first gift at %d s, gifts %v", seed+1, ok && g.Broken > 0, g.Ticks/60, g.Player.Hull, g.Broken, g.Kills, b.first/60, g.Gifts)
+	}
+}
