@@ -1,6 +1,6 @@
 package coach
 
-// A Line is what the player is told.
+// A Line is what the screen says to the player.
 type Line uint8
 
 // The lines.
@@ -64,7 +64,7 @@ type Coach struct {
 	met      bool // a seal was in sight
 
 	line Line
-	age  int        // ticks for which it is told
+	age  int        // ticks for which it is shown
 	told [Lines]int // ticks for which each was
 }
 

@@ -65,7 +65,7 @@ func TestCoach_FirstRun(t *testing.T) {
 	p.after(dwell, Silent)
 }
 
-// A player who knows the game is told nothing that was done already, except for as long as a line must be read.
+// A player who knows the game reads nothing that was done already, except for as long as a line must be read.
 func TestCoach_DeedsComeBeforeTheirLines(t *testing.T) {
 	p := newPupil(t)
 	p.after(1, Move)

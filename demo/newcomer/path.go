@@ -4,7 +4,7 @@ import "math"
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// A ground is the squares of the screen, and what the player knows of each.
+// A ground is the squares of the screen, and what the player sees of each.
 type ground struct {
 	side       float32 // pixels
 	cols, rows int

@@ -82,7 +82,7 @@ func lesson(t *testing.T, set func(b *sitting)) (texts []string, hash uint64) {
 	return slices.Clone(all), b.v.s.Game.Hash()
 }
 
-// A new player is told how to move, in the words of the bindings and the device, and what the arrow points at. The game
+// A new player reads how to move, in the words of the bindings and the device, and what the arrow points at. The game
 // does not depend on it.
 func TestView_TeachesANewPlayer(t *testing.T) {
 	var hashes []uint64

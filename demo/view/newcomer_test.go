@@ -147,7 +147,7 @@ func (b *sitting) input(mouse vec) (in engine.Input) {
 	return in
 }
 
-// play plays for so many ticks, or until done says so.
+// play plays for so many ticks, or until done returns true.
 func (b *sitting) play(ticks uint64, done func(*game.Game) bool) bool {
 	for end := testenv.Deadline(b.t); !b.v.s.Playing(); {
 		b.frame()

@@ -9,7 +9,7 @@ import (
 )
 
 // An eye reads what is drawn from the vertices of batches: texts, pictures by their names on the atlas, rings, and
-// triangles. It knows nothing of the game.
+// triangles. It does not depend on the game.
 type eye struct {
 	letters map[render.Region]rune
 	names   map[render.Region]string
