@@ -15,13 +15,13 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// playRealm runs the autopilot through ten seconds of a realm, half a minute in the long tests, its end and the
+// playRealm runs the autopilot through five seconds of a realm, half a minute in the long tests, its end and the
 // beginning of the next, with sound or without. It returns the game's hash.
 func playRealm(t *testing.T, a *audio) (hash uint64) {
 	t.Helper()
-	end := uint64(600)
+	end, beyond := uint64(300), uint64(60)
 	if testenv.Full() {
-		end = 1800
+		end, beyond = 1800, 300
 	}
 	cfg := session.Config{Game: game.Config{Seed: 7}, Memory: tiers.Config{Workers: 1, Tags: true}, FS: assets.FS(), Autopilot: true,
 		Log: func(err error) { t.Error(err) }}
@@ -43,13 +43,16 @@ func playRealm(t *testing.T, a *audio) (hash uint64) {
 		case s.RealmsEnded() == 0 && g.Ticks == end && g.Phase != game.Leaving: // as behind the last seal
 			g.Phase, g.PhaseTime, g.PortalAt = game.Leaving, 0, g.Player.P
 		case s.RealmsEnded() == 0:
-			next = g.Ticks + 300
+			next = g.Ticks + beyond
 		}
 		if err := s.Frame(engine.Input{}); err != nil {
 			t.Fatal(err)
 		}
 		if a != nil {
 			a.update(s, &render.Nav{})
+		}
+		if !s.Playing() {
+			time.Sleep(100 * time.Microsecond) // the workers are loading
 		}
 	}
 	if s.Game.Manifest.Name == "ember" {

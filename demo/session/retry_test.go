@@ -124,7 +124,8 @@ func (c changing) Stat(name string) (fs.FileInfo, error) {
 func TestSession_FilesThatChangeAreShownAnew(t *testing.T) {
 	recipe := bytes.Clone(asset(t, "realms/ember/05_05.rec"))
 	recipe[8] ^= 0x40 // the warmth of a corner
-	for name, data := range map[string][]byte{"realms/ember/05_05.rec": recipe, "realms/ember/stamps.png": asset(t, "realms/tide/stamps.png"), "art/player.png": asset(t, "art/lancer.png")} {
+	all := map[string][]byte{"realms/ember/05_05.rec": recipe, "realms/ember/stamps.png": asset(t, "realms/tide/stamps.png"), "art/player.png": asset(t, "art/lancer.png")}
+	for name, data := range testenv.Some(all, "realms/ember/05_05.rec") {
 		synctest.Test(t, func(t *testing.T) {
 			files := changing{assets.FS(), name, data, new(atomic.Bool)}
 			sunk := map[string]int{}
