@@ -30,9 +30,19 @@ type sounding struct {
 	ticket stream.Handle[sound.Clip]
 }
 
-// start requests the effects, which no realm owns, and opens a device. It waits until the effects are decoded, except
-// in a browser, which downloads them.
+// start loads the effects and opens a device.
 func (a *audio) start(s *session.Session, stderr io.Writer) error {
+	err := a.load(s, stderr)
+	if err != nil {
+		return err
+	}
+	a.device, err = sound.Open(a.mixer, stderr)
+	return err
+}
+
+// load requests the effects, which no realm owns. It waits until they are decoded, except in a browser, which
+// downloads them.
+func (a *audio) load(s *session.Session, stderr io.Writer) error {
 	home, err := s.Mem.Tag("sound")
 	if err != nil {
 		return err
@@ -45,13 +55,19 @@ func (a *audio) start(s *session.Session, stderr io.Writer) error {
 	for _, name := range sound.Effects() {
 		a.ask(s.Stream, name)
 	}
-	for !browser && len(a.asked) > 0 {
+	if !browser {
+		a.wait(s)
+	}
+	return nil
+}
+
+// wait waits until the requested files are decoded.
+func (a *audio) wait(s *session.Session) {
+	for len(a.asked) > 0 {
 		s.Stream.Wait()
 		s.Stream.Poll()
 		a.heard()
 	}
-	a.device, err = sound.Open(a.mixer, stderr)
-	return err
 }
 
 // ask requests a file for the bank.
@@ -112,6 +128,10 @@ func (a *audio) update(s *session.Session, nav *render.Nav) {
 	a.mixer.Hear(&a.events, ear, s.Game.Ticks)
 	a.events.Reset()
 	a.heard()
+	if a.device == nil {
+		a.mixer.Update()
+		return
+	}
 	a.device.Update()
 }
 

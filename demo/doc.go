@@ -19,7 +19,7 @@
 //
 //	the game           -seed -level -autopilot -tour -heat -enemies -particles -assets -config
 //	the window         -size -overlay -screenshot -capture -screen
-//	without a window   -headless -ticks -paced -fast -progress
+//	without a window   -headless -ticks -paced -fast -progress -wav
 //	what is written    -hash -stats -every -trace -profile -books
 //	memory             -mem -budget -guard -resident -slow
 //	compare            -compare -rounds -svg

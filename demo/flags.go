@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -38,6 +39,7 @@ type options struct {
 	books      bool
 	screenshot string
 	capture    string
+	wav        string
 	particles  int
 	enemies    int
 	heat       float64
@@ -261,6 +263,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.books, "books", false, "print whose the process's resident memory is as the run ends (Linux)")
 	f.StringVar(&o.screenshot, "screenshot", "", "write a picture of the window to `FILE`.png after 300 ticks, or after -ticks, and end")
 	f.StringVar(&o.capture, "capture", "", "write five seconds of the window to `FILE`.gif, from tick 300 on, or from -ticks, and end")
+	f.StringVar(&o.wav, "wav", "", "without a window: record a minute, or -ticks, of what is heard in `FILE`.wav, and print its loudness")
 	f.IntVar(&o.particles, "particles", 20_000, "room for `N` particles, 1 to 4,000,000")
 	f.IntVar(&o.enemies, "enemies", 0, "`N` more drifters all over every realm, up to 200,000")
 	f.Float64Var(&o.heat, "heat", 0, "the horde's heat is at least `N`, 0 calm to 10 full")
@@ -328,6 +331,12 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		return "-size needs a window, and -headless has none: use one of them"
 	case o.screenshot != "" && !strings.EqualFold(filepath.Ext(o.screenshot), ".png"):
 		return fmt.Sprintf("-screenshot %s: the name must end in .png", o.screenshot)
+	case o.wav != "" && (o.screenshot != "" || o.capture != "" || o.overlay != nil || o.size != (dimensions{})):
+		return "-wav plays without a window, which -screenshot, -capture, -overlay and -size need: leave these out"
+	case o.wav != "" && !strings.EqualFold(filepath.Ext(o.wav), ".wav"):
+		return fmt.Sprintf("-wav %s: the name must end in .wav", o.wav)
+	case o.wav != "" && ticks > wavTicksMost:
+		return fmt.Sprintf("-ticks %d: at most %d go with -wav", ticks, wavTicksMost)
 	case o.stats != "" && o.stats != "-" && !slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(o.stats))):
 		return fmt.Sprintf("-stats %s: the name must end in .json or .csv", o.stats)
 	}
@@ -336,6 +345,10 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 	}
 	if ticks = o.wantTicks; ticks > 0 {
 		o.ticks = uint64(ticks)
+	}
+	if o.wav != "" {
+		o.headless = true
+		o.ticks = cmp.Or(o.ticks, wavTicks)
 	}
 	o.every = uint64(every)
 	o.autopilot = o.autopilot || o.screen == warden || o.tour.Kind != tour.None
@@ -360,7 +373,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 // unnamed returns a flag that takes a name and was given without one.
 func unnamed(f *flag.FlagSet) (name string) {
 	f.Visit(func(x *flag.Flag) {
-		if slices.Contains([]string{"assets", "capture", "config", "profile", "screen", "screenshot", "stats", "svg", "trace"}, x.Name) && x.Value.String() == "" {
+		if slices.Contains([]string{"assets", "capture", "config", "profile", "screen", "screenshot", "stats", "svg", "trace", "wav"}, x.Name) && x.Value.String() == "" {
 			name = x.Name
 		}
 	})

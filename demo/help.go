@@ -43,7 +43,7 @@ var groups = []struct {
 }{
 	{"The game", "seed level autopilot tour heat enemies particles assets config"},
 	{"The window", "size overlay screenshot capture screen"},
-	{"Without a window", "headless ticks paced fast progress"},
+	{"Without a window", "headless ticks paced fast progress wav"},
 	{"What is written", "hash stats every trace profile books"},
 	{"Memory", "mem budget guard resident slow"},
 	{"Compare", "compare rounds svg"},
@@ -56,6 +56,7 @@ const examples = `Examples:
   demo -headless -autopilot -ticks 36000 -hash      ten minutes, as fast as it goes, and where memory went
   demo -headless -ticks 36000 -stats run.csv -every 60    a row for each second of them
   demo -autopilot -ticks 600 -screenshot game.png   a picture, and the end
+  demo -level tide -wav tide.wav                    a minute of sound, and how loud it is
   demo -screen gifts -screenshot gifts.png          a picture of a menu
   demo -headless -tour zigzag -slow 200,1 -stats -    what streams from far away, in figures
   demo -slow 200,0.1 -resident 16                   the ground from far away, in little room: softer, no slower

@@ -78,7 +78,7 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 		stats = ""
 	}
 	defer o.heed()() // before the first file is made
-	if err := writable(stats, o.screenshot, o.capture, o.svg, o.trace.path, o.profile); err != nil {
+	if err := writable(stats, o.screenshot, o.capture, o.svg, o.trace.path, o.profile, o.wav); err != nil {
 		return err
 	}
 	if o.compare {
@@ -212,16 +212,20 @@ func (o *options) unseen() (*report, error) {
 		defer runtime.UnlockOSThread()
 		o.bound = os.Getenv(endsWithInput) != "" && osthread.Bind()
 	}
+	rec := o.newRecorder()
+	rec.attach(&cfg)
 	s, err := session.New(cfg)
 	if err != nil {
 		return nil, err
 	}
+	err = rec.start(s, o.stderr)
 	ticks := o.ticks
 	ticks = cmp.Or(ticks, headlessTicks)
 	rows, told, clock, breathed := newSeries(o.every, ticks), o.newProgress(ticks), o.newPacer(), time.Now()
 	for s.Game.Ticks < ticks && err == nil && !o.stopped.Load() {
 		began := time.Now()
 		err = s.Frame(engine.Input{})
+		rec.hear(s)
 		rows.add(s, time.Since(began))
 		told.tell(s)
 		if !s.Playing() {
@@ -234,7 +238,13 @@ func (o *options) unseen() (*report, error) {
 		}
 		clock.wait()
 	}
-	return o.finish(s, nil, rows, err)
+	rec.stop()
+	r, err := o.finish(s, nil, rows, err)
+	if err != nil {
+		return nil, err
+	}
+	r.Sound = rec.report(o.realm)
+	return r, rec.save(o.wav)
 }
 
 // A pacer is the clock of a paced run without a window: -paced, or a tour without -fast. It waits for sixty frames a

@@ -32,6 +32,7 @@ type report struct {
 	Lost          game.Lost           `json:"lost"`                  // what full tiers cost the game
 	Traffic       trafficReport       `json:"traffic"`               // what the tiers carried
 	Series        []row               `json:"series,omitempty"`      // what -every asks for
+	Sound         *soundReport        `json:"sound,omitempty"`       // what -wav hears
 	Books         *books              `json:"books,omitempty"`
 
 	snapshot tiers.Snapshot
@@ -221,6 +222,9 @@ func (r *report) print(w io.Writer, hash bool) error {
 	fmt.Fprintf(w, "\ntraffic: the passes take %s, side by side %s (%.0f %% saved); %s in a frame; a second %.0f blocks of slab (%d live in %d classes), %.0f of large, %.0f home to workers\n",
 		memory.FormatBytes(t.StaticBytes), memory.FormatBytes(t.StaticSideBySide), 100*t.StaticSaves, memory.FormatBytes(t.FrameBytesMax), t.SlabPerSecond, t.SlabLive, t.SlabClasses, t.LargePerSecond, t.InboxPerSecond)
 	fmt.Fprintf(w, "Go: %d collections, %d of them in play; %.2f heap objects a tick\n", r.Go.Cycles, r.Go.CyclesInPlay, r.Go.ObjectsPerTick)
+	if r.Sound != nil {
+		r.Sound.print(w)
+	}
 	if hash {
 		fmt.Fprintln(w, "hash", r.Hash)
 	}

@@ -8,6 +8,7 @@
 //	go run ./assets/gen -levels DIR writes the levels somewhere else
 //	go run ./assets/gen -sound DIR  writes the sounds somewhere else
 //	go run ./assets/gen -wav DIR    writes the sounds as WAV, and nothing else, for players that know no FLAC
+//	go run ./assets/gen -figures    prints how loud and how bright each sound of the folder is, and nothing else
 //	go run ./assets/gen -sheet FILE composes some of each realm's ground into a PNG file, and nothing else
 //
 // A picture is a function from a point to an ink. Signed distances give crisp edges, and hashed lattice noise gives
@@ -42,6 +43,8 @@ func command(args []string, out, fault io.Writer) int {
 		err = writeWAVs(o.wav)
 	case o.sheet != "":
 		err = writeSheet(o.sheet)
+	case o.figures:
+		err = writeFigures(out, o.sound)
 	default:
 		var report string
 		report, err = makeAll(&o)
@@ -58,6 +61,7 @@ func command(args []string, out, fault io.Writer) int {
 type options struct {
 	out, sound, realms, levels, wav, sheet string
 	only                                   string // names with commas, or "" for all
+	figures                                bool   // print those of the sounds
 	all                                    bool   // realms whose sources have not changed, too
 	cache                                  string // folder of the marks, "" for none
 }
@@ -69,6 +73,7 @@ func parse(args []string, fault io.Writer) (o options, err error) {
 	f.StringVar(&o.realms, "realms", filepath.Join("assets", "realms"), "folder to write the realms to")
 	f.StringVar(&o.levels, "levels", filepath.Join("assets", "levels"), "folder to write the levels to")
 	f.StringVar(&o.wav, "wav", "", "folder to write the sounds to as WAV, and nothing else")
+	f.BoolVar(&o.figures, "figures", false, "print how loud and how bright each sound of the folder is, and nothing else")
 	f.StringVar(&o.sheet, "sheet", "", "PNG file to compose some of each realm's ground into, and nothing else")
 	f.StringVar(&o.only, "only", "", "make only what has these `names`, with commas between: \"drifter\" is both pictures of an enemy, \"tide\" a realm with its music; level files are written, too")
 	f.BoolVar(&o.all, "all", false, "compose realms again that have not changed")
@@ -89,6 +94,8 @@ func parse(args []string, fault io.Writer) (o options, err error) {
 		problem = fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))
 	case o.wav != "" && o.sheet != "":
 		problem = "-wav and -sheet each write nothing else: use one of them"
+	case o.figures && (o.wav != "" || o.sheet != "" || o.only != ""):
+		problem = "-figures prints a table and writes nothing: leave -wav, -sheet and -only out"
 	case o.only != "" && (o.wav != "" || o.sheet != ""):
 		problem = "-only selects files, and -wav and -sheet write none of them: use one of the three"
 	}

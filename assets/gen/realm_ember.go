@@ -204,7 +204,9 @@ func emberCalm() *score {
 		root, third := emberRoots[b%8], emberThirds[b%8]
 		s.pad(s.at(b, 0), s.seconds(17.5), 0.5, 0.5, 0.6, root, root+12, root+19)
 		s.pad(s.at(b, 0), s.seconds(17.5), 0.22, 0.9, 0.7, root+24+third)
+		s.glass(s.at(b, 0), s.seconds(17.5), 0.25, 0.9, 0.7, root+12, root+19)
 	}
+	s.sparks(".......3......2."+"..2.......4....."+".....3..2.......3"+"......2...3..2..", 0.8, 5600)
 	// A smith far away, and a call that is answered in the second half.
 	s.each("....5.......4..."+"....5.....3....."+"....5.......4..."+"....5..3..3.4...", func(_, at int, v float64) { s.anvil(at, 0.35*v, 587, 0.9) })
 	call := []struct {

@@ -189,7 +189,9 @@ func tideCalm() *score {
 		c := tideChords[b%8]
 		s.pad(s.at(b, 0), s.seconds(21), 0.4, 1.3, 1.4, c[0], c[1], c[2], c[3])
 		s.pad(s.at(b, 0), s.seconds(20), 0.35, 0.8, 1.4, c[0]-12)
+		s.glass(s.at(b, 0), s.seconds(21), 0.22, 1.3, 1.4, c[1], c[3])
 	}
+	s.sparks("........2......."+"...2........3..."+"......3........."+".2........2.....", 0.7, 6200)
 	drops := []struct {
 		bar, step int
 		key       float64

@@ -1,13 +1,16 @@
 package main
 
 import (
-	"encoding/binary"
+	"bytes"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/strata-go/strata/demo/sound/loudness"
+	"github.com/strata-go/strata/demo/sound/wav"
 )
 
 // A tune is a sound file: effects and layers of music alike. What make returns is brought to the
@@ -17,7 +20,7 @@ type tune struct {
 	rate int
 	loop bool    // the last sample continues into the first
 	bits int     // of 16 that are used
-	rms  float64 // dBFS: of a loop all of it, of an effect the loudest 50 ms
+	loud float64 // of a loop LUFS, played by both channels; of an effect dBFS, of its loudest 50 ms
 	make func() []float64
 }
 
@@ -26,8 +29,8 @@ const (
 	musicRate  = 22050
 	// ceiling is what no sample exceeds: -1.5 dBFS.
 	ceiling = 0.841
-	// layerCeiling leaves room for four layers at once: -5.5 dBFS.
-	layerCeiling = 0.53
+	// layerCeiling is that of a layer: -2.5 dBFS. The mixer limits the sum.
+	layerCeiling = 0.75
 )
 
 // tunes lists all sounds.
@@ -42,7 +45,7 @@ func (t tune) samples() []int16 {
 	} else {
 		fadeEnds(x, t.rate)
 	}
-	gain := math.Pow(10, t.rms/20) / level
+	gain := math.Pow(10, (t.loud-level)/20)
 	out := make([]int16, len(x))
 	grain := float64(int(1) << (16 - t.bits))
 	for i, v := range x {
@@ -53,12 +56,12 @@ func (t tune) samples() []int16 {
 	return out
 }
 
-// level is what rms is measured by.
+// level returns what loud means of samples.
 func (t tune) level(x []float64) float64 {
-	window := len(x)
-	if !t.loop {
-		window = min(len(x), t.rate/20)
+	if t.loop {
+		return t.meter(x).Integrated()
 	}
+	window := min(len(x), t.rate/20)
 	sum, best := 0.0, 0.0
 	for i, v := range x {
 		sum += v * v
@@ -67,7 +70,21 @@ func (t tune) level(x []float64) float64 {
 		}
 		best = max(best, sum)
 	}
-	return math.Sqrt(best/float64(window)) + 1e-9
+	return 10 * math.Log10(best/float64(window)+1e-18)
+}
+
+// meter measures samples as both channels play them.
+func (t tune) meter(x []float64) *loudness.Meter {
+	m, err := loudness.New(t.rate)
+	if err != nil {
+		panic(err) // the rates are this package's own
+	}
+	both := make([]float32, 2*len(x))
+	for i, v := range x {
+		both[2*i], both[2*i+1] = float32(v), float32(v)
+	}
+	m.Add(both)
+	return m
 }
 
 // fadeEnds has an effect begin and end at nothing: half a millisecond and ten.
@@ -112,33 +129,17 @@ func writeWAVs(dir string) error {
 	}
 	list := tunes()
 	for i, pcm := range renderSounds(list) {
-		if err := os.WriteFile(filepath.Join(dir, list[i].name+".wav"), wavFile(pcm, list[i].rate, 1), 0o644); err != nil {
+		var b bytes.Buffer
+		err := wav.Write(&b, list[i].rate, 1, pcm)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, list[i].name+".wav"), b.Bytes(), 0o644)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	fmt.Printf("%d sounds in %s\n", len(list), dir)
 	return nil
-}
-
-// wavFile is a RIFF file of 16-bit samples.
-func wavFile(pcm []int16, rate, channels int) []byte {
-	b := []byte("RIFF")
-	le := binary.LittleEndian
-	b = le.AppendUint32(b, uint32(36+2*len(pcm)))
-	b = append(b, "WAVEfmt "...)
-	b = le.AppendUint32(b, 16)
-	b = le.AppendUint16(b, 1)
-	b = le.AppendUint16(b, uint16(channels))
-	b = le.AppendUint32(b, uint32(rate))
-	b = le.AppendUint32(b, uint32(2*channels*rate))
-	b = le.AppendUint16(b, uint16(2*channels))
-	b = le.AppendUint16(b, 16)
-	b = append(b, "data"...)
-	b = le.AppendUint32(b, uint32(2*len(pcm)))
-	for _, s := range pcm {
-		b = le.AppendUint16(b, uint16(s))
-	}
-	return b
 }
 
 // music lists the layers of the realms: of each 16 bars, in four layers that come in with the
@@ -149,10 +150,10 @@ func music() (list []tune) {
 		realm := &realms[i]
 		for k, layer := range []struct {
 			name string
-			rms  float64
+			loud float64
 			bits int
-		}{{"calm", -24, 13}, {"drums", -24, 12}, {"drive", -24, 12}, {"heat", -25, 12}} {
-			list = append(list, tune{name: realm.Name + "_" + layer.name, rate: musicRate, loop: true, bits: layer.bits, rms: layer.rms,
+		}{{"calm", -18, 13}, {"drums", -20, 12}, {"drive", -20, 12}, {"heat", -21, 12}} {
+			list = append(list, tune{name: realm.Name + "_" + layer.name, rate: musicRate, loop: true, bits: layer.bits, loud: layer.loud,
 				make: func() []float64 { return realm.music[k]().x }})
 		}
 	}

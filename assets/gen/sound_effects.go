@@ -9,9 +9,9 @@ import (
 
 // effects lists the sounds of things that happen. Each is a function of nothing but its variant.
 func effects() (list []tune) {
-	put := func(k cue.Kind, rms, seconds float64, f func(t *track, v int)) {
+	put := func(k cue.Kind, loud, seconds float64, f func(t *track, v int)) {
 		for v := range k.Variants() {
-			list = append(list, tune{name: fmt.Sprintf("%s_%d", k, v), rate: effectRate, bits: 13, rms: rms, make: func() []float64 {
+			list = append(list, tune{name: fmt.Sprintf("%s_%d", k, v), rate: effectRate, bits: 13, loud: loud, make: func() []float64 {
 				t := newTrack(int(seconds*effectRate/blockFrames+1)*blockFrames, effectRate, false)
 				f(t, v)
 				return t.x
@@ -33,6 +33,18 @@ func effects() (list []tune) {
 	put(cue.Move, -18, 0.06, func(t *track, _ int) { chime(t, 0.01, 0.05, 84) })
 	put(cue.Select, -17, 0.22, func(t *track, _ int) { chime(t, 0.05, 0.16, 79, 86) })
 	put(cue.Lightning, -14, 0.5, lightningSound)
+	put(cue.Death, -13, 2.4, deathSound)
+	put(cue.Low, -15, 0.62, lowSound)
+	put(cue.Mend, -16, 0.8, mendSound)
+	put(cue.Mine, -13, 0.8, mineSound)
+	put(cue.Beam, -17, 0.6, beamSound)
+	put(cue.Fire, -16, 0.45, fireSound)
+	put(cue.Frost, -17, 0.5, frostSound)
+	put(cue.Fall, -13, 2.8, fallSound)
+	put(cue.Tell, -17, 0.55, tellSound)
+	put(cue.Shield, -15, 0.45, shieldSound)
+	put(cue.Splash, -18, 0.09, splashSound)
+	put(cue.Collect, -18, 0.14, func(t *track, _ int) { chime(t, 0.02, 0.12, 93, 100) })
 	return list
 }
 

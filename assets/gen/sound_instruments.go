@@ -74,6 +74,26 @@ func (s *score) pad(at int, seconds, v, attack, release float64, keys ...float64
 	}
 }
 
+// glass holds the high partials of keys, which come and go like light on water: the air over a pad.
+func (s *score) glass(at int, seconds, v, attack, release float64, keys ...float64) {
+	for i, k := range keys {
+		f := hz(k)
+		s.add(at, seconds, func(t float64) float64 {
+			sum := 0.0
+			for j, partial := range [...]float64{8, 10, 12, 16, 20} {
+				pulse := 0.5 + 0.5*sine(0.13*float64(j+2)*t+0.37*float64(i+2*j))
+				sum += sine(partial*(1+0.0007*float64(j))*f*t) * pulse * pulse * 8 / partial
+			}
+			return v * 0.25 * sum * swell(t, seconds, attack, release)
+		})
+	}
+}
+
+// sparks are ticks of noise, high and hardly longer than a click.
+func (s *score) sparks(pattern string, v, f float64) {
+	s.each(pattern, func(_, at int, strength float64) { s.brush(at, v*strength, f, 2.5, 0.03) })
+}
+
 func (s *score) bell(at int, v, key, ring float64) {
 	f := hz(key)
 	s.add(at, ring, func(t float64) float64 {

@@ -193,6 +193,7 @@ func (a *arms) lighten(g *Game) error {
 		return nil
 	}
 	g.bolt = boltEvery / float32(times+1)
+	g.fx.bolt(g.Player.P)
 	bolt := a.freeBolt()
 	if bolt != nil && !bolt.Nodes.push(g.Player.P) {
 		g.Lost.Lists++

@@ -220,7 +220,7 @@ func (c *cast) moveOmens(g *Game) error {
 		if _, err := c.spawn(g, o.Kind, o.P, vec{}, o.Post); err != nil {
 			return err
 		}
-		g.fx.arrive(o.P, breeds[o.Kind].size)
+		g.fx.arrive(o.P, o.Kind)
 		c.omens.Free(h)
 	}
 	return nil

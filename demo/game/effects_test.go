@@ -152,7 +152,13 @@ func TestEffects_EmitWhatTheirTracesSay(t *testing.T) {
 		"dashTrail":   func(f *fx) { f.dashTrail(at, ahead) },
 		"hit":         func(f *fx) { f.hit(at, ahead) },
 		"omen":        func(f *fx) { f.omen(at, 30) },
-		"arrive":      func(f *fx) { f.arrive(at, 20) },
+		"low":         func(f *fx) { f.low(at, 2) },
+		"aim":         func(f *fx) { f.aim(at) },
+		"open":        func(f *fx) { f.open(at) },
+		"ember":       func(f *fx) { f.ember(at) },
+		"bolt":        func(f *fx) { f.bolt(at) },
+		"ignite":      func(f *fx) { f.ignite(at) },
+		"chill":       func(f *fx) { f.chill(at) },
 		"tell":        func(f *fx) { f.tell(at) },
 		"charge":      func(f *fx) { f.charge(at, ahead) },
 		"streak":      func(f *fx) { f.streak(at, ahead) },
@@ -170,6 +176,7 @@ func TestEffects_EmitWhatTheirTracesSay(t *testing.T) {
 		"blast":       func(f *fx) { f.blast(at) },
 	}
 	for k := range realm.EnemyKinds {
+		effects["arrival of a "+realm.Enemy(k).String()] = func(f *fx) { f.arrive(at, realm.Enemy(k)) }
 		effects["burst of a "+realm.Enemy(k).String()] = func(f *fx) { f.burst(at, ahead, realm.Enemy(k)) }
 	}
 	for k, name := range pickupNames {

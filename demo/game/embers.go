@@ -44,6 +44,7 @@ func (c *cast) moveEmbers(g *Game) error {
 		to := g.Player.P.Sub(e.P)
 		if sq := engine.LengthSquared(to); sq < mul(reach, reach) && g.Player.Alive {
 			if sq < 15*15 {
+				g.fx.ember(e.P)
 				g.gather(g, int(e.Worth))
 				c.embers.Free(h)
 				continue

@@ -51,6 +51,7 @@ func (w *walk) lance(p *Position, v *Velocity, e *Enemy) {
 		if e.Timer <= 0 && sq < 260*260 {
 			if e.Timer = 0.2; w.r.Sees(p.P, w.player) {
 				e.State, e.Timer, e.Aim = lancerTell, 0.55, unit(to)
+				g.fx.aim(p.P)
 			}
 		}
 	case lancerTell:

@@ -174,7 +174,11 @@ func (f *fx) omen(p vec, size float32) {
 	f.sys.Emit(&e, 10+int(size/3))
 }
 
-func (f *fx) arrive(p vec, size float32) {
+func (f *fx) arrive(p vec, k realm.Enemy) {
+	size := breeds[k].size
+	if breeds[k].boss {
+		f.sound(cue.Roar, p, 1.2)
+	}
 	f.sound(cue.Spawn, p, min(1, size/22))
 	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.25, 0.25), span(size*2, size*2))
 	f.emit(lookEmber, 6, p, vec{}, turn, span(20, 60), span(0.3, 0.6), span(2, 4))
@@ -183,6 +187,9 @@ func (f *fx) arrive(p vec, size float32) {
 func (f *fx) tell(p vec) {
 	f.emit(lookSpark, 1, p, vec{}, turn, span(30, 70), span(0.1, 0.25), span(1.5, 2))
 }
+
+// aim begins a tell.
+func (f *fx) aim(p vec) { f.sound(cue.Tell, p, 1) }
 
 func (f *fx) charge(p, v vec) {
 	f.sound(cue.Dash, p, 0.5)
@@ -215,7 +222,15 @@ func (f *fx) burst(p, v vec, k realm.Enemy) {
 		f.emit(lookEmber, 3, p, v, turn, span(10, 50), span(0.4, 0.9), span(2, 3))
 		return
 	}
+	if breeds[k].boss {
+		f.sound(cue.Fall, p, 1)
+	}
 	f.sound(cue.BurstLarge, p, min(2, 0.4+0.6*big))
+	f.explode(p, v, big)
+}
+
+// explode is what is seen of a burst.
+func (f *fx) explode(p, v vec, big float32) {
 	n := func(base float32) int { return int(base * big) }
 	f.emit(lookFlare, 1, p, v, 0, span(0, 0), span(0.12, 0.16), span(46*big, 60*big))
 	f.emit(lookGlow, 2, p, v, turn, span(0, 20), span(0.3, 0.5), span(60*big, 90*big))
@@ -234,15 +249,23 @@ func (f *fx) hurt(p vec) {
 }
 
 func (f *fx) death(p vec) {
+	f.sound(cue.Death, p, 1)
 	for range 3 {
-		f.burst(p, vec{}, realm.Warden)
+		f.explode(p, vec{}, breeds[realm.Warden].size/22)
 	}
 }
+
+// low is a heartbeat of a hull that is nearly gone.
+func (f *fx) low(p vec, hull int) { f.sound(cue.Low, p, 1/float32(max(hull, 1))) }
 
 func (f *fx) collect(p vec, k PickupKind) {
 	f.emit(lookCool, 22, p, vec{}, turn, span(20, 130), span(0.25, 0.6), span(2, 4))
 	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.25, 0.25), span(48, 48))
-	f.sound(cue.Pickup, p, 1)
+	if k == PickupHull {
+		f.sound(cue.Mend, p, 1)
+	} else {
+		f.sound(cue.Pickup, p, 1)
+	}
 	if k == PickupPower {
 		f.sound(cue.Gift, p, 1)
 		f.emit(lookFlare, 1, p, vec{}, 0, span(0, 0), span(0.3, 0.3), span(60, 60))
@@ -254,6 +277,20 @@ func (f *fx) portal(p vec) {
 		Angle: 2.2, Spread: 0.4, Speed: span(50, 120), Life: span(0.5, 0.9), Size: span(2, 4)}
 	f.sys.Emit(&e, 5)
 }
+
+// open is the portal's beginning.
+func (f *fx) open(p vec) { f.sound(cue.Portal, p, 0.8) }
+
+// ember is one that is collected.
+func (f *fx) ember(p vec) { f.sound(cue.Collect, p, 1) }
+
+// bolt is lightning from the ship.
+func (f *fx) bolt(p vec) { f.sound(cue.Lightning, p, 1) }
+
+// ignite and chill are what gifts do to an enemy.
+func (f *fx) ignite(p vec) { f.sound(cue.Fire, p, 1) }
+
+func (f *fx) chill(p vec) { f.sound(cue.Frost, p, 1) }
 
 func (f *fx) leave(p vec) {
 	f.sound(cue.Portal, p, 1)
@@ -272,27 +309,32 @@ func (f *fx) trail(p vec) {
 
 // splash is a shot's end at a wall.
 func (f *fx) splash(p, v vec) {
+	f.sound(cue.Splash, p, 1)
 	f.emit(lookSpark, 3, p, engine.Scale(v, -1), 1.4, span(40, 180), span(0.08, 0.22), span(1.5, 2))
 }
 
 func (f *fx) beam(end vec) {
+	f.sound(cue.Beam, end, 1)
 	f.emit(lookSpark, 2, end, vec{}, turn, span(30, 160), span(0.1, 0.25), span(1.5, 2.5))
 }
 
 // shatter is a shield's end.
 func (f *fx) shatter(p vec) {
+	f.sound(cue.Shield, p, 1)
 	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.25, 0.25), span(44, 44))
 	f.emit(lookCool, 10, p, vec{}, turn, span(40, 160), span(0.2, 0.4), span(2, 3))
 }
 
 // shatterSeal is a seal's end.
 func (f *fx) shatterSeal(p vec) {
+	f.sound(cue.Seal, p, 1)
 	f.emit(lookRing, 3, p, vec{}, 0, span(0, 0), span(0.4, 0.9), span(120, 320))
 	f.emit(lookCool, 220, p, vec{}, turn, span(60, 460), span(0.4, 1.3), span(2, 5))
 	f.emit(lookDebris, 60, p, vec{}, turn, span(60, 300), span(0.6, 1.6), span(3, 8))
 }
 
 func (f *fx) blast(p vec) {
+	f.sound(cue.Mine, p, 1)
 	f.emit(lookRing, 1, p, vec{}, 0, span(0, 0), span(0.35, 0.35), span(150, 150))
 	f.emit(lookSpark, 50, p, vec{}, turn, span(60, 380), span(0.2, 0.6), span(1.5, 3))
 	f.emit(lookSmoke, 6, p, vec{}, turn, span(10, 60), span(0.5, 1.1), span(18, 34))

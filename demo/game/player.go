@@ -30,6 +30,8 @@ const (
 	fireEvery    = 0.066
 	shotSpeed    = 620.0
 	shotLife     = 0.75
+	lowHull      = 2  // from where on its heart is heard
+	beatEvery    = 50 // ticks
 )
 
 func (p *Player) reset(g *Game, hull int) {
@@ -54,6 +56,9 @@ func (p *Player) tick(g *Game, in *engine.Input) error {
 		p.Safe, p.Dash = 1, 0
 	} else {
 		p.move(g, in)
+	}
+	if p.Hull <= lowHull && g.Phase == Fighting && g.Ticks%beatEvery == 0 {
+		g.fx.low(p.P, p.Hull)
 	}
 	if engine.Length(p.V) > 20 {
 		g.fx.exhaust(p.P, p.V)

@@ -64,6 +64,7 @@ const titleTime = 1.6
 // open opens the portal where the warden fell.
 func (g *Game) open(at vec) {
 	g.PortalAt = at
+	g.fx.open(at)
 	g.Cleared++
 	g.enter(Opened)
 	g.Shake(4)

@@ -42,6 +42,9 @@ func (c *cast) ignite(g *Game, id ecs.Entity) error {
 		b.Left = burnTime
 		return nil
 	}
+	if p, _, _, ok := c.enemies.Get(id); ok {
+		g.fx.ignite(p.P)
+	}
 	return bestow(g, c.burning.Add(id, Burning{Left: burnTime, Next: burnEvery}))
 }
 
@@ -51,6 +54,9 @@ func (c *cast) chill(g *Game, id ecs.Entity) error {
 	if x, ok := c.chilled.Get(id); ok {
 		x.Left = chillTime
 		return nil
+	}
+	if p, _, _, ok := c.enemies.Get(id); ok {
+		g.fx.chill(p.P)
 	}
 	return bestow(g, c.chilled.Add(id, Chilled{Left: chillTime}))
 }

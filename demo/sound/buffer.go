@@ -4,9 +4,10 @@ package sound
 
 import "time"
 
-// The two buffers after the mixer. They cover a delay of the game's goroutines by two frames and are too short to be
-// heard as a delay.
+// The two buffers after the mixer. The system takes up to deviceTime at once, and the player has a little more, so
+// that it is never empty. A player that is emptied all the same is enlarged: see supply.
 const (
-	deviceTime  = 40 * time.Millisecond
-	playerBytes = Rate / 25 * 8 // 40 ms
+	deviceTime   = 20 * time.Millisecond
+	deviceHolds  = deviceTime
+	playerFrames = Rate * 24 / 1000
 )

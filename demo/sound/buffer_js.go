@@ -3,8 +3,9 @@ package sound
 import "time"
 
 // In a browser the mixer runs between the game's frames, on one thread: there the buffers must last longer than a
-// slow frame. 0 selects the library's default for browsers.
+// frame. With a deviceTime of 0 the library takes 2,048 frames at once, when less than half of them are left.
 const (
-	deviceTime  = time.Duration(0)
-	playerBytes = Rate / 10 * 8 // 100 ms
+	deviceTime   = time.Duration(0)
+	deviceHolds  = 3 * 1024 * time.Second / Rate
+	playerFrames = 2048
 )

@@ -11,6 +11,7 @@ const (
 	duckTime   = 0.8      // seconds until the music is back
 	declick    = 0.995    // per frame: what is left of a sound that was cut off
 	hushTime   = 0.15     // seconds
+	makeup     = 2.9      // of the sum of all sounds: files and gains leave space for many, and the limiter does, too
 	deadFrames = Rate / 2 // without a heartbeat, after which the game counts as stopped
 )
 
@@ -32,8 +33,12 @@ type core struct {
 	clickL, clickR            float32
 	begun, stolen, turnedAway uint64
 
+	crowd    crowd
+	limiter  limiter
 	commands [queueSize]command
 	out      [2 * block]float32
+	stem     [2 * block]float32 // the music's share of out, if it is measured
+	measured bool
 }
 
 // obey executes the queued commands and notes the game's heartbeat.
@@ -229,23 +234,33 @@ func (c *core) stop(d *deck, q *queue) {
 func (c *core) render(n int, q *queue) []float32 {
 	out := c.out[:2*n]
 	clear(out)
+	clear(c.stem[:])
 	c.quiet += n
 	if c.hush == 0 && c.quiet > deadFrames {
 		return out // the game stands still, and so does its sound
 	}
 	c.ease(n)
-	music := c.music * c.duck
+	music, stem := c.music*c.duck, c.stem[:0]
 	for i := range c.decks {
 		if d := &c.decks[i]; d.on && d.mix(out, n, c.heat, music) {
 			c.stop(d, q)
 		}
 	}
+	if c.measured {
+		stem = c.stem[:copy(c.stem[:], out)]
+	}
+	clear(c.crowd.sum[:])
 	for i := range c.voices {
-		if v := &c.voices[i]; v.live() && v.mix(out, c.effects) {
+		v, into := &c.voices[i], out
+		if v.prio < aloud {
+			into = c.crowd.sum[:len(out)]
+		}
+		if v.live() && v.mix(into, c.effects) {
 			c.end(v, q)
 		}
 	}
-	c.finish(out)
+	c.crowd.add(out, c.effects, c.heat)
+	c.finish(out, stem)
 	return out
 }
 
@@ -253,7 +268,7 @@ func (c *core) render(n int, q *queue) []float32 {
 func (c *core) skip(n int, q *queue) {
 	c.quiet = 0
 	c.ease(n)
-	c.gain, c.hush, c.clickL, c.clickR = c.master, 1, 0, 0
+	c.gain, c.hush, c.clickL, c.clickR, c.limiter = c.master, 1, 0, 0, limiter{gain: 1}
 	for i := range c.decks {
 		if d := &c.decks[i]; d.on && d.mix(nil, n, c.heat, 0) {
 			c.stop(d, q)
@@ -278,9 +293,8 @@ func (c *core) ease(n int) {
 	}
 }
 
-// finish applies the master volume, softens cuts, and limits the sum. Up to 0.7 nothing changes; above it the sum
-// approaches 1 and never reaches it.
-func (c *core) finish(out []float32) {
+// finish applies the master volume, softens cuts, and limits the sum. What is in stem gets the same gains.
+func (c *core) finish(out, stem []float32) {
 	frames := len(out) / 2
 	goal := c.master
 	hush := float32(frames) / (Rate * hushTime)
@@ -292,24 +306,18 @@ func (c *core) finish(out []float32) {
 	goal *= c.hush
 	d := (goal - c.gain) / float32(frames)
 	for i := 0; i < len(out)-1; i += 2 {
-		out[i] = bend((out[i] + c.clickL) * c.gain)
-		out[i+1] = bend((out[i+1] + c.clickR) * c.gain)
+		g := makeup * c.gain
+		out[i], out[i+1] = (out[i]+c.clickL)*g, (out[i+1]+c.clickR)*g
+		if i < len(stem)-1 {
+			stem[i], stem[i+1] = stem[i]*g, stem[i+1]*g
+		}
 		c.clickL, c.clickR, c.gain = c.clickL*declick, c.clickR*declick, c.gain+d
 	}
 	c.gain = goal
 	if abs(c.clickL)+abs(c.clickR) < 1e-6 {
 		c.clickL, c.clickR = 0, 0 // no denormal numbers, which are slow
 	}
+	c.limiter.limit(out, stem)
 }
 
-func bend(x float32) float32 {
-	const knee = 0.7
-	a := abs(x)
-	if a <= knee {
-		return x
-	}
-	a = 1 - (1-knee)*(1-knee)/(a-knee+(1-knee))
-	return float32(math.Copysign(float64(a), float64(x)))
-}
-
-func abs(x float32) float32 { return float32(math.Abs(float64(x))) }
+func abs(x float32) float32 { return math.Float32frombits(math.Float32bits(x) &^ (1 << 31)) }

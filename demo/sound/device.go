@@ -10,9 +10,10 @@ import (
 var ErrOpen = errors.New("sound: the mixer has a device already")
 
 // An output is the system's side of a device. Start is called once, when ready is closed and Err is nil, and Stop
-// once after it. r is read only between the two.
+// once after it. r is read only between the two, and Widen is called only there.
 type output interface {
 	Start(r io.Reader)
+	Widen() (Delay, bool)
 	Pause(on bool)
 	Stop()
 	Err() error
@@ -38,7 +39,8 @@ type Device struct {
 }
 
 // Open opens the system's device for m. A missing one is not an error: the Device is then silent, and a line is
-// written to say, unless that is nil, now or in a later Update. Open fails only if m is nil or has a device
+// written to say, unless that is nil, now or in a later Update. If the system takes more at once than the buffers
+// have, they are enlarged in steps, and a line says by how much. Open fails only if m is nil or has a device
 // (ErrOpen). It does not wait for the system.
 func Open(m *Mixer, say io.Writer) (*Device, error) { return open(m, say, openOutput) }
 
@@ -99,6 +101,9 @@ func (d *Device) look() {
 		d.live = true
 		d.out.Start(d.mixer)
 		d.out.Pause(d.away)
+	}
+	if delay, wider := d.out.Widen(); wider && d.say != nil {
+		fmt.Fprintf(d.say, "sound: the system takes much at once: it is heard within %d ms now\n", delay.Sum().Milliseconds())
 	}
 }
 

@@ -5,6 +5,7 @@ package sound
 import (
 	"io"
 	"sync"
+	"time"
 
 	"github.com/ebitengine/oto/v3"
 )
@@ -44,14 +45,25 @@ func openSystem() (output, <-chan struct{}, error) {
 type player struct {
 	ctx    *oto.Context
 	player *oto.Player
+	supply *supply
 	paused bool
 }
 
 func (p *player) Start(r io.Reader) {
 	_ = p.ctx.Resume() // a Stop before may have suspended it
-	p.player = p.ctx.NewPlayer(r)
-	p.player.SetBufferSize(playerBytes)
+	p.supply = newSupply(r, time.Now)
+	p.player = p.ctx.NewPlayer(p.supply)
+	p.player.SetBufferSize(playerFrames * frameBytes)
 	p.player.Play()
+}
+
+// Widen enlarges the player's buffer if it was empty, and returns the delay since then.
+func (p *player) Widen() (Delay, bool) {
+	frames, ok := p.supply.widen()
+	if ok {
+		p.player.SetBufferSize(int(frames) * frameBytes)
+	}
+	return delayOf(frames), ok
 }
 
 // Pause stops the samples at once, and then the device, which may first finish what it has.

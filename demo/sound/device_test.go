@@ -20,6 +20,7 @@ type fake struct {
 	mu              sync.Mutex
 	err             error
 	paused, started bool
+	wider           bool // what the next Widen returns
 	reads           int
 	loud            bool // something but silence was read
 	stop            chan struct{}
@@ -57,8 +58,15 @@ func (f *fake) Start(r io.Reader) {
 
 func (f *fake) Pause(on bool) { f.mu.Lock(); f.paused = on; f.mu.Unlock() }
 func (f *fake) Stop()         { close(f.stop); f.done.Wait() }
-func (f *fake) Err() error    { f.mu.Lock(); defer f.mu.Unlock(); return f.err }
-func (f *fake) lose(e error)  { f.mu.Lock(); f.err = e; f.mu.Unlock() }
+func (f *fake) Widen() (Delay, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	w := f.wider
+	f.wider = false
+	return delayOf(playerMost), w
+}
+func (f *fake) Err() error   { f.mu.Lock(); defer f.mu.Unlock(); return f.err }
+func (f *fake) lose(e error) { f.mu.Lock(); f.err = e; f.mu.Unlock() }
 func (f *fake) seen() (reads int, loud bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -335,5 +343,23 @@ func TestDevice_GameAndCardMeetWithoutHarm(t *testing.T) {
 		if v := &m.core.voices[i]; v.live() && m.slots[v.slot].clip.PCM == nil {
 			t.Errorf("voice %d plays a clip that was freed", i)
 		}
+	}
+}
+
+func TestDevice_SaysThatItsBuffersWereEnlarged(t *testing.T) {
+	m, _ := newMixer(t, Rate, 0.5)
+	f := newFake()
+	f.wider = true
+	var said strings.Builder
+	d, err := open(m, &said, f.find(closed()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		d.Update()
+	}
+	d.Close()
+	if want := "sound: the system takes much at once: it is heard within 223 ms now\n"; said.String() != want {
+		t.Errorf("it says %q; want %q", said.String(), want)
 	}
 }

@@ -79,6 +79,7 @@ func NewMixer() *Mixer {
 	m := &Mixer{chance: 0x9e3779b97f4a7c15}
 	c := &m.core
 	c.master, c.effects, c.music, c.gain, c.hush, c.duck, c.duckGoal = 1, 1, 1, 1, 1, 1, 1
+	c.limiter.gain, c.crowd.gain = 1, 1
 	return m
 }
 
@@ -267,6 +268,22 @@ func (m *Mixer) Read(p []byte) (int, error) {
 		m.run.Unlock()
 	}
 	return done, nil
+}
+
+// Render fills mix with stereo frames, as Read does, and music with the music's share of them: the same gains, without
+// the effects. Both have the same length. It is for measuring, on the goroutine that would call Read.
+func (m *Mixer) Render(mix, music []float32) {
+	m.run.Lock()
+	defer m.run.Unlock()
+	m.core.measured = true
+	for at := 0; at < len(mix)-1; {
+		n := min(block, (len(mix)-at)/2)
+		m.core.obey(&m.q)
+		copy(mix[at:], m.core.render(n, &m.q))
+		copy(music[at:], m.core.stem[:2*n])
+		at += 2 * n
+	}
+	m.core.measured = false
 }
 
 // Close frees all clips. Close the device first: Read must not be running. It may be called twice.

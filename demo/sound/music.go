@@ -12,18 +12,20 @@ type deck struct {
 	heard      [Layers]float32 // gains of the layers as they are
 }
 
-// layerGain is the gain of a layer at a heat. The layers fade in one after the other and stay; only the calm one
-// becomes a little quieter, because it would disturb the last.
+// layerGain is the gain of a layer at a heat. The layers fade in one after the other and stay. Each becomes a little
+// quieter as others come in, so that all are not much louder than one, and the calm one more, because it would disturb
+// the last.
 func layerGain(layer int, heat float32) float32 {
+	full := 1 - 0.25*ease(heat, 0.2, 0.8)
 	switch layer {
 	case 0:
-		return 1 - 0.3*ease(heat, 0.55, 0.9)
+		return full * (1 - 0.3*ease(heat, 0.55, 0.9))
 	case 1:
-		return ease(heat, 0.05, 0.3)
+		return full * ease(heat, 0.05, 0.3)
 	case 2:
-		return ease(heat, 0.3, 0.55)
+		return full * ease(heat, 0.3, 0.55)
 	}
-	return ease(heat, 0.6, 0.85)
+	return full * ease(heat, 0.6, 0.85)
 }
 
 // ease goes from 0 at lo to 1 at hi without a corner.

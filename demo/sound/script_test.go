@@ -2,19 +2,14 @@ package sound
 
 import (
 	"bytes"
-	"encoding/binary"
-	"flag"
 	"io/fs"
 	"math"
-	"os"
 	"testing"
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/memory"
 )
-
-var wav = flag.String("wav", "", "file to write the scripted mix to, for ears: go test ./demo/sound -run Script -wav mix.wav")
 
 // load decodes a file of the game into h and gives it to m.
 func load(t testing.TB, m *Mixer, h memory.Allocator, name string) ClipID {
@@ -66,11 +61,6 @@ func TestScript_TheGameInTwelveSeconds(t *testing.T) {
 		m.Hear(&e, Listener{}, tick)
 		m.SetHeat(float32(s / 7))
 		all = append(all, listen(m, perUpdate)...)
-	}
-	if *wav != "" {
-		if err := os.WriteFile(*wav, mixFile(all), 0o644); err != nil {
-			t.Fatal(err)
-		}
 	}
 	db := func(x float64) float64 { return 20 * math.Log10(x+1e-9) }
 	bent := 0
@@ -130,21 +120,4 @@ func script(e *cue.Events, tick uint64) {
 			e.Sound(c.kind, c.x, 0, 1)
 		}
 	}
-}
-
-// mixFile is a WAV file of 16-bit stereo.
-func mixFile(x [][2]float64) []byte {
-	le := binary.LittleEndian
-	b := append([]byte("RIFF"), le.AppendUint32(nil, uint32(36+4*len(x)))...)
-	b = append(b, "WAVEfmt "...)
-	for _, v := range []uint32{16, 2<<16 | 1, Rate, Rate * 4, 16<<16 | 4} {
-		b = le.AppendUint32(b, v)
-	}
-	b = append(append(b, "data"...), le.AppendUint32(nil, uint32(4*len(x)))...)
-	for _, v := range x {
-		for _, s := range v {
-			b = le.AppendUint16(b, uint16(int16(math.Round(s*32767))))
-		}
-	}
-	return b
 }
