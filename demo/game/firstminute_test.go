@@ -8,11 +8,11 @@ import (
 )
 
 // firsts are the realms that a run can begin with, and how many seeds to play on each.
-func firsts() (realms []string, seeds uint64) {
+func firsts() (realms []string, games uint64) {
 	if testenv.Brief() {
 		return []string{"ember"}, 1
 	}
-	return realm.Names[:], 5
+	return realm.Names[:], max(2, uint64(*seeds))
 }
 
 // close returns how many enemies the player sees on a screen of the logical size.

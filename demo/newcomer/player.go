@@ -1,10 +1,14 @@
 package newcomer
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 const (
 	lookEvery = 1.0 / 20 // seconds between two frames that the player looks at
 	late      = 5        // frames between what it sees and what it does: a quarter of a second
+	shipWidth = 29       // of its picture in units; all lengths are in units of this size
 )
 
 // foes are the names of the pictures that come at the player.
@@ -24,9 +28,8 @@ type Player struct {
 	later [late]Hands
 	n     int
 
-	unit   float32 // pixels of the ship's picture by 25
+	unit   float32 // pixels
 	ship   vec
-	ahead  vec // where the ship will be when the hands move
 	foes   []foe
 	before []foe
 	want   vec // where it wants to fly
@@ -88,15 +91,16 @@ func (p *Player) hold(h *Hands, control string) {
 
 // orient finds the ship and what comes at it.
 func (p *Player) orient(f *Frame) bool {
-	found := false
+	var ship *Sprite // the largest of its pictures: a small one is a sign
 	for i := range f.Sprites {
-		if s := &f.Sprites[i]; s.Name == "player" {
-			p.ship, p.unit, found = vec{s.X, s.Y}, s.W/25, true
+		if s := &f.Sprites[i]; s.Name == "player" && (ship == nil || s.W > ship.W) {
+			ship = s
 		}
 	}
-	if !found {
+	if ship == nil || ship.W < 20 {
 		return false
 	}
+	p.ship, p.unit = vec{ship.X, ship.Y}, ship.W/shipWidth
 	p.before, p.foes = p.foes, p.before[:0]
 	for i := range f.Sprites {
 		s := &f.Sprites[i]
@@ -115,7 +119,7 @@ func (p *Player) orient(f *Frame) bool {
 	return true
 }
 
-// later returns where a foe will be when the hands move.
+// soon returns where a foe will be when the hands move.
 func (e *foe) soon() vec { return e.at.add(e.v.mul(late * lookEvery)) }
 
 // plan decides where to fly: to a hexagon, along an arrow, or to embers that lie near.
@@ -168,13 +172,12 @@ func (p *Player) seal(f *Frame) (best *Ring) {
 	return best
 }
 
-// ember returns the nearest bright small dot.
+// ember returns the nearest of what has been left behind by the fallen: gems, and coins with other pictures.
 func (p *Player) ember(f *Frame) (at vec, ok bool) {
 	nearest := 220 * p.unit
 	for i := range f.Sprites {
 		s := &f.Sprites[i]
-		c := s.Colour
-		if s.Name != "glow" || s.Batch != 0 || s.W < 10.5*p.unit || s.W > 22*p.unit || c.A > 0.1 || c.R+c.G+c.B < 1.4 {
+		if s.Batch != 0 || !strings.HasPrefix(s.Name, "pickup") {
 			continue
 		}
 		if d := p.ship.to(vec{s.X, s.Y}); d < nearest && d > 8*p.unit {

@@ -52,7 +52,9 @@ func (m *Menu) title() {
 	q.Text(m.font, left, top+1.5, scale, m.accent().Fade(k), name)
 	q.Text(m.font, left, top-1, scale, m.bright().Fade(k), name)
 	m.layers(left, top, w, k)
-	m.q.TextCentre(m.font, Width/2, top+132, 1, soft.Fade(k), summary)
+	wide := render.Width(summary, 1)
+	m.q.Rect(Width/2-wide/2-8, top+127, wide+16, 20, night.Fade(0.6*k))
+	m.q.TextCentre(m.font, Width/2, top+129, 1, m.bright().Fade(k), summary)
 	m.embers()
 }
 

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"flag"
 	"image"
 	"testing"
 	"time"
@@ -87,6 +88,7 @@ func (b *sitting) look() {
 	v.above(vp, false)
 	e.look(&v.quads)
 	v.begin(game.Signs, vp.View())
+	v.ship(vp)
 	v.hud()
 	v.menu()
 	e.look(&v.quads)
@@ -173,13 +175,60 @@ func (b *sitting) play(ticks uint64, done func(*game.Game) bool) bool {
 
 const minute = 60 * 60
 
+// newcomers is how many of them play: bash .ci/nightly balance has twenty.
+var newcomers = flag.Int("newcomers", 0, "have so many newcomers play three minutes of the first run; 0: until one of three breaks a seal")
+
 func TestNewcomer_BreaksASealWithinThreeMinutes(t *testing.T) {
 	testenv.Long(t)
-	const runs = 20
-	for seed := range uint64(runs) {
-		b := sit(t, seed+1, "ember")
-		ok := b.play(3*minute, func(g *game.Game) bool { return g.Broken > 0 || g.Phase == game.Over })
+	runs, enough := 3, 1
+	if *newcomers > 0 {
+		runs, enough = *newcomers, (*newcomers*3+3)/4
+	}
+	broke := 0
+	for seed := 1; seed <= runs && (*newcomers > 0 || broke == 0); seed++ {
+		b := sit(t, uint64(seed), "ember")
+		b.play(3*minute, func(g *game.Game) bool { return g.Broken > 0 || g.Phase == game.Over })
 		g := b.v.s.Game
-		t.Logf("seed %d: %v: %d s, hull %d, %d broken, %d kills, first gift at %d s, gifts %v", seed+1, ok && g.Broken > 0, g.Ticks/60, g.Player.Hull, g.Broken, g.Kills, b.first/60, g.Gifts)
+		if g.Broken > 0 {
+			broke++
+		}
+		t.Logf("seed %d: %d s, hull %d, %d seals broken, %d kills, the first gift after %d s", seed, g.Ticks/60, g.Player.Hull, g.Broken, g.Kills, b.first/60)
+	}
+	if broke < enough {
+		t.Errorf("%d of %d break a seal", broke, runs)
+	}
+}
+
+// Without the lines, the arrow or any text a newcomer fights at most, and does not find a seal in a time in which others
+// do.
+func TestNewcomer_NeedsTheLinesAndTheArrow(t *testing.T) {
+	testenv.Long(t)
+	for name, set := range map[string]func(*sitting){
+		"the lines": func(b *sitting) { b.v.Teach(false) },
+		"the arrow": func(b *sitting) { b.blind = func(f *newcomer.Frame) { f.Triangles = nil } },
+	} {
+		b := sit(t, 1, "ember")
+		set(b)
+		b.play(80*60, func(g *game.Game) bool { return g.Broken > 0 || g.Phase == game.Over })
+		if g := b.v.s.Game; g.Broken > 0 || g.Kills == 0 {
+			t.Errorf("without %s: %d seals are broken after %d s, %d kills", name, g.Broken, g.Ticks/60, g.Kills)
+		}
+	}
+}
+
+// The first seconds: a newcomer finds PLAY, reads how to fly and fire, fells scouts, and takes a gift. One who cannot read
+// does nothing.
+func TestNewcomer_ReadsItsWayToTheFirstGift(t *testing.T) {
+	const first = 8 * 60
+	b := sit(t, 1, "ember")
+	took := func(g *game.Game) bool { return b.first > 0 && !g.Offered }
+	if g := b.v.s.Game; !b.play(first, took) {
+		t.Errorf("%d kills and %d embers after %d s", g.Kills, g.Embers, g.Ticks/60)
+	}
+	b = sit(t, 1, "ember")
+	b.sh.Step(shell.Nav{Select: true})
+	b.blind = func(f *newcomer.Frame) { f.Texts = nil }
+	if g := b.v.s.Game; b.play(first, took) || g.Kills > 0 {
+		t.Errorf("without a text: %d kills", g.Kills)
 	}
 }
