@@ -22,6 +22,7 @@ var poses = map[string][]shell.Nav{
 	"gifts":    {{Select: true}},
 	"over":     {{Select: true}},
 	"ending":   {{Select: true}},
+	"legend":   {{Up: true}, {Up: true}, {Select: true}},
 	"runs":     {{Down: true}, {Select: true}},
 	"warden":   {}, // the game plays itself to the first that it meets, see hurry
 }

@@ -74,6 +74,7 @@ const (
 	idHints
 	idKeys
 	idBack
+	idLegend
 	idDefaults
 	idGift          // and two more
 	idKey  = id(32) // and one for each action
@@ -88,16 +89,18 @@ func (s *Shell) build() {
 		s.add(idPlay, Button, "PLAY", "")
 		s.add(idTable, Button, "BEST RUNS", "")
 		s.add(idSetup, Button, "SETTINGS", "")
+		s.add(idLegend, Button, "LEGEND", "")
 		if !s.cfg.NoQuit {
 			s.add(idQuit, Button, "QUIT", "")
 		}
-		s.column(208, 24, 180)
+		s.column(204, 22, 180)
 	case Paused:
 		s.add(idResume, Button, "GO ON", "")
 		s.add(idSetup, Button, "SETTINGS", "")
 		if !s.settings.Hints {
 			s.add(idShow, Button, "SHOW HINTS", "")
 		}
+		s.add(idLegend, Button, "LEGEND", "")
 		s.add(idAgain, Button, "START AGAIN", "")
 		s.add(idLeave, Button, "LEAVE", "")
 		s.column(168, 26, 180)
@@ -114,9 +117,9 @@ func (s *Shell) build() {
 		s.add(idTable, Button, "BEST RUNS", "")
 		s.add(idLeave, Button, "TITLE", "")
 		s.column(266, 24, 180)
-	case Table:
+	case Table, Legend:
 		s.add(idBack, Button, "BACK", "")
-		s.column(312, 24, 180)
+		s.column(318, 22, 180)
 	}
 	s.pick(s.selected)
 }

@@ -14,6 +14,7 @@ const (
 	Ending // the game is won
 	Over   // the game is lost
 	Table  // the best runs
+	Legend // what is on the screen
 )
 
 // Command is what the caller must do after a Step.
@@ -94,6 +95,7 @@ type Shell struct {
 	under  Screen // that Paused lies over
 	setup  Screen // from which Setup was opened
 	table  Screen // from which Table was opened
+	legend Screen // from which Legend was opened
 	age    int    // frames on this screen
 
 	items    []Item
@@ -147,7 +149,7 @@ func (s *Shell) Running() bool {
 	switch s.screen {
 	case Title, Playing:
 		return true
-	case Setup, Table:
+	case Setup, Table, Legend:
 		return s.behind() == Title
 	case Keys:
 		return s.setup == Title
@@ -155,10 +157,13 @@ func (s *Shell) Running() bool {
 	return false
 }
 
-// behind returns the screen that Setup or Table was opened from.
+// behind returns the screen that Setup, Table or Legend was opened from.
 func (s *Shell) behind() Screen {
-	if s.screen == Table {
+	switch s.screen {
+	case Table:
 		return s.table
+	case Legend:
+		return s.legend
 	}
 	return s.setup
 }

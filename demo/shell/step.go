@@ -93,7 +93,7 @@ func (s *Shell) menu(n *Nav) Command {
 // way returns the item that leads back from the screen; title and gifts have none.
 func (s *Shell) way() id {
 	switch s.screen {
-	case Setup, Keys, Table:
+	case Setup, Keys, Table, Legend:
 		return idBack
 	case Ending, Over:
 		return idLeave
@@ -215,6 +215,9 @@ func (s *Shell) act(i id) Command {
 	case idTable:
 		s.table = s.screen
 		s.show(Table)
+	case idLegend:
+		s.legend = s.screen
+		s.show(Legend)
 	case idSetup:
 		s.setup = s.screen
 		s.show(Setup)
@@ -246,6 +249,8 @@ func (s *Shell) leave() {
 	case Setup:
 		s.save()
 		s.back(s.setup, idSetup)
+	case Legend:
+		s.back(s.legend, idLegend)
 	case Table:
 		s.back(s.table, idTable)
 		s.age = settle // it was there before

@@ -11,14 +11,11 @@ func (v *View) seals() {
 	g := v.s.Game
 	for i := range g.Seals {
 		s := &g.Seals[i]
-		c := v.pal[3].Mix(white, s.Flash)
 		if s.Broken {
 			v.quads.Ring(s.P[0], s.P[1], game.SealRadius, 2, 0, 6, v.pal[1])
 			continue
 		}
-		v.quads.Sprite(v.atlas.Soft(), s.P[0], s.P[1], 110, 110, 0, v.pal[2].Light(0.5+0.4*s.Flash))
-		v.quads.Ring(s.P[0], s.P[1], game.SealRadius, 4, v.time*0.6, 6, c)
-		v.quads.Ring(s.P[0], s.P[1], game.SealRadius*0.6*float32(s.HP)/float32(g.SealMost()), 3, -v.time, 6, v.pal[4])
+		v.seal(s.P, float32(s.HP)/float32(g.SealMost()), s.Flash)
 	}
 	if at, radius := g.Ripple(); radius > 0 {
 		v.quads.Ring(at[0], at[1], radius, 6, 0, 48, v.pal[4].Light(0.8))
@@ -27,6 +24,13 @@ func (v *View) seals() {
 	if at := g.Realm.Place(realm.Heart); g.Broken == realm.Seals && !g.Woken {
 		v.quads.Ring(at[0], at[1], 48, 3, v.time, 6, v.pal[4])
 	}
+}
+
+// seal draws a seal that holds: the inner ring is what is left of it.
+func (v *View) seal(p vec, left, flash float32) {
+	v.quads.Sprite(v.atlas.Soft(), p[0], p[1], 110, 110, 0, v.pal[2].Light(0.5+0.4*flash))
+	v.quads.Ring(p[0], p[1], game.SealRadius, 4, v.time*0.6, 6, v.pal[3].Mix(white, flash))
+	v.quads.Ring(p[0], p[1], game.SealRadius*0.6*left, 3, -v.time, 6, v.pal[4])
 }
 
 func (v *View) embers() {
@@ -56,9 +60,13 @@ func (v *View) mines() {
 		if m.Wait > 0 {
 			c = c.Shade(0.5)
 		}
-		v.quads.Ring(m.P[0], m.P[1], 6, 4, v.time*3, 5, night.Fade(0.7))
-		v.quads.Ring(m.P[0], m.P[1], 6, 2, v.time*3, 5, c)
+		v.mine(m.P, c)
 	}
+}
+
+func (v *View) mine(p vec, c render.Color) {
+	v.quads.Ring(p[0], p[1], 6, 4, v.time*3, 5, night.Fade(0.7))
+	v.quads.Ring(p[0], p[1], 6, 2, v.time*3, 5, c)
 }
 
 // arms are what gifts have brought: sparks in orbit, lightning, the beam.

@@ -25,7 +25,7 @@ var emberPalette = [5]render.Color{render.RGB(0x0a0607), render.RGB(0x4a1218), r
 // Attach makes Draw show the menus of source over the game. Both arguments are kept.
 func (v *View) Attach(source MenuSource, b *render.Bindings) {
 	v.Menu = NewMenu(v.font, source, b)
-	v.Menu.Palette = emberPalette
+	v.Menu.Palette, v.Menu.legend = emberPalette, v.legend
 }
 
 // Comfort applies the settings of the picture: shaking, flashing, palette and bloom. It does not keep s.

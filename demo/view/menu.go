@@ -38,6 +38,8 @@ type Menu struct {
 	left  bool // another screen than the title was drawn
 	text  []byte
 	hints hints
+
+	legend func(w, top, bottom float32) // draws what is on the screen during play; nil without a view
 }
 
 // NewMenu returns a menu that writes with f. It keeps its arguments.
@@ -79,6 +81,12 @@ func (m *Menu) Draw(q *render.Quads) {
 		m.ending("COOLED DOWN")
 	case shell.Table:
 		m.table()
+	case shell.Legend:
+		m.dim(0.9)
+		m.heading("LEGEND", 2)
+		if items := m.Source.Items(); m.legend != nil && len(items) > 0 {
+			m.legend(Width, 44, items[0].Box.Y-4)
+		}
 	}
 	items := m.Source.Items()
 	for i := range items {

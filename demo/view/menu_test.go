@@ -60,6 +60,11 @@ var screens = map[shell.Screen]func(*shell.Shell){
 	shell.Gifts:   func(s *shell.Shell) { play(s); s.Offer(gifts) },
 	shell.Ending:  func(s *shell.Shell) { play(s); s.End(shell.Result{Run: shell.Run{Score: 1234567, Won: true}}) },
 	shell.Over:    func(s *shell.Shell) { play(s); s.End(shell.Result{Run: shell.Run{Score: 12}}) },
+	shell.Legend: func(s *shell.Shell) {
+		s.Step(shell.Nav{Up: true})
+		s.Step(shell.Nav{Up: true})
+		s.Step(shell.Nav{Select: true})
+	},
 	shell.Table: func(s *shell.Shell) {
 		for i := range shell.BestRuns {
 			play(s)

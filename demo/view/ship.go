@@ -103,21 +103,26 @@ func (v *View) craft(at, aim vec, r, crowd, thick float32, rim render.Color) {
 	}
 }
 
-// pips draws the hull as an arc below the ship, one mark for each point. The last points blink.
+// pips draws the hull below the ship. The last points blink.
 func (v *View) pips(at vec, r, beat float32) {
 	p := &v.s.Game.Player
-	const wide, gap = 5.5, 1.8
-	turn := (wide + gap) / r
 	full := v.ours().Mix(white, 0.35)
 	if p.Hull <= hullLow {
 		full = white.Fade(0.6 + 0.4*beat)
 	}
-	for i := range p.Most {
-		a := 1.5707963 - (float32(i)-float32(p.Most-1)/2)*turn
+	v.arc(at, r, p.Most, p.Hull, full)
+}
+
+// arc draws so many marks on an arc below a point, and the last of them as lost.
+func (v *View) arc(at vec, r float32, most, left int, full render.Color) {
+	const wide, gap = 5.5, 1.8
+	turn := (wide + gap) / r
+	for i := range most {
+		a := 1.5707963 - (float32(i)-float32(most-1)/2)*turn
 		along, out := vec{engine.Sin(a), -engine.Cos(a)}.Mul(wide/2), vec{engine.Cos(a), engine.Sin(a)}.Mul(r)
 		from, to := at.Add(out).Sub(along), at.Add(out).Add(along)
 		c := full
-		if i >= p.Hull {
+		if i >= left {
 			c = dim.Shade(0.5)
 		}
 		v.quads.Line(from[0], from[1], to[0], to[1], 6.5, night.Fade(0.85))

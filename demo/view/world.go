@@ -277,7 +277,11 @@ func (v *View) portal() {
 		grow = 1
 	}
 	size := 74 * grow * (1 + 0.04*engine.Sin(v.time*5))
-	p := g.PortalAt
+	v.gate(g.PortalAt, size)
+}
+
+// gate draws a portal.
+func (v *View) gate(p vec, size float32) {
 	v.quads.Sprite(v.atlas.Soft(), p[0], p[1], size*2.6, size*2.6, 0, v.pal[3].Light(0.5))
 	v.quads.Sprite(v.region(v.ids.portal, v.atlas.Soft()), p[0], p[1], size, size, v.time*2.4, v.pal[4])
 }
