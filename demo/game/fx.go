@@ -108,7 +108,7 @@ func (f *fx) palette(m *manifest.File) {
 		lookDebris: {Name: "debris", Region: RegionDebris, Drag: 1.6, Bounce: 0.6, Angle: full, Spin: particles.Range{Min: -9, Max: 9}, Vary: 0.4,
 			Ramp: ramp(particles.Stop{At: 0, Color: cover(hot, 1)}, particles.Stop{At: 0.3, Color: cover(main, 1)}, particles.Stop{At: 0.8, Color: cover(deep, 0.9)}, particles.Stop{At: 1, Color: cover(deep, 0)})},
 		lookExhaust: {Name: "exhaust", Region: RegionSoft, Additive: true, Drag: 4, Size: fade,
-			Ramp: ramp(particles.Stop{At: 0, Color: tone(core, 0.8)}, particles.Stop{At: 0.3, Color: tone(hot, 0.6)}, particles.Stop{At: 1, Color: tone(main, 0)})},
+			Ramp: ramp(particles.Stop{At: 0, Color: tone(Ours, 1)}, particles.Stop{At: 0.3, Color: tone(Ours, 0.6)}, particles.Stop{At: 1, Color: tone(Ours, 0)})},
 		lookOmen: {Name: "omen", Region: RegionSpark, Additive: true, Stretch: 0.05, Size: fade,
 			Ramp: ramp(particles.Stop{At: 0, Color: tone(main, 0)}, particles.Stop{At: 0.5, Color: tone(main, 0.8)}, particles.Stop{At: 1, Color: tone(core, 0.9)})},
 		lookCool: {Name: "cool", Region: RegionSoft, Additive: true, Drag: 1.5, Size: fade, Vary: 0.3,
@@ -123,6 +123,9 @@ func (f *fx) palette(m *manifest.File) {
 	f.ambient = particles.Emitter{Kind: f.kinds[lookEmber], Rate: m.Ambient.Rate, Shape: particles.Disc, Radius: 400, Speed: particles.Range{Min: 2, Max: 16}, Spread: turn,
 		Life: particles.Range{Min: 3, Max: 7}, Size: particles.Range{Min: 1.5, Max: 4}}
 }
+
+// Ours is the colour of the ship and of all that belongs to the player. No horde and no ground of a realm has its hue.
+var Ours = realm.Color{R: 0x8a, G: 0x9f, B: 0xff}
 
 const turn = 6.2831855
 

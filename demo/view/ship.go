@@ -6,19 +6,16 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// The colour of the ship and of all that belongs to the player. No horde and no ground of a realm has its hue. The
-// palette for colour-blind players has a blue horde and needs another one.
-var (
-	oursColor = render.RGB(0x8a9fff)
-	oursClear = render.RGB(0xff86cc)
-)
+// oursClear stands for game.Ours in the palette for colour-blind players, which has a blue horde.
+var oursClear = render.RGB(0xff86cc)
 
 // ours returns the colour of the player's side.
 func (v *View) ours() render.Color {
 	if v.comfort.clear {
 		return oursClear
 	}
-	return oursColor
+	c := game.Ours.Vec4()
+	return render.Color{R: c[0], G: c[1], B: c[2], A: 1}
 }
 
 const (
