@@ -19,7 +19,7 @@
 //
 //	the game           -seed -level -autopilot -tour -heat -enemies -particles -assets -config
 //	the window         -size -overlay -screenshot -capture -screen
-//	without a window   -headless -ticks -paced -fast -progress -wav
+//	without a window   -headless -ticks -paced -fast -progress -synctest -wav
 //	what is written    -hash -stats -every -trace -profile -books
 //	memory             -mem -budget -guard -resident -slow
 //	compare            -compare -rounds -svg
@@ -55,6 +55,13 @@
 //	a file of a realm, or raw      8
 //
 // Two tests check these numbers.
+//
+// # States
+//
+// With -synctest N the game is saved, plays N ticks, is loaded and plays these ticks again, until -ticks are compared.
+// After each load and after each tick the hash must be the same. If it is not, the program prints the first
+// difference by tier, entity and field, and exits with 1. At the end of a realm a state cannot be loaded: these ticks
+// are counted, and played once. The streamer goes on meanwhile.
 //
 // # What lies where
 //

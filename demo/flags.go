@@ -63,6 +63,7 @@ type options struct {
 	paced      bool        // sixty ticks a second without a window, too
 	compare    bool        // play in each store in turn
 	rounds     int         // of -compare
+	distance   int         // of -synctest: ticks between save and load; 0: none
 	bound      bool        // the game's thread to a processor
 	svg        string      // the picture of -compare
 	marked     marking     // by the collector, when the session began
@@ -278,6 +279,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.paced, "paced", false, "without a window: sixty ticks a second, as a window has them")
 	f.BoolVar(&o.compare, "compare", false, "play -ticks (default 3600) at -heat (default 10) in each -mem in rotation, tiers twice, and print medians, spreads and what is a tie")
 	f.IntVar(&o.rounds, "rounds", 4, "with -compare: `N` rounds of the four runs, 1 to 99, of which the median counts")
+	f.IntVar(&o.distance, "synctest", 0, "without a window: save, play `N` ticks, load, play them again and compare, 1 to 60; -ticks in all")
 	f.StringVar(&o.svg, "svg", "", "with -compare: draw its table as `FILE`.svg")
 	f.Int64Var(&o.wantEvery, "every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
 	f.BoolVar(&o.progress, "progress", false, "without a window: a line every five seconds, also where stderr is no terminal")
@@ -340,7 +342,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 	case o.stats != "" && o.stats != "-" && !slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(o.stats))):
 		return fmt.Sprintf("-stats %s: the name must end in .json or .csv", o.stats)
 	}
-	if problem := o.checkMemory(given, browser); problem != "" {
+	if problem := cmp.Or(o.checkMemory(given, browser), o.badSynctest(given)); problem != "" {
 		return problem
 	}
 	if ticks = o.wantTicks; ticks > 0 {

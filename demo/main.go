@@ -84,6 +84,9 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 	if o.compare {
 		return o.comparison(stdout)
 	}
+	if o.distance > 0 {
+		return o.synctest(stdout)
+	}
 	if !o.headless {
 		if err := render.Probe(); err != nil {
 			if o.screenshot != "" || o.capture != "" {

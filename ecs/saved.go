@@ -85,7 +85,12 @@ func (x *entityIndex) saveState(c *save.Coder) {
 		}
 		x.mem.SaveState(c)
 	}
-	n, size, known := int(c.Word(uint64(len(x.recs)))), int(c.Word(uint64(cap(x.recs)))), c.Count(x.known())
+	known := 0
+	if c.Saving() { // otherwise the end of the records may be decommitted
+		known = x.known()
+	}
+	n, size := int(c.Word(uint64(len(x.recs)))), int(c.Word(uint64(cap(x.recs))))
+	known = c.Count(known)
 	if c.Failed() {
 		return
 	}

@@ -265,3 +265,20 @@ func TestSet_DiffNamesTheEntityAndTheField(t *testing.T) {
 		t.Errorf("Diff: %s, %v, %v; want the Y of %v", d, differ, err, changed)
 	}
 }
+
+func TestWorld_IndexThatGrewSinceIsLoaded(t *testing.T) {
+	x := newSavedWorld(t, nil)
+	x.program(50)
+	slot := x.save()
+	hash := x.w.Hash(0)
+	for range 3 {
+		for range 15_000 {
+			if _, err := x.w.NewEntity(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if x.load(slot); x.w.Hash(0) != hash {
+			t.Fatalf("the hash is %x, was %x", x.w.Hash(0), hash)
+		}
+	}
+}

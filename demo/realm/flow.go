@@ -56,6 +56,9 @@ type Flow struct {
 	ended chan struct{}
 	tick  uint64
 	lanes [Lanes]lane
+
+	results [Lanes]result // that Rest has taken from done before they are due
+	early   int           // of these
 }
 
 // A lane is one of the fields, and what is on its way to take its place.
@@ -166,7 +169,7 @@ func (f *Flow) lend(l *lane, r *Realm, h Hunt, node int32) error {
 
 // take waits for the worker and puts its field in the place of the last one.
 func (f *Flow) take(l *lane) error {
-	res := <-f.done
+	res := f.next()
 	l.due, l.crowd = 0, 0
 	if res.err != nil {
 		return res.err

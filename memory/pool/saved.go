@@ -2,6 +2,7 @@ package pool
 
 import (
 	"fmt"
+	"reflect"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -22,10 +23,7 @@ func (p *Pool[T]) SaveState(c *save.Coder) {
 	c.Same("the size of an object", uint64(stride[T]()))
 	p.mem.SaveState(c)
 	p.saveSlots(c)
-	if c.BeginContent() {
-		p.saveContent(c, p.base, stride[T](), p.ready())
-		c.EndContent()
-	}
+	saveRows[T](c, &p.slots, "slot", p.base, p.ready())
 }
 
 // SaveState saves the pool as [Pool.SaveState] does.
@@ -41,11 +39,8 @@ func (p *Split[Hot, Cold]) SaveState(c *save.Coder) {
 	p.hot.SaveState(c)
 	p.cold.SaveState(c)
 	p.saveSlots(c)
-	if c.BeginContent() {
-		p.saveContent(c, p.hotBase, stride[Hot](), uint(p.hot.Committed()/stride[Hot]()))
-		p.saveContent(c, p.coldBase, stride[Cold](), uint(p.cold.Committed()/stride[Cold]()))
-		c.EndContent()
-	}
+	saveRows[Hot](c, &p.slots, "hot slot", p.hotBase, uint(p.hot.Committed()/stride[Hot]()))
+	saveRows[Cold](c, &p.slots, "cold slot", p.coldBase, uint(p.cold.Committed()/stride[Cold]()))
 }
 
 // saveSlots visits the metadata. The key is not part of it: it belongs to the pool, and not to its state.
@@ -96,15 +91,15 @@ func (s *slots) lengthen(n uint) {
 	s.live = extend(s.live, uintptr(n+63)>>6)
 }
 
-// saveContent visits the slots of size bytes at base, of which ready are committed: the live ones, or in debug builds all
-// that may contain poison.
-func (s *slots) saveContent(c *save.Coder, base unsafe.Pointer, size uintptr, ready uint) {
+// saveRows visits the slots at base, of which ready are committed: the live ones, or in debug builds all that may contain
+// poison.
+func saveRows[T any](c *save.Coder, s *slots, name string, base unsafe.Pointer, ready uint) {
 	if invariant.Debug {
 		n := c.Count(int(max(s.opened, min(s.soiled, ready))))
-		c.Raw(base, uintptr(n)*size)
+		c.Rows(name, reflect.TypeFor[T](), base, stride[T](), n)
 		return
 	}
-	c.Bits(base, size, s.live, s.opened)
+	c.Slots(name, reflect.TypeFor[T](), base, stride[T](), s.live, s.opened)
 }
 
 // SaveState saves the live slots and the order of the vacant ones.

@@ -317,10 +317,34 @@ func (c *Coder) EndContent() {
 	}
 }
 
-// Bits visits rows of size bytes at base: those whose bit is set in bits, below end. Rows in a row are one copy. If
-// more than half of the rows up to the last are visited, all of them are, unless the bytes shall be canonical.
-func (c *Coder) Bits(base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
-	runs(bits, end, !c.canonical, func(first, n uint) {
-		c.Raw(unsafe.Add(base, uintptr(first)*size), uintptr(n)*size)
-	})
+// Slots visits slots of size bytes at base, of values of type t, which may be nil: those whose bit is set in bits, below
+// end. Neighbours are one copy. If more than half of the slots up to the last are visited, all of them are, unless the
+// bytes shall be canonical. For [Metadata] it visits none.
+func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
+	if c.bare && !invariant.Debug {
+		return
+	}
+	if c.Saving() {
+		runs(bits, end, !c.canonical, func(first, n uint) {
+			c.Word(uint64(first))
+			c.Word(uint64(n))
+			c.Rows("", nil, unsafe.Add(base, uintptr(first)*size), size, int(n))
+		})
+		c.Word(0)
+		c.Word(0)
+		return
+	}
+	for c.err == nil {
+		first, n := uint(c.Word(0)), c.Count(0)
+		if n == 0 {
+			return
+		}
+		if first > end && c.Loading() {
+			c.Differs("slot %d of %d", first, end)
+			return
+		}
+		c.EnterAt(name, int(first))
+		c.Rows("", t, unsafe.Add(base, uintptr(first)*size), size, n)
+		c.Leave()
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/save"
@@ -18,6 +19,9 @@ type Saved struct {
 	// Workers are the workers whose heaps are saved with the tier Inbox. Nil means all. A worker whose blocks do not
 	// influence the simulation, such as one that streams pictures, should be left out: it need not rest.
 	Workers []int
+	// Scratch reports whether the contents of a live block of the tier Large are not part of the state, although the
+	// block is. Nil means that all contents are saved. See tlsf.Heap.SaveStateExcept.
+	Scratch func(p unsafe.Pointer) bool
 }
 
 // A managerState is a Saved with its manager.
@@ -25,6 +29,7 @@ type managerState struct {
 	m       *Manager
 	tiers   [Count]bool
 	workers []int
+	scratch func(p unsafe.Pointer) bool
 }
 
 // State returns a State of the manager, for a save.Set. Save and load it outside of frames, within the level in which it
@@ -35,7 +40,7 @@ type managerState struct {
 // If a frame or a task is open, the error of the Set wraps save.ErrBusy. If the level has ended, or a pool was
 // registered since, it wraps save.ErrLayout. If cfg names no tier or no worker, State panics with a *memory.Misuse.
 func (m *Manager) State(cfg Saved) save.State {
-	s := &managerState{m: m, workers: slices.Clone(cfg.Workers)}
+	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
 		s.tiers[t] = cfg.Tiers == nil && t != Frame
 	}
@@ -117,9 +122,13 @@ func (s *managerState) SaveState(c *save.Coder) {
 		c.Enter(Tier(t).String())
 		save.Var(c, &m.atLevel[t])
 		save.Var(c, &m.atFrame[t])
-		if Tier(t) == Inbox {
+		switch Tier(t) {
+		case Inbox:
 			s.saveWorkers(c)
-		} else {
+		case Large:
+			m.large.heap.SaveStateExcept(c, s.scratch)
+			m.large.saveNotes(c)
+		default:
 			state.saveState(c)
 		}
 		c.Leave()
@@ -162,8 +171,7 @@ func (s *slabTier) saveState(c *save.Coder) {
 	save.Var(c, &s.idle)
 }
 
-func (s *largeTier) saveState(c *save.Coder) {
-	s.heap.SaveState(c)
+func (s *largeTier) saveNotes(c *save.Coder) {
 	s.notes.saveState(c)
 	save.Var(c, &s.idle)
 }

@@ -138,7 +138,7 @@ type state interface {
 	// reset frees the level's blocks, after the end of all tiers. It runs no callbacks.
 	reset()
 
-	// saveState visits what the tier consists of. The tier of the workers has saveWorkers instead.
+	// saveState visits what the tier consists of. managerState visits Inbox and Large itself.
 	saveState(c *save.Coder)
 
 	// close adds what the tier does at a stage of Close. It may be repeated.

@@ -11,7 +11,12 @@ import (
 // SaveState saves the live blocks and all that decides where the next block lies: the order of the free lists, the
 // blocks that wait, and the age of blocks. Committed memory that is free is not saved, except in debug builds, where it
 // contains a pattern. A pool that was added after the state was saved is an error that wraps save.ErrLayout.
-func (h *Heap) SaveState(c *save.Coder) {
+func (h *Heap) SaveState(c *save.Coder) { h.SaveStateExcept(c, nil) }
+
+// SaveStateExcept is [Heap.SaveState] without the contents of the live blocks for which the function scratch returns
+// true. When the state is loaded, such a block is live, and has the bytes that lie there then. Scratch must not use the
+// heap. A nil scratch means that all contents are saved.
+func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) bool) {
 	if h.closed {
 		c.Fail(memory.ErrClosed)
 		return
@@ -45,7 +50,11 @@ func (h *Heap) SaveState(c *save.Coder) {
 		save.Lives(c, &h.lives[k])
 	}
 	if c.BeginContent() {
-		h.saveContent(c)
+		if invariant.Debug {
+			h.saveAll(c)
+		} else {
+			h.saveContent(c, scratch)
+		}
 		c.EndContent()
 	}
 }
@@ -121,15 +130,36 @@ func (h *Heap) saveHoles(c *save.Coder, k int) {
 }
 
 // saveContent visits the requested bytes of the live blocks.
-func (h *Heap) saveContent(c *save.Coder) {
+func (h *Heap) saveContent(c *save.Coder, scratch func(p unsafe.Pointer) bool) {
 	for i := anchors; i < len(h.blocks); i++ {
 		x := &h.blocks[i]
-		n := uintptr(x.req)
-		if invariant.Debug {
-			n = h.grain.Bytes(x.size)
+		if x.state != live {
+			continue
 		}
-		if x.state == live || invariant.Debug && (x.state == free || x.state == waiting) {
-			c.Raw(unsafe.Add(h.pools[x.pool&(maxPools-1)].base, h.grain.Bytes(x.off)), n)
+		p := unsafe.Add(h.pools[x.pool&(maxPools-1)].base, h.grain.Bytes(x.off))
+		if scratch == nil || !c.Flag(scratch(p)) {
+			c.Raw(p, uintptr(x.req))
+		}
+	}
+}
+
+// saveAll visits all that is committed, because free memory contains poison. Each pool is a list of runs, each after its
+// place.
+func (h *Heap) saveAll(c *save.Coder) {
+	for k := range h.poolCount {
+		mem := &h.pools[k].mem
+		for off := uintptr(0); ; {
+			from, to := mem.NextHole(off)
+			for from == off && off < to { // the run begins behind the hole
+				off = to
+				from, to = mem.NextHole(off)
+			}
+			at, n := uintptr(c.Word(uint64(off))), uintptr(c.Word(uint64(from-off)))
+			if n == 0 || c.Failed() {
+				break
+			}
+			c.Raw(unsafe.Add(mem.Base(), at), n)
+			off = to
 		}
 	}
 }

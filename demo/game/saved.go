@@ -1,0 +1,129 @@
+package game
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// AddTo adds the state of the game to a Set: the tiers that rules use, the world, the particles, and what lies outside of
+// tiers. The level, the frame and the static tier are no state: no rule changes the level, and each tick makes the
+// others for itself. The soot stays as it is: only pictures show it. Of the workers, only that of the fields belongs to the game.
+//
+// The game must have its memory from the tiers, without a guard. Otherwise the error wraps memory.ErrConfig.
+func (g *Game) AddTo(set *save.Set) error {
+	s, c := &g.store, &g.cast
+	if !s.tiers() || s.guard != nil {
+		return fmt.Errorf("game: only a game whose blocks come from the tiers, without a guard, can be saved: %w", memory.ErrConfig)
+	}
+	saved := tiers.Saved{Tiers: []tiers.Tier{tiers.Slab, tiers.Large, tiers.Pools}, Scratch: g.isSoot}
+	if k := s.m.Workers() - 1; k >= 0 {
+		saved.Tiers, saved.Workers = append(saved.Tiers, tiers.Inbox), []int{k}
+	}
+	errs := []error{
+		set.Add("memory", s.m.State(saved)),
+		set.Add("columns", save.Metadata(c.chunks)),
+		set.Add("world", c.world),
+		set.Add("particles", g.fx.sys),
+	}
+	if g.popups.texts != nil {
+		errs = append(errs, set.Add("texts", g.popups.texts))
+	}
+	return errors.Join(append(errs, set.Add("game", g))...)
+}
+
+// isSoot reports whether p is the block of the soot: several MiB that no rule reads.
+func (g *Game) isSoot(p unsafe.Pointer) bool {
+	return p != nil && p == unsafe.Pointer(unsafe.SliceData(g.soot.Cells))
+}
+
+// restLimit is how long Rest waits for the worker: a field takes milliseconds.
+const restLimit = 10 * time.Second
+
+// Rest waits until the worker of the fields is idle, and frees blocks that are in flight. Call it outside of frames,
+// before the game is saved or loaded.
+func (g *Game) Rest() error {
+	if g.horde.flow == nil {
+		return nil
+	}
+	g.horde.flow.Rest()
+	return g.store.m.Rest(restLimit, g.store.m.Workers()-1)
+}
+
+var stateType = reflect.TypeFor[State]()
+
+// SaveState visits what lies outside of tiers, and where the lists lie in them.
+func (g *Game) SaveState(c *save.Coder) {
+	base := g.store.m.Base()
+	c.Rows("state", stateType, unsafe.Pointer(&g.State), stateType.Size(), 1)
+	save.Var(c, &g.fx.ambient)
+	save.List(c, &g.cast.wishes)
+	c.Enter("trails")
+	saveSlots(c, &g.cast.ribbons.slots)
+	c.Leave()
+	c.Enter("marks")
+	saveSlots(c, &g.cast.marks.slots)
+	c.Leave()
+	c.Enter("popups")
+	save.List(c, &g.popups.all)
+	c.Leave()
+	g.arms.saveState(c, base)
+	c.Enter("scorch")
+	for i := range g.scorch.all {
+		if p := (*[scorchBytes]uint8)(c.Pointer(unsafe.Pointer(g.scorch.all[i]), base)); c.Loading() {
+			g.scorch.all[i] = p
+		}
+	}
+	c.Leave()
+	saveSlice(c, &g.soot.Cells, base)
+	save.Num(c, &g.soot.Side)
+	save.Num(c, &g.soot.Unit)
+	if g.horde.flow != nil {
+		c.Enter("fields")
+		g.horde.flow.SaveState(c, base)
+		c.Leave()
+	}
+	if c.Loading() {
+		g.sight.seen = nil // it lies in a frame that was not saved
+	}
+}
+
+func saveSlots[T any](c *save.Coder, s *slots[T]) {
+	save.List(c, &s.all)
+	save.List(c, &s.free)
+	save.Num(c, &s.live)
+}
+
+func (a *arms) saveState(c *save.Coder, base unsafe.Pointer) {
+	c.Enter("mines")
+	saveSlice(c, &a.mines.v, base)
+	c.Leave()
+	c.Enter("fires")
+	saveSlice(c, &a.fires.v, base)
+	c.Leave()
+	for i := range a.bolts {
+		c.EnterAt("bolt", i)
+		saveSlice(c, &a.bolts[i].Nodes.v, base)
+		save.Var(c, &a.bolts[i].Life)
+		c.Leave()
+	}
+}
+
+// saveSlice visits a slice whose array is a block in the memory that begins at base.
+func saveSlice[T any](c *save.Coder, s *[]T, base unsafe.Pointer) {
+	p := c.Pointer(unsafe.Pointer(unsafe.SliceData(*s)), base)
+	n, most := int(c.Word(uint64(len(*s)))), int(c.Word(uint64(cap(*s))))
+	switch {
+	case !c.Loading():
+	case p == nil:
+		*s = nil
+	default:
+		*s = unsafe.Slice((*T)(p), most)[:n]
+	}
+}

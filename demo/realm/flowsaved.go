@@ -1,0 +1,76 @@
+package realm
+
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/save"
+)
+
+// Rest waits until the worker has done what it was asked for, and takes the results out of the channel. They are used in
+// the tick in which they are due, as ever. Until the next Update the worker is idle.
+func (f *Flow) Rest() {
+	due := 0
+	for k := range f.lanes {
+		if f.lanes[k].due != 0 {
+			due++
+		}
+	}
+	for f.early < due {
+		f.results[f.early] = <-f.done
+		f.early++
+	}
+}
+
+// next returns the result that was asked for first.
+func (f *Flow) next() result {
+	if f.early == 0 {
+		return <-f.done
+	}
+	res := f.results[0]
+	f.early--
+	copy(f.results[:], f.results[1:])
+	return res
+}
+
+// SaveState saves the fields and the results that are not due yet. Their tiles lie in the memory that begins at base,
+// which the Set must save before. Call Rest before.
+func (f *Flow) SaveState(c *save.Coder, base unsafe.Pointer) {
+	if len(f.done) > 0 || len(f.ask) > 0 {
+		c.Busy("the worker of the fields has results")
+		return
+	}
+	save.Num(c, &f.tick)
+	save.Num(c, &f.early)
+	for k := range f.lanes {
+		l := &f.lanes[k]
+		c.EnterAt("lane", k)
+		save.Bool(c, &l.there)
+		save.Num(c, &l.due)
+		save.Num(c, &l.asked)
+		save.Num(c, &l.next)
+		save.Num(c, &l.crowd)
+		l.field.saveState(c, base)
+		c.Leave()
+	}
+	for k := range f.results {
+		r := &f.results[k]
+		if failed := c.Flag(r.err != nil); c.Loading() {
+			if r.err = nil; failed {
+				r.err = errSearch
+			}
+		}
+		r.field.saveState(c, base)
+	}
+}
+
+func (f *Field) saveState(c *save.Coder, base unsafe.Pointer) {
+	save.Num(c, &f.X0)
+	save.Num(c, &f.Y0)
+	save.Num(c, &f.Node)
+	save.Num(c, &f.Sum)
+	for i := range f.tiles {
+		if p := (*tile)(c.Pointer(unsafe.Pointer(f.tiles[i]), base)); c.Loading() {
+			f.tiles[i] = p
+		}
+	}
+}

@@ -1,0 +1,53 @@
+package session
+
+import (
+	"fmt"
+
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// States returns a sealed Set of the game's state. The streamer, pictures, sound, settings and statistics are not in it.
+func (s *Session) States() (*save.Set, error) {
+	set := new(save.Set)
+	if err := s.Game.AddTo(set); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	if err := set.Seal(); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	return set, nil
+}
+
+// Rest ends the frame, and waits until the workers of the simulation are idle. The streamer's workers go on. Call Rest
+// before a state is saved or loaded.
+func (s *Session) Rest() error {
+	if err := s.EndFrame(); err != nil {
+		return err
+	}
+	return s.Game.Rest()
+}
+
+// Synctest plays the given number of ticks on autopilot while it saves and loads: see engine.Synctest. A realm must be
+// playing. Ticks at the end of a realm cannot be loaded, and count as skipped.
+func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
+	set, err := s.States()
+	if err != nil {
+		return engine.Synced{}, err
+	}
+	return engine.Synctest(engine.Sync{
+		Set: set, Ticks: ticks, Distance: distance,
+		Hash: s.Game.Hash, Rest: s.Rest, Check: s.Check,
+		Step: s.stepOnce,
+	})
+}
+
+// stepOnce plays frames until a tick of the game has passed.
+func (s *Session) stepOnce() error {
+	for tick := s.Game.Ticks; s.Game.Ticks == tick; {
+		if err := s.Frame(engine.Input{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

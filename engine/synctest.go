@@ -1,0 +1,187 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// Sync configures [Synctest].
+type Sync struct {
+	// Set is the state of the game, sealed.
+	Set *save.Set
+	// Step plays one tick. Its input must follow from the state, or from the number of the tick in the state.
+	Step func() error
+	// Hash returns a number that is equal for equal states. It should cover every field, also of data that was forgotten
+	// in the Set: what only the Set covers is restored, and its loss is not detected.
+	Hash func() uint64
+	// Rest is called before each save and load. It waits for workers, for example by tiers.Manager.Rest. It may be nil.
+	Rest func() error
+	// Ticks is how many ticks of the game are tested.
+	Ticks int
+	// Distance is how many ticks lie between save and load. 0 means 1.
+	Distance int
+	// Check, if it is not nil, is called after each load.
+	Check func() error
+}
+
+// Synced is what [Synctest] has done.
+type Synced struct {
+	Ticks   int // that were played twice
+	Loads   int
+	Skipped int // ticks that were played once: a part of the Set has changed its layout, as at the end of a level
+	Bytes   int // of the largest state
+}
+
+// A Desync is the error of [Synctest] for a state that is not the same the second time.
+type Desync struct {
+	Tick       int             // of the test, from 1; 0: already after the load
+	Difference save.Difference // the first difference that the Set has; empty if it has none
+	Differ     bool            // the Set has a difference; otherwise only Hash has
+	Err        error           // of Check
+}
+
+// Error names the tick and the difference.
+func (d *Desync) Error() string {
+	when := fmt.Sprintf("tick %d", d.Tick)
+	switch {
+	case d.Err != nil:
+		return fmt.Sprintf("engine: synctest: after the load in %s: %v", when, d.Err)
+	case d.Differ:
+		return fmt.Sprintf("engine: synctest: %s: %s", when, d.Difference)
+	}
+	return fmt.Sprintf("engine: synctest: %s: the hash differs, but no part of the Set: it lacks data that the hash covers", when)
+}
+
+// Unwrap returns Err.
+func (d *Desync) Unwrap() error { return d.Err }
+
+// Synctest tests that a game can be saved and loaded. It saves, plays Distance ticks, loads, and plays the same ticks
+// again; then it goes on from there. The hashes must be equal after the load and after every tick. If they are not, the error
+// is a *[Desync], which names the first difference by part, table, entity and field. Other errors are those of the
+// functions and of the Set.
+//
+// Synctest plays each tick twice, and saves it once. It keeps Distance states. The game must not be drawn meanwhile.
+func Synctest(cfg Sync) (Synced, error) {
+	s := syncer{Sync: cfg}
+	s.Distance = max(s.Distance, 1)
+	s.first = make([]*save.Slot, s.Distance)
+	s.hashes = make([]uint64, s.Distance)
+	for s.done.Ticks+s.done.Skipped < s.Ticks {
+		if err := s.window(min(s.Distance, s.Ticks-s.done.Ticks-s.done.Skipped)); err != nil {
+			return s.done, err
+		}
+	}
+	return s.done, nil
+}
+
+// A syncer is a Synctest under way.
+type syncer struct {
+	Sync
+	done   Synced
+	start  *save.Slot   // of the window
+	first  []*save.Slot // the states after each tick of the window
+	hashes []uint64
+	second *save.Slot
+}
+
+// window tests the next n ticks.
+func (s *syncer) window(n int) error {
+	if err := s.save(&s.start, false); err != nil {
+		return err
+	}
+	before := s.Hash()
+	for i := range n {
+		if err := s.step(); err != nil {
+			return err
+		}
+		s.hashes[i] = s.Hash()
+		if err := s.save(&s.first[i], true); err != nil {
+			return err
+		}
+	}
+	if err := s.rest(); err != nil {
+		return err
+	}
+	if err := s.Set.Load(s.start); errors.Is(err, save.ErrLayout) {
+		s.done.Skipped += n
+		return nil
+	} else if err != nil {
+		return err
+	}
+	s.done.Loads++
+	if s.Check != nil {
+		if err := s.Check(); err != nil {
+			return &Desync{Tick: s.at(0), Err: err}
+		}
+	}
+	if s.Hash() != before {
+		return &Desync{Tick: s.at(0)}
+	}
+	for i := range n {
+		if err := s.step(); err != nil {
+			return err
+		}
+		if s.Hash() != s.hashes[i] {
+			return s.desync(i)
+		}
+	}
+	s.done.Ticks += n
+	return nil
+}
+
+// at returns the number of the tick i ticks after the beginning of the window.
+func (s *syncer) at(i int) int { return s.done.Ticks + s.done.Skipped + i }
+
+func (s *syncer) step() error {
+	if err := s.Step(); err != nil {
+		return fmt.Errorf("engine: synctest: tick %d: %w", s.at(1), err)
+	}
+	return s.rest()
+}
+
+func (s *syncer) rest() error {
+	if s.Rest == nil {
+		return nil
+	}
+	return s.Rest()
+}
+
+// save saves into a slot that is made longer if necessary.
+func (s *syncer) save(slot **save.Slot, canonical bool) error {
+	if err := s.rest(); err != nil {
+		return err
+	}
+	if *slot == nil {
+		*slot = s.slot(0, canonical)
+	}
+	err := s.Set.Save(*slot)
+	if short := (*memory.Exhausted)(nil); errors.As(err, &short) && short.Op == "save: slot" {
+		*slot = s.slot(int(short.Need)+int(short.Need)/4, canonical)
+		err = s.Set.Save(*slot)
+	}
+	s.done.Bytes = max(s.done.Bytes, len((*slot).Bytes()))
+	return err
+}
+
+func (s *syncer) slot(bytes int, canonical bool) *save.Slot {
+	if canonical {
+		return s.Set.NewCanonical(bytes)
+	}
+	return s.Set.NewSlot(bytes)
+}
+
+// desync names the difference after tick i of the window.
+func (s *syncer) desync(i int) error {
+	d := &Desync{Tick: s.at(i + 1)}
+	if err := s.save(&s.second, true); err != nil {
+		return errors.Join(d, err)
+	}
+	var err error
+	if d.Difference, d.Differ, err = s.Set.Diff(s.first[i], s.second); err != nil {
+		return errors.Join(d, err)
+	}
+	return d
+}

@@ -1,0 +1,145 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/save"
+)
+
+type bug struct{ X, Y, Speed float32 }
+
+// A toy is a game with a pool, random numbers, a list and a score. The faults that are set are the mistakes of a
+// careless programmer.
+type toy struct {
+	bugs    *pool.Pool[bug]
+	rng     engine.Rand
+	score   int
+	trail   []int
+	outside int // not in the Set
+	shared  []int
+	fault   string
+	clock   int // a wall clock
+}
+
+func (g *toy) step() error {
+	g.clock++
+	if _, v, err := g.bugs.New(); err == nil {
+		v.X, v.Speed = g.rng.Float32(), g.rng.Float32()
+	}
+	for h, b := range g.bugs.All() {
+		if b.X += b.Speed; b.X > 9 {
+			g.bugs.Free(h)
+			g.score++
+		}
+	}
+	g.trail = append(g.trail, g.score)
+	if len(g.trail) > 20 {
+		g.trail = g.trail[:5]
+	}
+	switch g.fault {
+	case "forgotten variable":
+		g.outside++
+		for _, b := range g.bugs.All() {
+			b.Y = float32(g.outside)
+		}
+	case "wall clock":
+		g.score += g.clock
+	case "shared slice":
+		g.shared = append(g.shared, 1)
+		g.trail[0] = len(g.shared)
+	case "hash only":
+		g.outside++
+	}
+	return nil
+}
+
+func (g *toy) hash() uint64 {
+	var h engine.Hasher
+	g.rng.Hash(&h)
+	h.Int(g.score)
+	for _, n := range g.trail {
+		h.Int(n)
+	}
+	for _, b := range g.bugs.All() {
+		h.Float32(b.X)
+		h.Float32(b.Y)
+	}
+	if g.fault == "hash only" {
+		h.Int(g.outside)
+	}
+	return h.Sum()
+}
+
+func newToy(t *testing.T, fault string) (*toy, engine.Sync) {
+	t.Helper()
+	bugs, err := pool.New[bug](nil, pool.Config{Capacity: 500, Name: "bugs"})
+	g := &toy{bugs: bugs, rng: engine.NewRand(1, 1), fault: fault}
+	set := new(save.Set)
+	err = errors.Join(err, set.Add("bugs", bugs), save.Value(set, "score", &g.score), save.Slice(set, "trail", &g.trail))
+	if fault != "forgotten generator" {
+		err = errors.Join(err, set.Add("random numbers", &g.rng))
+	}
+	if err = errors.Join(err, set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = bugs.Close() })
+	return g, engine.Sync{Set: set, Step: g.step, Hash: g.hash, Check: bugs.Check, Ticks: 60, Distance: 4}
+}
+
+func TestSynctest_PassesAGameThatIsSavedWhole(t *testing.T) {
+	for _, distance := range []int{0, 1, 2, 7, 8, 100} {
+		_, cfg := newToy(t, "")
+		cfg.Distance = distance
+		done, err := engine.Synctest(cfg)
+		if d := max(distance, 1); err != nil || done.Ticks != 60 || done.Loads != (60+d-1)/d || done.Skipped != 0 || done.Bytes == 0 {
+			t.Errorf("distance %d: %+v, %v", distance, done, err)
+		}
+	}
+}
+
+func TestSynctest_NamesWhatIsForgotten(t *testing.T) {
+	for fault, want := range map[string]string{
+		"forgotten variable":  ".Y: 1, and 5",
+		"forgotten generator": "tick 0: the hash differs, but no part of the Set",
+		"wall clock":          "tick 1: score: ",
+		"shared slice":        "tick 1: trail: ",
+		"hash only":           "tick 0: the hash differs, but no part of the Set",
+	} {
+		_, cfg := newToy(t, fault)
+		_, err := engine.Synctest(cfg)
+		var d *engine.Desync
+		if !errors.As(err, &d) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", fault, err, want)
+		}
+	}
+}
+
+func TestSynctest_ReturnsTheErrorsOfTheGame(t *testing.T) {
+	broken := errors.New("broken")
+	for what, change := range map[string]func(*engine.Sync){
+		"step":  func(c *engine.Sync) { c.Step = func() error { return broken } },
+		"rest":  func(c *engine.Sync) { c.Rest = func() error { return broken } },
+		"check": func(c *engine.Sync) { c.Check = func() error { return broken } },
+	} {
+		_, cfg := newToy(t, "")
+		change(&cfg)
+		if _, err := engine.Synctest(cfg); !errors.Is(err, broken) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	_, cfg := newToy(t, "")
+	level := uint64(0)
+	set := new(save.Set)
+	if err := errors.Join(set.AddFunc("level", func(c *save.Coder) { c.Same("the level", level) }), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Set, cfg.Check = set, nil
+	cfg.Step = func() error { level++; return nil }
+	if done, err := engine.Synctest(cfg); err != nil || done.Skipped != 60 || done.Ticks != 0 {
+		t.Errorf("levels that end: %+v, %v", done, err)
+	}
+}
