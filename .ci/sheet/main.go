@@ -70,15 +70,19 @@ func run(out, only string, stdout io.Writer) error {
 	for _, s := range sizes {
 		var files []string
 		for _, p := range shots(screens) {
-			if !strings.Contains(p.name, only) {
+			name := s.size + "-" + p.name
+			if !strings.Contains(name, only) {
 				continue
 			}
-			file := filepath.Join(out, s.size+"-"+p.name+".png")
+			file := filepath.Join(out, name+".png")
 			if err := take(demo, s.size, file, p); err != nil {
 				errs = append(errs, err)
 				continue
 			}
 			files = append(files, file)
+		}
+		if len(files) == 0 {
+			continue
 		}
 		sheet := filepath.Join(out, s.size+".png")
 		if err := layOut(sheet, files, s.cols); err != nil {

@@ -21,9 +21,11 @@ type breed struct {
 	crowd  crowding
 	boss   bool // larger than the grid's cells, and nothing but fire ends it
 
-	trail  int     // points of the longest that one of them has; 0 is none
-	keen   bool    // the trail grows in each tick, not in every fourth
-	wide   bool    // it, or its trail, is seen from further away
+	trail  int    // points of the longest that one of them has; 0 is none
+	keen   bool   // the trail grows in each tick, not in every fourth
+	wide   bool   // it, or its trail, is seen from further away
+	text   string // what it does, in a few words
+	look   Look
 	core   int     // of the palette, its core's colour
 	glare  float32 // how far a hit whitens it
 	guards int     // in a seal's garrison every so many is of this kind; 0 is none
@@ -39,6 +41,15 @@ type breed struct {
 	fear, reach float32
 
 	spawns []spawn // its lines of the table, see spawnTable
+}
+
+// A Look is how a kind differs from the others in brightness and motion, and not in its outline, which is its picture.
+// The body's colour lies between two of the palette.
+type Look struct {
+	From, To    int
+	Mix         float32
+	Glow, Wide  float32 // the halo: its light, and its size in sizes of the picture
+	Swell, Beat float32 // how much it grows and shrinks, and how fast, in radians a second
 }
 
 // A crowding is what somebody does of whom the others push.
@@ -97,6 +108,12 @@ func CoreOf(k realm.Enemy) int { return breeds[k].core }
 
 // GlareOf returns how far a hit whitens an enemy, 0 to 1: who is hit all the time must keep its colour.
 func GlareOf(k realm.Enemy) float32 { return breeds[k].glare }
+
+// LookOf returns how a kind looks.
+func LookOf(k realm.Enemy) Look { return breeds[k].look }
+
+// TextOf returns what a kind does, in a few words.
+func TextOf(k realm.Enemy) string { return breeds[k].text }
 
 // guardOf returns the kind of a garrison's i-th: of those whose turn it is, the rarest.
 func guardOf(i int) realm.Enemy {

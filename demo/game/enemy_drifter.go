@@ -4,6 +4,7 @@ import "github.com/strata-go/strata/demo/realm"
 
 func init() {
 	register(realm.Drifter, breed{
+		text: "follows you", look: Look{From: 2, To: 2, Glow: 0.32, Wide: 2.2, Swell: 0.07, Beat: 3.5},
 		radius: 9, size: 26, hp: 2, score: 50, speed: 62, damage: 1, worth: 1,
 		move: (*walk).drift, trail: 10, guards: 1, drops: 0.03, core: 3, glare: 1, fear: 2.2, reach: 150, kick: 0.05, shake: 0.8,
 		spawns: []spawn{

@@ -7,6 +7,7 @@ import (
 
 func init() {
 	register(realm.Lancer, breed{
+		text: "aims, then charges", look: Look{From: 3, To: 4, Mix: 0.25, Glow: 0.3, Wide: 2},
 		radius: 10, size: 31, hp: 4, score: 120, speed: 85, damage: 1, worth: 3,
 		move: (*walk).lance, crowd: aims, trail: 32, keen: true, wide: true, guards: 4, drops: 0.12, core: 4, glare: 1, fear: 2.2, reach: 150,
 		kick: 0.05, freeze: 1, shake: 3,

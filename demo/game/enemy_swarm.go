@@ -4,6 +4,7 @@ import "github.com/strata-go/strata/demo/realm"
 
 func init() {
 	register(realm.Swarm, breed{
+		text: "many, weak and fast", look: Look{From: 2, To: 1, Mix: 0.3, Glow: 0.2, Wide: 2, Swell: 0.16, Beat: 31},
 		radius: 6, size: 15, hp: 1, score: 15, speed: 104, damage: 1, worth: 1,
 		move: (*walk).swarm, trail: 6, drops: 0.006, core: 3, glare: 1, fear: 2.2, reach: 150, kick: 0.05, faint: true,
 		spawns: []spawn{

@@ -126,15 +126,15 @@ func (f *flat) bodies(v *View) {
 			cores[k] = v.atlas.Lookup(v.ids.core[k])
 		}
 	}
-	var wears [realm.EnemyKinds]wear
+	var looks [realm.EnemyKinds]game.Look
 	var tint, halo [realm.EnemyKinds]render.Color
-	for k := range wears {
-		wears[k] = wearOf(realm.Enemy(k))
-		tint[k], halo[k] = v.pal[wears[k].from].Mix(v.pal[wears[k].to], wears[k].mix), v.pal[2].Light(wears[k].glow)
+	for k := range looks {
+		looks[k] = game.LookOf(realm.Enemy(k))
+		tint[k], halo[k] = v.pal[looks[k].From].Mix(v.pal[looks[k].To], looks[k].Mix), v.pal[2].Light(looks[k].Glow)
 	}
 	for i := range f.seen {
 		e := &f.seen[i]
-		p, size, flash, w := e.P, game.SizeOf(e.Kind), min(1, e.Flash), &wears[e.Kind]
+		p, size, flash, w := e.P, game.SizeOf(e.Kind), min(1, e.Flash), &looks[e.Kind]
 		if e.Kind == realm.Warden {
 			flash *= 0.35
 		}
@@ -151,14 +151,14 @@ func (f *flat) bodies(v *View) {
 		if e.Burning {
 			q.Sprite(soft, p[0], p[1], size*2, size*2, 0, v.pal[3].Light(0.6))
 		}
-		q.Sprite(soft, p[0], p[1], size*w.wide, size*w.wide, 0, halo[e.Kind])
+		q.Sprite(soft, p[0], p[1], size*w.Wide, size*w.Wide, 0, halo[e.Kind])
 		if e.Elite {
 			q.Ring(p[0], p[1], size*0.74, 4.5, -v.time*1.7, 3, night.Fade(0.8))
 			q.Ring(p[0], p[1], size*0.74, 2.2, -v.time*1.7, 3, v.pal[4])
 		}
 		high := size
-		if w.swell > 0 {
-			high *= 1 + w.swell*engine.Sin(v.time*w.beat+float32(e.Phase))
+		if w.Swell > 0 {
+			high *= 1 + w.Swell*engine.Sin(v.time*w.Beat+float32(e.Phase))
 		}
 		q.Sprite(body[e.Kind], p[0], p[1], size, high, e.Angle, c)
 		if lit[e.Kind] {

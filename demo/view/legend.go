@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strings"
+
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/render"
@@ -32,17 +34,13 @@ var legendParts = [...]struct {
 		{"ARROW", "to the next goal", 0.9, func(v *View) { v.chevron(vec{-3, 0}, vec{1, 0}, 0, v.pal[4]) }},
 		{"PORTAL", "to the next realm", 0.24, func(v *View) { v.gate(vec{}, 74) }},
 	}},
-	{"THE HORDE", []legendRow{
-		{"DRIFTER", "follows you", 0.8, func(v *View) { v.specimen(game.Seen{Kind: realm.Drifter}) }},
-		{"SWARM", "many, weak and fast", 1, func(v *View) { v.specimen(game.Seen{Kind: realm.Swarm}) }},
-		{"LANCER", "aims, then charges", 0.75, func(v *View) { v.specimen(game.Seen{Kind: realm.Lancer}) }},
-		{"WARDEN", "guards the heart", 0.3, func(v *View) { v.specimen(game.Seen{Kind: realm.Warden}) }},
+	{"THE HORDE", append(kindRows(), []legendRow{
 		{"TRIANGLE", "elite: more embers", 0.5, func(v *View) { v.specimen(game.Seen{Kind: realm.Drifter, Elite: true}) }},
 		{"RING", "a shield: breaks first", 0.6, func(v *View) { v.specimen(game.Seen{Kind: realm.Drifter, Shielded: true}) }},
 		{"HOSTILE SHOT", "", 1, func(v *View) { f := v.fire(); v.shot(&f, vec{}, vec{1, 0}, true) }},
 		{"CLOSING RING", "one appears", 0.9, func(v *View) { v.quads.Ring(0, 0, 10, 2, v.time*3, 6, v.pal[3].Light(0.75)) }},
 		{"LINE", "a lancer charges here", 1, func(v *View) { v.quads.Line(-10, 0, 10, 0, 1.5, v.pal[4].Light(0.5)) }},
-	}},
+	}...)},
 	{"ON THE SCREEN", []legendRow{
 		{"HULL", "at none the run ends", 1, func(v *View) {
 			v.quads.Sprite(v.region(v.ids.player, v.atlas.Soft()), 0, 0, 16, 16, -1.5707963, white.Mix(v.ours(), 0.3))
@@ -65,6 +63,16 @@ var legendParts = [...]struct {
 			}
 		}},
 	}},
+}
+
+// kindRows explains each kind of enemy.
+func kindRows() (rows []legendRow) {
+	for k := range realm.EnemyKinds {
+		kind := realm.Enemy(k)
+		rows = append(rows, legendRow{strings.ToUpper(kind.String()), game.TextOf(kind), 22 / max(game.SizeOf(kind), 22),
+			func(v *View) { v.specimen(game.Seen{Kind: kind}) }})
+	}
+	return rows
 }
 
 // specimen draws an enemy that looks to the right.

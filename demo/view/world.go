@@ -130,36 +130,14 @@ func (v *View) dress() dress {
 		if d.cored[k] = v.atlas.Loaded(v.ids.core[k]); d.cored[k] {
 			d.core[k] = v.atlas.Lookup(v.ids.core[k])
 		}
-		w := wearOf(kind)
-		d.tint[k] = v.pal[w.from].Mix(v.pal[w.to], w.mix)
-		d.halo[k], d.wide[k] = v.pal[2].Light(w.glow), w.wide
+		w := game.LookOf(kind)
+		d.tint[k] = v.pal[w.From].Mix(v.pal[w.To], w.Mix)
+		d.halo[k], d.wide[k] = v.pal[2].Light(w.Glow), w.Wide
 		if !v.comfort.calm {
-			d.swell[k], d.beat[k] = w.swell, w.beat
+			d.swell[k], d.beat[k] = w.Swell, w.Beat
 		}
 	}
 	return d
-}
-
-// A wear is how a kind of enemy differs from the others in brightness and motion. Its picture is its outline.
-type wear struct {
-	from, to    int // colours of the palette between which the body lies
-	mix         float32
-	glow, wide  float32 // the halo
-	swell, beat float32
-}
-
-// wearOf returns the wear of a kind: swarms are dark and flutter, drifters breathe, lancers are bright and steady. A
-// new kind looks like a drifter.
-func wearOf(k realm.Enemy) wear {
-	switch k {
-	case realm.Swarm:
-		return wear{from: 2, to: 1, mix: 0.3, glow: 0.2, wide: 2, swell: 0.16, beat: 31}
-	case realm.Lancer:
-		return wear{from: 3, to: 4, mix: 0.25, glow: 0.3, wide: 2}
-	case realm.Warden:
-		return wear{from: 2, to: 2, glow: 0.4, wide: 2.2}
-	}
-	return wear{from: 2, to: 2, glow: 0.32, wide: 2.2, swell: 0.07, beat: 3.5}
 }
 
 func (v *View) enemy(e *game.Seen, d *dress) {
