@@ -44,7 +44,7 @@ type Bag struct {
 	Offered bool
 }
 
-const firstNeed = 5 // embers for the first gift: those of the scouts
+const firstNeed = 4 // embers for the first gift: those of the scouts
 
 func (b *Bag) restart() { *b = Bag{Need: firstNeed, Offer: b.Offer} }
 
