@@ -74,13 +74,7 @@ func (g *Game) SaveState(c *save.Coder) {
 	save.List(c, &g.popups.all)
 	c.Leave()
 	g.arms.saveState(c, base)
-	c.Enter("scorch")
-	for i := range g.scorch.all {
-		if p := (*[scorchBytes]uint8)(c.Pointer(unsafe.Pointer(g.scorch.all[i]), base)); c.Loading() {
-			g.scorch.all[i] = p
-		}
-	}
-	c.Leave()
+	g.scorch.saveState(c, base)
 	saveSlice(c, &g.soot.Cells, base)
 	save.Num(c, &g.soot.Side)
 	save.Num(c, &g.soot.Unit)
@@ -91,6 +85,32 @@ func (g *Game) SaveState(c *save.Coder) {
 	}
 	if c.Loading() {
 		g.sight.seen = nil // it lies in a frame that was not saved
+	}
+}
+
+// saveState visits the sectors that are burnt, each with its number.
+func (s *scorches) saveState(c *save.Coder, base unsafe.Pointer) {
+	c.Enter("scorch")
+	defer c.Leave()
+	n := 0
+	for _, block := range s.all {
+		if block != nil {
+			n++
+		}
+	}
+	n = c.Count(n)
+	if c.Loading() {
+		clear(s.all[:])
+	}
+	for i, k := 0, 0; k < n && i < len(s.all); i++ {
+		if c.Saving() && s.all[i] == nil {
+			continue
+		}
+		k++
+		at := c.Word(uint64(i)) % uint64(len(s.all))
+		if p := (*[scorchBytes]uint8)(c.Pointer(unsafe.Pointer(s.all[at]), base)); c.Loading() {
+			s.all[at] = p
+		}
 	}
 }
 

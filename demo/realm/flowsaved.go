@@ -40,7 +40,6 @@ func (f *Flow) SaveState(c *save.Coder, base unsafe.Pointer) {
 		return
 	}
 	save.Num(c, &f.tick)
-	save.Num(c, &f.early)
 	for k := range f.lanes {
 		l := &f.lanes[k]
 		c.EnterAt("lane", k)
@@ -52,7 +51,8 @@ func (f *Flow) SaveState(c *save.Coder, base unsafe.Pointer) {
 		l.field.saveState(c, base)
 		c.Leave()
 	}
-	for k := range f.results {
+	early := c.Count(f.early)
+	for k := range min(early, Lanes) {
 		r := &f.results[k]
 		if failed := c.Flag(r.err != nil); c.Loading() {
 			if r.err = nil; failed {
@@ -60,6 +60,9 @@ func (f *Flow) SaveState(c *save.Coder, base unsafe.Pointer) {
 			}
 		}
 		r.field.saveState(c, base)
+	}
+	if c.Loading() {
+		f.early = early
 	}
 }
 

@@ -124,22 +124,24 @@ func (c *Coder) Leave() { c.depth-- }
 
 // Word visits a number. It returns v in the passes that save, and the number that was saved in all others.
 func (c *Coder) Word(v uint64) uint64 {
-	if c.err != nil || !c.fits(8) {
+	at := c.at
+	switch {
+	case c.pass == measuring:
+		c.at = at + 8
+		return v
+	case c.err != nil || uint(at)+8 > uint(len(c.buf)):
+		c.fits(8)
 		return 0
 	}
-	b := c.at
-	c.at += 8
-	switch c.pass {
-	case measuring:
-	case saving:
-		binary.LittleEndian.PutUint64(c.buf[b:], v)
-	default:
-		v = binary.LittleEndian.Uint64(c.buf[b:])
-		if c.pass == scanning {
-			c.piece("", nil, b, 8, 1)
-		}
+	c.at = at + 8
+	if c.pass == saving {
+		binary.LittleEndian.PutUint64(c.buf[at:], v)
+		return v
 	}
-	return v
+	if c.pass == scanning {
+		c.piece("", nil, at, 8, 1)
+	}
+	return binary.LittleEndian.Uint64(c.buf[at:])
 }
 
 // Count is [Coder.Word] for the number of things that follow, each at least one byte. A number that exceeds the bytes
@@ -240,7 +242,7 @@ func padded(n uintptr) int { return int((n + 7) &^ 7) }
 // fits reports whether n bytes are left, padded. Otherwise the State visits more than it was measured to have, or than
 // was saved.
 func (c *Coder) fits(n uintptr) bool {
-	if c.pass == measuring || n <= uintptr(len(c.buf)-c.at)&^7 {
+	if n <= uintptr(len(c.buf)-c.at)&^7 {
 		return true
 	}
 	c.Differs("%d bytes are needed, the state has %d left", n, len(c.buf)-c.at)
