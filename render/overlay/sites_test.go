@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -22,14 +23,11 @@ func TestHeap_NamesWhoAllocates(t *testing.T) {
 	defer func() { hogged = nil }()
 	before := g.o.Meter().Snapshot().Go.Cycles
 	g.press(-10)
-	for range 1000 { // the profile is read on another goroutine
+	testenv.Until(t, "another goroutine reads the profile", time.Millisecond, func() bool {
 		g.run(0.3, nil)
-		if g.o.sites.wait(); strings.Contains(g.read(), "overlay.hog") {
-			break
-		}
-	}
-	g.want("overlay.hog")
-	g.want("64.0 MiB")
+		text := g.read()
+		return strings.Contains(text, "overlay.hog") && strings.Contains(text, "64.0 MiB")
+	})
 	g.want("who allocates, as of 0 s ago")
 	if now := g.o.Meter().Snapshot().Go.Cycles; now < before+2 {
 		t.Errorf("%d collections, %d before", now, before)
