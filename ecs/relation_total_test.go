@@ -60,7 +60,7 @@ func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
 		lists = append(lists, w.store.tablesOf(l))
 	}
 	tables := w.store.tables
-	if n := memtest.EveryNthBit(t, testenv.Step(4), w.Check, &tables, &edges, &kins, &lists, &w.store.relating, &w.store.epoch, &w.store.nextSince); n.Integers < 300 || n.Named < n.Flipped/2 { // generations, sweeps and credit may be any
+	if n := memtest.EveryNthBit(t, testenv.Step(12), w.Check, &tables, &edges, &kins, &lists, &w.store.relating, &w.store.epoch, &w.store.nextSince); n.Integers < 300 || n.Named < n.Flipped/2 { // generations, sweeps and credit may be any
 		t.Errorf("%+v", n)
 	}
 	f := NewFilter1[position](w).To(child.ID(), ps[0])

@@ -78,7 +78,7 @@ func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
 			rows = append(rows, w.store.entitiesFrom(t.chunks[i].number<<rowBits, t.rowsIn(i)))
 		}
 	}
-	n := memtest.EveryNthBit(t, testenv.Step(4), w.Check, w, &edges, &rows)
+	n := memtest.EveryNthBit(t, testenv.Step(12), w.Check, w, &edges, &rows)
 	if n.Integers < 300 || n.Named < n.Flipped*3/4 { // generations of vacant slots are anybody's guess
 		t.Errorf("%+v", n)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/abtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A load is the same crowd three times: as the game has it, once more, and flat. All of it is within the
@@ -264,9 +265,13 @@ func (l *load) round() (sides []abtest.Side) {
 }
 
 func TestFlat_IsTheSameGameToTheLastBit(t *testing.T) {
+	rounds, fallen := 6, 100
+	if testenv.Brief() {
+		rounds, fallen = 3, 50
+	}
 	l := newLoad(t, 3000, 800)
 	kills := l.flat.g.Kills
-	for range 6 {
+	for range rounds {
 		l.find(t)
 		for _, s := range l.round() {
 			s.Run()
@@ -274,7 +279,7 @@ func TestFlat_IsTheSameGameToTheLastBit(t *testing.T) {
 		l.differ(t, l.games[0].Game)
 		l.differ(t, l.games[1].Game)
 	}
-	if n := l.flat.g.Kills - kills; n < 100 {
+	if n := l.flat.g.Kills - kills; n < fallen {
 		t.Errorf("only %d have fallen", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/demo/goheap"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -36,10 +37,13 @@ func TestGame_ReliefAndLevelEndFreeTheChunks(t *testing.T) {
 	if st := h.cast.world.Stats(); st.SpareChunks != 0 || h.Hash() != before || h.cast.chunks.Stats().InUse >= held.InUse {
 		t.Errorf("%+v; %d bytes of chunks after %d", st, h.cast.chunks.Stats().InUse, held.InUse)
 	}
-	h.play(t, 1200-h.Ticks)
-	if x := h.Hash(); x != golden {
-		t.Errorf("hash %#x: the simulation noticed", x)
+	if !testenv.Brief() { // the hash that is compared is that after 1,200 ticks
+		h.play(t, 1200-h.Ticks)
+		if x := h.Hash(); x != golden {
+			t.Errorf("hash %#x: the simulation noticed", x)
+		}
 	}
+	h.play(t, 1)
 	h.check(t)
 	if leaks := h.end(t); leaks.Any() {
 		t.Errorf("%+v", leaks)

@@ -73,7 +73,7 @@ var subjects = map[string]memtest.Subject{
 }
 
 func TestConformance(t *testing.T) {
-	memtest.Each(t, testenv.Some(subjects, "TLSF/quarantine", "Bare/quarantine"), memtest.Run)
+	memtest.Each(t, testenv.Some(subjects, "TLSF/quarantine"), memtest.Run)
 }
 
 func TestFaults(t *testing.T) {

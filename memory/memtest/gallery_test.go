@@ -166,7 +166,7 @@ func TestGallery_EachBrokenAllocatorFailsItsTests(t *testing.T) {
 		t.Fatalf("a good allocator fails %v: %v", names, said)
 	}
 	for i, g := range gallery {
-		if i%testenv.Step(12) != 0 || testenv.Brief() && i%6 != 0 || testenv.Brief() && invariant.Debug && i%18 != 0 {
+		if i%testenv.Step(12) != 0 || testenv.Brief() && i%12 != 0 || testenv.Brief() && invariant.Debug && i%18 != 0 {
 			continue // under the race detector all of it takes a minute
 		}
 		failsExactly(t, g.name, tamper(g.tamper), g.fails)

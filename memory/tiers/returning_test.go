@@ -162,7 +162,7 @@ func TestReturn_FootprintFallsAfterAPeak(t *testing.T) {
 				if size[0] < 4096 && (worker || left == "random") {
 					continue // a page of slab with a live block stays
 				}
-				if testenv.Short() && (size[0] == 16 || size[1] == 16<<10 || size[0] == 32<<10 || left == "newest" || left == "oldest" && size[0] != 200) {
+				if testenv.Brief() && (size[0] == 16 || size[1] == 16<<10 || size[0] == 32<<10 || left == "newest" || left == "oldest" && size[0] != 200) {
 					continue
 				}
 				t.Run(fmt.Sprintf("worker=%t/%.0f to %.0f/%s", worker, size[0], size[1], left), func(t *testing.T) {

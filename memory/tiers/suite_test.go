@@ -104,7 +104,8 @@ func (w workerOf) Check() error { return w.m.Check() }
 
 func TestSuite(t *testing.T) { memtest.Each(t, subjects, memtest.Run) }
 func TestSuite_Options(t *testing.T) {
-	memtest.Each(t, testenv.Some(options, "Slab to 64 KiB"), memtest.Run)
+	testenv.Long(t)
+	memtest.Each(t, options, memtest.Run)
 }
 
 func TestFaults(t *testing.T) { memtest.Each(t, testenv.Some(subjects, "Worker"), memtest.Faults) }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -178,7 +179,11 @@ func TestHeap_TrimStepModel(t *testing.T) {
 			}
 			return nil
 		}
-		for op := range 4000 {
+		ops := 4000
+		if testenv.Brief() {
+			ops = 1500
+		}
+		for op := range ops {
 			switch k := r.IntN(20); {
 			case k < 8:
 				n := uintptr(1 + r.IntN(200<<10))

@@ -141,7 +141,7 @@ func TestOverlay_FullHeatCostsQuarterMillisecondAndNoGoHeap(t *testing.T) {
 		}
 	}
 	row("watched")
-	for k := 0; k < int(partCount); k += testenv.Step(4) {
+	for k := 0; k < int(partCount); k += testenv.Step(8) {
 		g.only(k)
 		row(g.o.parts[k].name)
 	}
