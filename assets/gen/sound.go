@@ -152,7 +152,7 @@ func music() (list []tune) {
 			name string
 			loud float64
 			bits int
-		}{{"calm", -18, 13}, {"drums", -20, 12}, {"drive", -20, 12}, {"heat", -21, 12}} {
+		}{{"calm", -18, 12}, {"drums", -20, 12}, {"drive", -20, 12}, {"heat", -21, 12}} {
 			list = append(list, tune{name: realm.Name + "_" + layer.name, rate: musicRate, loop: true, bits: layer.bits, loud: layer.loud,
 				make: func() []float64 { return realm.music[k]().x }})
 		}

@@ -11,7 +11,7 @@ import (
 func effects() (list []tune) {
 	put := func(k cue.Kind, loud, seconds float64, f func(t *track, v int)) {
 		for v := range k.Variants() {
-			list = append(list, tune{name: fmt.Sprintf("%s_%d", k, v), rate: effectRate, bits: 13, loud: loud, make: func() []float64 {
+			list = append(list, tune{name: fmt.Sprintf("%s_%d", k, v), rate: effectRate, bits: 12, loud: loud, make: func() []float64 {
 				t := newTrack(int(seconds*effectRate/blockFrames+1)*blockFrames, effectRate, false)
 				f(t, v)
 				return t.x

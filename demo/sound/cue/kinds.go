@@ -77,7 +77,7 @@ var specs = [Count]Spec{
 	Fire:       {Name: "fire", Variants: 2, Gain: 0.32, Vary: 0.12, Prio: 2, Most: 3, Each: 1, Gap: 6, Placed: true},
 	Frost:      {Name: "frost", Variants: 2, Gain: 0.30, Vary: 0.08, Prio: 2, Most: 3, Each: 1, Gap: 6, Placed: true},
 	Fall:       {Name: "fall", Variants: 1, Gain: 1.00, Prio: 9, Most: 1, Each: 1, Gap: 20, Placed: true, Duck: 0.7},
-	Tell:       {Name: "tell", Variants: 1, Gain: 0.40, Vary: 0.06, Prio: 5, Most: 3, Each: 1, Gap: 6, Placed: true},
+	Tell:       {Name: "tell", Variants: 1, Gain: 0.36, Vary: 0.06, Prio: 5, Most: 2, Each: 1, Gap: 20, Placed: true},
 	Shield:     {Name: "shield", Variants: 1, Gain: 0.45, Vary: 0.08, Prio: 3, Most: 3, Each: 1, Gap: 4, Placed: true},
 	Splash:     {Name: "splash", Variants: 1, Gain: 0.16, Vary: 0.15, Prio: 0, Most: 2, Each: 1, Gap: 4, Placed: true},
 	Collect:    {Name: "collect", Variants: 1, Gain: 0.20, Vary: 0.06, Prio: 1, Most: 3, Each: 1, Gap: 4},

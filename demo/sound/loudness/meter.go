@@ -4,7 +4,8 @@
 // # Source
 //
 // ITU-R BS.1770-4, "Algorithms to measure audio programme loudness and true-peak audio level" (2015). The tests play
-// the signals of EBU Tech 3341 that have two channels.
+// the signals of EBU Tech 3341 that have two channels. On four recordings of the game libebur128 1.2.6 printed the same
+// figures, to a hundredth.
 package loudness
 
 import (
