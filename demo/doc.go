@@ -21,7 +21,7 @@
 //	the window         -size -overlay -screenshot -capture -screen
 //	without a window   -headless -ticks -paced -fast -progress -synctest -wav
 //	what is written    -hash -stats -every -trace -profile -books
-//	memory             -mem -budget -guard -resident -slow
+//	memory             -mem -budget -guard -resident -headroom -slow
 //	compare            -compare -rounds -svg
 //	help               -version -notices -help
 //

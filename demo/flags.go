@@ -49,6 +49,7 @@ type options struct {
 	dir        fs.FS // what is in assets; nil where that is not given
 	slow       slowness
 	resident   int // MiB of the ground
+	headroom   int // MiB of garbage of a realm before a collection; 0: windowHeadroom with a window, or the manager's default
 	budget     budgets
 	guard      bool
 	wantTicks  int64 // as the flags say, unchecked
@@ -276,6 +277,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
 	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
 	f.Var(&o.mem, "mem", "what the game's blocks lie in, the rules being the same: `WHERE` is "+strings.Join(session.StoreNames(), ", "))
+	f.IntVar(&o.headroom, "headroom", 0, "let a realm leave `MiB` of garbage on the Go heap before a collection, 1 to 4096 (default: 8 with a window, else 256)")
 	f.BoolVar(&o.paced, "paced", false, "without a window: sixty ticks a second, as a window has them")
 	f.BoolVar(&o.compare, "compare", false, "play -ticks (default 3600) at -heat (default 10) in each -mem in rotation, tiers twice, and print medians, spreads and what is a tie")
 	f.IntVar(&o.rounds, "rounds", 4, "with -compare: `N` rounds of the four runs, 1 to 99, of which the median counts")
@@ -313,6 +315,10 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		return fmt.Sprintf("-particles %d: allowed are 1 to 4000000", o.particles)
 	case o.resident < 8 || o.resident > 512:
 		return fmt.Sprintf("-resident %d: allowed are 8 to 512", o.resident)
+	case given["headroom"] && (o.headroom < 1 || o.headroom > 4096):
+		return fmt.Sprintf("-headroom %d: allowed are 1 to 4096", o.headroom)
+	case given["headroom"] && o.mem.Store != session.StoreTiers:
+		return "-headroom is for the manager, which paces the collector: use it with -mem tiers"
 	case o.fast && !(o.headless && o.tour.Kind != tour.None):
 		return "-fast is for a tour without a window: use it with -headless -tour"
 	case o.enemies < 0 || o.enemies > 200_000:

@@ -167,6 +167,10 @@ func (o *options) session() session.Config {
 			mem.Budget[t] = max(uintptr(share*float64(mem.Reserved(tiers.Tier(t)))), 1) // 0 would be no limit
 		}
 	}
+	mem.GC.Headroom = int64(o.headroom) << 20
+	if o.headroom == 0 && !o.headless && !session.OnGoHeap() {
+		mem.GC.Headroom = windowHeadroom
+	}
 	var watch time.Duration
 	var fallback fs.FS
 	if o.dir != nil { // its files may be edited during play
@@ -182,6 +186,10 @@ func (o *options) session() session.Config {
 
 // profileBytes is how many requested bytes -profile has one sample for, on average.
 const profileBytes = 64 << 10
+
+// windowHeadroom is the garbage of a realm in a window before a collection. Ebitengine leaves some 150 objects a frame, and
+// a collection costs a pause of at most a quarter of a millisecond. Without a window nothing leaves garbage.
+const windowHeadroom = 8 << 20
 
 // clock returns the second clock of -paced, in addition to the wall's, if the system has it.
 func (o *options) clock() func() time.Duration {
@@ -307,6 +315,7 @@ func (o *options) window() (*report, error) {
 	cfg.Sink, cfg.Game.Sound = v.Sink, &au.events
 	cfg.View, cfg.GroundBytes = v, o.resident<<20
 	cfg.Left = func() { v.Left(); au.left() }
+	cfg.Ready = func() bool { return !v.Reserving() }
 	s, err := session.New(cfg)
 	if err != nil {
 		return nil, err

@@ -3,12 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"runtime"
 	"runtime/metrics"
+	"strings"
 	"time"
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/heapsites"
 	"github.com/strata-go/strata/memory/resident"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -39,12 +42,20 @@ type report struct {
 }
 
 type goReport struct {
-	Cycles         uint64  `json:"gc_cycles"`
-	CyclesInPlay   uint64  `json:"gc_cycles_in_play"`
-	ObjectsPerTick float64 `json:"heap_objects_per_tick"`
-	MaxPauseMS     float64 `json:"max_pause_ms"`
-	MarkMS         float64 `json:"mark_cpu_ms"`      // of processors, by the runtime's estimate: dedicated and assists
-	IdleMarkMS     float64 `json:"mark_idle_cpu_ms"` // of processors that had nothing else to do
+	Cycles         uint64     `json:"gc_cycles"`
+	CyclesInPlay   uint64     `json:"gc_cycles_in_play"`
+	ObjectsPerTick float64    `json:"heap_objects_per_tick"`
+	Own            *ownReport `json:"own,omitempty"`
+	MaxPauseMS     float64    `json:"max_pause_ms"`
+	MarkMS         float64    `json:"mark_cpu_ms"`      // of processors, by the runtime's estimate: dedicated and assists
+	IdleMarkMS     float64    `json:"mark_idle_cpu_ms"` // of processors that had nothing else to do
+}
+
+// ownReport is what functions of this module have allocated on the Go heap, with GODEBUG=memprofilerate=1.
+type ownReport struct {
+	PerTick float64           `json:"objects_per_tick"`
+	Ticks   uint64            `json:"ticks"` // the last ones, once the horde is complete
+	Sites   []session.OwnSite `json:"sites"`
 }
 
 // streamReport is how the streaming of files goes: of all of them, and of the ground.
@@ -117,9 +128,13 @@ func traffic(s *session.Session) trafficReport {
 
 // The output of -books: the owners of the resident memory.
 type books struct {
-	Resident resident.Report `json:"resident"`
-	Images   imagesReport    `json:"images"`
+	Resident resident.Report  `json:"resident"`
+	Images   imagesReport     `json:"images"`
+	GoHeap   []heapsites.Site `json:"go_heap"` // functions that keep or allocate the most, estimated from samples
 }
+
+// goHeapRows is how many functions -books lists.
+const goHeapRows = 10
 
 // imagesReport is the memory of the graphics library, which is in addition to the resident memory or a part of it.
 type imagesReport struct {
@@ -134,7 +149,17 @@ func keepBooks(s *session.Session) (*books, error) {
 		return nil, fmt.Errorf("-books: %w", err)
 	}
 	b.Images.Library, b.Images.Bytes = render.Images()
+	b.GoHeap = goHeap()
 	return b, nil
+}
+
+// goHeap returns the functions that keep or allocate the most of the Go heap now.
+func goHeap() []heapsites.Site {
+	runtime.GC()
+	runtime.GC()
+	var p heapsites.Profile
+	p.Read()
+	return p.Sites[:min(goHeapRows, len(p.Sites))]
 }
 
 // print writes the table for a person.
@@ -144,11 +169,16 @@ func (b *books) print(w io.Writer) error {
 	if b.Images.Bytes > 0 {
 		fmt.Fprintf(w, "beside it: images of %s, %s\n", memory.FormatBytes(uint64(b.Images.Bytes)), b.Images.Library)
 	}
+	fmt.Fprintf(w, "\n%-60s %12s %12s\n", "Go heap, by function (estimated)", "live", "allocated")
+	for _, s := range b.GoHeap {
+		fmt.Fprintf(w, "%-60s %12s %12s\n", s.Package[strings.LastIndexByte(s.Package, '/')+1:]+"."+s.Function, memory.FormatBytes(s.Live), memory.FormatBytes(s.Bytes))
+	}
 	return err
 }
 
 // summarize reads everything off a session that is about to close.
 func summarize(s *session.Session, before marking) *report {
+	own := ownAllocs(s) // before the report allocates
 	r := &report{
 		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.RealmsEnded(),
 		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), TickCPUMS: s.TickCPU(), Lost: s.Game.Lost,
@@ -159,8 +189,22 @@ func summarize(s *session.Session, before marking) *report {
 	g := r.snapshot.Go
 	r.Go = goReport{Cycles: g.Cycles, CyclesInPlay: g.InPlay, ObjectsPerTick: s.ObjectsPerTick(), MaxPauseMS: g.MaxPause * 1e3}
 	r.RSS = r.snapshot.RSS
+	r.Go.Own = own
 	now := readMarking()
 	r.Go.MarkMS, r.Go.IdleMarkMS = (now.busy-before.busy)*1e3, (now.idle-before.idle)*1e3
+	return r
+}
+
+// ownAllocs returns what functions of this module have allocated, or nil if that is not counted.
+func ownAllocs(s *session.Session) *ownReport {
+	sites, ticks, exact := s.OwnSites()
+	if !exact {
+		return nil
+	}
+	r := &ownReport{Ticks: ticks, Sites: sites}
+	for _, x := range sites {
+		r.PerTick += float64(x.Objects) / float64(max(ticks, 1))
+	}
 	return r
 }
 

@@ -53,16 +53,12 @@ const (
 	passEnd = passDrawn + int(passes)
 )
 
-// quads returns for how many of a frame's quads each batch has room: four of 48 bytes and six uint32
-// each.
-func (p Pass) quads(all int) int {
-	switch p {
-	case Sprites:
-		return all * 2 / 5
-	case Sparks:
-		return all * 3 / 5
+// Quads returns how many of a frame's quads each batch has space for: four vertices of 48 bytes and six uint32 each.
+func (p Pass) Quads(all int) int {
+	if p == Signs {
+		return min(all, 4096)
 	}
-	return min(all, 4096)
+	return all * 3 / 5 // the world and the particles lie in the same place
 }
 
 // A Seen is an enemy that may be in sight, in the order in which it is drawn.
@@ -107,7 +103,7 @@ func (s *sight) declare(g *Game) error {
 			{ID: bufOrder, Size: uintptr(most) * seenType.Size(), Birth: passSort, Death: passEnd},
 		}
 		for k := range passes {
-			n, at := uintptr(k.quads(quads)), passDrawn+int(k)
+			n, at := uintptr(k.Quads(quads)), passDrawn+int(k)
 			buffers = append(buffers,
 				plan.Buffer{ID: k.Vertices(), Size: n * 4 * 48, Align: 64, Birth: at, Death: at + 1},
 				plan.Buffer{ID: k.Indices(), Size: n * 6 * 4, Align: 64, Birth: at, Death: at + 1})

@@ -245,7 +245,7 @@ func TestLost_AFullStaticTierHalvesTheQuads(t *testing.T) {
 			continue
 		}
 		for b := range passes.Plan().All() {
-			if b.ID == Sprites.Vertices() && int(b.Size) != granted*2/5*4*48 {
+			if b.ID == Sprites.Vertices() && int(b.Size) != granted*3/5*4*48 {
 				t.Errorf("%d bytes: sprites have %d bytes of vertices, %d quads are granted", budget, b.Size, granted)
 			}
 		}

@@ -97,7 +97,7 @@ func newGround(st *stream.Streamer, mem *tiers.Manager, view GroundView, budget 
 	if err := g.props.init(mem); err != nil {
 		return nil, err
 	}
-	if err := g.stamps.register(st); err != nil {
+	if err := g.stamps.register(st, mem.Workers()); err != nil {
 		return nil, err
 	}
 	return g, stream.Register(st, stream.Kind[sectorPicture]{Name: sectorKind, Decode: g.composer.compose, Deliver: g.deliver, Release: g.release})

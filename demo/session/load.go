@@ -132,7 +132,7 @@ func (s *Session) enter(m *manifest.File) error {
 	if err := s.Game.Begin(m, s.loading.take(s, m.Name)); err != nil {
 		return err
 	}
-	s.settle = 6 // by then the last blocks were sent home, and the renderer has copied the pixels
+	s.settling = 1
 	s.objects.begin(s.Game.Ticks)
 	return nil
 }

@@ -49,6 +49,9 @@ type Config struct {
 	Watch time.Duration
 	// Left, if not nil, is called when a realm's pictures are no longer needed.
 	Left func()
+	// Ready, if not nil, reports whether the host has allocated what it keeps during a realm. The collection during the
+	// fade into a realm waits for it, for two seconds at most.
+	Ready func() bool
 }
 
 // A Session runs a game frame by frame: it owns the memory, the streamer and the flow from realm to realm. One
@@ -67,7 +70,7 @@ type Session struct {
 	cfg      Config
 	open     bool   // a frame is open
 	short    bool   // the pools tier rose above its soft mark
-	settle   int    // frames until the workers free the blocks of uploaded pictures
+	settling int    // frames since a realm began, until the workers free the blocks of uploaded pictures; 0 then
 	failed   uint64 // failures of files that were reported to Log
 	fallback string // the realm whose manifest is read from Config.Fallback
 	unpace   func() // restores what pace has changed; nil if nothing was
@@ -77,6 +80,7 @@ type Session struct {
 		frame    uint64 // bytes of one frame
 	}
 	objects objects
+	sites   siteCount
 	times   histogram.Durations // of ticks
 	cpu     histogram.Durations
 }
@@ -130,6 +134,7 @@ func (s *Session) memory() tiers.Config {
 	}
 	m.Workers++ // the game's own, for fields
 	m.Tags = true
+	m.GC.Release = true // what loading has left of the Go heap goes back to the system
 	m.GC.Suspend = true // a realm lasts longer than the two minutes after which the runtime collects unasked
 	if s.cfg.Store != StoreTiers {
 		m.GC.Keep = true // the collector runs as it does in any program
@@ -151,12 +156,8 @@ func (s *Session) Frame(in engine.Input) error {
 	if err := s.EndFrame(); err != nil {
 		return err
 	}
-	if s.settle > 0 {
-		if s.settle--; s.settle == 0 { // during the fade into the realm
-			s.Stream.Settle()
-			s.collect()
-		}
-	}
+	s.settle()
+	s.sites.again(s.Game.Ticks)
 	if s.Flow.Update() == stream.Broken && !s.replace() {
 		return s.Flow.Err()
 	}
@@ -186,6 +187,26 @@ func (s *Session) Frame(in engine.Input) error {
 	s.peak.entities = max(s.peak.entities, s.Game.Entities())
 	s.follow(&in)
 	return nil
+}
+
+const (
+	settleAfter = 6   // frames: by then the last blocks were sent home, and the renderer has copied the pixels
+	settleMost  = 120 // frames, with a host that is not ready
+)
+
+// settle frees what loading has left behind, during the fade into a realm.
+func (s *Session) settle() {
+	if s.settling == 0 {
+		return
+	}
+	s.settling++
+	if s.settling <= settleAfter || s.settling <= settleMost && s.cfg.Ready != nil && !s.cfg.Ready() {
+		return
+	}
+	s.settling = 0
+	s.Stream.Settle()
+	s.collect()
+	s.sites.begin(s.Game.Ticks)
 }
 
 // EndFrame closes the frame, if one is open: its allocations must not be drawn any more.

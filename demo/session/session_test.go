@@ -232,6 +232,24 @@ func TestSession_PlayIsSparedCollections(t *testing.T) {
 	}
 }
 
+// The collection during the fade comes when the host has allocated what it keeps, or after two seconds.
+func TestSession_CollectsWhenTheHostIsReady(t *testing.T) {
+	ready, asked := false, 0
+	s := newSession(t, Config{Game: game.Config{Seed: 7}, Ready: func() bool { asked++; return ready }})
+	play(t, s, 40)
+	if s.settling == 0 || asked < 20 {
+		t.Errorf("40 ticks of a host that is not ready: %d frames, asked %d times", s.settling, asked)
+	}
+	ready = true
+	if play(t, s, 1); s.settling != 0 {
+		t.Error("the host is ready, and there is no collection")
+	}
+	s.settling, ready = 1, false
+	if play(t, s, settleMost+1); s.settling != 0 {
+		t.Error("the host is never ready, and there is no collection")
+	}
+}
+
 func TestSession_EveryTierIsUsed(t *testing.T) {
 	s := newSession(t, Config{Game: game.Config{Seed: 7}})
 	play(t, s, 300)

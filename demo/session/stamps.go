@@ -29,8 +29,8 @@ type stamps struct {
 }
 
 // register adds the kind of the stamps' file.
-func (st *stamps) register(s *stream.Streamer) error {
-	var decoders [64]png.Decoder // each used by one worker
+func (st *stamps) register(s *stream.Streamer, workers int) error {
+	decoders := make([]png.Decoder, workers) // each used by one worker
 	return stream.Register(s, stream.Kind[stampsPicture]{
 		Name: stampsKind, Stays: true,
 		Decode: func(r *stream.Reader, heap *stream.Heap) (p stampsPicture, err error) {

@@ -32,6 +32,7 @@ const (
 // Point and Sink.
 type View struct {
 	Overlay *overlay.Overlay // of the session's memory; nil before Show. The caller closes it
+	crowd   int              // enemies that the last frame showed
 	Dropped int              // quads of the last frame that did not fit
 	needed  int              // quads that recent batches needed
 	reserve int              // frames in which the renderer still reserves buffers of the size of a realm's batches
@@ -46,6 +47,7 @@ type View struct {
 	atlas   *render.Atlas
 	font    *render.Font
 	quads   render.Quads
+	spare   render.Quads // while reserve > 0: the space of the batch to reserve
 	cam     render.Camera
 	ids     ids
 	ground  terrain
@@ -146,12 +148,21 @@ func (v *View) Show(s *session.Session, groundBytes int) error {
 	m.Monitor("ground", "MiB", func() float64 { return float64(v.ground.tiles.Stats().Used) / (1 << 20) })
 	m.Monitor("soft", "%", func() float64 { return 100 * s.Ground.Stats().Soft() })
 	m.Monitor("dropped", "", func() float64 { return float64(v.Dropped) })
-	v.s, v.Overlay, v.timer = s, o, m.Timer("draw")
-	if session.OnGoHeap() {
-		v.reserve = 4
-	}
+	v.s, v.Overlay, v.timer, v.reserve = s, o, m.Timer("draw"), reserveFrames
 	return nil
 }
+
+// Ebitengine's buffers grow with each frame that has more quads than all before, and leave the former buffers to the
+// collector. So the first frames of play reserve buffers: for a world and for particles of three fifths of reserveQuads
+// each. Of the fullest frames at full heat the world has 40,000 quads, or the particles 19,000.
+const (
+	reserveFrames = 4
+	reserveQuads  = 47_000 // 60,000 in all batches together
+)
+
+// Reserving reports whether the renderer's buffers are still growing to their size. Before the first realm it returns
+// true, unless the frame's passes have no memory.
+func (v *View) Reserving() bool { return v.reserve > 0 && v.s.Game.Passes() != nil }
 
 // Sink uploads a decoded picture to the atlas and does not keep its pixels. A picture of the same name is replaced,
 // unless it has another size. If Sink fails, the picture is drawn as the placeholder or as before.
@@ -281,7 +292,7 @@ func (v *View) draw(f *render.Frame) {
 func (v *View) submit(f *render.Frame) {
 	f.Submit(v.atlas, &v.quads)
 	if v.reserve > 0 && v.drawing {
-		f.Reserve(v.atlas, &v.quads)
+		f.Reserve(v.atlas, &v.spare)
 	}
 	v.Dropped += v.quads.Dropped
 	quads := v.quads.Len()/render.VertsPerQuad + v.quads.Dropped
@@ -303,6 +314,14 @@ func (v *View) begin(p game.Pass, view render.View) {
 		verts, indices = v.room(p)
 	}
 	v.quads.Begin(verts, indices, v.atlas, view)
+	if v.reserve > 0 && v.drawing {
+		v.spare.Begin(v.spared(p, verts), indices, v.atlas, view)
+	}
+}
+
+// spared returns the part of a batch's buffer that is reserved.
+func (v *View) spared(p game.Pass, verts []render.Vertex) []render.Vertex {
+	return verts[:min(p.Quads(reserveQuads)*render.VertsPerQuad, len(verts))]
 }
 
 func (v *View) room(pass game.Pass) ([]render.Vertex, []uint32) {

@@ -102,6 +102,43 @@ func TestView_FrameAndDrawingAllocateNothing(t *testing.T) {
 	}
 }
 
+// The first frames of play reserve the renderer's buffers. While they do, the session's collection waits.
+func TestView_ReservesInTheFirstFrames(t *testing.T) {
+	v := newView(t, 10, tiers.Config{})
+	if !v.Reserving() {
+		t.Fatal("nothing is reserved")
+	}
+	v.open()
+	for pass, want := range []int{game.Sprites: reserveQuads * 3 / 5, game.Sparks: reserveQuads * 3 / 5, game.Signs: 4096} {
+		pass := game.Pass(pass)
+		verts, _ := v.room(pass)
+		if have := len(v.spared(pass, verts)) / render.VertsPerQuad; have != min(want, len(verts)/render.VertsPerQuad) {
+			t.Errorf("batch %d reserves %d quads of %d, want %d", pass, have, len(verts)/render.VertsPerQuad, want)
+		}
+	}
+	v.reserve = 0
+	if v.Reserving() {
+		t.Error("there is no end of reserving")
+	}
+}
+
+// Where thousands are in sight their trails are short.
+func TestView_TrailsInACrowdAreShort(t *testing.T) {
+	v := newView(t, 10, tiers.Config{})
+	r := game.Ribbon{Points: make([]vec, 9), Count: 9}
+	for i := range r.Points {
+		r.Points[i] = vec{float32(i), 0}
+	}
+	v.open()
+	for _, c := range []struct{ most, want int }{{100, 8}, {8, 8}, {2, 2}, {1, 1}} {
+		v.begin(game.Sprites, window.View())
+		v.ribbon(&r, c.most)
+		if n := v.quads.Len() / render.VertsPerQuad; n != c.want {
+			t.Errorf("at most %d parts: %d quads, want %d", c.most, n, c.want)
+		}
+	}
+}
+
 func TestView_DrawsTheWorldAndTheHUD(t *testing.T) {
 	v := newView(t, brief(300), tiers.Config{})
 	world, hud := v.paint()

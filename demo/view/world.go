@@ -86,16 +86,19 @@ func (v *View) pickup(p vec, k game.PickupKind) {
 
 func (v *View) enemies() {
 	g := v.s.Game
+	most := max(trailQuads/max(v.crowd, 1), 1)
 	g.EachSeen(func(e *game.Seen) {
 		if r := g.Ribbon(e); r.Count > 1 {
-			v.ribbon(&r)
+			v.ribbon(&r, most)
 		}
 		if e.Tells {
 			v.tell(e)
 		}
 	})
 	d, ship, near := v.dress(), g.Player.P, 0
+	v.crowd = 0
 	g.EachSeen(func(e *game.Seen) {
+		v.crowd++
 		if engine.LengthSquared(e.P.Sub(ship)) < crowdReach*crowdReach {
 			near++
 		}
@@ -104,6 +107,9 @@ func (v *View) enemies() {
 	v.beacon.near = near
 	v.omens()
 }
+
+// trailQuads bounds the quads of all trails together: where thousands are in sight their trails are short.
+const trailQuads = 12_000
 
 // A dress is what enemies of a kind have in common: it is looked up once a frame, not once for each of
 // thousands.
@@ -183,9 +189,9 @@ func (v *View) omens() {
 	}
 }
 
-// ribbon draws a trail as a line that thins and cools.
-func (v *View) ribbon(r *game.Ribbon) {
-	at, n := r.At, float32(r.Count)
+// ribbon draws at most so many parts of a trail, as a line that thins and cools.
+func (v *View) ribbon(r *game.Ribbon, most int) {
+	at, n := r.At, float32(min(r.Count, most+1))
 	back := func() vec { // the newest first, without a division for each
 		if at--; at < 0 {
 			at += len(r.Points)
@@ -193,7 +199,7 @@ func (v *View) ribbon(r *game.Ribbon) {
 		return r.Points[at]
 	}
 	a := back()
-	for i := range r.Count - 1 {
+	for i := range min(r.Count-1, most) {
 		b := back()
 		k := 1 - float32(i)/n
 		v.quads.Line(a[0], a[1], b[0], b[1], 1+5*k, v.pal[2].Light(0.4*k*k))
