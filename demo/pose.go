@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
@@ -20,6 +21,8 @@ var poses = map[string][]shell.Nav{
 	"settings": {{Down: true}, {Down: true}, {Select: true}},
 	"keys":     {{Down: true}, {Down: true}, {Select: true}, {Up: true}, {Up: true}, {Select: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}},
 	"gifts":    {{Select: true}},
+	"gifts2":   {{Select: true}},
+	"gifts3":   {{Select: true}},
 	"over":     {{Select: true}},
 	"ending":   {{Select: true}},
 	"legend":   {{Up: true}, {Up: true}, {Select: true}},
@@ -60,11 +63,23 @@ func (a *app) pose() {
 			a.sh.Step(shell.Nav{})
 		}
 		a.sh.Step(shell.Nav{Right: true})
+	case "gifts2":
+		a.sh.Offer(sampleGifts(game.GiftSparks, game.GiftBeam, game.GiftHaste))
+	case "gifts3":
+		a.sh.Offer(sampleGifts(game.GiftHull, game.GiftFire, game.GiftFrost))
 	case "over", "ending":
 		r := a.result(a.o.screen == "ending")
 		r.Score, r.Ticks, r.Kills, r.Particles, r.Collections = 486_320, 52_860, 3_914, 11_482, 0
 		a.sh.End(r)
 	}
+}
+
+// sampleGifts returns the cards of some gifts.
+func sampleGifts(kinds ...game.Gift) (cards []shell.Gift) {
+	for _, k := range kinds {
+		cards = append(cards, shell.Gift{Name: game.GiftNames[k], Lines: game.GiftTexts[k : k+1], Symbol: giftSymbols[k]})
+	}
+	return cards
 }
 
 const (

@@ -115,7 +115,7 @@ func shots(screens []string) (all []shot) {
 			shot{"calm-" + r, []string{"-autopilot", "-level", r, "-ticks", "400"}},
 			shot{"heat-" + r, []string{"-autopilot", "-level", r, "-heat", "10", "-ticks", "500"}})
 		for _, s := range screens {
-			if s == "legend" || s == "present" {
+			if s == "legend" {
 				all = append(all, shot{s + "-" + r, []string{"-screen", s, "-level", r}})
 			}
 		}

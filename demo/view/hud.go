@@ -21,10 +21,12 @@ func (v *View) hud() {
 	}
 	at := v.safe()
 	v.scores(at.lo)
-	v.hullGauge(vec{at.lo[0], at.hi[1]})
 	v.progress(vec{at.hi[0], at.lo[1]})
-	v.emberGauge(vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]})
-	v.memoryGauge(at.hi)
+	if !v.chosen() { // a menu writes there
+		v.hullGauge(vec{at.lo[0], at.hi[1]})
+		v.emberGauge(vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]})
+		v.memoryGauge(at.hi)
+	}
 	v.drawMap()
 	v.compass()
 	v.hint()

@@ -66,6 +66,10 @@ func (v *View) ship(to render.Viewport) {
 	}
 	old := q.SetView(v.cam.View(to))
 	defer q.SetView(old)
+	if v.titled() { // text lies over it
+		v.hull(p.P, p.Aim, 0.5)
+		return
+	}
 	at, c, r := p.P.Sub(p.Aim.Mul(p.Recoil*2)), v.ours(), b.radius()
 	beat := float32(1)
 	if !v.comfort.calm {
@@ -94,9 +98,15 @@ func (v *View) craft(at, aim vec, r, crowd, thick float32, rim render.Color) {
 	q.Ring(at[0], at[1], r/2, r+3, 0, 0, night.Fade(0.45+0.2*crowd))
 	q.Ring(at[0], at[1], r, 5, 0, 0, night.Fade(0.8))
 	q.Ring(at[0], at[1], r, thick, 0, 0, rim)
-	q.Turned(v.region(v.ids.player, v.atlas.Placeholder()), at[0], at[1], shipSize, shipSize, aim[0], aim[1], white.Mix(c, 0.2))
+	v.hull(at, aim, 1)
+}
+
+// hull draws the ship itself.
+func (v *View) hull(at, aim vec, light float32) {
+	c := v.ours()
+	v.quads.Turned(v.region(v.ids.player, v.atlas.Placeholder()), at[0], at[1], shipSize, shipSize, aim[0], aim[1], white.Mix(c, 0.2).Fade(light))
 	if v.atlas.Loaded(v.ids.playerCore) {
-		q.Turned(v.atlas.Lookup(v.ids.playerCore), at[0], at[1], shipSize, shipSize, aim[0], aim[1], c.Light(0.9))
+		v.quads.Turned(v.atlas.Lookup(v.ids.playerCore), at[0], at[1], shipSize, shipSize, aim[0], aim[1], c.Light(0.9*light))
 	}
 }
 
