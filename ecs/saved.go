@@ -9,15 +9,12 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanSave returns an error if the world cannot be saved: if a component contains Go pointers, if a component is a
-// relation, or if the allocator has no base address.
+// CanSave returns an error if the world cannot be saved: if a component contains Go pointers, or if the allocator has no
+// base address.
 func (w *World) CanSave() error {
 	for _, c := range w.store.comps {
-		switch {
-		case c.pointerful && c.typ != nil:
+		if c.pointerful {
 			return fmt.Errorf("ecs: component %s: %w", c.name, memory.PointerFreeType(c.typ))
-		case w.store.relating.has(c.id):
-			return fmt.Errorf("ecs: component %s is a relation: %w", c.name, errNotSaved)
 		}
 	}
 	if _, ok := w.store.mem.(memory.Baser); !ok {
@@ -184,6 +181,9 @@ func (s *store) saveTables(c *save.Coder) {
 		c.Differs("%d archetypes, %d are", n, len(s.tables))
 		return
 	}
+	if c.Loading() {
+		s.unnameVariants()
+	}
 	for i, t := range s.tables {
 		if c.Failed() {
 			return
@@ -194,7 +194,13 @@ func (s *store) saveTables(c *save.Coder) {
 		} else if c.Loading() {
 			t.chunks, t.spareLink = t.chunks[:0], spareLink{}
 			s.setTail(t, 0, 0)
+			t.become(targets{}, t.variants != nil, 0, 0)
 		}
+		c.Leave()
+	}
+	if !s.relating.empty() {
+		c.Enter("relations")
+		s.saveRelations(c, n)
 		c.Leave()
 	}
 }
@@ -202,6 +208,9 @@ func (s *store) saveTables(c *save.Coder) {
 func (s *store) saveTable(c *save.Coder, t *table) {
 	n, tail, tailN := c.Count(len(t.chunks)), int(c.Word(uint64(t.tail))), uint32(c.Word(uint64(t.tailN)))
 	save.Var(c, &t.spareLink)
+	if t.variants != nil {
+		t.saveTargets(c)
+	}
 	if c.Loading() {
 		t.chunks = resized(t.chunks, n)
 	}

@@ -111,6 +111,7 @@ type variants struct {
 	relations []ID
 	tables    []*table
 	idle      []*table
+	later     int       // idle tables at the bottom that came about after the state that was loaded; used as if they were new
 	sweepIn   int       // tables to come about before the next sweep
 	byTarget  slotIndex // index in archetypes.tables + 1 of the table that got a target with that slot last
 	inMap     int       // tables that are in archetypes.byKey
@@ -194,7 +195,7 @@ func (s *store) variantTable(k key) (*table, error) {
 	if f == nil {
 		f = newVariants(k.mask.and(s.relating))
 	}
-	if len(f.idle) == 0 && f.sweepIn <= 0 {
+	if len(f.idle) <= f.later && f.sweepIn <= 0 {
 		s.sweep(f)
 		if s.guard.closed() { // closed from within Free, and the records with it
 			return nil, fmt.Errorf("ecs: the tables of a relation: %w", memory.ErrClosed)
@@ -204,6 +205,7 @@ func (s *store) variantTable(k key) (*table, error) {
 	if n := len(f.idle); n > 0 {
 		t = f.idle[n-1]
 		f.idle = f.idle[:n-1]
+		f.later = min(f.later, n-1)
 		t.idle = false
 	} else {
 		if len(f.tables) > 0 {

@@ -1,0 +1,181 @@
+package ecs
+
+import (
+	"slices"
+
+	"github.com/strata-go/strata/memory/save"
+)
+
+// The tables of a relation get other targets when they are used again. What finds them is saved, too. The transitions
+// are not: a table that changes its targets by a load counts as retired, so that transitions to it are looked up again.
+// Tables that came about after the state was saved become idle. They are used before new tables are made, and only
+// where new ones would be, so that the order of tables is the same each time.
+
+// saveTargets visits what changes when a table is retired and used again.
+func (t *table) saveTargets(c *save.Coder) {
+	now, idle, next, since := t.targets, t.idle, t.next, t.since
+	for i := range now {
+		save.Num(c, &now[i].index)
+		save.Num(c, &now[i].gen)
+	}
+	save.Bool(c, &idle)
+	save.Num(c, &next)
+	save.Num(c, &since)
+	if c.Loading() {
+		t.become(now, idle, next, since)
+	}
+}
+
+// become gives a table other targets. If they differ, transitions from and to the table are no longer valid.
+func (t *table) become(now targets, idle bool, next uint32, since uint64) {
+	if t.targets != now || t.idle != idle {
+		t.byComponent, t.multi, t.retargeting = nil, nil, nil
+		t.gen++
+	}
+	t.targets, t.idle, t.next, t.since = now, idle, next, since
+}
+
+// unnameVariants removes the tables with targets from the map.
+func (s *store) unnameVariants() {
+	for _, t := range s.tables {
+		if t.variants != nil && !t.idle {
+			delete(s.byKey, t.key())
+		}
+	}
+}
+
+// saveRelations visits what finds the tables by their targets. The state has the first n tables.
+func (s *store) saveRelations(c *save.Coder, n int) {
+	save.Num(c, &s.nextSince)
+	save.List(c, &s.spareLists)
+	for _, k := range s.comps {
+		if s.relating.has(k.id) {
+			k.targets.saveState(c)
+		}
+	}
+	s.saveLists(c)
+	for i, t := range s.tables[:n] {
+		if f := t.variants; f != nil && f.tables[0] == t {
+			c.EnterAt("variants", i)
+			s.saveVariants(c, f, n)
+			c.Leave()
+		}
+	}
+	if !c.Loading() {
+		return
+	}
+	for _, f := range s.variants {
+		if f.tables[0].index >= n {
+			f.sweepIn, f.inMap, f.byTarget, f.idle, f.later = sweepAfter, 0, slotIndex{}, f.idle[:0], 0
+			f.addLater(n)
+		}
+	}
+	s.nameVariants(n)
+}
+
+func (x *slotIndex) saveState(c *save.Coder) {
+	save.List(c, &x.pages)
+	save.List(c, &x.dir)
+}
+
+func (s *store) saveVariants(c *save.Coder, f *variants, n int) {
+	save.Num(c, &f.sweepIn)
+	save.Num(c, &f.inMap)
+	save.Num(c, &f.later)
+	f.byTarget.saveState(c)
+	f.idle = s.saveNumbers(c, f.idle, n)
+	if c.Loading() {
+		f.addLater(n)
+	}
+}
+
+// addLater puts the tables that are not in the state at the bottom of the idle ones, the first of them on top.
+func (f *variants) addLater(n int) {
+	for _, t := range f.tables {
+		if t.index >= n {
+			f.idle = slices.Insert(f.idle, 0, t)
+			f.later++
+		}
+	}
+}
+
+// saveNumbers visits a list of tables by their numbers, which are below n.
+func (s *store) saveNumbers(c *save.Coder, list []*table, n int) []*table {
+	count := c.Count(len(list))
+	if c.Loading() {
+		list = list[:0]
+	}
+	for i := range count {
+		number := 0
+		if c.Saving() {
+			number = list[i].index
+		}
+		if number = int(c.Word(uint64(number))); uint(number) >= uint(n) && !c.Failed() {
+			c.Differs("table %d of %d", number, n)
+			return list
+		}
+		if c.Loading() {
+			list = append(list, s.tables[number])
+		}
+	}
+	return list
+}
+
+// saveLists visits the lists of tables by target.
+func (s *store) saveLists(c *save.Coder) {
+	n := c.Count(len(s.targetLists))
+	if c.Loading() {
+		for len(s.targetLists) < n {
+			s.targetLists = append(s.targetLists, &targetTables{number: uint32(len(s.targetLists))})
+		}
+		s.targetLists = s.targetLists[:n]
+	}
+	var none targetTables
+	for i := range n {
+		list := &none
+		if i < len(s.targetLists) {
+			list = s.targetLists[i]
+		}
+		of, next := list.of, list.next
+		save.Num(c, &of.id)
+		save.Num(c, &of.target.index)
+		save.Num(c, &of.target.gen)
+		save.Num(c, &next)
+		tables := s.saveNumbers(c, list.tables, len(s.tables))
+		if c.Loading() {
+			*list = targetTables{tables: tables, of: of, number: uint32(i), next: next}
+		}
+	}
+}
+
+// nameVariants puts the tables and lists that no chain has into the maps.
+func (s *store) nameVariants(n int) {
+	for _, t := range s.tables[:n] {
+		if t.variants == nil || t.idle {
+			continue
+		}
+		i := t.variants.byTarget.at(t.targets[0].index)
+		for i != 0 && s.tables[i-1] != t {
+			i = s.tables[i-1].next
+		}
+		if i == 0 || len(t.variants.relations) != 1 {
+			s.byKey[t.key()] = t
+		}
+	}
+	clear(s.oldLists)
+	for _, list := range s.targetLists {
+		if (list.of == relationTarget{}) {
+			continue
+		}
+		i := s.comps[list.of.id].targets.at(list.of.target.index)
+		for i != 0 && s.targetLists[i-1] != list {
+			i = s.targetLists[i-1].next
+		}
+		if i == 0 {
+			if s.oldLists == nil {
+				s.oldLists = make(map[relationTarget]*targetTables)
+			}
+			s.oldLists[list.of] = list
+		}
+	}
+}
