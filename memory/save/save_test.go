@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/pool"
@@ -269,7 +270,7 @@ func TestSet_CanonicalStatesOfEqualHeapsAreEqual(t *testing.T) {
 		}
 		return filled(t, set, set.NewCanonical(100<<10)).Bytes()
 	}
-	if a, b := state(7), state(8); !bytes.Equal(a, b) && !raceOrDebug {
+	if a, b := state(7), state(8); !bytes.Equal(a, b) && invariant.Exact && !invariant.Debug {
 		t.Error("two equal states differ in what was left in free blocks")
 	}
 }
@@ -283,7 +284,7 @@ func TestMetadata_LeavesContentsToTheirOwner(t *testing.T) {
 	n, err := set.Size()
 	whole, err2 := all.Size()
 	must(t, err, err2)
-	if n > whole-100<<10 && !raceOrDebug {
+	if n > whole-100<<10 && !invariant.Debug {
 		t.Errorf("metadata has %d bytes, all is %d", n, whole)
 	}
 	slot := filled(t, set, set.NewSlot(whole))

@@ -16,7 +16,8 @@ func (s *Set) NewSlot(bytes int) *Slot { return s.NewSlotIn(make([]byte, bytes))
 func (s *Set) NewSlotIn(memory []byte) *Slot { return &Slot{set: s, buf: memory[:0]} }
 
 // NewCanonical is [Set.NewSlot] for states whose bytes are equal if the states are. The bytes contain no addresses, and
-// nothing that was left in free blocks. Saving takes longer. [Set.Diff] compares such slots.
+// nothing that was left in free blocks. Saving takes longer. [Set.Diff] compares such slots. Builds with memfast have no
+// live bits: there the state of a slab.Heap has its free blocks, too. So have all states of debug builds.
 func (s *Set) NewCanonical(bytes int) *Slot {
 	slot := s.NewSlot(bytes)
 	slot.canonical = true
