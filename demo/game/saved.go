@@ -3,8 +3,6 @@ package game
 import (
 	"errors"
 	"fmt"
-	"reflect"
-	"time"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -43,25 +41,18 @@ func (g *Game) isSoot(p unsafe.Pointer) bool {
 	return p != nil && p == unsafe.Pointer(unsafe.SliceData(g.soot.Cells))
 }
 
-// restLimit is how long Rest waits for the worker: a field takes milliseconds.
-const restLimit = 10 * time.Second
-
-// Rest waits until the worker of the fields is idle, and frees blocks that are in flight. Call it outside of frames,
-// before the game is saved or loaded.
-func (g *Game) Rest() error {
-	if g.horde.flow == nil {
-		return nil
+// Rest waits until the worker of the fields is idle. Call it outside of frames, before the game is saved or loaded, and
+// tiers.Manager.Rest afterwards.
+func (g *Game) Rest() {
+	if g.horde.flow != nil {
+		g.horde.flow.Rest()
 	}
-	g.horde.flow.Rest()
-	return g.store.m.Rest(restLimit, g.store.m.Workers()-1)
 }
-
-var stateType = reflect.TypeFor[State]()
 
 // SaveState visits what lies outside of tiers, and where the lists lie in them.
 func (g *Game) SaveState(c *save.Coder) {
 	base := g.store.m.Base()
-	c.Rows("state", stateType, unsafe.Pointer(&g.State), stateType.Size(), 1)
+	save.Typed(c, "state", &g.State)
 	save.Var(c, &g.fx.ambient)
 	save.List(c, &g.cast.wishes)
 	c.Enter("trails")

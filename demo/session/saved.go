@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/save"
@@ -25,8 +26,12 @@ func (s *Session) Rest() error {
 	if err := s.EndFrame(); err != nil {
 		return err
 	}
-	return s.Game.Rest()
+	s.Game.Rest()
+	return s.Mem.Rest(restLimit, s.Mem.Workers()-1)
 }
+
+// restLimit is how long Rest waits for the worker of the game: a field takes milliseconds.
+const restLimit = 10 * time.Second
 
 // Synctest plays the given number of ticks on autopilot while it saves and loads: see engine.Synctest. A realm must be
 // playing. Ticks at the end of a realm cannot be loaded, and count as skipped.

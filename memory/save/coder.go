@@ -252,6 +252,11 @@ func (c *Coder) fits(n uintptr) bool {
 // Var visits a variable. T must be pointer-free, which Var does not check.
 func Var[T any](c *Coder, v *T) { c.Raw(unsafe.Pointer(v), unsafe.Sizeof(*v)) }
 
+// Typed is [Var] with a name and the type, so that [Set.Diff] names the field.
+func Typed[T any](c *Coder, name string, v *T) {
+	c.Rows(name, reflect.TypeFor[T](), unsafe.Pointer(v), unsafe.Sizeof(*v), 1)
+}
+
 // Vec visits the elements of s. T must be pointer-free, which Vec does not check. The length is not visited: it must be
 // the saved one when the state is loaded, see [Coder.Count].
 func Vec[T any](c *Coder, s []T) {
