@@ -237,9 +237,10 @@ func (a light) String() string {
 	return fmt.Sprintf("%d pixels, lightness %.2f, hue %3.0f°, colour %.3f", a.pixels, a.l, a.hue, a.colourful)
 }
 
-// apart returns the distance of two hues in degrees, 180 if one has no colour.
+// apart returns the distance of two hues in degrees, 180 if one has hardly a colour: then its hue is not visible.
 func (a light) apart(b light) float64 {
-	if a.colourful < 0.02 || b.colourful < 0.02 {
+	const colourless = 0.03
+	if a.colourful < colourless || b.colourful < colourless {
 		return 180
 	}
 	d := math.Abs(a.hue - b.hue)
@@ -251,7 +252,7 @@ func (a light) apart(b light) float64 {
 const (
 	leastHue    = 45   // degrees between its hue and those of horde and ground
 	leastColour = 0.05 // without which a hue is not visible
-	leastHorde  = 0.07 // how much lighter than the horde it is
+	leastHorde  = 0.05 // how much lighter than the horde it is
 	leastGround = 0.45 // and than the ground
 	leastHurt   = 1.5  // how many times as many pixels shine if it was hurt
 )
