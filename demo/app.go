@@ -1,9 +1,10 @@
 package main
 
 import (
-	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-gl/mathgl/mgl32"
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/session"
@@ -28,8 +29,8 @@ type app struct {
 	rows     *series
 
 	shoot   bool // a screenshot ends the run, not the count of ticks
-	keep    bool // -books is pending: it includes the window's memory, so it is read before the window closes
-	kept    *books
+	count   bool // -books is pending: it includes the window's memory, so it is read before the window closes
+	counted *books
 	waiting shell.Command // until a realm is played
 	focused bool
 	frames  uint64
@@ -43,13 +44,16 @@ type app struct {
 	gift      int    // that was chosen, from 1; 0 is none
 	had       [game.GiftKinds]uint8
 	gifts     [3]shell.Gift
+	live      bool   // the player's game is played, and not yet in the table as ended
+	begun     uint64 // games of the player's so far
+	seed      uint64 // of the player's game
 }
 
 // newApp makes the shell. Pictures are taken of a new player's game: they neither read nor write what
 // is kept.
 func (o *options) newApp(s *session.Session, v *view.View, au *audio) *app {
 	a := &app{
-		o: o, s: s, v: v, audio: au, shoot: o.screenshot != "" || o.capture != "", keep: o.books, stopped: &o.stopped,
+		o: o, s: s, v: v, audio: au, shoot: o.screenshot != "" || o.capture != "", count: o.books, stopped: &o.stopped,
 		controls: &render.Controls{Bindings: render.DefaultBindings()}, rows: newSeries(o.every, o.ticks),
 		timer: v.Overlay.Meter().Timer("tick"),
 	}
@@ -59,7 +63,7 @@ func (o *options) newApp(s *session.Session, v *view.View, au *audio) *app {
 	}
 	a.sh = shell.New(shell.Config{
 		Store: store, Bindings: &a.controls.Bindings, NoQuit: browser, Playing: o.autopilot,
-		Log: func(line string) { o.log(line) },
+		Log: func(line string) { o.log(line) }, Today: today,
 	})
 	v.Attach(a.sh, &a.controls.Bindings)
 	v.Comfort(a.sh.Settings())
@@ -81,9 +85,9 @@ func (o *options) store() shell.Store {
 
 // quit ends the run, with the window still there.
 func (a *app) quit() (err error) {
-	a.sh.Close()
-	if a.keep {
-		a.kept, err = keepBooks(a.s)
+	a.ended()
+	if a.count {
+		a.counted, err = keepBooks(a.s)
 	}
 	if err != nil {
 		return err
@@ -114,7 +118,7 @@ func (a *app) Update(in *render.Input) error {
 			in.Last = render.Touch
 		}
 	}
-	if cmd := a.sh.Step(nav(in, a.controls.Capture)); cmd == shell.Quit {
+	if cmd := a.step(in); cmd == shell.Quit {
 		return a.quit()
 	} else if cmd != shell.None {
 		a.do(cmd)
@@ -124,13 +128,25 @@ func (a *app) Update(in *render.Input) error {
 		return err
 	}
 	a.pose()
-	a.v.Point(in.AimScreen, in.Last, in.Pointing)
+	a.v.Point(in.AimScreen, in.Last, in.Pointing, in.Thumbs)
 	render.ShowCursor(a.sh.Screen() != shell.Playing && in.Last == render.Keyboard)
 	if a.frames++; a.sh.Screen() == shell.Title && a.frames%2 == 0 && !a.shoot && a.s.Playing() {
 		a.v.Update() // behind the title time runs at half its speed
 		return nil
 	}
 	return a.frame(in)
+}
+
+// step passes the input to the shell.
+func (a *app) step(in *render.Input) shell.Command {
+	c := a.v.Canvas(in.Last)
+	before := a.sh.Screen()
+	a.sh.Place(c.Shell())
+	cmd := a.sh.Step(a.nav(in, c.FromScreen(in.Nav.Pointer)))
+	if before == shell.Playing && a.sh.Screen() == shell.Paused {
+		a.keep() // what happens to a paused game is unknown
+	}
+	return cmd
 }
 
 // frame advances the session.
@@ -146,7 +162,7 @@ func (a *app) frame(in *render.Input) error {
 		}
 	}
 	a.choose(&e)
-	a.begin(&e)
+	a.begin()
 	began := time.Now()
 	a.timer.Start()
 	err := a.s.Frame(e)
@@ -181,7 +197,7 @@ func (a *app) choose(e *engine.Input) {
 	}
 	if g.Offered && g.Player.Alive {
 		for i, k := range g.Offer {
-			a.gifts[i] = shell.Gift{Name: game.GiftNames[k], Lines: game.GiftTexts[k : k+1], Symbol: giftSymbols[k], Have: int(g.Gifts[k])}
+			a.gifts[i] = shell.Gift{Name: game.GiftNames[k], Lines: game.GiftTexts[k : k+1], Figure: g.Figure(k), Symbol: giftSymbols[k], Have: int(g.Gifts[k])}
 		}
 		a.sh.Offer(a.gifts[:])
 		a.s.Paused = !a.sh.Running()
@@ -210,59 +226,28 @@ func (a *app) do(cmd shell.Command) {
 			render.SetFullscreen(on)
 		}
 	case shell.Start, shell.Restart, shell.Leave:
-		a.waiting = cmd
+		a.keep()
+		a.live, a.waiting = false, cmd
 	case shell.ChooseGift:
 		a.gift, a.had = 1+a.sh.Chosen(), a.s.Game.Gifts
 	}
 }
 
 // begin starts what was chosen as soon as a realm is played: only then can one be left.
-func (a *app) begin(e *engine.Input) {
+func (a *app) begin() {
 	if a.waiting == shell.None || !a.s.Playing() {
 		return
 	}
-	switch a.waiting {
-	case shell.Start:
-		a.s.Attract = true
-		e.Pressed.Set(game.AnyKey, true) // the session goes from attract mode to the first realm
-	case shell.Restart, shell.Leave:
-		a.s.Attract = a.waiting == shell.Leave
-		a.s.Game.Restart()
-		a.s.Flow.Go(a.o.realm)
+	a.live = a.waiting != shell.Leave
+	a.s.Attract = !a.live
+	a.s.Game.Restart()
+	if a.live {
+		a.seed = a.nextSeed()
+		a.s.Game.Reseed(a.seed)
+		a.sh.Begun()
 	}
+	a.s.Flow.Go(a.o.realm)
 	a.waiting, a.particles, a.before = shell.None, 0, a.collections()
-}
-
-// overAfter is for how many seconds the last burst is seen before the table of figures comes.
-const overAfter = 1.3
-
-// over reports the end of the player's game to the shell.
-func (a *app) over() {
-	g := a.s.Game
-	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {
-		return
-	}
-	switch {
-	case g.Phase == game.Over && g.PhaseTime > overAfter:
-		a.sh.End(a.result(false))
-	case g.Phase == game.Leaving && g.PhaseTime > wonAfter && g.Manifest.Next == a.o.realm: // the last realm's portal
-		a.sh.End(a.result(true))
-	}
-}
-
-// wonAfter is for how many seconds the spark is seen to dissolve before the ending comes.
-const wonAfter = 0.8
-
-// result is what the end screens show.
-func (a *app) result(won bool) shell.Result {
-	g := a.s.Game
-	return shell.Result{
-		Run: shell.Run{
-			Score: g.Score, Realm: strings.ToUpper(g.Manifest.Title), Ticks: g.Played, Kills: uint64(g.Kills),
-			Seed: a.o.seed, Won: won,
-		},
-		Particles: a.particles, Collections: a.collections() - a.before,
-	}
 }
 
 // collections returns how many of the Go heap's fell into play so far.
@@ -285,15 +270,15 @@ func (a *app) panels() {
 	}
 }
 
-// nav is what the shell hears of an input.
-func nav(in *render.Input, capturing bool) shell.Nav {
+// nav converts an input for the shell. The pointer is in pixels of the canvas.
+func (a *app) nav(in *render.Input, at mgl32.Vec2) shell.Nav {
 	n := &in.Nav
 	out := shell.Nav{
 		Up: n.Up, Down: n.Down, Left: n.Left, Right: n.Right, Select: n.Select, Back: n.Back,
-		X: n.Pointer[0], Y: n.Pointer[1], Moved: n.Moved, Click: n.Click, Held: n.Held,
+		X: at[0], Y: at[1], Moved: n.Moved, Click: n.Click, Held: n.Held,
 		Pause: in.Pause, Restart: in.Restart, Mute: in.Mute, Fullscreen: in.Fullscreen, Choose: in.Choose,
 	}
-	if capturing && in.Captured != 0 {
+	if a.controls.Capture && in.Captured != 0 {
 		out.Captured = in.Captured.String()
 		out.Cancel = out.Captured == "Escape"
 	}

@@ -25,7 +25,7 @@ func offered(t *testing.T) (a *app, in func(shell.Nav)) {
 			t.Error(err)
 		}
 	})
-	a = &app{o: &options{realm: "ember"}, s: s, sh: shell.New(shell.Config{Playing: true})}
+	a = &app{o: &options{realm: "ember"}, s: s, live: true, sh: shell.New(shell.Config{Playing: true})}
 	in = func(n shell.Nav) {
 		t.Helper()
 		if cmd := a.sh.Step(n); cmd != shell.None {
@@ -34,7 +34,7 @@ func offered(t *testing.T) (a *app, in func(shell.Nav)) {
 		s.Paused = !a.sh.Running()
 		var e engine.Input
 		a.choose(&e)
-		a.begin(&e)
+		a.begin()
 		if err := s.Frame(e); err != nil {
 			t.Fatal(err)
 		}
@@ -128,6 +128,8 @@ func TestGifts_ANewGameEndsAnOffer(t *testing.T) {
 	wait(in, 40)
 	in(shell.Nav{Pause: true})
 	a.press(t, in, "START AGAIN")
+	wait(in, 40)
+	a.press(t, in, "START AGAIN")
 	if a.s.Playing() {
 		t.Fatal("no new game begins")
 	}
@@ -140,6 +142,8 @@ func TestGifts_ANewGameEndsAnOffer(t *testing.T) {
 	g.Offered, g.Offer = true, [3]game.Gift{game.GiftVolley, game.GiftHaste, game.GiftFrost}
 	in(shell.Nav{})
 	in(shell.Nav{Pause: true})
+	a.press(t, in, "LEAVE")
+	wait(in, 40)
 	a.press(t, in, "LEAVE")
 	a.arrive(t, in)
 	wait(in, 3)

@@ -333,7 +333,7 @@ func (o *options) window() (*report, error) {
 	}
 	runtime.GC() // fonts and start-up leave a few megabytes
 	a := o.newApp(s, v, au)
-	opt := render.Options{Title: "Strata", Bleed: view.Bleed, HideCursor: true, Controls: a.controls, Fullscreen: a.sh.Settings().Fullscreen}
+	opt := render.Options{Title: "Strata", Bleed: view.Bleed, Turn: true, HideCursor: true, Controls: a.controls, Fullscreen: a.sh.Settings().Fullscreen}
 	if opt.AfterDraw, err = o.afterDraw(a); err != nil {
 		au.stop()
 		return o.finish(s, nil, nil, errors.Join(err, v.Overlay.Close()))
@@ -346,6 +346,6 @@ func (o *options) window() (*report, error) {
 	err = render.Run(a, opt)
 	detach()
 	au.stop()
-	a.sh.Close()
-	return o.finish(s, a.kept, a.rows, errors.Join(err, v.Overlay.Close()))
+	a.ended()
+	return o.finish(s, a.counted, a.rows, errors.Join(err, v.Overlay.Close()))
 }

@@ -335,10 +335,10 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 	}
 	o.ticks, o.config = 1, "none"
 	a := o.newApp(s, v, nil)
-	if quit := a.Update(new(render.Input)); err != nil || !errors.Is(quit, render.ErrQuit) || a.kept == nil {
-		t.Errorf("%v, %v, books %v", err, quit, a.kept)
+	if quit := a.Update(new(render.Input)); err != nil || !errors.Is(quit, render.ErrQuit) || a.counted == nil {
+		t.Errorf("%v, %v, books %v", err, quit, a.counted)
 	}
-	if r, err := o.finish(s, a.kept, nil, nil); err != nil || r.Books != a.kept {
+	if r, err := o.finish(s, a.counted, nil, nil); err != nil || r.Books != a.counted {
 		t.Errorf("other books are reported, %v", err)
 	}
 }

@@ -20,7 +20,7 @@ func (a *app) attach() (detach func()) {
 	hidden := js.FuncOf(func(js.Value, []js.Value) any {
 		if document.Get("hidden").Bool() {
 			a.focus(false)
-			a.sh.Close() // it may be the last that is seen of it
+			a.ended() // it may be the last that is seen of it
 		}
 		return nil
 	})
@@ -51,7 +51,7 @@ func (a *app) state() map[string]any {
 		realm = m.Name
 	}
 	screens := map[shell.Screen]string{
-		shell.Title: "title", shell.Playing: "playing", shell.Paused: "paused", shell.Setup: "setup", shell.Keys: "keys",
+		shell.Title: "title", shell.Playing: "playing", shell.Paused: "paused", shell.Ask: "ask", shell.Setup: "setup", shell.Keys: "keys",
 		shell.Gifts: "gifts", shell.Ending: "ending", shell.Over: "over", shell.Table: "table",
 	}
 	return map[string]any{

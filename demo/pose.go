@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -18,6 +19,7 @@ var poses = map[string][]shell.Nav{
 	"playing":  {{Select: true}},
 	"touch":    {{Select: true}}, // played with two thumbs
 	"paused":   {{Select: true}, {Pause: true}},
+	"ask":      {{Select: true}, {Restart: true}},
 	"settings": {{Down: true}, {Down: true}, {Select: true}},
 	"keys":     {{Down: true}, {Down: true}, {Select: true}, {Up: true}, {Up: true}, {Select: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}},
 	"gifts":    {{Select: true}},
@@ -55,9 +57,9 @@ func (a *app) pose() {
 	switch a.o.screen {
 	case "gifts":
 		a.sh.Offer([]shell.Gift{
-			{Name: "WIDER FIRE", Symbol: view.SymbolFan, Have: 2, Lines: []string{"two more streams,", "a wider fan"}},
-			{Name: "CHAIN", Symbol: view.SymbolChain, Lines: []string{"what you hit passes", "lightning on to", "three around it"}},
-			{Name: "MINES", Symbol: view.SymbolMine, Have: 1, Lines: []string{"each dash leaves", "a mine behind"}},
+			{Name: "WIDER FIRE", Symbol: view.SymbolFan, Have: 2, Lines: []string{"one barrel more"}, Figure: "3 → 4 BARRELS, +33 %"},
+			{Name: "CHAIN", Symbol: view.SymbolChain, Lines: []string{"it jumps farther"}, Figure: "4 JUMPS, EACH 0.75 s"},
+			{Name: "MINES", Symbol: view.SymbolMine, Have: 1, Lines: []string{"one more at a time"}, Figure: "6 → 9 MINES"},
 		})
 		for range 40 {
 			a.sh.Step(shell.Nav{})
@@ -68,9 +70,7 @@ func (a *app) pose() {
 	case "gifts3":
 		a.sh.Offer(sampleGifts(game.GiftHull, game.GiftFire, game.GiftFrost))
 	case "over", "ending":
-		r := a.result(a.o.screen == "ending")
-		r.Score, r.Ticks, r.Kills, r.Particles, r.Collections = 486_320, 52_860, 3_914, 11_482, 0
-		a.sh.End(r)
+		a.sh.End(a.sampleResult(a.o.screen == "ending"))
 	}
 }
 
@@ -133,6 +133,20 @@ func (a *app) sampleRuns() {
 		}
 		a.sh.Step(shell.Nav{Back: true})
 	}
+}
+
+// sampleResult is a result that is as long as one gets.
+func (a *app) sampleResult(won bool) shell.Result {
+	r := a.result(won)
+	r.Score, r.Ticks, r.Kills, r.Figures = 486_320, 52_860, 3_914, nil
+	for _, f := range [][2]string{{"TIME IN EMBER", "4:31"}, {"TIME IN TIDE", "5:02"}, {"TIME IN SPORE", "5:08"}, {"DRIFTERS", "2,011"}, {"LANCERS", "604"},
+		{"SWARMERS", "1,296"}, {"WARDENS", "3"}, {"EMBERS", "5,380"}, {"ACCURACY", "61 %"}, {"MOST PARTICLES ALIVE", "11,482"}, {"COLLECTIONS IN PLAY", "0"}} {
+		r.Figures = append(r.Figures, shell.Figure{Label: f[0], Value: f[1]})
+	}
+	for k, name := range game.GiftNames {
+		r.Gifts = append(r.Gifts, fmt.Sprintf("%s %d", name, 1+k%3))
+	}
+	return r
 }
 
 // posed reports whether the screen stands still enough for a picture.

@@ -39,30 +39,35 @@ var (
 // String returns the action's name in files. For a value that is no action it returns the name of the last action.
 func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
 
-// BindingSlots is the number of controls that one action may have.
-const BindingSlots = 3
+// DeviceSlots is the number of controls of one device that one action may have. BindingSlots is the number of
+// controls that it may have in all: first those of keyboard and mouse, then those of the gamepad.
+const (
+	DeviceSlots  = 3
+	BindingSlots = 2 * DeviceSlots
+)
 
-// Bindings are the controls of each action, up to three. A zero Control is an empty slot. Bindings are plain data.
+// Bindings are the controls of each action. A zero Control is an empty slot. Bindings are plain data.
 //
-// DefaultBindings, Bind and SetMap keep two invariants: every control is bound at most once, and every action has at
-// least one control.
+// DefaultBindings, Bind and SetMap keep three invariants: every control is bound at most once and in a slot of its
+// device, and every action has at least one control.
 type Bindings [ActionCount][BindingSlots]Control
 
 // DefaultBindings returns the bindings of a new player. With any bindings, Alt+Enter also means Fullscreen.
 func DefaultBindings() Bindings {
+	const pad = DeviceSlots
 	k, m, p := key, mouseButton, padButton
 	return Bindings{
-		MoveUp:     {k(ebiten.KeyW), k(ebiten.KeyArrowUp), p(ebiten.StandardGamepadButtonLeftTop)},
-		MoveLeft:   {k(ebiten.KeyA), k(ebiten.KeyArrowLeft), p(ebiten.StandardGamepadButtonLeftLeft)},
-		MoveDown:   {k(ebiten.KeyS), k(ebiten.KeyArrowDown), p(ebiten.StandardGamepadButtonLeftBottom)},
-		MoveRight:  {k(ebiten.KeyD), k(ebiten.KeyArrowRight), p(ebiten.StandardGamepadButtonLeftRight)},
-		Fire:       {m(ebiten.MouseButtonLeft), p(ebiten.StandardGamepadButtonFrontBottomRight)},
-		Dash:       {k(ebiten.KeySpace), k(ebiten.KeyShiftLeft), p(ebiten.StandardGamepadButtonRightBottom)},
+		MoveUp:     {k(ebiten.KeyW), k(ebiten.KeyArrowUp), pad: p(ebiten.StandardGamepadButtonLeftTop)},
+		MoveLeft:   {k(ebiten.KeyA), k(ebiten.KeyArrowLeft), pad: p(ebiten.StandardGamepadButtonLeftLeft)},
+		MoveDown:   {k(ebiten.KeyS), k(ebiten.KeyArrowDown), pad: p(ebiten.StandardGamepadButtonLeftBottom)},
+		MoveRight:  {k(ebiten.KeyD), k(ebiten.KeyArrowRight), pad: p(ebiten.StandardGamepadButtonLeftRight)},
+		Fire:       {m(ebiten.MouseButtonLeft), pad: p(ebiten.StandardGamepadButtonFrontBottomRight)},
+		Dash:       {k(ebiten.KeySpace), k(ebiten.KeyShiftLeft), pad: p(ebiten.StandardGamepadButtonRightBottom)},
 		Choose1:    {k(ebiten.KeyDigit1), k(ebiten.KeyNumpad1)},
 		Choose2:    {k(ebiten.KeyDigit2), k(ebiten.KeyNumpad2)},
 		Choose3:    {k(ebiten.KeyDigit3), k(ebiten.KeyNumpad3)},
-		Pause:      {k(ebiten.KeyEscape), k(ebiten.KeyP), p(ebiten.StandardGamepadButtonCenterRight)},
-		Restart:    {k(ebiten.KeyR), p(ebiten.StandardGamepadButtonCenterLeft)},
+		Pause:      {k(ebiten.KeyEscape), k(ebiten.KeyP), pad: p(ebiten.StandardGamepadButtonCenterRight)},
+		Restart:    {k(ebiten.KeyR), pad: p(ebiten.StandardGamepadButtonCenterLeft)},
 		Mute:       {k(ebiten.KeyM)},
 		Fullscreen: {k(ebiten.KeyF11)},
 	}
@@ -81,6 +86,14 @@ func (b *Bindings) Label(a, slot int) string { return b[a][slot].Label() }
 // Reset restores the default bindings.
 func (b *Bindings) Reset() { *b = DefaultBindings() }
 
+// slotOf returns the first slot of the control's device.
+func slotOf(c Control) int {
+	if c.Device() == Gamepad {
+		return DeviceSlots
+	}
+	return 0
+}
+
 func (b *Bindings) find(c Control) (a, slot int) {
 	for a := range b {
 		if slot := slices.Index(b[a][:], c); slot >= 0 {
@@ -92,8 +105,8 @@ func (b *Bindings) find(c Control) (a, slot int) {
 
 // Bind puts a control, given by its name, into a slot of an action. If the control is bound in another slot already,
 // the two slots exchange their controls. If no control has this name, or if the overlay uses the control, Bind fails.
-// Otherwise, if the action or the slot is out of range, Bind panics. If another action would lose its only control,
-// Bind fails. A failed Bind changes nothing.
+// Otherwise, if the action or the slot is out of range, Bind panics. If the slot is one of another device, or if
+// another action would lose its only control, Bind fails. A failed Bind changes nothing.
 func (b *Bindings) Bind(a, slot int, control string) error {
 	c, err := ParseControl(control)
 	if err != nil {
@@ -102,11 +115,15 @@ func (b *Bindings) Bind(a, slot int, control string) error {
 	if c.function() {
 		return fmt.Errorf("%s is a key of the overlay", c.Label())
 	}
+	former := b[a][slot]
+	if slotOf(c) != slot-slot%DeviceSlots {
+		return fmt.Errorf("%s is a control of the %s", c.Label(), c.Device())
+	}
 	if other, at := b.find(c); other >= 0 {
-		if former := b[a][slot]; former == 0 && other != a && b.count(other) == 1 {
+		if former == 0 && other != a && b.count(other) == 1 {
 			return fmt.Errorf("%s is the only control of %s", c.Label(), actionLabels[other])
 		}
-		b[other][at] = b[a][slot]
+		b[other][at] = former
 	}
 	b[a][slot] = c
 	return nil
@@ -122,7 +139,7 @@ func (b *Bindings) count(a int) (n int) {
 }
 
 // Map returns the names of the controls of each action, by the action's name. Files contain the bindings in this
-// form. Empty slots are omitted, so after SetMap the empty slots of an action are its last ones.
+// form. Empty slots are omitted, so after SetMap the empty slots of an action are the last ones of each device.
 func (b *Bindings) Map() map[string][]string {
 	m := make(map[string][]string, len(b))
 	for a := range b {
@@ -140,8 +157,8 @@ func (b *Bindings) Map() map[string][]string {
 // SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. SetMap
 // ignores the action "rewind" of former versions.
 //
-// If m has an unknown action or control, no or more than three controls for an action, or a key of the overlay,
-// SetMap fails. If a control is bound twice, default controls included, SetMap also fails. The error describes one
+// If m has an unknown action or control, no controls for an action or more than three of one device, or a key of the
+// overlay, SetMap fails. If a control is bound twice, default controls included, SetMap also fails. The error describes one
 // mistake. A failed SetMap changes nothing.
 func (b *Bindings) SetMap(m map[string][]string) error {
 	n := DefaultBindings()
@@ -155,11 +172,12 @@ func (b *Bindings) SetMap(m map[string][]string) error {
 			continue
 		}
 		known++
-		if len(names) < 1 || len(names) > BindingSlots {
-			return fmt.Errorf("%s has %d controls; allowed are 1 to %d", actionNames[a], len(names), BindingSlots)
+		if len(names) < 1 {
+			return fmt.Errorf("%s has 0 controls; at least 1 is needed", actionNames[a])
 		}
 		n[a] = [BindingSlots]Control{}
-		for i, name := range names {
+		var used [2]int
+		for _, name := range names {
 			c, err := ParseControl(name)
 			if err != nil {
 				return fmt.Errorf("%s: %w", actionNames[a], err)
@@ -167,7 +185,13 @@ func (b *Bindings) SetMap(m map[string][]string) error {
 			if c.function() {
 				return fmt.Errorf("%s: %s is a key of the overlay", actionNames[a], name)
 			}
-			n[a][i] = c
+			of := slotOf(c)
+			i := &used[of/DeviceSlots]
+			if *i == DeviceSlots {
+				return fmt.Errorf("%s has %d controls of the %s; allowed are up to %d", actionNames[a], *i+1, c.Device(), DeviceSlots)
+			}
+			n[a][of+*i] = c
+			*i++
 		}
 	}
 	if known != len(m) {

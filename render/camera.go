@@ -89,6 +89,15 @@ func (v Viewport) Bounds() (lo, hi mgl32.Vec2) {
 	return lo, v.View().Invert(mgl32.Vec2{float32(r.Max.X), float32(r.Max.Y)})
 }
 
+// Safe returns the corners of the area for text and buttons, in logical pixels. Its sides are those of the logical
+// screen, because a wide phone may have a camera in the bleed and is held there. Its upper and lower edges are those of
+// Drawn.
+func (v Viewport) Safe() (lo, hi mgl32.Vec2) {
+	lo, hi = v.Bounds()
+	lo[0], hi[0] = 0, float32(v.W)/v.Scale
+	return lo, hi
+}
+
 // View returns the view of the logical screen, for HUD, menus and overlay.
 func (v Viewport) View() View { return View{v.Scale, float32(v.X), float32(v.Y)} }
 

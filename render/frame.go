@@ -14,9 +14,10 @@ import (
 // A Frame is the picture that is being drawn. A Frame is valid only during the call of Game.Draw or AfterDraw that
 // receives it.
 type Frame struct {
-	Viewport               // of the logical screen in the window
-	ScreenW, ScreenH int   // the window in physical pixels
-	Tick             int64 // successful calls of Game.Update so far
+	Viewport                 // of the logical screen in the window
+	ScreenW, ScreenH int     // the window in physical pixels
+	Density          float32 // physical pixels of one device-independent pixel
+	Tick             int64   // successful calls of Game.Update so far
 
 	screen             target // the window
 	to                 target // the window, or the scene

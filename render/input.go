@@ -29,6 +29,8 @@ type Input struct {
 	F      [9]bool // F[1] to F[8]: these keys in the tick of the press, for games without the overlay
 	Panels bool    // the overlay's button on the screen, in the tick of the press
 
+	Thumbs [2]Thumb // the left and the right thumb on the screen: a game may draw their sticks
+
 	Nav      Nav     // the input of a menu
 	Last     Device  // the device used last: prompts name the controls of this device
 	Captured Control // while Controls.Capture is set: the control that was pressed in this tick, or none
@@ -88,15 +90,15 @@ type sampler struct {
 	mods    modifiers
 }
 
-// sample makes the Input of this tick. w and h are those of the logical screen.
-func (s *sampler) sample(in *Input, r *raw, c *Controls, w, h float32) {
+// sample makes the Input of this tick. Buttons on the screen lie in the area from lo to hi.
+func (s *sampler) sample(in *Input, r *raw, c *Controls, lo, hi mgl32.Vec2) {
 	*in = Input{AimScreen: in.AimScreen}
 	pressed := r.held.without(s.held).with(r.struck)
 	s.held = r.held
 	if r.shifted {
 		s.cursor, s.nav.pointer = r.cursor, r.cursor
 	}
-	fresh := s.fingers.follow(r, w, h)
+	fresh := s.fingers.follow(r, lo, hi)
 	s.device(r, &pressed, fresh)
 	in.Last = s.last
 	s.nav.read(&in.Nav, r, &pressed, &s.fingers)
@@ -168,15 +170,16 @@ func (s *sampler) buttons(in *Input) {
 // steer sets where the player moves, aims and fires.
 func (s *sampler) steer(in *Input, r *raw, c *Controls) {
 	left, right := &s.fingers.thumbs[0], &s.fingers.thumbs[1]
-	in.Move = limit(c.Bindings.axis(&r.held).Add(dead(r.left)).Add(left.pull))
+	in.Thumbs = [2]Thumb{left.Thumb, right.Thumb}
+	in.Move = limit(c.Bindings.axis(&r.held).Add(dead(r.left)).Add(left.Pull))
 	stick := dead(r.right)
-	if right.down {
-		stick = right.pull
+	if right.Down {
+		stick = right.Pull
 	}
 	mouse := r.held.has(mouseButton(ebiten.MouseButtonLeft))
 	s.point(in, r, stick, mouse)
 	// A full pull of the right stick fires by itself, as in other twin-stick games.
-	in.Fire = s.actions[Fire] || r.right.Len() > 0.8 || right.down && stick != mgl32.Vec2{}
+	in.Fire = s.actions[Fire] || r.right.Len() > 0.8 || right.Down && stick != mgl32.Vec2{}
 }
 
 // axis adds up the keys that move: each axis -1, 0 or 1.

@@ -27,7 +27,7 @@ func (h *hand) tick(r raw, held ...Control) (in Input) {
 		r.held.add(c)
 	}
 	in.AimScreen = h.r.cursor
-	h.s.sample(&in, &r, &h.c, LogicalW, LogicalH)
+	h.s.sample(&in, &r, &h.c, mgl32.Vec2{}, mgl32.Vec2{LogicalW, LogicalH})
 	h.r = r
 	return in
 }
@@ -202,7 +202,7 @@ func TestInput_ButtonsOnTheScreenAreNoThumbs(t *testing.T) {
 		TouchOverlay: func(in *Input) bool { return in.Panels },
 	} {
 		h := newHand()
-		at, r := b.Circle(LogicalW, LogicalH)
+		at, r := b.Circle(mgl32.Vec2{}, mgl32.Vec2{LogicalW, LogicalH})
 		in := h.tick(touching(touch{3, at}))
 		if !get(&in) {
 			t.Errorf("button %d is not pressed", b)
@@ -215,7 +215,7 @@ func TestInput_ButtonsOnTheScreenAreNoThumbs(t *testing.T) {
 			t.Errorf("button %d lies beyond the screen", b)
 		}
 		for other := range TouchButtons {
-			if o, ro := other.Circle(LogicalW, LogicalH); other != b && o.Sub(at).Len() < (r+ro)*touchSlack {
+			if o, ro := other.Circle(mgl32.Vec2{}, mgl32.Vec2{LogicalW, LogicalH}); other != b && o.Sub(at).Len() < (r+ro)*touchSlack {
 				t.Errorf("buttons %d and %d lie over each other", b, other)
 			}
 		}
@@ -310,7 +310,7 @@ func TestCapture_TakesTheNextPressAndNothingElse(t *testing.T) {
 }
 
 func TestCapture_WhatIsHeldAtItsEndBeginsNothing(t *testing.T) {
-	at, _ := TouchDash.Circle(LogicalW, LogicalH)
+	at, _ := TouchDash.Circle(mgl32.Vec2{}, mgl32.Vec2{LogicalW, LogicalH})
 	for name, c := range map[string]struct {
 		r    raw
 		held []Control
@@ -339,7 +339,7 @@ func TestBindings_ConflictsAreSwapped(t *testing.T) {
 	if b[Dash][0] != named(t, "R") || b[Restart][0] != keySpace {
 		t.Errorf("dash %v, restart %v", b[Dash], b[Restart])
 	}
-	for control, want := range map[string]string{"F2": "key of the overlay", "M": "only control of MUTE", "Q9": "no control"} {
+	for control, want := range map[string]string{"F2": "key of the overlay", "M": "only control of MUTE", "Q9": "no control", "PadX": "PAD X is a control of the gamepad"} {
 		before := b
 		if err := b.Bind(int(Fire), 2, control); err == nil || !strings.Contains(err.Error(), want) || b != before {
 			t.Errorf("%s: %v, want %q", control, err, want)
@@ -367,7 +367,7 @@ func TestBindings_GoThroughText(t *testing.T) {
 	if err := b.unique(); err != nil {
 		t.Error(err)
 	}
-	if err := b.Bind(int(Mute), 1, "PadX"); err != nil {
+	if err := b.Bind(int(Mute), DeviceSlots, "PadX"); err != nil {
 		t.Fatal(err)
 	}
 	text, err := json.Marshal(b.Map())
@@ -418,7 +418,7 @@ func TestInput_DoesNotAllocate(t *testing.T) {
 	var in Input
 	r := touching(touch{1, mgl32.Vec2{9, 99}}, touch{2, mgl32.Vec2{500, 99}})
 	r.held.add(keyShift)
-	if n := testing.AllocsPerRun(100, func() { h.s.sample(&in, &r, &h.c, LogicalW, LogicalH) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { h.s.sample(&in, &r, &h.c, mgl32.Vec2{}, mgl32.Vec2{LogicalW, LogicalH}) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

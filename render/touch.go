@@ -17,26 +17,31 @@ const (
 	TouchButtons // their number
 )
 
-// Circle returns the centre and radius of a button on a logical screen of w × h, in logical pixels. Buttons lie where
-// steering thumbs do not hit them by accident. A finger hits within 1.2 times the radius. For any other value Circle
-// returns the circle of TouchOverlay.
-func (b TouchButton) Circle(w, h float32) (at mgl32.Vec2, r float32) {
+// Circle returns the centre and radius of a button in an area from lo to hi, see [Viewport.Safe], in logical pixels.
+// Buttons lie where steering thumbs do not hit them by accident: in a high area the button of the dash is above the
+// right thumb. A finger hits within 1.2 times the radius. For any other value Circle returns the circle of
+// TouchOverlay.
+func (b TouchButton) Circle(lo, hi mgl32.Vec2) (at mgl32.Vec2, r float32) {
 	switch b {
 	case TouchDash:
-		return mgl32.Vec2{w - 40, h - 84}, 24
+		above := float32(112)
+		if hi[1]-lo[1] > hi[0]-lo[0] {
+			above = 236
+		}
+		return mgl32.Vec2{hi[0] - 44, hi[1] - above}, 30
 	case TouchPause:
-		return mgl32.Vec2{w - 28, 66}, 16
+		return mgl32.Vec2{hi[0] - 32, lo[1] + 88}, 22
 	}
-	return mgl32.Vec2{w - 28, 106}, 13
+	return mgl32.Vec2{hi[0] - 32, lo[1] + 142}, 22
 }
 
 // touchSlack is the radius of a hit in radii of a button.
 const touchSlack = 1.2
 
 // touchButton returns the button at p, if there is one.
-func touchButton(p mgl32.Vec2, w, h float32) (TouchButton, bool) {
+func touchButton(p, lo, hi mgl32.Vec2) (TouchButton, bool) {
 	for b := range TouchButtons {
-		at, r := b.Circle(w, h)
+		at, r := b.Circle(lo, hi)
 		if p.Sub(at).Len() <= r*touchSlack {
 			return b, true
 		}
@@ -50,16 +55,21 @@ type touch struct {
 	pos mgl32.Vec2
 }
 
-// A thumb is a finger that steers: a stick whose rest is where the finger came down.
-type thumb struct {
-	id     int
-	down   bool
-	origin mgl32.Vec2
-	pull   mgl32.Vec2 // from -1 to 1
+// A Thumb is a finger that steers: a stick whose rest is where the finger came down.
+type Thumb struct {
+	Down   bool
+	Origin mgl32.Vec2 // the rest, in logical pixels
+	Pull   mgl32.Vec2 // from -1 to 1, without the dead zone
 }
 
-// thumbTravel is the way, in logical pixels, from a thumb's rest to full deflection.
-const thumbTravel = 36
+// ThumbTravel is the distance in logical pixels from a thumb's rest to full deflection.
+const ThumbTravel = 36
+
+// thumb is a Thumb and its finger.
+type thumb struct {
+	id int
+	Thumb
+}
 
 // fingers are the roles of the touches: two thumbs, fingers on buttons, and the first of all for a menu.
 type fingers struct {
@@ -74,16 +84,16 @@ type fingers struct {
 const mostTouches = 6
 
 // follow takes the fingers of this tick. It reports whether one came down.
-func (s *fingers) follow(r *raw, w, h float32) (fresh bool) {
+func (s *fingers) follow(r *raw, lo, hi mgl32.Vec2) (fresh bool) {
 	now := r.touches[:r.touchCount]
 	for i := range s.thumbs {
 		t := &s.thumbs[i]
 		f := find(now, t.id)
-		if !t.down || f == nil {
+		if !t.Down || f == nil {
 			*t = thumb{}
 			continue
 		}
-		t.pull = dead(limit(f.pos.Sub(t.origin).Mul(1.0 / thumbTravel)))
+		t.Pull = dead(limit(f.pos.Sub(t.Origin).Mul(1.0 / ThumbTravel)))
 	}
 	for b := range s.buttons {
 		if find(now, s.buttons[b]-1) == nil {
@@ -96,7 +106,7 @@ func (s *fingers) follow(r *raw, w, h float32) (fresh bool) {
 	for _, f := range now {
 		if !s.was(f.id) {
 			fresh = true
-			s.land(f, w, h)
+			s.land(f, lo, hi)
 		}
 	}
 	s.count = len(now)
@@ -107,20 +117,20 @@ func (s *fingers) follow(r *raw, w, h float32) (fresh bool) {
 }
 
 // land gives a finger that came down its part: button, thumb of its half, or none.
-func (s *fingers) land(f touch, w, h float32) {
+func (s *fingers) land(f touch, lo, hi mgl32.Vec2) {
 	if s.pointer == 0 {
 		s.pointer = f.id + 1
 	}
-	if b, ok := touchButton(f.pos, w, h); ok {
+	if b, ok := touchButton(f.pos, lo, hi); ok {
 		s.buttons[b] = f.id + 1
 		return
 	}
 	side := 0
-	if f.pos[0] >= w/2 {
+	if f.pos[0] >= (lo[0]+hi[0])/2 {
 		side = 1
 	}
-	if !s.thumbs[side].down {
-		s.thumbs[side] = thumb{id: f.id, down: true, origin: f.pos}
+	if !s.thumbs[side].Down {
+		s.thumbs[side] = thumb{f.id, Thumb{Down: true, Origin: f.pos}}
 	}
 }
 

@@ -42,6 +42,7 @@ type Options struct {
 	LogicalW   int    // width of the logical screen; default 640
 	LogicalH   int    // height of the logical screen; default 360
 	Bleed      int    // logical pixels beyond each edge that are drawn if the window has space for them; default 0
+	Turn       bool   // while the window is higher than wide, the logical screen is LogicalH wide and LogicalW high
 	Fullscreen bool
 	Bloom      BloomMode
 	Resolution Resolution // of the scene
@@ -118,7 +119,7 @@ func Run(g Game, o Options) error {
 	}
 	w := &window{game: g, opt: o, sampler: sampler{last: inHand()}, began: time.Now(), struck: -1}
 	w.frame.bloomOn = o.Bloom == BloomOn || o.Bloom == BloomAuto && !SoftwareLikely()
-	w.frame.logical, w.frame.logicalW, w.frame.logicalH = o.Resolution.logical(), o.LogicalW, o.LogicalH
+	w.frame.logical = o.Resolution.logical()
 	return w.run()
 }
 
@@ -224,7 +225,12 @@ func (w *window) LayoutF(outW, outH float64) (float64, float64) {
 	}
 	w.layouts++
 	w.w, w.h = max(int(outW*w.dpi), 1), max(int(outH*w.dpi), 1)
-	w.viewport = Fit(w.w, w.h, w.opt.LogicalW, w.opt.LogicalH)
+	lw, lh := w.opt.LogicalW, w.opt.LogicalH
+	if w.opt.Turn && w.h > w.w {
+		lw, lh = lh, lw
+	}
+	w.frame.logicalW, w.frame.logicalH, w.frame.Density = lw, lh, float32(w.dpi)
+	w.viewport = Fit(w.w, w.h, lw, lh)
 	if w.opt.Bleed > 0 {
 		w.viewport = w.viewport.Bleed(w.w, w.h, w.opt.Bleed)
 	}
@@ -280,7 +286,8 @@ func (w *window) update() error {
 		w.struck = now
 	}
 	w.raw.shifted, w.sampled = w.viewport != w.sampled, w.viewport
-	w.sampler.sample(&w.in, &w.raw, w.opt.Controls, float32(w.opt.LogicalW), float32(w.opt.LogicalH))
+	lo, hi := w.viewport.Safe()
+	w.sampler.sample(&w.in, &w.raw, w.opt.Controls, lo, hi)
 	if err := w.game.Update(&w.in); err != nil {
 		if errors.Is(err, ErrQuit) {
 			return ebiten.Termination

@@ -117,10 +117,7 @@ func (a *arms) fade() {
 
 // Sparks returns how many sparks are in orbit, and where the i-th is.
 func (g *Game) Sparks() int {
-	if n := int(g.Gifts[GiftSparks]); n > 0 {
-		return n + 1
-	}
-	return 0
+	return sparks(int(g.Gifts[GiftSparks]))
 }
 
 // SparkAt returns where the i-th spark in orbit is.
@@ -140,7 +137,7 @@ func (a *arms) orbit(g *Game) error {
 	for i := range n {
 		at := g.SparkAt(i)
 		g.fx.trail(at)
-		if (g.Ticks+uint64(i))%5 != 0 {
+		if (g.age()+uint64(i))%5 != 0 {
 			continue
 		}
 		if err := a.smite(g, at, 17, 2, true); err != nil {
@@ -192,7 +189,7 @@ func (a *arms) lighten(g *Game) error {
 		g.bolt = 0.1
 		return nil
 	}
-	g.bolt = boltEvery / float32(times+1)
+	g.bolt = boltPause(times)
 	g.fx.bolt(g.Player.P)
 	bolt := a.freeBolt()
 	if bolt != nil && !bolt.Nodes.push(g.Player.P) {
@@ -200,7 +197,7 @@ func (a *arms) lighten(g *Game) error {
 	}
 	var been [boltJumps]ecs.Entity
 	n := 0
-	for h := first; ok && n < min(2+2*times, boltJumps); n++ {
+	for h := first; ok && n < jumps(times); n++ {
 		been[n] = h.enemy
 		if bolt != nil && !bolt.Nodes.push(h.p) {
 			g.Lost.Lists++
@@ -246,7 +243,7 @@ next:
 
 // BeamTo returns where the beam ends, while Player.Beaming.
 func (g *Game) BeamTo() vec {
-	p, length := g.Player.P, float32(110+45*int(g.Gifts[GiftBeam]))
+	p, length := g.Player.P, beamLength(int(g.Gifts[GiftBeam]))
 	for at := float32(12); at < length; at += 12 {
 		q := engine.MulAdd(g.Player.P, g.Player.Aim, at)
 		if g.Realm.Solid(q) {
@@ -263,13 +260,13 @@ func (a *arms) beam(g *Game) error {
 	}
 	end := g.BeamTo()
 	g.fx.beam(end)
-	if g.Ticks%5 != 0 {
+	if g.age()%5 != 0 {
 		return nil
 	}
 	length := engine.Distance(g.Player.P, end)
 	for at := float32(16); at <= length+1; at += 20 {
 		q := engine.MulAdd(g.Player.P, g.Player.Aim, at)
-		if err := a.smite(g, q, 14, 1+int16(g.Gifts[GiftBeam])/2, false); err != nil {
+		if err := a.smite(g, q, 14, beamDamage(int(g.Gifts[GiftBeam])), false); err != nil {
 			return err
 		}
 	}
@@ -278,7 +275,7 @@ func (a *arms) beam(g *Game) error {
 
 func (a *arms) layMines(g *Game) {
 	times := int(g.Gifts[GiftMines])
-	if g.mine = max(0, g.mine-step); times == 0 || g.mine > 0 || len(a.mines.v) >= 3+3*times {
+	if g.mine = max(0, g.mine-step); times == 0 || g.mine > 0 || len(a.mines.v) >= mines(times) {
 		return
 	}
 	g.mine = mineEvery
@@ -318,8 +315,8 @@ func (a *arms) trip(g *Game) error {
 func (a *arms) blaze(g *Game) error {
 	for i := range a.fires.v {
 		f := &a.fires.v[i]
-		g.fx.flame(engine.MulAdd(f.P, engine.Heading(mul(float32(g.Ticks&1023), 1.7)), mul(f.Radius, 0.6)))
-		if (g.Ticks+uint64(i))%12 != 0 {
+		g.fx.flame(engine.MulAdd(f.P, engine.Heading(mul(float32(g.age()&1023), 1.7)), mul(f.Radius, 0.6)))
+		if (g.age()+uint64(i))%12 != 0 {
 			continue
 		}
 		for _, h := range g.horde.grid.within(f.P, f.Radius, g.horde.grid.list(g)) {

@@ -87,6 +87,8 @@ func (c *cast) build(s *store, extra int) (err error) {
 
 // clear frees the blocks of what enemies carry.
 func (c *cast) clear() {
+	// Loops go over slots, so the lowest must be used first in every realm. What is not returned stays for later.
+	_, _ = c.omens.Trim(), c.embers.Trim()
 	c.ribbons.reset()
 	c.marks.reset()
 	c.wishes = c.wishes[:0]

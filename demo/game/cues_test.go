@@ -40,7 +40,7 @@ func TestCues_TheShipsEndAndAWardensFall(t *testing.T) {
 	h.play(t, 120)
 	tr.heard = nil
 	h.Player.Hull, h.Player.Safe, h.fresh = 1, 0, 0
-	h.Player.hurt(h.Game, 1, vec{})
+	h.Player.hurt(h.Game, 1, vec{}, CauseShot)
 	said := strings.Join(tr.heard, "\n")
 	if strings.Count(said, "death") != 1 || strings.Contains(said, "fall") || strings.Contains(said, "burst") {
 		t.Errorf("the ship's end is heard as %q", said)

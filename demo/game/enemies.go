@@ -45,7 +45,7 @@ func (h *horde) move(g *Game) error {
 // turn; those in it are counted, sorted into it, and move.
 func (h *horde) moveEnemies(g *Game) {
 	w := &h.walk // a breed moves by a pointer to it, which would take a variable to the Go heap
-	*w = walk{g: g, r: g.Realm, player: g.Player.P, ticks: g.Ticks}
+	*w = walk{g: g, r: g.Realm, player: g.Player.P, ticks: g.age()}
 	if h.flow != nil {
 		for k := range w.fields {
 			w.fields[k] = h.flow.Field(k)
@@ -60,7 +60,7 @@ func (h *horde) moveEnemies(g *Game) {
 		for i := range es {
 			k := gr.cellOf(c.A[i].P)
 			if k < 0 {
-				if (uint64(es[i].Index())+w.ticks)%farEvery == 0 {
+				if (uint64(c.C[i].Phase)+w.ticks)%farEvery == 0 {
 					w.far(es[i], &c.A[i], &c.B[i], &c.C[i])
 				}
 				continue
@@ -170,7 +170,7 @@ func (w *walk) near(id ecs.Entity, k int, p *Position, v *Velocity, e *Enemy) {
 	w.r.Slide(&p.P, &v.V, from, min(b.radius, widest), 0.5)
 	d, reach := w.player.Sub(p.P), b.radius+playerRadius
 	if engine.LengthSquared(d) < mul(reach, reach) && g.Player.Alive {
-		g.Player.hurt(g, b.damage, p.P)
+		g.Player.hurt(g, b.damage, p.P, Cause(e.Kind))
 	}
 	if e.Ribbon != 0 && (b.keen || (w.ticks+uint64(e.Phase))%4 == 1) {
 		g.cast.ribbons.push(g, e.Ribbon, p.P)

@@ -69,7 +69,7 @@ func TestFirstMinute_TheLastPointIsLostAfterIt(t *testing.T) {
 	for _, fresh := range []int{1, 0} {
 		s.fresh = fresh
 		s.Player.Hull, s.Player.Safe = 1, 0
-		if s.Player.hurt(s.Game, 2, middle); s.Player.Alive != (fresh > 0) {
+		if s.Player.hurt(s.Game, 2, middle, CauseShot); s.Player.Alive != (fresh > 0) {
 			t.Errorf("%d ticks are left, and the player lives: %v", fresh, s.Player.Alive)
 		}
 	}

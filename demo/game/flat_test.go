@@ -85,7 +85,7 @@ func (f *flat) tick() {
 
 func (f *flat) moveEnemies() {
 	g := f.g
-	w := walk{g: g, r: g.Realm, fields: f.fields, player: g.Player.P, ticks: g.Ticks}
+	w := walk{g: g, r: g.Realm, fields: f.fields, player: g.Player.P, ticks: g.age()}
 	gr := &f.grid
 	clear(f.begin[:])
 	clear(f.whole[:])
@@ -155,7 +155,7 @@ func (f *flat) near(w *walk, i int) {
 	w.r.Slide(&p.P, &v.V, from, min(b.radius, widest), 0.5)
 	d, reach := w.player.Sub(p.P), b.radius+playerRadius
 	if engine.LengthSquared(d) < mul(reach, reach) && g.Player.Alive {
-		g.Player.hurt(g, b.damage, p.P)
+		g.Player.hurt(g, b.damage, p.P, Cause(e.Kind))
 	}
 	if e.Kind == realm.Lancer || (w.ticks+uint64(e.Phase))%4 == 1 {
 		f.trails[i].push(p.P)
@@ -177,7 +177,7 @@ func (f *flat) moveShots() {
 			if !g.Player.Alive || engine.LengthSquared(s.p.Sub(g.Player.P)) >= (4+playerRadius)*(4+playerRadius) {
 				continue
 			}
-			g.Player.hurt(g, s.damage, s.p)
+			g.Player.hurt(g, s.damage, s.p, CauseShot)
 		default:
 			continue
 		}

@@ -226,9 +226,17 @@ func (g *Game) Restart() {
 	if g.cfg.Heat == 0 && g.cfg.Enemies == 0 {
 		g.fresh = firstMinute
 	}
+	g.Tally.restart()
 	g.Bag.restart()
 	g.Player.Alive = false // so that Begin gives a full hull
 	g.Player.Most = HullMax
+}
+
+// Reseed begins the random numbers of a seed, as New does, so that a run after others is the run of its seed. Call it
+// after Restart.
+func (g *Game) Reseed(seed uint64) {
+	g.cfg.Seed = seed
+	g.rng = engine.NewRand(seed, 1)
 }
 
 // Tick advances the simulation by a sixtieth of a second, within a frame of the manager.
@@ -239,6 +247,7 @@ func (g *Game) Tick(in *engine.Input) error {
 		g.Played++
 		g.Lived++
 		g.fresh = max(0, g.fresh-1)
+		g.Tally.live(g.Manifest.Name)
 	}
 	g.ShakeNow = mul(g.ShakeNow, 0.9)
 	if g.freeze > 0 {

@@ -63,6 +63,7 @@ func (b *Bag) check() error {
 // gather fills the bar. When it is full three gifts are offered, and the rest counts for the next offer.
 func (b *Bag) gather(g *Game, n int) {
 	b.Embers += n
+	g.Gathered += n
 	g.win(10 * n)
 	b.offer(g)
 }
@@ -122,4 +123,4 @@ func (b *Bag) choose(g *Game, in *engine.Input) {
 func (b *Bag) Bar() float32 { return clamp(float32(b.Embers)/float32(max(b.Need, 1)), 0, 1) }
 
 // haste is what the gift multiplies speeds by.
-func (b *Bag) haste() float32 { return 1 + mul(float32(b.Gifts[GiftHaste]), 0.1) }
+func (b *Bag) haste() float32 { return hasteOf(int(b.Gifts[GiftHaste])) }

@@ -62,7 +62,7 @@ func (h *horde) find(g *Game) error {
 	if h.flow == nil {
 		return nil
 	}
-	_, err := h.flow.Update(g.Ticks, g.Realm, (*hunter)(g))
+	_, err := h.flow.Update(g.age(), g.Realm, (*hunter)(g))
 	if err != nil {
 		g.Lost.Fields++
 	}

@@ -52,7 +52,7 @@ func (p *Player) tick(g *Game, in *engine.Input) error {
 		p.Aim = engine.Normalize(in.Aim)
 	}
 	if g.tour != nil {
-		p.P, p.V = g.tour.At(g.Ticks - g.begun)
+		p.P, p.V = g.tour.At(g.age())
 		p.Safe, p.Dash = 1, 0
 	} else {
 		p.move(g, in)
@@ -106,7 +106,7 @@ var volleys = [...][]barrel{
 }
 
 func (p *Player) fire(g *Game) error {
-	p.Cool = fireEvery / g.haste()
+	p.Cool = max(p.Cool, -step) + fireEvery/g.haste() // a tick is no multiple of it
 	p.Recoil = 1
 	side := engine.Perp(p.Aim)
 	for _, b := range volleys[min(1+int(g.Gifts[GiftVolley]), len(volleys)-1)] {
@@ -115,6 +115,7 @@ func (p *Player) fire(g *Game) error {
 		if g.Realm.Solid(muzzle) {
 			continue
 		}
+		g.Fired++
 		shot := Shot{Life: shotLife, Damage: 1}
 		if err := g.cast.shoot(g, muzzle, engine.MulAdd(engine.Scale(dir, shotSpeed), p.V, 0.3), shot); err != nil {
 			return err
@@ -126,7 +127,7 @@ func (p *Player) fire(g *Game) error {
 }
 
 // hurt takes hull, resets the multiplier and, at the end, ends the game.
-func (p *Player) hurt(g *Game, damage int16, from vec) {
+func (p *Player) hurt(g *Game, damage int16, from vec, by Cause) {
 	if p.Safe > 0 || !p.Alive || g.Phase != Fighting {
 		return
 	}
@@ -134,6 +135,7 @@ func (p *Player) hurt(g *Game, damage int16, from vec) {
 	if g.fresh > 0 {
 		p.Hull = max(p.Hull, 1)
 	}
+	g.Cause = by
 	p.Safe = 1.5
 	g.chain(0)
 	p.V = engine.MulAdd(p.V, engine.Normalize(vec{p.P[0] - from[0], p.P[1] - from[1]}), 160)

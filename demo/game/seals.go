@@ -178,7 +178,7 @@ func (s *Siege) watch(g *Game) {
 			x.Woken = true
 			s.garrison(g, i, 10+3*s.Broken+2*g.Round)
 		}
-		if d < SealRadius*SealRadius && g.Player.Alive && g.Ticks%6 == 0 {
+		if d < SealRadius*SealRadius && g.Player.Alive && g.age()%6 == 0 {
 			s.crack(g, i, 2)
 		}
 	}

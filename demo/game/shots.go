@@ -22,7 +22,7 @@ func (c *cast) moveShots(g *Game) error {
 			cmd.Destroy(shot)
 		case s.Hostile:
 			if g.Player.Alive && engine.LengthSquared(p.P.Sub(g.Player.P)) < (4+playerRadius)*(4+playerRadius) {
-				g.Player.hurt(g, s.Damage, p.P)
+				g.Player.hurt(g, s.Damage, p.P, CauseShot)
 				cmd.Destroy(shot)
 			}
 		}
@@ -64,6 +64,7 @@ func (c *cast) collide(g *Game) error {
 	for i := range hits {
 		h := &hits[i]
 		if h.enemy.IsZero() { // a seal took it
+			g.Struck++
 			g.fx.hit(h.p, h.v)
 			c.world.Remove(h.shot)
 			continue
@@ -85,6 +86,7 @@ func (c *cast) strike(g *Game, h *hit) error {
 	v.V = engine.MulAdd(v.V, h.v, breeds[e.Kind].kick)
 	g.fx.hit(h.p, h.v)
 	if !h.shot.IsZero() {
+		g.Struck++
 		c.world.Remove(h.shot)
 	}
 	if s, ok := c.shielded.Get(h.enemy); ok {
@@ -104,12 +106,12 @@ func (c *cast) strike(g *Game, h *hit) error {
 		return nil
 	}
 	// Behind the last look at e: a component more moves it.
-	if g.Gifts[GiftFire] > 0 && g.rng.Chance(mul(float32(g.Gifts[GiftFire]), 0.3)) {
+	if g.Gifts[GiftFire] > 0 && g.rng.Chance(statusChance(int(g.Gifts[GiftFire]))) {
 		if err := c.ignite(g, h.enemy); err != nil {
 			return err
 		}
 	}
-	if g.Gifts[GiftFrost] > 0 && g.rng.Chance(mul(float32(g.Gifts[GiftFrost]), 0.3)) {
+	if g.Gifts[GiftFrost] > 0 && g.rng.Chance(statusChance(int(g.Gifts[GiftFrost]))) {
 		return c.chill(g, h.enemy)
 	}
 	return nil
@@ -134,6 +136,7 @@ func (c *cast) kill(g *Game, id ecs.Entity) error {
 func (c *cast) fall(g *Game, at, vel vec, kind realm.Enemy, post uint8, worth int16) error {
 	b := &breeds[kind]
 	g.Kills++
+	g.Fallen[kind]++
 	g.chain(g.streak + 1)
 	won := g.win(b.score)
 	if b.score >= 100 { // of the small ones there are too many to read

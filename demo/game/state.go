@@ -13,6 +13,7 @@ type State struct {
 	Player Player
 	Stage
 	Run
+	Tally
 	Siege
 	Threat
 	Bag
@@ -33,6 +34,9 @@ type Stage struct {
 	freeze    int     // ticks of hit-stop left
 	begun     uint64  // the tick in which the realm began: fields are requested from then on
 }
+
+// age returns the ticks since the realm began. Rules read no other time, so that a run does not depend on those before.
+func (s *State) age() uint64 { return s.Ticks - s.begun }
 
 func (s *Stage) enter(p Phase) { s.Phase, s.PhaseTime = p, 0 }
 
@@ -162,6 +166,7 @@ func (s *State) hash(h *engine.Hasher) {
 	h.Vec2(s.center)
 	h.Uint64(s.begun)
 	h.Int(s.fresh)
+	s.Tally.hash(h)
 }
 
 // LostKinds is how many things Lost counts, and lostInView how many of them, the first ones, are facts of the view.

@@ -10,11 +10,11 @@ const (
 	Button Kind = iota
 	Slider      // shows Level, 0 to Steps
 	Choice      // shows Value, one of several
-	KeyRow      // shows Slots, the controls of an action
+	KeyRow      // shows Slots, the controls of an action on a device
 	Card        // a gift
 )
 
-// Slots is how many controls an action may have.
+// Slots is how many controls of a device an action may have.
 const Slots = 3
 
 // A Box is a rectangle in logical pixels.
@@ -40,13 +40,14 @@ type Item struct {
 // Track returns the part of a slider's box that represents 0 to Steps.
 func (it *Item) Track() Box {
 	b := it.Box
-	return Box{b.X + b.W - 150, b.Y, 120, b.H}
+	w := max(60, min(120, b.W-170))
+	return Box{b.X + b.W - w - 30, b.Y, w, b.H}
 }
 
 // SlotBox returns the box of slot i of a KeyRow, 0 to Slots-1.
 func (it *Item) SlotBox(i int) Box {
-	const w = 104
 	b := it.Box
+	w := min(118, (b.W-84)/Slots)
 	return Box{b.X + b.W - w*float32(Slots-i), b.Y, w, b.H}
 }
 
@@ -55,6 +56,7 @@ type id uint8
 
 const (
 	idPlay id = iota
+	idDaily
 	idTable
 	idSetup
 	idQuit
@@ -62,6 +64,8 @@ const (
 	idShow
 	idAgain
 	idLeave
+	idAskAgain // asks before it does idAgain
+	idAskLeave
 	idMaster
 	idEffects
 	idMusic
@@ -75,6 +79,8 @@ const (
 	idKeys
 	idBack
 	idLegend
+	idDevice
+	idPage
 	idDefaults
 	idGift          // and two more
 	idKey  = id(32) // and one for each action
@@ -87,13 +93,15 @@ func (s *Shell) build() {
 	switch s.screen {
 	case Title:
 		s.add(idPlay, Button, "PLAY", "")
+		if s.cfg.Today != nil {
+			s.add(idDaily, Button, "TODAY'S RUN "+dayLabel(s.cfg.Today()), "")
+		}
 		s.add(idTable, Button, "BEST RUNS", "")
 		s.add(idSetup, Button, "SETTINGS", "")
 		s.add(idLegend, Button, "LEGEND", "")
 		if !s.cfg.NoQuit {
 			s.add(idQuit, Button, "QUIT", "")
 		}
-		s.column(204, 22, 180)
 	case Paused:
 		s.add(idResume, Button, "GO ON", "")
 		s.add(idSetup, Button, "SETTINGS", "")
@@ -101,39 +109,35 @@ func (s *Shell) build() {
 			s.add(idShow, Button, "SHOW HINTS", "")
 		}
 		s.add(idLegend, Button, "LEGEND", "")
-		s.add(idAgain, Button, "START AGAIN", "")
-		s.add(idLeave, Button, "LEAVE", "")
-		s.column(168, 26, 180)
+		s.add(idAskAgain, Button, "START AGAIN", "")
+		s.add(idAskLeave, Button, "LEAVE", "")
+	case Ask:
+		s.add(idResume, Button, "GO ON", "")
+		if s.asked == idLeave {
+			s.add(idLeave, Button, "LEAVE", "")
+		} else {
+			s.add(idAgain, Button, "START AGAIN", "")
+		}
 	case Setup:
 		s.buildSetup()
-		s.column(72, 22, 400)
 	case Keys:
 		s.buildKeys()
-		s.column(66, 17, 500)
 	case Gifts:
 		s.buildGifts()
 	case Ending, Over:
 		s.add(idAgain, Button, "PLAY AGAIN", "")
 		s.add(idTable, Button, "BEST RUNS", "")
 		s.add(idLeave, Button, "TITLE", "")
-		s.column(266, 24, 180)
 	case Table, Legend:
 		s.add(idBack, Button, "BACK", "")
-		s.column(318, 22, 180)
 	}
+	s.place()
 	s.pick(s.selected)
 }
 
 func (s *Shell) add(i id, k Kind, label, value string) *Item {
 	s.items = append(s.items, Item{id: i, Kind: k, Label: label, Value: value})
 	return &s.items[len(s.items)-1]
-}
-
-// column places the items in rows from y, w wide, in the middle of the screen.
-func (s *Shell) column(y, step, w float32) {
-	for i := range s.items {
-		s.items[i].Box = Box{320 - w/2, y + step*float32(i), w, step}
-	}
 }
 
 func (s *Shell) buildSetup() {
@@ -166,22 +170,42 @@ func onOff(on bool) string {
 
 func (s *Shell) buildKeys() {
 	b := s.cfg.Bindings
-	for a := range b.Actions() {
+	s.add(idDevice, Choice, "DEVICE", deviceNames[s.device])
+	if s.device == Touch {
+		s.add(idBack, Button, "BACK", "")
+		return
+	}
+	each := s.keyRows()
+	pages := (b.Actions() + each - 1) / each
+	if s.page = min(s.page, pages-1); pages > 1 {
+		s.add(idPage, Choice, "PAGE", strconv.Itoa(s.page+1)+" OF "+strconv.Itoa(pages))
+	}
+	for a := s.page * each; a < min(b.Actions(), (s.page+1)*each); a++ {
 		it := s.add(idKey+id(a), KeyRow, b.Action(a), "")
 		for slot := range Slots {
-			it.Slots[slot] = b.Label(a, slot)
+			it.Slots[slot] = b.Label(a, int(s.device)*Slots+slot)
 		}
 	}
 	s.add(idDefaults, Button, "DEFAULTS", "")
 	s.add(idBack, Button, "BACK", "")
 }
 
+// keyRows returns how many actions a page of keys has: all of them, unless fingers need higher rows.
+func (s *Shell) keyRows() int {
+	c, all := &s.canvas, s.cfg.Bindings.Actions()
+	rows := int((c.H - c.Foot() - c.Head() + keysUp) / max(17, c.Finger))
+	if !c.Tall() && all+3 > rows {
+		rows *= 2
+	}
+	if all+3 <= rows {
+		return all
+	}
+	return max(rows-4, 1)
+}
+
 func (s *Shell) buildGifts() {
-	const w, gap = 176, 16
-	all := float32(s.offers)*(w+gap) - gap
 	for i := range s.offers {
-		it := s.add(idGift+id(i), Card, s.gifts[i].Name, "")
-		it.Box = Box{320 - all/2 + float32(i)*(w+gap), 96, w, 196}
+		s.add(idGift+id(i), Card, s.gifts[i].Name, "")
 	}
 }
 

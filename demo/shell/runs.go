@@ -17,6 +17,7 @@ type Run struct {
 	Kills uint64 `json:"kills"`
 	Seed  uint64 `json:"seed"`
 	Won   bool   `json:"won"`
+	Day   string `json:"day,omitempty"` // of a daily run, as 2026-11-24
 }
 
 // BestRuns is the most runs in the table.
@@ -40,7 +41,7 @@ func ReadRuns(data []byte) ([]Run, error) {
 		return nil, fmt.Errorf("%d runs; allowed are %d", len(f.Runs), BestRuns)
 	}
 	for i, r := range f.Runs {
-		if r.Score < 0 || len(r.Realm) > realmNameLength {
+		if r.Score < 0 || len(r.Realm) > realmNameLength || len(r.Day) > dayLength {
 			return nil, fmt.Errorf("run %d: score %d in %.20q is not valid", i, r.Score, r.Realm)
 		}
 	}
@@ -56,6 +57,21 @@ func WriteRuns(runs []Run) ([]byte, error) {
 // better orders runs: the higher score, and of equals the shorter.
 func better(a, b Run) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Ticks, b.Ticks))
+}
+
+// dayLength is the most that a day may have.
+const dayLength = len("2026-11-24")
+
+// months are the names of a day's month.
+var months = [...]string{"JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"}
+
+// dayLabel returns the displayed form of a day: 2026-11-24 is 24 NOV. Any other text is returned as it is.
+func dayLabel(day string) string {
+	var y, m, d int
+	if n, err := fmt.Sscanf(day, "%4d-%2d-%2d", &y, &m, &d); n != 3 || err != nil || m < 1 || m > len(months) {
+		return day
+	}
+	return fmt.Sprintf("%d %s", d, months[m-1])
 }
 
 // insert puts r into the table and returns its place, or -1 if ten others are better.

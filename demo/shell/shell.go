@@ -1,5 +1,7 @@
 package shell
 
+import "slices"
+
 // Screen is the screen that the player sees.
 type Screen uint8
 
@@ -8,8 +10,9 @@ const (
 	Title   Screen = iota // over a game that plays itself
 	Playing               // only the game
 	Paused
-	Setup // the settings
-	Keys
+	Ask    // whether the player's game is to end
+	Setup  // the settings
+	Keys   // the controls, device by device
 	Gifts  // the player chooses one of up to three
 	Ending // the game is won
 	Over   // the game is lost
@@ -37,7 +40,7 @@ const (
 type Nav struct {
 	Up, Down, Left, Right, Select, Back bool
 
-	X, Y        float32 // the pointer in logical pixels of a screen of 640 × 360
+	X, Y        float32 // the pointer in pixels of the canvas
 	Moved       bool    // the pointer moved
 	Click, Held bool    // its button was pressed in this frame; its button is down
 
@@ -51,6 +54,7 @@ type Nav struct {
 type Gift struct {
 	Name   string
 	Lines  []string // its effects, a few words each; the first 4 are shown
+	Figure string   // what it changes, in figures
 	Symbol int      // number of its picture, see view.SymbolSpark
 	Have   int      // how many the player has
 }
@@ -58,16 +62,20 @@ type Gift struct {
 // A Result is the result of a game, for Ending and Over.
 type Result struct {
 	Run
-	Particles   int    // the most alive at once
-	Collections uint64 // of the Go heap, during play
+	Cause   string   // how it ended, in a line
+	Figures []Figure // the statistics
+	Gifts   []string // what was taken
 }
+
+// A Figure is a row of statistics.
+type Figure struct{ Label, Value string }
 
 // Bindings are the controls of the player's actions. *render.Bindings implements it.
 type Bindings interface {
 	Actions() int                           // the number of actions
 	Action(a int) string                    // the displayed name of an action
 	Label(a, slot int) string               // the displayed name of a control; "" for an empty slot
-	Bind(a, slot int, control string) error // puts a control into a slot, 0 to Slots-1
+	Bind(a, slot int, control string) error // puts a control into a slot: Slots of the keyboard, then of the gamepad
 	Map() map[string][]string               // the names of the controls by action, for a file
 	SetMap(map[string][]string) error       // sets what Map returned; an error changes nothing
 	Reset()                                 // restores the defaults
@@ -80,6 +88,8 @@ type Config struct {
 	Log      func(string) // unless nil, called with one line when something cannot be read or written
 	NoQuit   bool         // the title has no QUIT, as in a browser
 	Playing  bool         // begin with the game instead of the title
+	// Today returns the day of the daily run in UTC, as 2026-11-24. nil: there is no daily run.
+	Today func() string
 }
 
 // A Shell is the state machine of the screens. See the package comment.
@@ -91,8 +101,13 @@ type Shell struct {
 	dirty    bool // settings are not saved
 	unsaved  bool // runs of which no save has succeeded
 
+	canvas Canvas
 	screen Screen
-	under  Screen // that Paused lies over
+	under  Screen // that Paused and Ask lie over
+	asked  id     // what Ask asks for: idAgain or idLeave
+	device Device // whose controls Keys shows
+	page   int    // of Keys
+	day    string // of the player's game; "" if it is no daily run
 	setup  Screen // from which Setup was opened
 	table  Screen // from which Table was opened
 	legend Screen // from which Legend was opened
@@ -109,8 +124,9 @@ type Shell struct {
 	offers int
 	chosen int
 	result Result
-	place  int
+	rank   int
 	former int64 // the best score before
+	kept   *Run  // the player's game in the table, as far as it was played; nil: it is not in it
 }
 
 // New reads settings and runs from the store, applies the keys to cfg.Bindings, and shows the title, or with
@@ -119,7 +135,7 @@ func New(cfg Config) *Shell {
 	if cfg.Log == nil {
 		cfg.Log = func(string) {}
 	}
-	s := &Shell{cfg: cfg, settings: DefaultSettings(), keep: keeper{store: cfg.Store, log: cfg.Log, bad: map[string]bool{}}}
+	s := &Shell{cfg: cfg, canvas: desk, settings: DefaultSettings(), keep: keeper{store: cfg.Store, log: cfg.Log, bad: map[string]bool{}}}
 	s.keep.load(settingsName, func(data []byte) error {
 		v, err := ReadSettings(data)
 		if err == nil && v.Keys != nil && cfg.Bindings != nil {
@@ -182,7 +198,7 @@ func (s *Shell) Runs() []Run { return s.runs }
 
 // Result returns the result passed to End, its place in the table, from 0, or -1 if it is not in it, and the best
 // score before.
-func (s *Shell) Result() (r Result, place int, best int64) { return s.result, s.place, s.former }
+func (s *Shell) Result() (r Result, place int, best int64) { return s.result, s.rank, s.former }
 
 // Gifts returns the gifts of the last Offer.
 func (s *Shell) Gifts() []Gift { return s.gifts[:s.offers] }
@@ -195,6 +211,9 @@ func (s *Shell) Age() int { return s.age }
 
 // Capturing reports whether the next press is bound to an action: pass it to Step as Nav.Captured.
 func (s *Shell) Capturing() bool { return s.capture > 0 }
+
+// KeyDevice returns the device whose controls Keys shows.
+func (s *Shell) KeyDevice() Device { return s.device }
 
 // Note returns a line for the player, such as the reason why a key was refused, or "".
 func (s *Shell) Note() string { return s.note }
@@ -214,14 +233,8 @@ func (s *Shell) End(r Result) {
 	if s.screen != Playing {
 		return
 	}
-	s.result, s.former = r, 0
-	if len(s.runs) > 0 {
-		s.former = s.runs[0].Score
-	}
-	if s.runs, s.place = insert(s.runs, r.Run); s.place >= 0 {
-		s.unsaved = true
-		s.saveRuns()
-	}
+	s.Keep(r.Run)
+	s.kept, s.result = nil, r
 	if s.settings.Hints { // they are for the first run
 		s.settings.Hints, s.dirty = false, true
 		s.save()
@@ -232,6 +245,34 @@ func (s *Shell) End(r Result) {
 	}
 	s.show(Over)
 }
+
+// Keep puts the player's game, as far as it was played, into the table in place of what a former Keep put there, and
+// saves that. So a game that ends in any way is in the table. The next game begins with Begun.
+func (s *Shell) Keep(r Run) {
+	if s.kept != nil && *s.kept == r {
+		return
+	}
+	if s.kept != nil {
+		if i := slices.Index(s.runs, *s.kept); i >= 0 {
+			s.runs = slices.Delete(s.runs, i, i+1)
+		}
+		s.kept = nil
+	}
+	s.former = 0
+	if len(s.runs) > 0 {
+		s.former = s.runs[0].Score
+	}
+	if s.runs, s.rank = insert(s.runs, r); s.rank >= 0 {
+		s.kept, s.unsaved = &r, true
+		s.saveRuns()
+	}
+}
+
+// Begun notes that another game of the player's has begun: Keep leaves what is in the table.
+func (s *Shell) Begun() { s.kept = nil }
+
+// Day returns the day of the daily run that the player plays, or "" if it is another run.
+func (s *Shell) Day() string { return s.day }
 
 // FocusLost pauses the game if the screen is Playing.
 func (s *Shell) FocusLost() {
@@ -249,6 +290,23 @@ func (s *Shell) Close() {
 func (s *Shell) pause() {
 	s.under = s.screen
 	s.show(Paused)
+}
+
+// ask shows the question whether the player's game is to end.
+func (s *Shell) ask(what id) {
+	if s.screen != Paused {
+		s.under = s.screen
+	}
+	s.asked = what
+	s.show(Ask)
+}
+
+// Asked returns the question of Ask.
+func (s *Shell) Asked() string {
+	if s.asked == idLeave {
+		return "LEAVE THIS RUN?"
+	}
+	return "START AGAIN?"
 }
 
 func (s *Shell) show(screen Screen) {

@@ -29,6 +29,16 @@ func (d *desk) choose(t *testing.T, label string) shell.Command {
 	return d.Step(shell.Nav{Select: true})
 }
 
+// sure chooses in the pause an item that asks, and confirms it.
+func (d *desk) sure(t *testing.T, label string) shell.Command {
+	t.Helper()
+	if cmd := d.choose(t, label); cmd != shell.None || d.Screen() != shell.Ask {
+		t.Fatalf("%s is command %d at once, on screen %d", label, cmd, d.Screen())
+	}
+	d.wait()
+	return d.choose(t, label)
+}
+
 func (d *desk) seek(t *testing.T, label string) *shell.Item {
 	t.Helper()
 	for range 40 {
@@ -73,7 +83,7 @@ func TestShell_FromTheTitleThroughAGameAndBack(t *testing.T) {
 	}
 	d.want(t, shell.Playing, true)
 	d.Step(shell.Nav{Pause: true})
-	if cmd := d.choose(t, "START AGAIN"); cmd != shell.Restart {
+	if cmd := d.sure(t, "START AGAIN"); cmd != shell.Restart {
 		t.Errorf("command %d", cmd)
 	}
 	d.End(shell.Result{Run: shell.Run{Score: 100}})
@@ -209,7 +219,7 @@ func TestSettings_MuteAndFullscreenHaveKeysOnEveryScreen(t *testing.T) {
 		d.Step(shell.Nav{Fullscreen: true})
 		d.choose(t, "PLAY")
 		d.Step(shell.Nav{Pause: true})
-		d.choose(t, "LEAVE")
+		d.sure(t, "LEAVE")
 	}
 }
 

@@ -33,6 +33,16 @@ func (s *Shell) Step(n Nav) Command {
 		if n.Pause || n.Back {
 			return s.act(idResume)
 		}
+	case Ask:
+		if n.Pause || n.Back {
+			return s.act(idResume)
+		}
+		if s.age < settle { // a second press of the same key is no answer
+			return None
+		}
+		if n.Restart && s.asked == idAgain {
+			return s.act(idAgain)
+		}
 	case Ending, Over:
 		if s.age < settle {
 			return None
@@ -49,7 +59,7 @@ func (s *Shell) playing(n *Nav) Command {
 	case n.Pause:
 		s.pause()
 	case n.Restart:
-		return Restart
+		s.ask(idAgain)
 	}
 	return None
 }
@@ -121,6 +131,8 @@ func (s *Shell) sideways(it *Item, by int) Command {
 	switch it.Kind {
 	case Slider, Choice:
 		return s.adjust(it.id, by, false)
+	case Button:
+		s.pick(s.beside(by))
 	case KeyRow:
 		s.slot = max(0, min(s.slot+by, Slots-1))
 		s.pick(s.selected)
@@ -189,9 +201,17 @@ func (s *Shell) slide(x float32) Command {
 // act executes a button.
 func (s *Shell) act(i id) Command {
 	switch i {
-	case idPlay:
+	case idPlay, idDaily:
+		s.day = ""
+		if i == idDaily {
+			s.day = s.cfg.Today()
+		}
 		s.show(Playing)
 		return Start
+	case idAskAgain:
+		s.ask(idAgain)
+	case idAskLeave:
+		s.ask(idLeave)
 	case idResume:
 		s.show(s.under)
 		if s.under == Gifts {
@@ -222,6 +242,7 @@ func (s *Shell) act(i id) Command {
 		s.setup = s.screen
 		s.show(Setup)
 	case idKeys:
+		s.device, s.page = s.canvas.Device, 0
 		s.show(Keys)
 	case idBack:
 		s.leave()
@@ -269,7 +290,7 @@ func (s *Shell) captured(n *Nav) Command {
 	if n.Cancel {
 		return None
 	}
-	if err := s.cfg.Bindings.Bind(int(s.items[s.selected].id-idKey), s.slot, n.Captured); err != nil {
+	if err := s.cfg.Bindings.Bind(int(s.items[s.selected].id-idKey), int(s.device)*Slots+s.slot, n.Captured); err != nil {
 		s.note = err.Error()
 		return None
 	}
@@ -290,6 +311,16 @@ func (s *Shell) adjust(i id, by int, round bool) Command {
 	level := func(x *int) { *x = max(0, min(*x+by, Steps)) }
 	flip := func(x *bool) { *x = !*x }
 	switch i {
+	case idDevice:
+		s.device, s.page = Device((int(s.device)+by+int(devices))%int(devices)), 0
+		s.build()
+		return None
+	case idPage:
+		n := s.cfg.Bindings.Actions()
+		pages := (n + s.keyRows() - 1) / s.keyRows()
+		s.page = (s.page + by + pages) % pages
+		s.build()
+		return None
 	case idMaster:
 		level(&v.Master)
 	case idEffects:

@@ -36,10 +36,10 @@ func (v *View) Comfort(s *shell.Settings) {
 	}
 }
 
-// Point sets the point that the player points at, in logical pixels, and the device in use. If on is true a reticle
-// is drawn there during play.
-func (v *View) Point(at vec, d render.Device, on bool) {
-	v.pointer, v.pointing = at, on
+// Point sets the point that the player points at, in logical pixels, the device in use and the thumbs on the screen. If
+// on is true a reticle is drawn at the point during play.
+func (v *View) Point(at vec, d render.Device, on bool, thumbs [2]render.Thumb) {
+	v.pointer, v.pointing, v.thumbs = at, on, thumbs
 	if v.Menu != nil {
 		v.Menu.Device = d
 	}
@@ -54,7 +54,7 @@ func (v *View) menu() {
 	if v.s.Playing() && v.pal[3] != (render.Color{}) {
 		m.Palette = v.pal
 	}
-	m.Time, m.Covered, m.reach, m.Hint = v.time, v.covered, v.reach, ""
+	m.Time, m.Covered, m.ui, m.sticks, m.Hint = v.time, v.covered, v.ui, v.thumbs, ""
 	if v.teacher.line == coach.Gift {
 		m.hints.update(m.Bindings, m.Device)
 		m.Hint = m.hints.coach[coach.Gift]
@@ -72,7 +72,9 @@ func (v *View) menu() {
 
 // reticle lies where the mouse is.
 func (v *View) reticle() {
-	q, x, y, c := &v.quads, v.pointer[0], v.pointer[1], v.Menu.bright()
+	q, c := &v.quads, v.Menu.bright()
+	at := v.ui.FromScreen(v.pointer)
+	x, y := at[0], at[1]
 	q.Ring(x, y, 7, 1.5, 0, 0, c.Fade(0.9))
 	q.Rect(x-0.75, y-0.75, 1.5, 1.5, c)
 	for _, d := range [4]vec{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} {

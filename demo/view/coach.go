@@ -52,7 +52,7 @@ func (v *View) teach() {
 
 // onScreen reports whether a place of the world is drawn, and not at the very edge.
 func (v *View) onScreen(p vec) bool {
-	at, lo, hi := v.cam.ToScreen(p), v.reach.lo, v.reach.hi
+	at, lo, hi := v.ui.FromScreen(v.cam.ToScreen(p)), v.reach.lo, v.reach.hi
 	return at[0] > lo[0]+20 && at[0] < hi[0]-20 && at[1] > lo[1]+20 && at[1] < hi[1]-20
 }
 
@@ -69,13 +69,19 @@ func (v *View) hint() {
 		return
 	}
 	v.Menu.hints.update(v.Menu.Bindings, v.Menu.Device)
-	v.subtitle(v.Menu.hints.coach[t.line], v.reach.hi[1]-36)
+	above := float32(36)
+	if v.ui.tall() { // above the gauges, and the sticks of thumbs
+		above = 60
+		if v.ui.Device == render.Touch {
+			above = 132
+		}
+	}
+	v.subtitle(v.Menu.hints.coach[t.line], v.ui.H-above)
 }
 
 // subtitle writes a line in rows of whole words on a dark plate that ends at foot.
 func (v *View) subtitle(s string, foot float32) {
-	lo, hi := v.reach.lo[0], v.reach.hi[0]
-	middle, most := (lo+hi)/2, int((min(hi-lo, Width)-40)/(render.GlyphW*hintScale))
+	middle, most := v.ui.W/2, int((v.ui.W-40)/(render.GlyphW*hintScale))
 	var rows [hintRows]string
 	n, wide := 0, float32(0)
 	for ; s != "" && n < len(rows); n++ {

@@ -20,7 +20,7 @@ func TestCoach_EveryLineFitsTheScreen(t *testing.T) {
 	e, keys := newEye(t, v), render.DefaultBindings()
 	for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 390, Y: 844}, {X: 844, Y: 390}, {X: 1024, Y: 768}} {
 		vp := shaped(size)
-		v.reach = reachOf(vp)
+		v.frameOf(vp, 1)
 		for _, d := range []render.Device{render.Keyboard, render.Gamepad, render.Touch} {
 			for line, text := range coachLines(&keys, d) {
 				if (text == "") != (line == int(coach.Silent)) {
@@ -28,7 +28,7 @@ func TestCoach_EveryLineFitsTheScreen(t *testing.T) {
 				}
 				e.begin(size)
 				v.open()
-				v.begin(game.Signs, vp.View())
+				v.begin(game.Signs, v.ui.view)
 				v.subtitle(text, v.reach.hi[1]-36)
 				e.look(&v.quads)
 				var rows []string

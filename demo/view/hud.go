@@ -23,9 +23,7 @@ func (v *View) hud() {
 	v.scores(at.lo)
 	v.progress(vec{at.hi[0], at.lo[1]})
 	if !v.chosen() { // a menu writes there
-		v.hullGauge(vec{at.lo[0], at.hi[1]})
-		v.emberGauge(vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]})
-		v.memoryGauge(at.hi)
+		v.gauges(at)
 	}
 	v.drawMap()
 	v.compass()
@@ -34,15 +32,38 @@ func (v *View) hud() {
 	v.shortage()
 	v.absence(v.s.Ground.Missing())
 	if share, ok := v.s.Game.Boss(); ok {
-		v.bossGauge(vec{(at.lo[0] + at.hi[0]) / 2, at.lo[1]}, share)
+		boss := vec{(at.lo[0] + at.hi[0]) / 2, at.lo[1]}
+		if v.ui.tall() { // below score, seals and map
+			boss[1] += mapTop + mapSide + 12
+		}
+		v.bossGauge(boss, share)
 	}
 	v.banner()
 }
 
+// gauges draws hull, embers and memory at the foot.
+func (v *View) gauges(at reach) {
+	v.hullGauge(vec{at.lo[0], at.hi[1]})
+	embers, mem := vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]}, at.hi
+	if v.ui.tall() { // they do not fit side by side
+		embers[1] -= gaugeRow
+		if v.s.Game.Player.Most > hullNarrow {
+			mem[1] -= 2 * gaugeRow
+		}
+	}
+	v.emberGauge(embers)
+	v.memoryGauge(mem)
+}
+
+const (
+	gaugeRow   = 20 // from a gauge to one above it
+	hullNarrow = 8  // the most points beside which there is space for another gauge
+)
+
 // safe is where the HUD lies. Above and below these are the edges of the window. Left and right they are those of the
 // logical screen: a wide screen may have a camera there, or be held in two hands.
 func (v *View) safe() reach {
-	return reach{vec{10, v.reach.lo[1] + 8}, vec{Width - 10, v.reach.hi[1] - 8}}
+	return reach{vec{10, v.reach.lo[1] + 8}, vec{v.ui.W - 10, v.reach.hi[1] - 8}}
 }
 
 // compass draws an arrow on an ellipse around the ship, towards the next goal, while that is out of sight. At the
@@ -55,10 +76,11 @@ func (v *View) compass() {
 	if v.onScreen(g.GoalAt()) {
 		return
 	}
-	to := v.cam.ToScreen(g.GoalAt())
-	const wide, high = 196, 118
-	dir := to.Sub(vec{Width / 2, Height / 2}).Normalize()
-	at := vec{Width/2 + wide*dir[0], Height/2 + high*dir[1]}
+	to := v.ui.FromScreen(v.cam.ToScreen(g.GoalAt()))
+	wide, high := min(196, v.ui.W/2-44), min(max(118, v.ui.H*0.26), 196)
+	middle := vec{v.ui.W / 2, v.ui.H / 2}
+	dir := to.Sub(middle).Normalize()
+	at := middle.Add(vec{wide * dir[0], high * dir[1]})
 	c := v.pal[4]
 	if !v.comfort.calm {
 		c = v.pal[4].Fade(0.85 + 0.15*engine.Sin(v.time*5))
@@ -86,9 +108,12 @@ func (v *View) offers() {
 	if !g.Offered || !g.Player.Alive || v.chosen() { // one thing to read at a time: the cards say the same
 		return
 	}
-	const wide, high = 150, 34
+	const wide, high = float32(150), float32(34)
 	for i, k := range g.Offer {
-		x, y := float32(Width/2-wide*3/2-8+i*(wide+8)), v.reach.hi[1]-26-high
+		x, y := v.ui.W/2-wide*3/2-8+float32(i)*(wide+8), v.reach.hi[1]-34-high
+		if v.ui.tall() {
+			x, y = (v.ui.W-wide)/2, v.reach.hi[1]-54-(high+4)*float32(len(g.Offer)-i)
+		}
 		q.Rect(x, y, wide, high, render.Color{A: 0.7})
 		q.Border(x, y, wide, high, 1, v.pal[3])
 		v.text = append(append(render.AppendInt(v.text[:0], int64(i+1), 0), ' '), game.GiftNames[k]...)
@@ -105,10 +130,10 @@ func (v *View) banner() {
 	case g.Phase == game.Announce:
 		k := fadeInOut(g.PhaseTime, 0.6)
 		y := v.below(92)
-		q.TextCentre(v.font, Width/2, y, 3, v.pal[4].Fade(k), g.Title())
-		q.Rect(Width/2-90*k, y+48, 180*k, 1, v.pal[3].Fade(k))
+		q.TextCentre(v.font, v.ui.W/2, y, v.large(g.Title(), 3), v.pal[4].Fade(k), g.Title())
+		q.Rect(v.ui.W/2-90*k, y+48, 180*k, 1, v.pal[3].Fade(k))
 	case g.Phase == game.Opened:
-		q.TextCentre(v.font, Width/2, v.below(92), 2, v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), "THE PORTAL IS OPEN")
+		q.TextCentre(v.font, v.ui.W/2, v.below(92), 2, v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), "THE PORTAL IS OPEN")
 	case g.Phase == game.Leaving:
 		v.reach.fill(q, v.pal[0].Fade(min(1, g.PhaseTime*g.PhaseTime)))
 	case g.Phase == game.Over && v.Menu == nil: // else the shell has a screen for it
@@ -125,6 +150,11 @@ func (v *View) below(y float32) float32 {
 	return max(y, min(v.covered+8, 200))
 }
 
+// large returns the scale of a line: the desired one, or the largest that fits.
+func (v *View) large(s string, scale float32) float32 {
+	return min(scale, (v.ui.W-16)/render.Width(s, 1))
+}
+
 func fadeInOut(t, length float32) float32 {
 	return max(0, min(1, min(t*6, (length+0.15-t)*6)))
 }
@@ -133,11 +163,11 @@ func (v *View) over() {
 	g, q := v.s.Game, &v.quads
 	v.reach.fill(q, render.Color{A: min(0.6, g.PhaseTime)})
 	top := v.below(96)
-	q.TextCentre(v.font, Width/2, top, 4, v.pal[3], "COOLED DOWN")
+	q.TextCentre(v.font, v.ui.W/2, top, 4, v.pal[3], "COOLED DOWN")
 	line := func(y float32, label string, n int64) {
-		q.TextRight(v.font, Width/2-6, y, 1, dim, label)
+		q.TextRight(v.font, v.ui.W/2-6, y, 1, dim, label)
 		v.text = render.AppendInt(v.text[:0], n, 0)
-		q.TextBytes(v.font, Width/2+6, y, 1, v.pal[4], v.text)
+		q.TextBytes(v.font, v.ui.W/2+6, y, 1, v.pal[4], v.text)
 	}
 	line(top+70, "SCORE", g.Score)
 	line(top+86, "SECONDS", int64(g.Played/60))
@@ -145,7 +175,7 @@ func (v *View) over() {
 	var snap tiers.Snapshot
 	v.s.Mem.Snapshot(&snap)
 	line(top+118, "COLLECTIONS IN PLAY", int64(snap.Go.InPlay))
-	q.TextCentre(v.font, Width/2, top+144, 1, white, "R STARTS AGAIN")
+	q.TextCentre(v.font, v.ui.W/2, top+144, 1, white, "R STARTS AGAIN")
 }
 
 // loading shows the way to the next realm: its name, what is loading, and how far.
@@ -161,17 +191,17 @@ func (v *View) loading() {
 		return
 	}
 	if m != nil {
-		q.TextCentre(v.font, Width/2, 140, 3, white, m.Title)
+		q.TextCentre(v.font, v.ui.W/2, v.ui.H*0.4-4, v.large(m.Title, 3), white, m.Title)
 	}
-	q.Rect(Width/2-120, 190, 240, 3, render.Color{R: 0.15, G: 0.13, B: 0.13, A: 1})
-	q.Rect(Width/2-120, 190, 240*v.s.Flow.Progress().Fraction(), 3, render.RGB(0xffc246))
+	q.Rect(v.ui.W/2-120, v.ui.H*0.4+46, 240, 3, render.Color{R: 0.15, G: 0.13, B: 0.13, A: 1})
+	q.Rect(v.ui.W/2-120, v.ui.H*0.4+46, 240*v.s.Flow.Progress().Fraction(), 3, render.RGB(0xffc246))
 	v.names = v.s.Stream.AppendLoading(v.names[:0])
-	y := float32(204)
+	y := v.ui.H*0.4 + 60
 	for _, n := range v.names[:min(len(v.names), 3)] {
 		if m != nil && m.AssetOf(n) != "" {
 			n = m.AssetOf(n)
 		}
-		q.TextCentre(v.font, Width/2, y, 1, dim, n)
+		q.TextCentre(v.font, v.ui.W/2, y, 1, dim, n)
 		y += 14
 	}
 }

@@ -82,14 +82,16 @@ func (v *View) specimen(e game.Seen) {
 }
 
 const (
-	legendWide = 206 // of a column
-	legendHigh = 25  // of a row, at most
+	legendWide  = 206 // of a column, at most
+	legendLeast = 174 // of a column, at least
+	legendHigh  = 25  // of a row, at most
 )
 
 // legend draws all that is on the screen during play, with its name. It lies between the heading and the button below:
 // in three columns, or in fewer where a screen is narrow.
 func (v *View) legend(w, top, bottom float32) {
-	cols, rows := min(max(int(w/legendWide), 1), len(legendParts)), 0
+	cols, rows := min(max(int(w/legendLeast), 1), len(legendParts)), 0
+	wide := min(w/float32(cols), legendWide)
 	for i := range legendParts {
 		if n := len(legendParts[i].rows) + 1; cols == len(legendParts) {
 			rows = max(rows, n)
@@ -101,13 +103,13 @@ func (v *View) legend(w, top, bottom float32) {
 		rows = len(legendParts[1].rows) + len(legendParts[2].rows) + 2
 	}
 	high := min((bottom-top)/float32(rows), legendHigh)
-	left, x, y := (w-float32(cols)*legendWide)/2, 0, top
+	left, x, y := (w-float32(cols)*wide)/2, 0, top
 	for i := range legendParts {
 		p := &legendParts[i]
-		v.quads.Text(v.font, left+float32(x)*legendWide+4, y+(high-render.GlyphH)/2, 1, v.Menu.accent(), p.title)
+		v.quads.Text(v.font, left+float32(x)*wide+4, y+(high-render.GlyphH)/2, 1, v.Menu.accent(), p.title)
 		y += high
 		for k := range p.rows {
-			v.explain(&p.rows[k], left+float32(x)*legendWide, y, high)
+			v.explain(&p.rows[k], left+float32(x)*wide, y, wide, high)
 			y += high
 		}
 		if x+1 < cols {
@@ -116,13 +118,15 @@ func (v *View) legend(w, top, bottom float32) {
 	}
 }
 
-// explain draws a row at its upper left corner.
-func (v *View) explain(r *legendRow, x, y, high float32) {
+// explain draws a row at its upper left corner. Words of its text that do not fit are left out.
+func (v *View) explain(r *legendRow, x, y, wide, high float32) {
 	old := v.quads.View()
 	v.quads.SetView(old.At(x+16, y+high/2).Zoom(r.scale * min(high/22, 1)))
 	r.draw(v)
 	v.quads.SetView(old)
 	y += (high - render.GlyphH) / 2
 	v.quads.Text(v.font, x+34, y, 1, v.Menu.bright(), r.name)
-	v.quads.Text(v.font, x+34+render.Width(r.name, 1)+6, y, 1, faint, r.text)
+	at := 34 + render.Width(r.name, 1) + 6
+	text, _ := row(r.text, int((wide-at)/render.GlyphW))
+	v.quads.Text(v.font, x+at, y, 1, faint, text)
 }

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strings"
+
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
@@ -16,10 +18,13 @@ type MenuSource interface {
 	Result() (r shell.Result, place int, best int64)
 	Settings() *shell.Settings
 	Note() string
+	Asked() string
+	Canvas() shell.Canvas
+	KeyDevice() shell.Device
 	Capturing() bool
 }
 
-// A Menu draws the screens of a shell over the game, on the logical screen. It belongs to the game goroutine. It
+// A Menu draws the screens of a shell over the game, on the canvas. It belongs to the game goroutine. It
 // allocates only when the device in use or a binding changes.
 type Menu struct {
 	Source   MenuSource
@@ -27,30 +32,32 @@ type Menu struct {
 	Device   render.Device   // the device in use: prompts name its controls
 	Palette  [5]render.Color // of the realm, from dark to bright
 	Time     float32         // seconds, for slow animations
-	Covered  float32         // lower edge of an overlay below the menu, in logical pixels; 0 if there is none
+	Covered  float32         // lower edge of an overlay below the menu, in pixels of the canvas; 0 if there is none
 
 	Hint string // what the coach says of gifts; "" is nothing
 
-	reach reach
-	font  *render.Font
-	q     *render.Quads
-	calm  bool
-	left  bool // another screen than the title was drawn
-	text  []byte
-	hints hints
+	ui     Canvas
+	sticks [2]render.Thumb
+	font   *render.Font
+	q      *render.Quads
+	calm   bool
+	left   bool // another screen than the title was drawn
+	text   []byte
+	hints  hints
 
 	legend func(w, top, bottom float32) // draws what is on the screen during play; nil without a view
 }
 
 // NewMenu returns a menu that writes with f. It keeps its arguments.
 func NewMenu(f *render.Font, source MenuSource, b *render.Bindings) *Menu {
-	return &Menu{reach: logical, Source: source, Bindings: b, font: f, text: make([]byte, 0, 96)}
+	ui := canvasOf(render.Fit(2*Width, 2*Height, Width, Height), 1, render.Keyboard)
+	return &Menu{ui: ui, Source: source, Bindings: b, font: f, text: make([]byte, 0, 96)}
 }
 
 // begin sets the batch to write to.
 func (m *Menu) begin(q *render.Quads) { m.q, m.calm = q, m.Source.Settings().Calm }
 
-// Draw appends the source's current screen to q. The view of q must be that of the logical screen.
+// Draw appends the source's current screen to q. The view of q must be that of the canvas.
 func (m *Menu) Draw(q *render.Quads) {
 	m.begin(q)
 	m.hints.update(m.Bindings, m.Device)
@@ -65,16 +72,20 @@ func (m *Menu) Draw(q *render.Quads) {
 		return
 	case shell.Paused:
 		m.plate(m.Covered)
-		m.heading("PAUSED", 84)
+		m.heading("PAUSED", m.top()-62)
+	case shell.Ask:
+		m.plate(m.Covered)
+		m.heading(m.Source.Asked(), m.top()-94)
+		m.lines(m.ui.W/2, m.top()-42, m.ui.W-24, soft, "THE RUN ENDS HERE. ITS SCORE COUNTS.")
 	case shell.Setup:
 		m.dim(0.82)
-		m.heading("SETTINGS", 20)
+		m.heading("SETTINGS", m.head())
 	case shell.Keys:
 		m.keys()
 	case shell.Gifts:
 		m.dim(0.62)
-		m.heading("CHOOSE", 32)
-		m.q.TextCentre(m.font, Width/2, 73, 1, m.bright().Fade(m.arrive(12)), m.Hint)
+		m.heading("CHOOSE", m.head())
+		m.lines(m.ui.W/2, m.head()+40, m.ui.W-12, m.bright().Fade(m.arrive(12)), m.Hint)
 	case shell.Ending:
 		m.ending("THE FORGE IS YOURS")
 	case shell.Over:
@@ -85,7 +96,7 @@ func (m *Menu) Draw(q *render.Quads) {
 		m.dim(0.9)
 		m.heading("LEGEND", 2)
 		if items := m.Source.Items(); m.legend != nil && len(items) > 0 {
-			m.legend(Width, 44, items[0].Box.Y-4)
+			m.legend(m.ui.W, 44, items[0].Box.Y-4)
 		}
 	}
 	items := m.Source.Items()
@@ -97,18 +108,19 @@ func (m *Menu) Draw(q *render.Quads) {
 
 // narrow reports whether the screen is a column in the middle, with an overlay bright on its sides.
 func (m *Menu) narrow() bool {
-	return m.Source.Screen() == shell.Title || m.Source.Screen() == shell.Paused
+	s := m.Source.Screen()
+	return s == shell.Title || s == shell.Paused || s == shell.Ask
 }
 
 // shade darkens the game, but no overlay, below a narrow screen.
 func (m *Menu) shade() {
-	if m.Source.Screen() == shell.Paused {
+	if m.Source.Screen() != shell.Title {
 		m.dim(0.66)
 		return
 	}
-	m.reach.fill(m.q, night.Fade(0.22))
-	m.reach.fade(m.q, 220, night.Fade(0.62))
-	m.reach.rise(m.q, 150, night.Fade(0.8))
+	m.ui.reach.fill(m.q, night.Fade(0.22))
+	m.ui.reach.fade(m.q, 220, night.Fade(0.62))
+	m.ui.reach.rise(m.q, 150, night.Fade(0.8))
 }
 
 // plate draws a background for a narrow screen over an overlay that reaches down to covered, in logical pixels.
@@ -120,9 +132,11 @@ func (m *Menu) plate(covered float32) {
 	first, last := items[0].Box, items[len(items)-1].Box
 	top := first.Y - 10
 	if m.Source.Screen() == shell.Paused {
-		top = 76
+		top = first.Y - 70
+	} else if m.Source.Screen() == shell.Ask {
+		top = first.Y - 102
 	} else if covered > 80 { // more than a strip
-		m.reach.fill(m.q, night.Fade(0.7))
+		m.ui.reach.fill(m.q, night.Fade(0.7))
 	}
 	if covered > top {
 		m.q.Rect(first.X-10, top, first.W+20, last.Y+last.H+10-top, night.Fade(0.98))
@@ -160,21 +174,70 @@ func (m *Menu) dim(most float32) {
 		most = max(most, 0.965)
 	}
 	k := most
-	if m.Source.Screen() == shell.Paused || m.Source.Screen() == shell.Gifts || m.Source.Screen() == shell.Over {
+	if m.Source.Screen() == shell.Paused || m.Source.Screen() == shell.Ask || m.Source.Screen() == shell.Gifts || m.Source.Screen() == shell.Over {
 		k *= m.arrive(14)
 	}
-	m.reach.fill(m.q, night.Fade(k))
+	m.ui.reach.fill(m.q, night.Fade(k))
 	edge := night.Fade(0.5 * k)
-	m.reach.fade(m.q, m.reach.lo[1]+60, edge)
-	m.reach.rise(m.q, m.reach.hi[1]-60, edge)
+	m.ui.reach.fade(m.q, m.ui.reach.lo[1]+60, edge)
+	m.ui.reach.rise(m.q, m.ui.reach.hi[1]-60, edge)
+}
+
+// head returns where the heading of a screen full of items begins.
+func (m *Menu) head() float32 {
+	c := m.Source.Canvas()
+	return (c.Head() - 42) * 0.6
+}
+
+// top returns the upper edge of the first item.
+func (m *Menu) top() float32 {
+	if items := m.Source.Items(); len(items) > 0 {
+		return items[0].Box.Y
+	}
+	return m.ui.H / 2
 }
 
 func (m *Menu) heading(s string, y float32) {
-	k := m.arrive(12)
+	k, x := m.arrive(12), m.ui.W/2
 	w := render.Width(s, 2) / 2
-	m.q.Glow(Width/2, y+18, w*1.3, m.accent().Light(0.10*k))
-	m.q.TextCentre(m.font, Width/2, y, 2, m.bright().Fade(k), s)
-	m.q.Rect(Width/2-w*k, y+36, 2*w*k, 1, m.accent().Fade(k))
+	m.q.Glow(x, y+18, w*1.3, m.accent().Light(0.10*k))
+	m.q.TextCentre(m.font, x, y, 2, m.bright().Fade(k), s)
+	m.q.Rect(x-w*k, y+36, 2*w*k, 1, m.accent().Fade(k))
+}
+
+// lines writes s in centred lines of at most a width, from y down, and returns where the next one begins.
+func (m *Menu) lines(x, y, width float32, c render.Color, s string) float32 {
+	for len(s) > 0 {
+		line, rest := split(s, int(width/render.GlyphW))
+		m.q.TextCentre(m.font, x, y, 1, c, line)
+		s, y = rest, y+14
+	}
+	return y
+}
+
+// rows returns how many lines of a width s takes.
+func rows(s string, width float32) (n int) {
+	for ; len(s) > 0; n++ {
+		_, s = split(s, int(width/render.GlyphW))
+	}
+	return n
+}
+
+// split returns the line of at most so many characters that s begins with, and the rest. A line ends at a space,
+// preferably where four of them separate two parts.
+func split(s string, most int) (line, rest string) {
+	n, end := 0, -1
+	for i, r := range s {
+		if r == ' ' {
+			if parts := strings.HasPrefix(s[i:], gap); parts || end < 0 || !strings.HasPrefix(s[end:], gap) {
+				end = i
+			}
+		}
+		if n++; n > most && end > 0 {
+			return s[:end], strings.TrimLeft(s[end:], " ")
+		}
+	}
+	return s, ""
 }
 
 // item draws one item in its box.
@@ -248,27 +311,43 @@ func (m *Menu) slider(it *shell.Item, c render.Color) {
 
 // prompt writes at the bottom which controls to press, or why a key was refused.
 func (m *Menu) prompt() {
-	const y = Height - 20
+	s, c := m.hints.menu, faint
 	switch {
 	case m.Source.Note() != "":
-		m.q.TextCentre(m.font, Width/2, y, 1, render.Amber, m.Source.Note())
+		s, c = m.Source.Note(), render.Amber
 	case m.Source.Capturing():
-		m.q.TextCentre(m.font, Width/2, y, 1, m.accent(), "PRESS A KEY OR BUTTON    ESC: AS IT WAS")
+		s, c = "PRESS A KEY OR BUTTON    ESC: AS IT WAS", m.accent()
 	case m.Source.Screen() == shell.Title:
-		m.q.TextCentre(m.font, Width/2, y, 1, soft, m.hints.title)
+		s, c = m.hints.title, soft
 	case m.Source.Screen() == shell.Gifts:
-		m.q.TextCentre(m.font, Width/2, y, 1, faint, m.hints.gifts)
-	case m.Source.Screen() == shell.Keys:
-		m.q.TextCentre(m.font, Width/2, y, 1, faint, m.hints.keys)
-	default:
-		m.q.TextCentre(m.font, Width/2, y, 1, faint, m.hints.menu)
+		s = m.hints.gifts
+	case m.Source.Screen() == shell.Keys && m.Source.KeyDevice() != shell.Touch:
+		s = m.hints.keys
 	}
+	width := m.ui.W - 12
+	m.lines(m.ui.W/2, m.ui.H-6-14*float32(rows(s, width)), width, c, s)
 }
 
 // keys draws the controls of each action, and the prompt for a new one.
 func (m *Menu) keys() {
 	m.dim(0.86)
-	m.heading("KEYS", 14)
+	m.heading("CONTROLS", max(2, m.head()-8))
+	items := m.Source.Items()
+	if m.Source.KeyDevice() != shell.Touch || len(items) == 0 {
+		return
+	}
+	x, y := m.ui.W/2, items[len(items)-1].Box
+	at := max(y.Y+y.H, items[0].Box.Y+items[0].Box.H) + 14
+	for _, l := range touchLines {
+		m.q.TextRight(m.font, x-8, at, 1, faint, l[0])
+		m.q.Text(m.font, x+8, at, 1, soft, l[1])
+		at += 18
+	}
+}
+
+// touchLines are the gestures on a screen. They cannot be changed.
+var touchLines = [...][2]string{
+	{"LEFT THUMB", "MOVE"}, {"RIGHT THUMB", "AIM AND FIRE"}, {"BUTTON WITH ARROWS", "DASH"}, {"BUTTON WITH BARS", "PAUSE"}, {"BUTTON WITH A CHART", "MEMORY"}, {"TAP", "CHOOSE"},
 }
 
 func (m *Menu) keyRow(it *shell.Item) {
@@ -278,7 +357,7 @@ func (m *Menu) keyRow(it *shell.Item) {
 		m.q.Rect(b.X, b.Y, b.W, b.H, m.accent().Fade(0.10))
 	}
 	y := b.Y + (b.H-render.GlyphH)/2
-	m.q.Text(m.font, b.X+14, y, 1, c, it.Label)
+	m.q.Text(m.font, b.X+6, y, 1, c, it.Label)
 	for i, label := range it.Slots {
 		s := it.SlotBox(i)
 		here := it.Selected && i == it.Slot

@@ -40,14 +40,8 @@ func (m *Menu) card(it *shell.Item, i int) {
 		back.A = 0.96
 	}
 	q.Rect(b.X, b.Y, b.W, b.H, back.Fade(k))
-	q.Gradient(b.X, b.Y, b.W, 84, m.Palette[2].Fade(0.20*k), render.Color{})
 	q.Border(b.X, b.Y, b.W, b.H, 1, edge)
-	m.symbol(g.Symbol, b.X+b.W/2, b.Y+48, k)
-	q.TextCentre(m.font, b.X+b.W/2, b.Y+92, 1.5, c.Fade(k), g.Name)
-	q.Rect(b.X+30, b.Y+118, b.W-60, 1, edge)
-	for n, s := range g.Lines[:min(len(g.Lines), 4)] {
-		q.TextCentre(m.font, b.X+b.W/2, b.Y+123+16*float32(n), 1, soft.Fade(k), s)
-	}
+	m.face(g, b, k, c.Fade(k), edge)
 	if g.Have > 0 { // a pip for each that the player has
 		for n := range min(g.Have, 8) {
 			q.Rect(b.X+10+7*float32(n), b.Y+10, 5, 5, m.accent().Fade(k))
@@ -56,6 +50,26 @@ func (m *Menu) card(it *shell.Item, i int) {
 	if i < len(m.hints.choose) {
 		q.TextRight(m.font, b.X+b.W-8, b.Y+6, 1, faint.Fade(k), m.hints.choose[i])
 	}
+}
+
+// face draws the picture of a gift above its text, or left of it on a card that is wider than high.
+func (m *Menu) face(g *shell.Gift, b shell.Box, k float32, c, edge render.Color) {
+	q, x, y, width := m.q, b.X+b.W/2, b.Y+88, b.W-8
+	if b.W > b.H {
+		q.Gradient(b.X, b.Y, 96, b.H, m.Palette[2].Fade(0.20*k), m.Palette[2].Fade(0.05*k))
+		m.symbol(g.Symbol, b.X+48, b.Y+b.H/2, k)
+		x, y, width = b.X+96+(b.W-96)/2, b.Y+max(4, b.H/2-44), b.W-104
+	} else {
+		q.Gradient(b.X, b.Y, b.W, 84, m.Palette[2].Fade(0.20*k), render.Color{})
+		m.symbol(g.Symbol, x, b.Y+48, k)
+	}
+	q.TextCentre(m.font, x, y, min(1.5, width/render.Width(g.Name, 1)), c, g.Name)
+	q.Rect(x-width/2+20, y+26, width-40, 1, edge)
+	y += 30
+	for _, s := range g.Lines[:min(len(g.Lines), 4)] {
+		y = m.lines(x, y, width, soft.Fade(k), s)
+	}
+	m.lines(x, y+2, width, m.accent().Fade(k), g.Figure)
 }
 
 // symbol draws a gift's picture around (x, y), about 60 across.
@@ -124,30 +138,5 @@ func (m *Menu) symbol(s int, x, y, k float32) {
 	default:
 		q.Glow(x, y, 20, m.accent().Light(k))
 		q.Glow(x, y, 11, w.Light(1))
-	}
-}
-
-// thumbs draws the buttons on the screen, for fingers.
-func (m *Menu) thumbs() {
-	for b := range render.TouchButtons {
-		at, r := b.Circle(Width, Height)
-		x, y := at[0], at[1]
-		m.q.Ring(x, y, r, 1.5, 0, 0, m.bright().Fade(0.4))
-		c := m.bright().Fade(0.6)
-		switch b {
-		case render.TouchDash:
-			for i := range 2 {
-				px := x - 9 + 9*float32(i)
-				m.q.Line(px, y-8, px+7, y, 2.5, c)
-				m.q.Line(px+7, y, px, y+8, 2.5, c)
-			}
-		case render.TouchPause:
-			m.q.Rect(x-5, y-6, 3, 12, c)
-			m.q.Rect(x+2, y-6, 3, 12, c)
-		case render.TouchOverlay:
-			for i, h := range [...]float32{4, 8, 6} {
-				m.q.Rect(x-5+4*float32(i), y+4-h, 2, h, c)
-			}
-		}
 	}
 }

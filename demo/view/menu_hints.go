@@ -7,6 +7,9 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
+// gap is between the parts of a line. A line is broken there first.
+const gap = "    "
+
 // hints are the lines that name controls. They are made again when the device in use or a binding changes.
 type hints struct {
 	made     bool
@@ -72,5 +75,5 @@ func join(parts ...string) string {
 			out = append(out, p)
 		}
 	}
-	return strings.Join(out, "    ")
+	return strings.Join(out, gap)
 }

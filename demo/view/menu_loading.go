@@ -5,16 +5,13 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// missingY is the top of the line that shows what loads, above the prompt.
-const missingY = Height - 44
-
 // backdrop is drawn behind the menus until a realm is there: slow lights, as a function of the time.
 func (v *View) backdrop() {
 	const lights = 9
 	for i := range lights {
 		f := float32(i)
-		x := Width/2 + 330*engine.Sin(v.time*(0.31+0.03*f)+f*2.4)
-		y := Height*0.6 + 120*engine.Sin(v.time*(0.43+0.02*f)+f*1.7)
+		x := v.ui.W/2 + 330*engine.Sin(v.time*(0.31+0.03*f)+f*2.4)
+		y := v.ui.H*0.6 + 120*engine.Sin(v.time*(0.43+0.02*f)+f*1.7)
 		v.quads.Glow(x, y, 80+16*f, emberPalette[2].Light(0.11))
 	}
 }
@@ -40,6 +37,10 @@ func (v *View) missing() {
 	} else if p.Total > 0 && p.Done == p.Total {
 		v.text = append(v.text, "    building"...)
 	}
-	q.TextBytes(v.font, Width/2-float32(len(v.text))*render.GlyphW/2, missingY, 1, dim, v.text)
-	q.Rect(Width/2-120, missingY+18, 240*p.Fraction(), 1, v.Menu.accent())
+	y := v.Menu.top() - 24 // above the items
+	if most := int((v.ui.W - 12) / render.GlyphW); len(v.text) > most {
+		v.text = append(v.text[:most-3], "..."...)
+	}
+	q.TextBytes(v.font, v.ui.W/2-float32(len(v.text))*render.GlyphW/2, y, 1, dim, v.text)
+	q.Rect(v.ui.W/2-120, y+18, 240*p.Fraction(), 1, v.Menu.accent())
 }

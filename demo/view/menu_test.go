@@ -43,6 +43,12 @@ func newMenuBench(t testing.TB) *menuBench {
 	return b
 }
 
+// shape makes the window one of another shape.
+func (b *menuBench) shape(vp render.Viewport, density float32, d render.Device) {
+	b.m.Device, b.m.ui = d, canvasOf(vp, density, d)
+	b.sh.Place(b.m.ui.Shell())
+}
+
 // draw returns the number of quads.
 func (b *menuBench) draw() int {
 	b.q.Begin(b.verts, b.ix, b.atlas, window.View())

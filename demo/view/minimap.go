@@ -28,6 +28,7 @@ const (
 	mapSide   = 72 // logical pixels
 	mapTop    = 58
 	mapBelow  = 100 // and below a strip
+	touchRoom = 54  // that the buttons for fingers take at the right
 )
 
 // chart draws the walls of a new realm. If they do not fit the map has no walls.
@@ -133,9 +134,9 @@ func (v *View) drawMap() {
 // mapAt returns its corner: below the seals and the heat, next to the buttons for fingers, and below the overlay's
 // strip if that reaches so far. free is false if a panel covers it: half a map is useless.
 func (v *View) mapAt() (x, y float32, free bool) {
-	x = Width - 10 - mapSide
+	x = v.ui.W - 10 - mapSide
 	if v.Menu != nil && v.Menu.Device == render.Touch {
-		x -= 44
+		x -= touchRoom
 	}
 	for _, y = range [2]float32{mapTop, mapBelow} {
 		y += v.reach.lo[1]
@@ -146,11 +147,11 @@ func (v *View) mapAt() (x, y float32, free bool) {
 	return x, y, false
 }
 
-// hidden reports whether the overlay lies over some of a rectangle of the logical screen.
+// hidden reports whether the overlay lies over some of a rectangle of the canvas.
 func (v *View) hidden(x, y, w, h float32) bool {
 	if v.Overlay == nil {
 		return false
 	}
-	p := v.port
-	return v.Overlay.Covers(float32(p.X)+x*p.Scale, float32(p.Y)+y*p.Scale, w*p.Scale, h*p.Scale)
+	p := v.ui.view
+	return v.Overlay.Covers(p.X+x*p.Scale, p.Y+y*p.Scale, w*p.Scale, h*p.Scale)
 }

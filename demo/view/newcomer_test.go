@@ -77,8 +77,8 @@ func (e *eye) learn(v *View) {
 // look has the eye see what Draw draws, and the player look at that.
 func (b *sitting) look() {
 	v, e := b.v, b.eye
-	vp := render.Fit(b.size.X, b.size.Y, Width, Height).Bleed(b.size.X, b.size.Y, Bleed)
-	v.port, v.reach = vp, reachOf(vp)
+	vp := shaped(b.size)
+	v.frameOf(vp, 1)
 	v.open()
 	e.begin(b.size)
 	v.begin(game.Sprites, vp.View())
@@ -87,13 +87,13 @@ func (b *sitting) look() {
 	v.begin(game.Sparks, vp.View())
 	v.above(vp, false)
 	e.look(&v.quads)
-	v.begin(game.Signs, vp.View())
+	v.begin(game.Signs, v.ui.view)
 	v.ship(vp)
 	v.hud()
 	v.menu()
 	e.look(&v.quads)
 	if v.chosen() {
-		v.begin(game.Signs, vp.View())
+		v.begin(game.Signs, v.ui.view)
 		v.Menu.Draw(&v.quads)
 		e.look(&v.quads)
 	}
@@ -105,12 +105,15 @@ func (b *sitting) look() {
 
 // frame is one of the program.
 func (b *sitting) frame() {
-	g, vp := b.v.s.Game, render.Fit(b.size.X, b.size.Y, Width, Height)
+	g, vp := b.v.s.Game, shaped(b.size)
 	mouse := vp.View().Invert(b.hands.Mouse)
-	if cmd := b.sh.Step(shell.Nav{X: mouse[0], Y: mouse[1], Moved: true, Click: b.hands.Click && !b.held.Click}); cmd == shell.ChooseGift {
+	c := b.v.Canvas(b.device)
+	b.sh.Place(c.Shell())
+	at := c.FromScreen(mouse)
+	if cmd := b.sh.Step(shell.Nav{X: at[0], Y: at[1], Moved: true, Click: b.hands.Click && !b.held.Click}); cmd == shell.ChooseGift {
 		b.gift = 1 + b.sh.Chosen()
 	}
-	b.v.Point(mouse, b.device, true)
+	b.v.Point(mouse, b.device, true, [2]render.Thumb{})
 	in := b.input(mouse)
 	b.held = b.hands
 	if b.gift > 0 && !g.Offered {

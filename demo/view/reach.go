@@ -3,21 +3,13 @@ package view
 import "github.com/strata-go/strata/render"
 
 // Bleed is how many logical pixels of the world are drawn beyond each edge of the logical screen if the window has
-// another shape. It is enough for phones and old monitors. The horde arrives beyond it, except some at the edge of a
-// group.
+// another shape. It is enough for phones, held in either way, and for old monitors. The horde arrives beyond it, except
+// some at the edge of a group.
 const Bleed = 110
 
-// A reach is the drawable area in logical pixels: the logical screen and, in a window of another shape, the area
-// around it. Text stays on the logical screen; shapes that darken or colour everything fill the reach.
+// A reach is the drawable area in pixels of the canvas: what text may use and, in a window of another shape, the area
+// around it. Shapes that darken or colour everything fill the reach.
 type reach struct{ lo, hi vec }
-
-// logical is the reach of a window of the screen's own shape.
-var logical = reach{hi: vec{Width, Height}}
-
-func reachOf(p render.Viewport) reach {
-	lo, hi := p.Bounds()
-	return reach{lo, hi}
-}
 
 func (r reach) fill(q *render.Quads, c render.Color) {
 	q.Rect(r.lo[0], r.lo[1], r.hi[0]-r.lo[0], r.hi[1]-r.lo[1], c)

@@ -17,6 +17,9 @@ import (
 var shapes = map[string]image.Point{"a phone": {X: 844, Y: 390}, "a monitor": {X: 1024, Y: 768}, "a desk": {X: 3840, Y: 1080}}
 
 func shaped(p image.Point) render.Viewport {
+	if p.Y > p.X {
+		return render.Fit(p.X, p.Y, Height, Width).Bleed(p.X, p.Y, Bleed)
+	}
 	return render.Fit(p.X, p.Y, Width, Height).Bleed(p.X, p.Y, Bleed)
 }
 
@@ -46,8 +49,8 @@ func TestReach_EveryScreenDarkensAllThatIsDrawnOn(t *testing.T) {
 		for _, screen := range []shell.Screen{shell.Paused, shell.Setup, shell.Keys, shell.Gifts, shell.Ending, shell.Over, shell.Table, shell.Title} {
 			b := newMenuBench(t)
 			screens[screen](b.sh)
-			b.m.reach = reachOf(vp)
-			b.q.Begin(b.verts, b.ix, b.atlas, vp.View())
+			b.shape(vp, 1, render.Keyboard)
+			b.q.Begin(b.verts, b.ix, b.atlas, b.m.ui.view)
 			b.m.begin(&b.q)
 			if b.m.narrow() {
 				b.m.shade()
@@ -65,9 +68,10 @@ func TestReach_TheHUDIsAtTheFootOfTheWindowAndTheSidesOfTheScreen(t *testing.T) 
 	v := newView(t, brief(300), tiers.Config{})
 	for name, p := range shapes {
 		vp := shaped(p)
-		v.port, v.reach, v.alive = vp, reachOf(vp), 1 // no fade
+		v.frameOf(vp, 1)
+		v.alive = 1 // no fade
 		v.open()
-		v.begin(game.Signs, vp.View())
+		v.begin(game.Signs, v.ui.view)
 		v.hud()
 		x0, y0, x1, y1 := extent(&v.quads)
 		if x0 < float32(vp.X) || x1 > float32(vp.X+vp.W) {

@@ -22,7 +22,7 @@ import (
 
 type vec = mgl32.Vec2
 
-// The size of the logical screen in logical pixels.
+// The size of the logical screen in logical pixels, while the window is wider than high; else it is turned.
 const (
 	Width  = 640
 	Height = 360
@@ -57,8 +57,11 @@ type View struct {
 	alive   float32         // seconds since the realm appeared, for the fade
 	port    render.Viewport // of the frame
 	seen    reach           // of the world, in its units
-	reach   reach           // of the frame
-	covered float32         // how far down the overlay reaches, in logical pixels
+	density float32         // of the frame
+	ui      Canvas          // of the frame
+	reach   reach           // of the canvas
+	covered float32         // how far down the overlay reaches, in pixels of the canvas
+	thumbs  [2]render.Thumb // on the screen
 	timer   *meter.Timer
 	text    []byte
 	short   shortage
@@ -86,6 +89,7 @@ func New() (*View, error) { return newWith(render.AtlasConfig{}) }
 
 func newWith(cfg render.AtlasConfig) (*View, error) {
 	v := &View{text: make([]byte, 0, 256)}
+	v.frameOf(render.Fit(2*Width, 2*Height, Width, Height), 1) // until there is a frame
 	var err error
 	if v.atlas, err = render.NewAtlas(cfg); err != nil {
 		return nil, fmt.Errorf("view: %w", err)
@@ -244,7 +248,7 @@ func (v *View) Draw(f *render.Frame) {
 	v.Overlay.Draw(f.Image())
 	if v.chosen() {
 		v.timer.Start()
-		v.begin(game.Signs, f.View())
+		v.begin(game.Signs, v.ui.view)
 		v.Menu.Draw(&v.quads)
 		v.submit(f)
 		v.timer.Stop()
@@ -262,6 +266,7 @@ func (v *View) draw(f *render.Frame) {
 	if v.comfort.on {
 		f.SetBloom(v.comfort.bloom)
 	}
+	v.frameOf(f.Viewport, f.Density)
 	if v.s.Playing() {
 		scene := f.BeginScene(v.pal[0])
 		v.begin(game.Sprites, scene.View())
@@ -276,8 +281,8 @@ func (v *View) draw(f *render.Frame) {
 		f.Bloom(render.DefaultBloom)
 		f.EndScene()
 	}
-	v.begin(game.Signs, f.View())
-	v.port, v.reach, v.covered = f.Viewport, reachOf(f.Viewport), (v.Overlay.Bottom()-float32(f.Y))/f.Scale
+	v.covered = v.ui.view.Invert(vec{0, v.Overlay.Bottom()})[1]
+	v.begin(game.Signs, v.ui.view)
 	if v.s.Playing() {
 		v.ship(f.Viewport)
 		v.hud()
@@ -286,6 +291,18 @@ func (v *View) draw(f *render.Frame) {
 	}
 	v.menu()
 	v.submit(f)
+}
+
+// frameOf sets what follows from the shape of the window.
+func (v *View) frameOf(p render.Viewport, density float32) {
+	v.port, v.density = p, density
+	d := render.Keyboard
+	if v.Menu != nil {
+		d = v.Menu.Device
+	}
+	v.ui = canvasOf(p, density, d)
+	v.reach = v.ui.reach
+	v.cam.Size = vec{float32(p.W) / p.Scale, float32(p.H) / p.Scale}
 }
 
 // submit draws a batch.

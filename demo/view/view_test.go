@@ -73,7 +73,7 @@ func (v *View) paint() (world, hud int) {
 		v.needed = max(v.needed*15/16, v.quads.Len()/render.VertsPerQuad+v.quads.Dropped)
 		return v.quads.Len() / render.VertsPerQuad
 	}
-	v.port, v.reach = window, reachOf(window)
+	v.frameOf(window, 1)
 	v.open()
 	v.begin(game.Sprites, window.View())
 	v.world(window)

@@ -36,8 +36,8 @@ func (v *View) above(scene render.Viewport, crisp bool) {
 	v.popups()
 	v.quads.SetView(old)
 	if !crisp && v.atlas.Loaded(v.ids.vignette) { // a layer over every pixel: not where pixels are dear
-		r := reachOf(scene)
-		v.quads.Picture(v.atlas.Lookup(v.ids.vignette), r.lo[0], r.lo[1], r.hi[0]-r.lo[0], r.hi[1]-r.lo[1], render.Color{A: 0.85})
+		lo, hi := scene.Bounds()
+		v.quads.Picture(v.atlas.Lookup(v.ids.vignette), lo[0], lo[1], hi[0]-lo[0], hi[1]-lo[1], render.Color{A: 0.85})
 	}
 }
 

@@ -1,0 +1,54 @@
+package game
+
+import (
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/engine"
+)
+
+// A Tally has the statistics of a run. No rule reads them.
+type Tally struct {
+	Fallen   [realm.EnemyKinds]int    // kills by kind
+	Spent    [len(realm.Names)]uint64 // ticks in which the player lived, by realm
+	Gathered int                      // embers
+	Fired    int                      // shots of the player
+	Struck   int                      // shots that hit an enemy or a seal
+	Cause    Cause                    // what hurt the player last
+}
+
+// Cause is what hurt the player: an enemy's touch by its kind, or a shot.
+type Cause uint8
+
+// The causes. Those before CauseShot are the kinds of enemies, realm.Drifter first.
+const (
+	CauseShot = Cause(realm.EnemyKinds) + iota
+	CauseNone
+)
+
+var causeNames = [CauseNone + 1]string{"a drifter's touch", "a lancer's charge", "a swarm", "a warden's touch", "a shot", "nothing"}
+
+// String returns the player's word for the cause.
+func (c Cause) String() string { return causeNames[min(c, CauseNone)] }
+
+func (t *Tally) restart() { *t = Tally{Cause: CauseNone} }
+
+// live counts a tick in a realm.
+func (t *Tally) live(name string) {
+	for i, n := range realm.Names {
+		if n == name {
+			t.Spent[i]++
+		}
+	}
+}
+
+func (t *Tally) hash(h *engine.Hasher) {
+	for _, n := range t.Fallen {
+		h.Int(n)
+	}
+	for _, n := range t.Spent {
+		h.Uint64(n)
+	}
+	h.Int(t.Gathered)
+	h.Int(t.Fired)
+	h.Int(t.Struck)
+	h.Int(int(t.Cause))
+}

@@ -1,0 +1,163 @@
+package shell
+
+// Device is the kind of device in use. The values are those of render.Device.
+type Device uint8
+
+// The kinds of devices. Keyboard includes the mouse.
+const (
+	Keyboard Device = iota
+	Gamepad
+	Touch
+	devices
+)
+
+var deviceNames = [devices]string{"KEYBOARD AND MOUSE", "GAMEPAD", "TOUCH"}
+
+// A Canvas is the area in which items are placed. Its corner is the origin of all boxes.
+type Canvas struct {
+	W, H   float32
+	Finger float32 // the least height of an item, and width of a part of it; 0 for a mouse
+	Device Device  // in use
+}
+
+// A screen of a desk: the canvas until Place is called.
+var desk = Canvas{W: 640, H: 360}
+
+// Distances in pixels of the canvas.
+const (
+	headLow  = 46 // for the heading on a low canvas
+	headHigh = 72 // for the heading otherwise
+	footLow  = 26 // for the line with the controls
+	footHigh = 54 // for its lines on a high canvas
+	keysUp   = 12 // of the heading's space, for the many rows of keys
+	margin   = 6  // at the sides
+	between  = 12 // of columns and cards
+)
+
+// low reports whether a canvas has no more than two thirds of the height of a desk's window.
+func (c *Canvas) low() bool { return c.H < 340 }
+
+// Tall reports whether the canvas is higher than wide, as a phone that is held upright.
+func (c *Canvas) Tall() bool { return c.H > c.W }
+
+// Head returns the space at the top that the items leave to the heading.
+func (c *Canvas) Head() float32 {
+	if c.low() {
+		return headLow
+	}
+	return headHigh
+}
+
+// Foot returns the space at the bottom that the items leave to the controls.
+func (c *Canvas) Foot() float32 {
+	if c.Tall() {
+		return footHigh
+	}
+	return footLow
+}
+
+// Place sets the canvas. Call it before Step in each frame: boxes are moved if the canvas has changed.
+func (s *Shell) Place(c Canvas) {
+	if c == s.canvas {
+		return
+	}
+	turned := c.Tall() != s.canvas.Tall()
+	s.canvas = c
+	s.build()
+	if turned && s.screen == Playing && s.age > 0 {
+		s.pause()
+		s.note = "TURNED: THE GAME WAITS"
+	}
+}
+
+// Canvas returns the canvas of the last Place.
+func (s *Shell) Canvas() Canvas { return s.canvas }
+
+// place gives the items of the screen their boxes.
+func (s *Shell) place() {
+	c := &s.canvas
+	switch s.screen {
+	case Title:
+		s.columns(s.items, c.H*0.44, c.H-c.Foot()-6, 24, 180, 1)
+	case Paused:
+		top := c.Head() + 22
+		s.columns(s.items, top, c.H-c.Foot()-6, 26, 200, 0.4)
+	case Ask:
+		s.columns(s.items, c.Head()+60, c.H-c.Foot()-6, 26, 200, 0.3)
+	case Setup:
+		s.columns(s.items, c.Head(), c.H-c.Foot(), 22, 400, 0.2)
+	case Keys:
+		s.columns(s.items, c.Head()-keysUp, c.H-c.Foot(), 17, 540, 0)
+	case Gifts:
+		s.cards()
+	case Ending, Over, Table, Legend:
+		s.row(s.items)
+	}
+}
+
+// columns places items in rows of at least a height between top and bottom: in one column of a width or, if that does
+// not have the space, in two. The share at is how much of the free space lies above. If even two columns have too
+// little space the rows are lower.
+func (s *Shell) columns(items []Item, top, bottom, height, width float32, at float32) {
+	c := &s.canvas
+	height = max(height, c.Finger)
+	rows, cols := len(items), 1
+	if float32(rows)*height > bottom-top && !c.Tall() {
+		rows, cols = (rows+1)/2, 2
+	}
+	height = min(height, (bottom-top)/float32(max(rows, 1)))
+	width = min(width, (c.W-2*margin-between*float32(cols-1))/float32(cols))
+	left := (c.W - width*float32(cols) - between*float32(cols-1)) / 2
+	top += at * (bottom - top - height*float32(rows))
+	for i := range items {
+		items[i].Box = Box{left + (width+between)*float32(i/rows), top + height*float32(i%rows), width, height}
+	}
+}
+
+// row places items side by side at the foot of the canvas, or in a column if it is high.
+func (s *Shell) row(items []Item) {
+	c := &s.canvas
+	height := max(24, c.Finger)
+	if c.Tall() {
+		n := float32(len(items))
+		s.columns(items, c.H-c.Foot()-n*height, c.H-c.Foot(), height, 200, 1)
+		return
+	}
+	n := float32(len(items))
+	width := min(180, (c.W-2*margin-between*(n-1))/n)
+	left := (c.W - width*n - between*(n-1)) / 2
+	for i := range items {
+		items[i].Box = Box{left + (width+between)*float32(i), c.H - c.Foot() - height, width, height}
+	}
+}
+
+// cards places the gifts side by side, or on a high canvas one above the other.
+func (s *Shell) cards() {
+	c := &s.canvas
+	n := float32(len(s.items))
+	top, bottom := c.Head()+8, c.H-c.Foot()
+	w, h := min(176, (c.W-2*margin-between*(n-1))/n), min(212, bottom-top)
+	left, right := (c.W-n*w-between*(n-1))/2, w+between
+	down := float32(0)
+	if c.Tall() {
+		w, h = min(320, c.W-2*margin), min(150, (bottom-top-between*(n-1))/n)
+		left, right, down = (c.W-w)/2, 0, h+between
+	}
+	top += max(0, (bottom-top-max(h, n*down-between))*0.4)
+	for i := range s.items {
+		s.items[i].Box = Box{left + right*float32(i), top + down*float32(i), w, h}
+	}
+}
+
+// beside returns the item left or right of the selected one in its row, or the selected one.
+func (s *Shell) beside(by int) int {
+	b := s.items[s.selected].Box
+	best, distance := s.selected, float32(1e9)
+	for i := range s.items {
+		o := s.items[i].Box
+		if d := (o.X - b.X) * float32(by); d > 0 && d < distance && o.Y < b.Y+b.H && b.Y < o.Y+o.H {
+			best, distance = i, d
+		}
+	}
+	return best
+}

@@ -1,0 +1,61 @@
+package view
+
+import (
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/render"
+)
+
+// A Canvas is the area for HUD and menus. Its pixels are those of the logical screen, unless letters would be too small
+// there: on a phone they are larger. The corner of what text may use is the origin.
+type Canvas struct {
+	W, H   float32       // of what text may use
+	Device render.Device // in use
+
+	view   render.View // to physical pixels
+	screen render.View // of the logical screen
+	reach  reach       // what is drawn on
+	finger float32     // the least side of what a finger must hit
+}
+
+const (
+	// letter is the least height of a line's letters in device-independent pixels, and emHeight that of the font.
+	letter   = 12
+	emHeight = 10
+	// fingertip is the least side of what a finger hits, in device-independent pixels.
+	fingertip = 44
+	// phone is the most that the shorter side of a phone's screen has, in device-independent pixels.
+	phone = 500
+	// The canvas of a tiny window has at least so many pixels, with letters as small as that makes them.
+	leastLong, leastShort = 460, 258
+)
+
+// canvasOf returns the canvas of a window. density is the physical pixels of a device-independent one.
+func canvasOf(p render.Viewport, density float32, d render.Device) Canvas {
+	r := p.Drawn()
+	w, h := float32(p.W), float32(r.Dy())
+	least := min(letter/float32(emHeight)*density, max(w, h)/leastLong, min(w, h)/leastShort)
+	scale := max(p.Scale, least)
+	c := Canvas{W: w / scale, H: h / scale, Device: d, screen: p.View()}
+	c.view = render.View{Scale: scale, X: float32(p.X), Y: float32(r.Min.Y)}
+	c.reach = reach{c.view.Invert(vec{float32(r.Min.X), float32(r.Min.Y)}), c.view.Invert(vec{float32(r.Max.X), float32(r.Max.Y)})}
+	if d == render.Touch || min(w, h) < phone*density {
+		c.finger = fingertip * density / scale
+	}
+	return c
+}
+
+// Canvas returns the canvas of the last frame for a device.
+func (v *View) Canvas(d render.Device) Canvas {
+	return canvasOf(v.port, v.density, d)
+}
+
+// Shell returns the canvas for the shell.
+func (c *Canvas) Shell() shell.Canvas {
+	return shell.Canvas{W: c.W, H: c.H, Finger: c.finger, Device: shell.Device(c.Device)}
+}
+
+// FromScreen converts logical pixels to pixels of the canvas.
+func (c *Canvas) FromScreen(p vec) vec { return c.view.Invert(c.screen.Apply(p)) }
+
+// tall reports whether the canvas is higher than wide.
+func (c *Canvas) tall() bool { return c.H > c.W }
