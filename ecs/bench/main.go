@@ -49,8 +49,8 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
+	"github.com/strata-go/strata/engine/abtest/settle"
 	"github.com/strata-go/strata/engine/cmdline"
 )
 
@@ -108,7 +108,7 @@ func run(args []string, out io.Writer) error {
 	if o.child != "" {
 		return child(o, out)
 	}
-	chosen := choose(rows(o.limit()), o.rows)
+	chosen := settle.Choose(rows(o.limit()), o.rows, row.named)
 	if len(chosen) == 0 {
 		return fmt.Errorf("bench: no row begins with %q", o.rows)
 	}
@@ -145,19 +145,6 @@ func (o options) limit() int {
 		return 4 << 10
 	}
 	return 1 << 30
-}
-
-// choose returns the rows whose names begin with one of the beginnings.
-func choose(all []row, beginnings string) (some []row) {
-	for _, r := range all {
-		for b := range strings.SplitSeq(beginnings, ",") {
-			if strings.HasPrefix(r.name, strings.TrimSpace(b)) {
-				some = append(some, r)
-				break
-			}
-		}
-	}
-	return some
 }
 
 // same runs every side of every row and compares what they have done.

@@ -34,6 +34,9 @@ type row struct {
 	few   int  // at most so many programs, and rounds in each; 0 means no limit
 }
 
+// named is for settle.Choose.
+func (r row) named() string { return r.name }
+
 // limited returns n, or the limit of the row if that is lower.
 func (r row) limited(n int) int {
 	if r.few > 0 {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // limitOf bounds the worlds of a test.
@@ -159,7 +161,7 @@ func TestTally_DependsOnTheValuesAndNotOnTheirOrder(t *testing.T) {
 
 func TestMeasure_EverySideHasAFigureARoundAndOursTwo(t *testing.T) {
 	for _, name := range []string{"walk 1 by All", "create a batch of one value", "memory"} {
-		r := choose(rows(options{short: true}.limit()), name)[0]
+		r := settle.Choose(rows(options{short: true}.limit()), name, row.named)[0]
 		got := r.measure(2)
 		if len(got.Figures) != len(r.sides)+1 {
 			t.Errorf("%s: %d sides, not %d and A/A", name, len(got.Figures), len(r.sides))

@@ -66,6 +66,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/strata-go/strata/engine/abtest/settle"
 	"github.com/strata-go/strata/engine/cmdline"
 )
 
@@ -128,7 +129,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	chosen := choose(o.tests(), o.rows)
+	chosen := settle.Choose(o.tests(), o.rows, test.named)
 	if len(chosen) == 0 {
 		return fmt.Errorf("no workload begins with %q", o.rows)
 	}
@@ -145,17 +146,4 @@ func run(args []string, out io.Writer) error {
 		return err
 	}
 	return o.report(b, results, out)
-}
-
-// choose returns the tests whose names begin with one of the beginnings.
-func choose(all []test, beginnings string) (some []test) {
-	for _, t := range all {
-		for b := range strings.SplitSeq(beginnings, ",") {
-			if strings.HasPrefix(t.name, strings.TrimSpace(b)) {
-				some = append(some, t)
-				break
-			}
-		}
-	}
-	return some
 }

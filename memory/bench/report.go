@@ -21,7 +21,7 @@ const (
 
 // report writes the tables and files, and returns the verdict of -check.
 func (o options) report(b *bench, results []result, out io.Writer) error {
-	tests := choose(o.tests(), o.rows)
+	tests := settle.Choose(o.tests(), o.rows, test.named)
 	judged := o.judge(results, tests)
 	text := b.header(results)
 	for _, t := range tests {

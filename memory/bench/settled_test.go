@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 // invented returns a result of four rounds in two programs. Figures are by side; those of a twin differ by the factor.
@@ -141,7 +143,7 @@ func TestFailures_LeaveOutWhatIsOnlyShown(t *testing.T) {
 func TestBounds_ReferToSidesThatTheirTestHas(t *testing.T) {
 	tests := append(options{check: true}.tests(), options{}.tests()...)
 	for _, b := range (options{}).bounds() {
-		for _, w := range choose(tests, b.test) {
+		for _, w := range settle.Choose(tests, b.test, test.named) {
 			if w.name != b.test {
 				continue
 			}
@@ -154,7 +156,7 @@ func TestBounds_ReferToSidesThatTheirTestHas(t *testing.T) {
 				t.Errorf("%s: %s has a bound and does not run twice", w.name, b.side)
 			}
 		}
-		if len(choose(tests, b.test)) == 0 || b.since != "" && len(choose(tests, b.since)) == 0 {
+		if len(settle.Choose(tests, b.test, test.named)) == 0 || b.since != "" && len(settle.Choose(tests, b.since, test.named)) == 0 {
 			t.Errorf("there is no test %q or %q", b.test, b.since)
 		}
 	}

@@ -22,6 +22,9 @@ type test struct {
 	trace    string // of W14
 }
 
+// named is for settle.Choose.
+func (t test) named() string { return t.name }
+
 // sides returns the names of all sides of the test.
 func (t test) sides() []string {
 	names := slices.Concat(t.judged, t.shown, t.peers, t.libraries())

@@ -8,6 +8,7 @@ package settle
 import (
 	"math"
 	"slices"
+	"strings"
 )
 
 // A Verdict is the result of comparing a side with another side.
@@ -66,4 +67,18 @@ func Spread(mine, twin []float64) float64 {
 		worst = max(worst, math.Abs(math.Log(r)))
 	}
 	return math.Exp(worst) - 1
+}
+
+// Choose returns the items whose names begin with one of the beginnings, which have commas between them. Spaces around
+// a beginning are ignored. An empty text chooses all items.
+func Choose[T any](all []T, beginnings string, name func(T) string) (some []T) {
+	for _, item := range all {
+		for b := range strings.SplitSeq(beginnings, ",") {
+			if strings.HasPrefix(name(item), strings.TrimSpace(b)) {
+				some = append(some, item)
+				break
+			}
+		}
+	}
+	return some
 }

@@ -57,6 +57,15 @@ func TestEach_ShiftsAndBeginsAgain(t *testing.T) {
 	}
 }
 
+func TestChoose_ByBeginningsOnceAndInOrder(t *testing.T) {
+	all := []string{"W1", "W10", "W2", "cold"}
+	for _, c := range []struct{ of, want string }{{"", "W1 W10 W2 cold"}, {"W1", "W1 W10"}, {"cold, W1 ,W10", "W1 W10 cold"}, {"x", ""}} {
+		if got := strings.Join(Choose(all, c.of, func(s string) string { return s }), " "); got != c.want {
+			t.Errorf("%q chooses %q, want %q", c.of, got, c.want)
+		}
+	}
+}
+
 func TestReplace_KeepsTheLinesAndWhatSurroundsThem(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "page.md")
 	write := func(s string) {
