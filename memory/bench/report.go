@@ -29,7 +29,7 @@ func (o options) report(b *bench, results []result, out io.Writer) error {
 			text += b.markdown(t, r)
 		}
 	}
-	text += verdicts(judged)
+	text += b.verdicts(judged)
 	fmt.Fprint(out, plain(text))
 	if o.json != "" {
 		whole, err := json.MarshalIndent(state{o.key(), results}, "", "\t")
@@ -98,19 +98,34 @@ func (b *bench) header(results []result) string {
 // moderncVersion is that of go.mod; a test compares them.
 const moderncVersion = "v1.12.1"
 
-// markdown returns the table of a test.
+// command returns the command that measures the rows, or all if there are none.
+func (o options) command(rows string) string {
+	s := "go run -C memory/bench ."
+	switch {
+	case o.check:
+		s += " -check"
+	case o.all:
+		s += " -all"
+	}
+	if rows != "" {
+		s += " -rows \"" + rows + "\""
+	}
+	return s
+}
+
+// markdown returns the table of a test, with the machine above and the command below.
 func (b *bench) markdown(t test, r result) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "\n%s: %s.\n\n", t.name, t.what)
 	if r.Missing != "" {
 		return s.String() + "Not measured: " + r.Missing + ".\n"
 	}
-	fmt.Fprintf(&s, "| %s | ns | memfast | to the best of C | memfast | A/A | p99.9, ns | resident / live |\n|---|---|---|---|---|---|---|---|\n", t.name)
+	fmt.Fprintf(&s, "%s.\n\n| %s | ns | memfast | to the best of C | memfast | A/A | p99.9, ns | resident / live |\n|---|---|---|---|---|---|---|---|\n", r.Run, t.name)
 	best := r.best(t.libraries(), t.figure)
 	for _, name := range b.lines(t) {
 		fmt.Fprintf(&s, "| %s | %s |\n", name, strings.Join(r.cells(t, name, best), " | "))
 	}
-	return s.String()
+	return s.String() + "\n    " + b.o.command(t.name) + "\n"
 }
 
 // lines returns the sides that have a line of their own: the build with memfast is in the line of the default one.
@@ -149,13 +164,13 @@ func (r result) cells(t test, side, best string) []string {
 	return cells
 }
 
-// verdicts returns the table of the bounds.
-func verdicts(judged []judgement) string {
+// verdicts returns the table of the bounds, with the machine above and the command below.
+func (b *bench) verdicts(judged []judgement) string {
 	if judged == nil {
 		return ""
 	}
 	var s strings.Builder
-	s.WriteString("\n| judged | figure | of | its figure | ratio | bound | A/A | |\n|---|---|---|---|---|---|---|---|\n")
+	s.WriteString("\n" + settle.Machine() + ".\n\n| judged | figure | of | its figure | ratio | bound | A/A | |\n|---|---|---|---|---|---|---|---|\n")
 	for _, j := range judged {
 		name := j.test + ", " + j.side
 		if j.figure != "pair" && j.figure != j.test {
@@ -169,7 +184,7 @@ func verdicts(judged []judgement) string {
 		}
 		fmt.Fprintf(&s, "| %s | %s | %s | %s | %.3f | %g | ±%.1f %% | %s |\n", name, settle.Digits(j.Figure), j.Peer, settle.Digits(j.Peers), j.Ratio, j.most, 100*j.Spread, j.verdict())
 	}
-	return s.String()
+	return s.String() + "\n    " + b.o.command(b.o.rows) + "\n"
 }
 
 // plain turns Markdown tables into columns for a terminal.

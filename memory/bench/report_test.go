@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
 func TestReport_WritesTheTablesIntoTheirPlace(t *testing.T) {
@@ -26,9 +28,10 @@ func TestReport_WritesTheTablesIntoTheirPlace(t *testing.T) {
 	text, _ := os.ReadFile(page)
 	for _, want := range []string{
 		"before\n" + tablesBegin + "\n", "\n" + tablesEnd + "\nafter\n", "go, a processor; 2 programs.", "glibc (glibc 2.36), jemalloc ()", moderncVersion,
-		"| W9 | ns | memfast | to the best of C | memfast | A/A | p99.9, ns | resident / live |",
+		"go, a processor; 2 programs.\n\n| W9 | ns | memfast | to the best of C | memfast | A/A | p99.9, ns | resident / live |",
 		"| arena | 8.05 | – | 0.70 | – | ±2.0 % | – | – |", "| Go runtime | 57.5 | – | 5.00 | – | ±2.0 % | – | – |", "The load average before each workload was 1.5 to 1.5.",
-		"| W9, arena | 8.05 | jemalloc | 11.5 | 0.700 | 0.55 | ±2.0 % | missed by 27.3 % |",
+		"| W9, arena | 8.05 | jemalloc | 11.5 | 0.700 | 0.55 | ±2.0 % | missed by 27.3 % |\n\n    go run -C memory/bench . -check -rows \"W9\"\n",
+		"– | – |\n\n    go run -C memory/bench . -check -rows \"W9\"\n", settle.Processor() + ".\n\n| judged |",
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%q is missing in\n%s", want, text)
@@ -44,6 +47,17 @@ func TestReport_WritesTheTablesIntoTheirPlace(t *testing.T) {
 	o.md = figures
 	if err := o.report(b, []result{r}, &out); err == nil || !strings.Contains(err.Error(), "has no lines") {
 		t.Errorf("a file without a place: %v", err)
+	}
+}
+
+func TestCommand_IsThatOfTheTable(t *testing.T) {
+	for want, o := range map[string]options{"go run -C memory/bench .": {}, "go run -C memory/bench . -check": {check: true}, "go run -C memory/bench . -all": {all: true}} {
+		if got := o.command(""); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := o.command("W1"); got != want+" -rows \"W1\"" {
+			t.Errorf("%q", got)
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ func TestFailures_AreEmptyOnlyIfEverythingIsMet(t *testing.T) {
 func TestFailures_LeaveOutWhatIsOnlyShown(t *testing.T) {
 	b := bound{test: "W1", figure: "pair", side: slabs, of: cNames(), most: 1, shown: true}
 	j := b.judge([]result{invented("W1", "pair", 1, peersAt(10, map[string]float64{slabs: 20}))})
-	if err := failures(nil, nil, []judgement{j}); err != nil || j.met() || !strings.Contains(verdicts([]judgement{j}), "(shown, not judged)") {
+	if err := failures(nil, nil, []judgement{j}); err != nil || j.met() || !strings.Contains((&bench{}).verdicts([]judgement{j}), "(shown, not judged)") {
 		t.Error(err, j)
 	}
 }
