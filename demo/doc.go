@@ -6,12 +6,13 @@
 // # What it is
 //
 // The game has three realms of 24 by 24 sectors with walls. Each realm has four seals, defended by guards, which the
-// player breaks. A horde grows with the heat, up to 20,000 enemies. Dead enemies leave embers, which buy gifts. A
-// warden guards the heart of the realm, and a portal leads to the next one.
+// player breaks. The screen explains that and the controls in a player's first run. A horde grows with the heat, up
+// to 20,000 enemies. Dead enemies leave embers, which buy gifts. A warden guards the heart of the realm, and a portal
+// leads to the next one.
 //
 // Package game has the rules, realm the walls and paths, ground the pictures of the floor, realm/manifest the lists
-// of files and colours. Package shell has the menus, sound what is heard, view what is seen. This package combines
-// them, with a window or without one.
+// of files and colours. Package shell has the menus, coach the hints of the first run, sound what is heard,
+// view what is seen. This package combines them, with a window or without one.
 //
 // # Flags
 //
