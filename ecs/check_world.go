@@ -113,7 +113,7 @@ func (c *checker) iteratorCache(f *filter) {
 // cachedRuns verifies invariant (3) of stock.
 func (c *checker) cachedRuns(f *filter) {
 	t, w := f.main, f.w
-	if t == nil || t.layoutVersion != w.store.layoutVersion || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != len(w.store.tables) {
+	if t == nil || t.layoutVersion != w.store.layoutVersion || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != w.store.laid {
 		return
 	}
 	c.that(!f.usesTicks && t.last && slices.Equal(f.matches, []*table{t.onlyTable}), "filter: its next loop goes over one archetype of %d", len(f.matches))

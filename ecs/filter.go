@@ -31,6 +31,7 @@ type filter struct {
 	deny    mask
 	exact   bool
 	matches []*table
+	skew    int     // of the store, when matches were found
 	seen    int     // -1 if targets is not empty: update then looks each time
 	n       int     // columns read
 	stride  uintptr // bytes between cells of the first column; 1 if they are empty
@@ -109,7 +110,7 @@ func (f *filter) rewind() {
 	if f.matches = f.matches[:0]; f.w.guard.notifying > 0 || f.w.guard.allocating {
 		f.matches = nil
 	}
-	f.seen, f.listed, f.list = 0, 0, nil
+	f.seen, f.listed, f.list = f.skew, 0, nil
 	if f.targets.n > 0 {
 		f.seen = -1
 	}
@@ -128,7 +129,7 @@ func (f *filter) narrowTo(id ID, target Entity) {
 func (f *filter) widenToAny() {
 	f.w.guard.mustBeOpen("ToAny")
 	f.narrow("ToAny")
-	f.targets, f.seen = targetSet{}, 0
+	f.targets, f.seen = targetSet{}, f.skew
 }
 
 // update adds the matches among the archetypes that are new since the last update, up to the given one.
@@ -137,8 +138,12 @@ func (f *filter) update(to int) {
 		f.updateTo()
 		return
 	}
+	if f.skew != f.w.store.skew { // a load has dropped archetypes
+		f.skew = f.w.store.skew
+		f.rewind()
+	}
 	for ; f.seen < to; f.seen++ {
-		t := f.w.store.tables[f.seen]
+		t := f.w.store.tables[f.seen-f.skew]
 		if f.accepts(t) {
 			f.matches = append(f.matches, t)
 		}
@@ -186,7 +191,7 @@ func (f *filter) accepts(t *table) bool {
 // Cost: a visit to each matching archetype. With ChangedSince, Len also reads the ticks of the entities.
 func (f *filter) Len() (n int) {
 	f.w.guard.notInParallel("Len")
-	f.update(len(f.w.store.tables))
+	f.update(f.w.store.laid)
 	if f.nStamps > 0 {
 		_, n, _ = f.countChanged(-1)
 		return n
@@ -203,7 +208,7 @@ func (f *filter) Len() (n int) {
 // much as Len.
 func (f *filter) EntityAt(i int) Entity {
 	f.w.guard.notInParallel("EntityAt")
-	f.update(len(f.w.store.tables))
+	f.update(f.w.store.laid)
 	if e, ok := f.entityNumber(i); ok {
 		return e
 	}
@@ -243,7 +248,7 @@ func (f *filter) Check() error {
 	again := filter{w: f.w, need: f.need, deny: f.deny, exact: f.exact}
 	if f.targets.n != 0 {
 		c.targets(f)
-	} else if c.that(f.seen >= 0 && f.seen <= len(f.w.store.tables), "filter: %d archetypes of %d", f.seen, len(f.w.store.tables)) {
+	} else if c.that(f.seen >= f.skew && f.seen <= f.w.store.laid, "filter: %d archetypes of %d", f.seen, f.w.store.laid) && f.skew == f.w.store.skew {
 		again.update(f.seen)
 		c.that(slices.Equal(f.matches, again.matches), "filter: %d matches, not %d", len(f.matches), len(again.matches))
 	}
@@ -404,7 +409,7 @@ func (f *filter) checkWorld(w *World, op string) {
 	if f.nStamps > 0 {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the filter has a ChangedSince, but batch operations change whole archetypes; use World.Commands or another filter"})
 	}
-	f.update(len(w.store.tables))
+	f.update(w.store.laid)
 }
 
 // destroyRows destroys all entities of t. It goes backwards, so that slots are reused in the order of

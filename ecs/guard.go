@@ -136,8 +136,8 @@ func (g *guard) openQueries() int {
 func (f *filter) openQuery() uint64 {
 	w := f.w
 	w.guard.notInParallel("Query")
-	if f.seen != len(w.store.tables) {
-		f.update(len(w.store.tables))
+	if f.seen != w.store.laid {
+		f.update(w.store.laid)
 	}
 	if f.newest != 0 {
 		f.nest()

@@ -134,7 +134,7 @@ func (k *iteratorCache) drop(t *iterator) {
 //go:noinline
 func (f *filter) begin() *rowRun {
 	w, t := f.w, f.main
-	if t == nil || t.layoutVersion != w.store.layoutVersion || t.busy || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != len(w.store.tables) || w.guard.inParallel {
+	if t == nil || t.layoutVersion != w.store.layoutVersion || t.busy || t.onlyTable.tail != t.cached-1 || t.onlyTable.tailN == 0 || f.seen != w.store.laid || w.guard.inParallel {
 		return f.step(nil)
 	}
 	s := &t.runs[0]
@@ -260,8 +260,8 @@ func (f *filter) step(t *iterator) *rowRun {
 	switch {
 	case t == nil:
 		w.guard.notInParallel("All")
-		if f.seen != len(w.store.tables) {
-			f.update(len(w.store.tables))
+		if f.seen != w.store.laid {
+			f.update(w.store.laid)
 		}
 		if t = f.main; t == nil || t.busy {
 			t = f.newIterator()

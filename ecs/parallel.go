@@ -120,7 +120,7 @@ type outcome struct {
 // ChangedSince. In a parallel run Batches panics with a [*memory.Misuse].
 func (f *filter) Batches() (n int) {
 	f.w.guard.notInParallel("Batches")
-	f.update(len(f.w.store.tables))
+	f.update(f.w.store.laid)
 	for _, t := range f.matches {
 		n += (t.rows() + batchRows - 1) / batchRows
 	}
@@ -184,7 +184,7 @@ func (g *guard) notInParallel(op string) {
 
 // split lists the tables and returns the number of batches.
 func (p *parallelRun) split(f *filter, workers int) (batches int) {
-	f.update(len(f.w.store.tables))
+	f.update(f.w.store.laid)
 	p.f, p.share = f, int64(4*workers)
 	index := 0
 	for _, t := range f.matches {

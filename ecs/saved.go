@@ -3,6 +3,7 @@ package ecs
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -27,7 +28,8 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 
 // SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick. In
 // the Set the allocator of the world comes first: by save.Metadata, because the world saves its rows itself. Resources,
-// observers and filters are not saved. An archetype that came about after the state was saved stays, without entities.
+// observers and filters are not saved. Archetypes that came about after the state was saved are dropped: their
+// order is state, because it is the order of iteration.
 //
 // If the world is locked or a command waits, the error wraps save.ErrBusy. If a component was registered since, it wraps
 // save.ErrLayout and names the component.
@@ -174,29 +176,25 @@ func resized[T any](v []T, n int) []T {
 	return v[:n]
 }
 
-// saveTables visits the tables and their rows.
+// saveTables visits the tables and their rows, in the order of the tables, which is the order of iteration. Tables that
+// came about after the state was saved are dropped.
 func (s *store) saveTables(c *save.Coder) {
 	n := c.Count(len(s.tables))
-	if n > len(s.tables) {
-		c.Differs("%d archetypes, %d are", n, len(s.tables))
-		return
-	}
 	if c.Loading() {
 		s.unnameVariants()
 	}
-	for i, t := range s.tables {
+	for i := range n {
 		if c.Failed() {
 			return
 		}
 		c.EnterAt("table", i)
-		if i < n {
+		if t := s.savedTable(c, i); !c.Failed() {
 			s.saveTable(c, t)
-		} else if c.Loading() {
-			t.chunks, t.spareLink = t.chunks[:0], spareLink{}
-			s.setTail(t, 0, 0)
-			t.become(targets{}, t.variants != nil, 0, 0)
 		}
 		c.Leave()
+	}
+	if c.Loading() {
+		s.cutTables(n)
 	}
 	if !s.relating.empty() {
 		c.Enter("relations")
@@ -205,10 +203,80 @@ func (s *store) saveTables(c *save.Coder) {
 	}
 }
 
+// savedTable visits the components of table i. If the world has others there, loading makes the rest of the tables again.
+// In the passes before, savedTable returns a table that only describes rows.
+func (s *store) savedTable(c *save.Coder, i int) *table {
+	var t *table
+	var m mask
+	if i < len(s.tables) {
+		t = s.tables[i]
+		m = t.mask
+	}
+	for k := range m {
+		m[k] = c.Word(m[k])
+	}
+	if c.Failed() || t != nil && t.mask == m {
+		return t
+	}
+	if !m.below(len(s.comps)) {
+		c.Differs("archetype %v of %d component types", m, len(s.comps))
+		return nil
+	}
+	made, err := newTable(m, s.comps, &s.directory, m.any(&s.relating))
+	if err != nil {
+		c.Fail(err)
+		return nil
+	}
+	if c.Loading() {
+		s.cutTables(i)
+		s.addLoaded(made)
+	}
+	return made
+}
+
+// addLoaded makes t the last table. A table with targets gets its name later.
+func (s *store) addLoaded(t *table) {
+	s.enlist(t)
+	if !t.mask.any(&s.relating) {
+		s.name(t)
+		return
+	}
+	f := s.variants[t.mask]
+	if f == nil {
+		f = newVariants(t.mask.and(s.relating))
+		s.variants[t.mask] = f
+	}
+	t.variants = f
+	f.tables = append(f.tables, t)
+}
+
+// cutTables drops all tables but the first n. Their rows belong to a state that is replaced.
+func (s *store) cutTables(n int) {
+	dropped := len(s.tables) - n
+	if dropped <= 0 {
+		return
+	}
+	for _, t := range s.tables[n:] {
+		t.gen++ // transitions to it are looked up again
+		f := t.variants
+		if f == nil {
+			delete(s.byKey, t.key())
+		} else if i := slices.Index(f.tables, t); i >= 0 {
+			if f.tables = f.tables[:i]; i == 0 {
+				delete(s.variants, t.mask)
+			}
+		}
+	}
+	clear(s.tables[n:])
+	s.tables = s.tables[:n]
+	s.skew += dropped + 1
+	s.laid = n + s.skew
+}
+
 func (s *store) saveTable(c *save.Coder, t *table) {
 	n, tail, tailN := c.Count(len(t.chunks)), int(c.Word(uint64(t.tail))), uint32(c.Word(uint64(t.tailN)))
 	save.Var(c, &t.spareLink)
-	if t.variants != nil {
+	if t.mask.any(&s.relating) {
 		t.saveTargets(c)
 	}
 	if c.Loading() {

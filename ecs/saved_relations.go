@@ -1,15 +1,11 @@
 package ecs
 
 import (
-	"slices"
-
 	"github.com/strata-go/strata/memory/save"
 )
 
 // The tables of a relation get other targets when they are used again. What finds them is saved, too. The transitions
 // are not: a table that changes its targets by a load counts as retired, so that transitions to it are looked up again.
-// Tables that came about after the state was saved become idle. They are used before new tables are made, and only
-// where new ones would be, so that the order of tables is the same each time.
 
 // saveTargets visits what changes when a table is retired and used again.
 func (t *table) saveTargets(c *save.Coder) {
@@ -53,24 +49,13 @@ func (s *store) saveRelations(c *save.Coder, n int) {
 			k.targets.saveState(c)
 		}
 	}
-	s.saveLists(c)
-	for i, t := range s.tables[:n] {
-		if f := t.variants; f != nil && f.tables[0] == t {
-			c.EnterAt("variants", i)
-			s.saveVariants(c, f, n)
-			c.Leave()
-		}
+	s.saveLists(c, n)
+	for i := range n {
+		s.saveVariants(c, i, n)
 	}
-	if !c.Loading() {
-		return
+	if c.Loading() {
+		s.nameVariants(n)
 	}
-	for _, f := range s.variants {
-		if f.tables[0].index >= n {
-			f.sweepIn, f.inMap, f.byTarget, f.idle, f.later = sweepAfter, 0, slotIndex{}, f.idle[:0], 0
-			f.addLater(n)
-		}
-	}
-	s.nameVariants(n)
 }
 
 func (x *slotIndex) saveState(c *save.Coder) {
@@ -78,25 +63,21 @@ func (x *slotIndex) saveState(c *save.Coder) {
 	save.List(c, &x.dir)
 }
 
-func (s *store) saveVariants(c *save.Coder, f *variants, n int) {
+// saveVariants visits the variants of table i, if it is the first of them.
+func (s *store) saveVariants(c *save.Coder, i, n int) {
+	f := new(variants)
+	if i < len(s.tables) && s.tables[i].variants != nil {
+		f = s.tables[i].variants
+	}
+	if !c.Flag(c.Saving() && len(f.tables) > 0 && f.tables[0].index == i) {
+		return
+	}
+	c.EnterAt("variants", i)
 	save.Num(c, &f.sweepIn)
 	save.Num(c, &f.inMap)
-	save.Num(c, &f.later)
 	f.byTarget.saveState(c)
 	f.idle = s.saveNumbers(c, f.idle, n)
-	if c.Loading() {
-		f.addLater(n)
-	}
-}
-
-// addLater puts the tables that are not in the state at the bottom of the idle ones, the first of them on top.
-func (f *variants) addLater(n int) {
-	for _, t := range f.tables {
-		if t.index >= n {
-			f.idle = slices.Insert(f.idle, 0, t)
-			f.later++
-		}
-	}
+	c.Leave()
 }
 
 // saveNumbers visits a list of tables by their numbers, which are below n.
@@ -122,7 +103,7 @@ func (s *store) saveNumbers(c *save.Coder, list []*table, n int) []*table {
 }
 
 // saveLists visits the lists of tables by target.
-func (s *store) saveLists(c *save.Coder) {
+func (s *store) saveLists(c *save.Coder, count int) {
 	n := c.Count(len(s.targetLists))
 	if c.Loading() {
 		for len(s.targetLists) < n {
@@ -141,7 +122,7 @@ func (s *store) saveLists(c *save.Coder) {
 		save.Num(c, &of.target.index)
 		save.Num(c, &of.target.gen)
 		save.Num(c, &next)
-		tables := s.saveNumbers(c, list.tables, len(s.tables))
+		tables := s.saveNumbers(c, list.tables, count)
 		if c.Loading() {
 			*list = targetTables{tables: tables, of: of, number: uint32(i), next: next}
 		}

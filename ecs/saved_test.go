@@ -297,3 +297,49 @@ func TestWorld_IndexThatGrewSinceIsLoaded(t *testing.T) {
 		}
 	}
 }
+
+// After a load the world goes on as one that was never loaded, also if other archetypes come about than before.
+func TestWorld_LoadedStateContinuesLikeAFreshOne(t *testing.T) {
+	order := func(x *savedWorld) (es []ecs.Entity) {
+		filter := ecs.NewFilter1[savedPlace](x.w)
+		for e := range filter.All() {
+			es = append(es, e)
+		}
+		return es
+	}
+	rounds := uint64(40)
+	if testenv.Brief() {
+		rounds = 12
+	}
+	for seed := range rounds {
+		loaded, fresh := newSavedWorld(t, nil), newSavedWorld(t, nil)
+		kept := ecs.NewFilter1[savedPlace](loaded.w)
+		for _, x := range []*savedWorld{loaded, fresh} {
+			x.rng = rand.New(rand.NewPCG(seed, 1))
+			x.program(12)
+		}
+		slot, es := loaded.save(), slices.Clone(loaded.es)
+		loaded.rng = rand.New(rand.NewPCG(seed, 2))
+		loaded.program(60)
+		later, laterHash := loaded.save(), loaded.w.Hash(0)
+		loaded.load(slot)
+		loaded.es = es
+		for _, x := range []*savedWorld{loaded, fresh} {
+			x.rng = rand.New(rand.NewPCG(seed, 3))
+			x.program(60)
+		}
+		if a, b := order(loaded), order(fresh); !slices.Equal(a, b) || loaded.w.Hash(0) != fresh.w.Hash(0) {
+			t.Fatalf("seed %d: %d rows after a load, %d in a fresh world, or in another order", seed, len(a), len(b))
+		}
+		var again []ecs.Entity
+		for e := range kept.All() {
+			again = append(again, e)
+		}
+		if !slices.Equal(again, order(fresh)) {
+			t.Fatalf("seed %d: an old filter has %d rows", seed, len(again))
+		}
+		if loaded.load(later); loaded.w.Hash(0) != laterHash {
+			t.Fatalf("seed %d: the state with the dropped archetypes is not loaded", seed)
+		}
+	}
+}

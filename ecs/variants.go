@@ -111,7 +111,6 @@ type variants struct {
 	relations []ID
 	tables    []*table
 	idle      []*table
-	later     int       // idle tables at the bottom that came about after the state that was loaded; used as if they were new
 	sweepIn   int       // tables to come about before the next sweep
 	byTarget  slotIndex // index in archetypes.tables + 1 of the table that got a target with that slot last
 	inMap     int       // tables that are in archetypes.byKey
@@ -132,6 +131,8 @@ type archetypes struct {
 	targetLists []*targetTables                  // of all relations, found by component.targets or oldLists
 	oldLists    map[relationTarget]*targetTables // those for which a chain has no place
 	spareLists  []uint32                         // numbers of unused ones, for reuse
+	laid        int                              // tables, and what loads have added so that filters look again: never returns to an earlier value
+	skew        int                              // of laid: what loads have added
 	epoch       uint64                           // counts sweeps that retired tables: cached tables from before may be wrong
 	nextSince   uint64                           // counts tables that got targets
 }
@@ -195,7 +196,7 @@ func (s *store) variantTable(k key) (*table, error) {
 	if f == nil {
 		f = newVariants(k.mask.and(s.relating))
 	}
-	if len(f.idle) <= f.later && f.sweepIn <= 0 {
+	if len(f.idle) == 0 && f.sweepIn <= 0 {
 		s.sweep(f)
 		if s.guard.closed() { // closed from within Free, and the records with it
 			return nil, fmt.Errorf("ecs: the tables of a relation: %w", memory.ErrClosed)
@@ -205,7 +206,6 @@ func (s *store) variantTable(k key) (*table, error) {
 	if n := len(f.idle); n > 0 {
 		t = f.idle[n-1]
 		f.idle = f.idle[:n-1]
-		f.later = min(f.later, n-1)
 		t.idle = false
 	} else {
 		if len(f.tables) > 0 {

@@ -373,6 +373,7 @@ func (s *store) tableFor(k key) (*table, error) {
 func (a *archetypes) enlist(t *table) {
 	t.index = len(a.tables)
 	a.tables = append(a.tables, t)
+	a.laid = len(a.tables) + a.skew
 }
 
 // names returns the names of the component types in m, in order of registration.
