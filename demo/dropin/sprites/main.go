@@ -1,0 +1,72 @@
+// Command sprites keeps moving sprites, some of which end in each tick, in four ways, and makes the list to draw:
+//
+//	slice     values in a slice; the last one takes the place of one that ends
+//	pointers  a Go object for each, in a slice of pointers
+//	strata    a pool with handles; the list lies in frame memory
+//
+// The lists of the first two are slices that are reused. The command runs all in turn in one process, and slice twice:
+// a ratio within the spread of the two is a tie. There is no window:
+//
+//	go run ./demo/dropin/sprites
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"runtime"
+	"text/tabwriter"
+
+	"github.com/strata-go/strata/engine/abtest"
+	"github.com/strata-go/strata/engine/abtest/settle"
+)
+
+func main() {
+	count := flag.Int("sprites", 20_000, "`N` sprites")
+	rounds := flag.Int("rounds", 40, "`N` rounds of sixty ticks each")
+	flag.Parse()
+	if *count < 1 || *rounds < 1 {
+		log.Fatalf("sprites: -sprites %d -rounds %d: at least 1 is needed", *count, *rounds)
+	}
+	if err := compare(*count, *rounds, os.Stdout); err != nil {
+		log.Fatal("sprites: ", err)
+	}
+}
+
+const ticks = 60 // of a round
+
+func compare(count, rounds int, out io.Writer) error {
+	names := []string{"slice", "slice A/A", "pointers", "strata"}
+	scenes, closeAll, err := newScenes(count)
+	if err != nil {
+		return err
+	}
+	defer closeAll()
+	mallocs := make([]uint64, len(scenes))
+	var sides []abtest.Side
+	for i, s := range scenes {
+		sides = append(sides, abtest.Side{Name: names[i], Run: func() {
+			before := objects()
+			for range ticks {
+				s.tick()
+			}
+			mallocs[i] += objects() - before
+		}})
+	}
+	f := abtest.Measure(rounds, runtime.GC, sides...)
+	fmt.Fprintf(out, "%d sprites, medians and quartiles of %d rounds of %d ticks; %s\n\n", count, rounds, ticks, settle.Machine())
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "\tns for a sprite\tratio to slice\tobjects a tick")
+	low, _, high := f.Ratio(1, 0)
+	for i, s := range scenes {
+		l, m, h := f.Took(i)
+		each := float64(ticks * count)
+		fmt.Fprintf(w, "%s\t%.2f (%.2f–%.2f)\t%s\t%.1f\n", names[i], m/each, l/each, h/each, verdict(f, i, low, high), float64(mallocs[i])/float64(rounds*ticks))
+		if s.sum() != scenes[0].sum() {
+			return fmt.Errorf("%s has other sprites than slice", names[i])
+		}
+	}
+	return w.Flush()
+}
