@@ -39,7 +39,7 @@
 //	Update       two locks, each held for a copy; no allocation
 //	limiter      32 frames of delay; the horde's sounds are mixed for themselves and evened out
 //	Read         63 to 122 µs for the 735 frames of a tick with all 32 voices and four layers; no allocation
-//	Mixer        49 KiB of the Go heap
+//	Mixer        54 KiB of the Go heap
 //
 // go test ./demo/sound -bench . prints Decode and Read. The figures are the lowest and the highest of four runs of
 // Decode (two in wasm) and of three of Read, on a busy Intel Xeon with Go 1.26.8.
