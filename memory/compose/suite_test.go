@@ -128,11 +128,11 @@ var subjects = map[string]memtest.Subject{
 }
 
 func TestConformance(t *testing.T) {
-	memtest.Each(t, testenv.Some(subjects, "Fallback", "Counted", "Locked(Fallback(slab, BySize(tlsf, tlsf)))"), memtest.Run)
+	memtest.Each(t, testenv.Some(subjects, "Counted", "Locked(Fallback(slab, BySize(tlsf, tlsf)))"), memtest.Run)
 }
 
 func TestFaults(t *testing.T) {
-	for name, s := range testenv.Some(subjects, "Fallback", "Locked", "BySize") {
+	for name, s := range testenv.Some(subjects, "Fallback", "Locked") {
 		if testenv.Brief() && strings.ContainsAny(name, "(/") {
 			continue // variants and nests of the others; with the race detector they take minutes
 		}

@@ -42,9 +42,7 @@ func TestPlay_CommittedStaysWithinTheBoundOfTheFirstHour(t *testing.T) {
 }
 
 func TestPlay_TheLoadIsAsBusyAsItSays(t *testing.T) {
-	if brief() {
-		t.Skip("a whole level is played; the other builds do it")
-	}
+	testenv.Long(t)
 	samples, err := play(config(), load{Frames: levelFrames, Seed: 2, Levels: true, scale: whole})
 	if err != nil {
 		t.Fatal(err)
