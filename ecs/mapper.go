@@ -123,7 +123,7 @@ func (m *mapper) target() (*table, error) {
 func (m *mapper) spawn() (Entity, uint32, error) {
 	m.w.guard.mutable("NewEntity")
 	t := m.table
-	if t == nil || m.relating {
+	if t == nil || m.relating || m.epoch != m.w.store.epoch {
 		var err error
 		if t, err = m.target(); err != nil {
 			return Entity{}, 0, err

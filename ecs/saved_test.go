@@ -36,6 +36,7 @@ type savedWorld struct {
 	wide   ecs.Component[savedWide]
 	bond   ecs.Relation[savedBond]
 	leads  ecs.Relation[savedLead]
+	walker *ecs.Map2[savedPlace, savedWide]
 	set    save.Set
 	rng    *rand.Rand
 	es     []ecs.Entity
@@ -51,6 +52,7 @@ func newSavedWorld(t testing.TB, src page.Source) *savedWorld {
 	x.health, errs[3] = ecs.Register[savedHealth](x.w)
 	x.tag, errs[4] = ecs.Register[savedTag](x.w)
 	x.wide, errs[5] = ecs.Register[savedWide](x.w)
+	x.walker = ecs.NewMap2[savedPlace, savedWide](x.w)
 	x.bond, errs[7] = ecs.RegisterRelation[savedBond](x.w)
 	x.leads, errs[8] = ecs.RegisterRelation[savedLead](x.w)
 	errs[6] = x.w.Track(x.health.ID())
@@ -72,6 +74,13 @@ func (x *savedWorld) program(steps int) (hash uint64) {
 	var err error
 	for range steps {
 		switch n := x.rng.IntN(100); {
+		case n < 4:
+			e, err2 := x.walker.NewEntity(savedPlace{1, 2}, savedWide{[9]uint64{4}})
+			x.es, err = append(x.es, e), errors.Join(err, err2)
+		case n < 6 && len(x.es) > 0:
+			if e := x.pick(); x.w.Alive(e) && !x.place.Has(e) && !x.wide.Has(e) {
+				err = errors.Join(err, x.walker.Add(e, savedPlace{3, 4}, savedWide{}))
+			}
 		case n < 40 || len(x.es) == 0:
 			for range 1 + x.rng.IntN(20) {
 				e, err2 := x.w.NewEntity()

@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -26,10 +27,18 @@ func synced(t testing.TB, heat float32, warm uint64) *Session {
 }
 
 func TestSession_Synctest(t *testing.T) {
-	for _, c := range []struct {
+	type run struct {
 		heat            float32
 		ticks, distance int
-	}{{0, 40, 1}, {5, 24, 8}} {
+	}
+	runs := []run{{0, 40, 1}, {5, 24, 8}}
+	if *whole {
+		runs = []run{{5, 3600, 2}, {10, 600, 1}}
+		for distance := 1; distance <= 8; distance++ {
+			runs = append(runs, run{0, 200, distance}, run{5, 200, distance}, run{10, 200, distance})
+		}
+	}
+	for _, c := range runs {
 		warm, ticks := uint64(120), c.ticks
 		if !testenv.Brief() {
 			warm, ticks = 900, 10*c.ticks
@@ -40,6 +49,75 @@ func TestSession_Synctest(t *testing.T) {
 			t.Errorf("heat %v: %+v, %v", c.heat, done, err)
 		}
 		t.Logf("heat %v: %+v, %d entities", c.heat, done, s.Game.Entities())
+	}
+}
+
+// Slots are saved and loaded in random order. After each load the game goes on with the hashes that it had when it first
+// went on from there.
+func TestSession_SlotsInRandomOrder(t *testing.T) {
+	steps, again := 30, 20
+	if *whole {
+		steps, again = 10_000, 1000
+	}
+	s := synced(t, 5, 90)
+	set, err := s.States()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	type moment struct {
+		slot   *save.Slot
+		hashes []uint64 // at the save, and after each tick since
+	}
+	var moments [6]moment
+	loads, ended := 0, 0
+	// load returns whether the state of m is loaded; it is not if its realm has ended.
+	load := func(m *moment) bool {
+		err := errors.Join(s.Rest(), set.Load(m.slot))
+		if errors.Is(err, save.ErrLayout) {
+			m.slot.Clear()
+			ended++
+			return false
+		}
+		if loads++; err != nil || s.Game.Hash() != m.hashes[0] {
+			t.Fatalf("load %d: the hash is %x, was %x: %v", loads, s.Game.Hash(), m.hashes[0], err)
+		}
+		return true
+	}
+	for step := range steps {
+		m := &moments[rng.IntN(len(moments))]
+		switch {
+		case m.slot == nil || !m.slot.Full() || rng.IntN(4) == 0:
+			n, err := 0, s.Rest()
+			if n, err = set.Size(); m.slot == nil || n > m.slot.Cap() {
+				m.slot = set.NewSlot(n + n/4)
+			}
+			if err = errors.Join(err, set.Save(m.slot)); err != nil {
+				t.Fatal(err)
+			}
+			m.hashes = append(m.hashes[:0], s.Game.Hash())
+		case !load(m):
+			continue
+		}
+		for i := 1; i <= 1+rng.IntN(6); i++ {
+			if err := s.stepOnce(); err != nil {
+				t.Fatal(err)
+			}
+			switch hash := s.Game.Hash(); {
+			case i == len(m.hashes):
+				m.hashes = append(m.hashes, hash)
+			case m.hashes[i] != hash:
+				t.Fatalf("step %d: %d ticks after a load the hash is %x, was %x", step, i, hash, m.hashes[i])
+			}
+		}
+	}
+	for range again {
+		if m := &moments[0]; m.slot != nil && m.slot.Full() && !load(m) {
+			break
+		}
+	}
+	if err := errors.Join(s.Rest(), s.Check()); err != nil || loads < again || ended > steps/4 {
+		t.Errorf("%d loads, %d of realms that had ended: %v", loads, ended, err)
 	}
 }
 
