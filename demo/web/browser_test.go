@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"image/png"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -110,6 +111,29 @@ func (c *chrome) picture(name string) {
 	}
 }
 
+// bright counts the bright pixels of a picture of the page, which it also writes.
+func (c *chrome) bright(name string) (n int) {
+	c.t.Helper()
+	c.picture(name)
+	f, err := os.Open(filepath.Join(c.t.ArtifactDir(), name+".png"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer f.Close()
+	img, err := png.Decode(f)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for y := range img.Bounds().Dy() {
+		for x := range img.Bounds().Dx() {
+			if r, g, _, _ := img.At(x, y).RGBA(); r > 0xc000 && g > 0x8000 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // nothingWrong fails where the page has had an error or an exception, or scrolls.
 func (c *chrome) nothingWrong(what string) {
 	c.t.Helper()
@@ -210,7 +234,11 @@ func TestBrowser_KeepsSettingsAndPausesWhenHiddenOnAPlainServer(t *testing.T) {
 	c := newChrome(t)
 	server := httptest.NewServer(http.StripPrefix("/games/strata/", http.FileServer(http.Dir(dir))))
 	defer server.Close()
+	began := time.Now()
 	c.open(server.URL+"/games/strata/?seed=3", 1280, 720, false)
+	c.until("the title is there before its realm", func(s state) bool { return s.Screen == "title" })
+	t.Logf("%.1f s until the title", time.Since(began).Seconds())
+	c.until("its letters are drawn", func(s state) bool { return s.Playing || c.bright("desk-loading") > 2000 })
 	c.until("the title shows", func(s state) bool { return s.Playing && s.Screen == "title" })
 	if n := c.bytes(); n > firstDownload {
 		t.Errorf("%d bytes were downloaded; allowed are %d", n, firstDownload)
