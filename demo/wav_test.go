@@ -35,7 +35,7 @@ func TestWAV_LoudnessOfEveryRealm(t *testing.T) {
 	type play struct{ realm, heat, ticks string }
 	plays := []play{{realm.Names[0], "4", "600"}}
 	if testenv.Full() {
-		plays = []play{{realm.Names[0], "10", "1800"}}
+		plays = []play{{realm.Names[0], "10", "900"}}
 		for _, name := range realm.Names {
 			plays = append(plays, play{name, "0", "3600"})
 		}
