@@ -66,18 +66,18 @@ func (a *app) pose() {
 		}
 		a.sh.Step(shell.Nav{Right: true})
 	case "gifts2":
-		a.sh.Offer(sampleGifts(game.GiftSparks, game.GiftBeam, game.GiftHaste))
+		a.sh.Offer(a.sampleGifts(game.GiftSparks, game.GiftBeam, game.GiftHaste))
 	case "gifts3":
-		a.sh.Offer(sampleGifts(game.GiftHull, game.GiftFire, game.GiftFrost))
+		a.sh.Offer(a.sampleGifts(game.GiftHull, game.GiftFire, game.GiftFrost))
 	case "over", "ending":
 		a.sh.End(a.sampleResult(a.o.screen == "ending"))
 	}
 }
 
 // sampleGifts returns the cards of some gifts.
-func sampleGifts(kinds ...game.Gift) (cards []shell.Gift) {
+func (a *app) sampleGifts(kinds ...game.Gift) (cards []shell.Gift) {
 	for _, k := range kinds {
-		cards = append(cards, shell.Gift{Name: game.GiftNames[k], Lines: game.GiftTexts[k : k+1], Symbol: giftSymbols[k]})
+		cards = append(cards, shell.Gift{Name: game.GiftNames[k], Lines: game.GiftTexts[k : k+1], Figure: a.s.Game.Figure(k), Symbol: giftSymbols[k]})
 	}
 	return cards
 }

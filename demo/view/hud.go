@@ -2,7 +2,6 @@ package view
 
 import (
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -16,15 +15,13 @@ var (
 // hud draws score and multiplier, hull, seals, heat, embers and memory inside the safe rectangle. Each has a plate of
 // its own, as the horde is as bright as the figures.
 func (v *View) hud() {
-	if v.titled() { // a title lies over no banner, and a table of figures over no other
+	if v.chosen() { // text lies over no text
 		return
 	}
 	at := v.safe()
 	v.scores(at.lo)
 	v.progress(vec{at.hi[0], at.lo[1]})
-	if !v.chosen() { // a menu writes there
-		v.gauges(at)
-	}
+	v.gauges(at)
 	v.drawMap()
 	v.compass()
 	v.hint()
@@ -105,7 +102,7 @@ func (v *View) chevron(at, dir vec, rim float32, c render.Color) {
 // offers shows the three gifts to choose from, small and low: play goes on.
 func (v *View) offers() {
 	g, q := v.s.Game, &v.quads
-	if !g.Offered || !g.Player.Alive || v.chosen() { // one thing to read at a time: the cards say the same
+	if !g.Offered || !g.Player.Alive {
 		return
 	}
 	const wide, high = float32(150), float32(34)
@@ -126,7 +123,6 @@ func (v *View) offers() {
 func (v *View) banner() {
 	g, q := v.s.Game, &v.quads
 	switch {
-	case v.Menu != nil && v.Menu.Source.Screen() != shell.Playing: // one thing to read at a time
 	case g.Phase == game.Announce:
 		k := fadeInOut(g.PhaseTime, 0.6)
 		y := v.below(92)
