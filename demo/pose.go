@@ -20,16 +20,34 @@ var poses = map[string][]shell.Nav{
 	"touch":    {{Select: true}}, // played with two thumbs
 	"paused":   {{Select: true}, {Pause: true}},
 	"ask":      {{Select: true}, {Restart: true}},
-	"settings": {{Down: true}, {Down: true}, {Select: true}},
-	"keys":     {{Down: true}, {Down: true}, {Select: true}, {Up: true}, {Up: true}, {Select: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}},
+	"settings": {},
+	"keys":     {{Down: true}, {Down: true}, {Down: true}, {Down: true}, {Down: true}},
 	"gifts":    {{Select: true}},
 	"gifts2":   {{Select: true}},
 	"gifts3":   {{Select: true}},
 	"over":     {{Select: true}},
 	"ending":   {{Select: true}},
-	"legend":   {{Up: true}, {Up: true}, {Select: true}},
-	"runs":     {{Down: true}, {Select: true}},
+	"legend":   {},
+	"runs":     {},
 	"warden":   {}, // the game plays itself to the first that it meets, see hurry
+}
+
+// ways are the items that lead to some of the screens. They are pressed before the presses of poses.
+var ways = map[string][]string{
+	"settings": {"SETTINGS"}, "keys": {"SETTINGS", "KEYS"}, "runs": {"BEST RUNS"}, "legend": {"LEGEND"},
+}
+
+// follow selects an item and presses it.
+func (a *app) follow(label string) {
+	for range a.sh.Items() {
+		for _, it := range a.sh.Items() {
+			if it.Selected && it.Label == label {
+				a.sh.Step(shell.Nav{Select: true})
+				return
+			}
+		}
+		a.sh.Step(shell.Nav{Down: true})
+	}
 }
 
 func screenNames() []string { return slices.Sorted(maps.Keys(poses)) }
@@ -50,6 +68,9 @@ func (a *app) pose() {
 	a.struck = true
 	if a.o.screen == "runs" {
 		a.sampleRuns()
+	}
+	for _, label := range ways[a.o.screen] {
+		a.follow(label)
 	}
 	for _, n := range poses[a.o.screen] {
 		a.sh.Step(n)

@@ -95,7 +95,7 @@ type sight struct {
 // for, or half as many, and so on. Where not even a few fit there is no plan, and whoever
 // draws does without the sorting.
 func (s *sight) declare(g *Game) error {
-	s.passes, s.seen = nil, nil
+	s.passes, s.seen, s.built = nil, nil, true // what is drawn before the first tick, as in a pause, looks first
 	for quads, most := g.cfg.Quads, seenMost; quads >= 256; quads, most = quads/2, max(most/2, 64) {
 		buffers := []plan.Buffer{
 			{ID: bufVisible, Size: uintptr(most) * seenType.Size(), Birth: passCull, Death: passDrawn},

@@ -61,8 +61,8 @@ func (s *Shell) Place(c Canvas) {
 	if c == s.canvas {
 		return
 	}
-	turned := c.Tall() != s.canvas.Tall()
-	s.canvas = c
+	turned := s.placed && c.Tall() != s.canvas.Tall()
+	s.canvas, s.placed = c, true
 	s.build()
 	if turned && s.screen == Playing && s.age > 0 {
 		s.pause()

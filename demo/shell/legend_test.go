@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/render"
 )
 
 func TestLegend_ReturnsToTheScreenThatOpenedIt(t *testing.T) {
@@ -23,4 +24,14 @@ func TestLegend_ReturnsToTheScreenThatOpenedIt(t *testing.T) {
 			t.Error("the item that led away is not selected")
 		}
 	}
+}
+
+func TestPlace_TheFirstCanvasIsNoTurn(t *testing.T) {
+	d := &desk{keys: render.DefaultBindings()}
+	d.Shell = shell.New(shell.Config{Bindings: &d.keys, Playing: true})
+	d.Step(shell.Nav{})
+	d.Place(shell.Canvas{W: 390, H: 844})
+	d.want(t, shell.Playing, true)
+	d.Place(shell.Canvas{W: 844, H: 390})
+	d.want(t, shell.Paused, false)
 }

@@ -102,6 +102,7 @@ type Shell struct {
 	unsaved  bool // runs of which no save has succeeded
 
 	canvas Canvas
+	placed bool // the canvas is that of a window
 	screen Screen
 	under  Screen // that Paused and Ask lie over
 	asked  id     // what Ask asks for: idAgain or idLeave

@@ -316,3 +316,31 @@ func TestView_EveryOrderInWhichPicturesComeHasRoomForAll(t *testing.T) {
 		v.Left()
 	}
 }
+
+// A pause may begin before the first tick of a realm.
+func TestView_DrawsAPauseBeforeTheFirstTick(t *testing.T) {
+	v, err := New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.New(session.Config{FS: assets.FS(), Autopilot: true, Game: game.Config{Seed: 7, Quads: 20_000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := v.Show(s, 0); err != nil {
+		t.Fatal(err)
+	}
+	s.Paused = true
+	for !s.Playing() {
+		v.frame(t)
+		time.Sleep(50 * time.Microsecond)
+	}
+	if world, _ := v.paint(); s.Game.Ticks != 0 || world == 0 {
+		t.Errorf("%d quads after %d ticks", world, s.Game.Ticks)
+	}
+}
