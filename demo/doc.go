@@ -79,7 +79,18 @@
 //	inbox   what workers make: pictures, sectors of the ground with their props and, in tiles, the fields of the
 //	        paths to the player and to both sides of the player
 //
-// When a tier is full the game shows or keeps less, counts it, and goes on: try -budget all=0.1. -stats reports the
+// Budgets are about twice the peaks at full heat; reservations are larger. When a tier is full the game shows or keeps
+// less, names it on the screen, counts it, and goes on. With half of a budget, as by -budget slab=0.5, this is lost:
+//
+//	static  glows, and most of each trail
+//	frame   at full heat enemies do not jostle each other; with less, far ones are not hit
+//	level   walls
+//	pools   a third of the horde; shots, gifts and wardens have an eighth of the budget
+//	slab    trails and marks; mines, fires and lightning have a quarter of the budget
+//	large   the soot is coarse
+//	inbox   sectors of the ground stay blurred
+//
+// For static, large and inbox only the view is short, and the hash is the same. -stats reports the
 // use of each tier under traffic.
 //
 // At full heat (-heat 10) a run of seed 7 must reach these values. A test checks them for ten seconds, and the

@@ -110,7 +110,7 @@ func (s *slowness) Set(text string) error {
 	return nil
 }
 
-// budgets are the shares that -budget leaves of each tier's reservation; 0 is all of it.
+// budgets are the shares that -budget leaves of each tier's budget; 0 is all of it.
 type budgets [tiers.Count]float64
 
 // String prints the flag's value, for the usage text.
@@ -275,7 +275,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.StringVar(&o.assets, "assets", "", "take art/, levels/, realms/ and sound/ from `DIR` and not from the program; what changes there is shown at once")
 	f.IntVar(&o.resident, "resident", session.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 512")
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
-	f.Var(&o.budget, "budget", "hold tiers to a share of their size: `TIER=SHARE,...`, as level=0.1 or all=0.1")
+	f.Var(&o.budget, "budget", "give tiers a share of their budgets, which are twice what the game uses: `TIER=SHARE,...`, as slab=0.5 or all=0.1")
 	f.Var(&o.mem, "mem", "what the game's blocks lie in, the rules being the same: `WHERE` is "+strings.Join(session.StoreNames(), ", "))
 	f.IntVar(&o.headroom, "headroom", 0, "let a realm leave `MiB` of garbage on the Go heap before a collection, 1 to 4096 (default: 8 with a window, else 256)")
 	f.BoolVar(&o.paced, "paced", false, "without a window: sixty ticks a second, as a window has them")

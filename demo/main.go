@@ -156,16 +156,14 @@ func (o *options) session() session.Config {
 	}
 	var patience time.Duration
 	mem.Reserve[tiers.Pools] = 192<<20 + uintptr(o.particles)*48
-	mem.Reserve[tiers.Static] = 24 << 20
+	mem.Reserve[tiers.Static] = 32 << 20
 	if runtime.GOOS == "js" { // address space is memory there
 		mem.Workers = 1
 		patience = time.Minute // a fetch ends by itself, but late where the page's thread is busy
 		mem.Reserve = [tiers.Count]uintptr{tiers.Static: 12 << 20, tiers.Frame: 8 << 20, tiers.Level: 8 << 20, tiers.Pools: 96 << 20, tiers.Slab: 8 << 20, tiers.Large: 14 << 20, tiers.Inbox: 16 << 20}
 	}
-	for t, share := range o.budget {
-		if share > 0 {
-			mem.Budget[t] = max(uintptr(share*float64(mem.Reserved(tiers.Tier(t)))), 1) // 0 would be no limit
-		}
+	for t := range tiers.Tier(tiers.Count) {
+		mem.Budget[t] = o.budgetOf(t)
 	}
 	mem.GC.Headroom = int64(o.headroom) << 20
 	if o.headroom == 0 && !o.headless && !session.OnGoHeap() {

@@ -254,6 +254,7 @@ func (g *Game) Tick(in *engine.Input) error {
 		g.freeze--
 		return nil
 	}
+	g.store.look()
 	g.tick = engine.Tick{N: g.Ticks, Input: *in, Rand: &g.rng}
 	if err := g.schedule().Run(&g.tick); err != nil {
 		return fmt.Errorf("game: %w", err)

@@ -1,6 +1,8 @@
 package game
 
 import (
+	"unsafe"
+
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
@@ -20,7 +22,7 @@ type grid struct {
 	begin  []int32 // empty where there was no room
 	at     []vec
 	who    []cell
-	crowds []crowd // one a cell, filled in for those that somebody is in
+	crowds []crowd // one a cell, filled in for those that somebody is in; nil if there was no space
 	x0, y0 float32
 	bosses [8]ecs.Entity // the wardens in the square, noted as they move
 	bossN  int
@@ -55,17 +57,14 @@ type spot struct {
 	cell  uint16
 }
 
-// start makes room for counting. Where the frame arena is full there is no grid: shots pass through,
-// nobody jostles, and Lost says so.
+// start makes space for counting. Without space in the frame arena there is no grid: shots pass through, enemies do not
+// jostle, and Lost counts it.
 func (gr *grid) start(g *Game) {
 	*gr = grid{}
 	gr.x0, gr.y0 = corner(g.Player.P[0]), corner(g.Player.P[1])
 	gr.grows = g.store.grows()
 	s := &g.store
 	begin, err := scratchZero(s, countType, &s.kept.begin, gridRoom)
-	if err == nil {
-		gr.crowds, err = scratchZero(s, crowdType, &s.kept.crowds, gridCells*gridCells)
-	}
 	if err == nil {
 		gr.spots, err = scratch(s, spotType, &s.kept.spots, g.cast.enemyFilter.Len())
 	}
@@ -78,12 +77,18 @@ func (gr *grid) start(g *Game) {
 
 func corner(v float32) float32 { return float32((int(v)/cellSide - gridCells/2) * cellSide) }
 
-// sort places those that were counted.
+// sort places those that were counted. If the frame arena has no space for all of them, those about the player are
+// placed, and those far away are not hit. If it has no space for the crowds enemies do not jostle.
 func (gr *grid) sort(g *Game) {
 	s := &g.store
-	at, err := scratch(s, vecType, &s.kept.at, len(gr.spots))
+	n, reach := len(gr.spots), gridCells/2
+	if most := s.entries(spotBytes); n > most {
+		g.Lost.Grids++
+		n, reach = gr.shrink(most)
+	}
+	at, err := scratch(s, vecType, &s.kept.at, n)
 	if err == nil {
-		gr.who, err = scratch(s, cellType, &s.kept.who, len(gr.spots))
+		gr.who, err = scratch(s, cellType, &s.kept.who, n)
 	}
 	if err != nil {
 		gr.begin, gr.who = nil, nil
@@ -91,15 +96,63 @@ func (gr *grid) sort(g *Game) {
 		return
 	}
 	gr.at = at
+	if s.entries(unsafe.Sizeof(crowd{})) < gridCells*gridCells {
+		g.Lost.Crowds++
+	} else if gr.crowds, err = scratchZero(s, crowdType, &s.kept.crowds, gridCells*gridCells); err != nil {
+		gr.crowds = nil
+		g.Lost.Crowds++
+	}
 	begin := gr.begin
 	for i := 2; i < len(begin); i++ {
 		begin[i] += begin[i-1]
 	}
 	for _, s := range gr.spots {
+		if !within(int(s.cell), reach) {
+			continue
+		}
 		c := &g.horde.columns[s.chunk]
 		j := begin[s.cell+1]
 		at[j], gr.who[j] = c.ps[s.row].P, cell{Radius: breeds[c.ks[s.row].Kind].radius, E: c.es[s.row]}
 		begin[s.cell+1] = j + 1
+	}
+}
+
+// spotBytes is what an entry of the grid takes in at and who.
+const spotBytes = unsafe.Sizeof(vec{}) + unsafe.Sizeof(cell{})
+
+// within reports whether a cell is among those that lie less than reach cells from the middle along each axis.
+func within(k, reach int) bool {
+	x, y := k%gridCells-gridCells/2, k/gridCells-gridCells/2
+	return x >= -reach && x < reach && y >= -reach && y < reach
+}
+
+// shrink empties the cells about the edge until at most so many enemies are left. It returns their number, and how far
+// the cells with enemies reach from the middle.
+func (gr *grid) shrink(most int) (n, reach int) {
+	for ; reach < gridCells/2; reach++ {
+		more := 0
+		gr.ring(reach, func(k int) { more += int(gr.begin[k+2]) })
+		if n+more > most {
+			break
+		}
+		n += more
+	}
+	for r := reach; r < gridCells/2; r++ {
+		gr.ring(r, func(k int) { gr.begin[k+2] = 0 })
+	}
+	return n, reach
+}
+
+// ring calls f with the cells that are within r+1 and not within r.
+func (gr *grid) ring(r int, f func(k int)) {
+	const m = gridCells / 2
+	for i := -r - 1; i <= r; i++ {
+		f((m-r-1)*gridCells + m + i)
+		f((m+r)*gridCells + m + i)
+		if i >= -r && i < r {
+			f((m+i)*gridCells + m - r - 1)
+			f((m+i)*gridCells + m + r)
+		}
 	}
 }
 
@@ -199,7 +252,7 @@ func (gr *grid) measure(k int, c *crowd) {
 
 // jostle returns the push, in units a second, on somebody at p in cell k.
 func (gr *grid) jostle(k int, p vec) (push vec) {
-	if gr.begin == nil {
+	if gr.crowds == nil {
 		return push
 	}
 	c := &gr.crowds[k]

@@ -140,6 +140,11 @@ func (h *horde) arrive(g *Game) error {
 		g.owed = max(0, g.owed-1)
 		return nil
 	}
+	if g.store.crowded() {
+		g.owed = max(0, g.owed-float32(n))
+		g.Lost.Enemies += n
+		return nil
+	}
 	b := &h.breeds[s.Kind]
 	for range n {
 		p := engine.MulAdd(at, g.rng.Disc(), 90)

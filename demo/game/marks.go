@@ -72,7 +72,7 @@ func (ms *marks) add(g *Game, id ecs.Entity, e *Enemy, kind MarkKind, from vec) 
 	if m.len == markMost {
 		return
 	}
-	if m.len == m.cap && !ms.grow(m) {
+	if m.len == m.cap && (g.store.tight || !ms.grow(m)) {
 		g.Lost.Marks++
 		if m.cap == 0 {
 			ms.give(e)

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"errors"
 	"unsafe"
 
 	"github.com/strata-go/strata/engine"
@@ -32,6 +33,9 @@ type ribbons struct {
 	slots[trail]
 }
 
+// errTight says that the slab tier is kept for more important lists.
+var errTight = errors.New("game: the slab tier is tight")
+
 const vecBytes = unsafe.Sizeof(vec{})
 
 func (rs *ribbons) points(t *trail) []vec {
@@ -47,7 +51,11 @@ func (rs *ribbons) take(g *Game, p vec, n int) uint16 {
 	if !ok {
 		return 0 // as many as can be told apart
 	}
-	off, err := rs.blocks.take(trailLeast*vecBytes, unsafe.Alignof(vec{}))
+	var off uint64
+	err := errTight
+	if !g.store.tight {
+		off, err = rs.blocks.take(trailLeast*vecBytes, unsafe.Alignof(vec{}))
+	}
 	if err != nil {
 		rs.slots.give(i)
 		g.Lost.Ribbons++
@@ -74,7 +82,11 @@ func (rs *ribbons) push(g *Game, id uint16, p vec) {
 
 func (rs *ribbons) grow(g *Game, t *trail) {
 	n := min(t.len+t.len/2+1, t.most)
-	p, err := rs.blocks.a.Alloc(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
+	var p unsafe.Pointer
+	err := errTight
+	if !g.store.tight {
+		p, err = rs.blocks.a.Alloc(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
+	}
 	if err != nil {
 		g.Lost.Ribbons++
 		t.most = t.len

@@ -136,13 +136,6 @@ func TestLost_LightningStrikesWithoutItsList(t *testing.T) {
 	}
 }
 
-func upwards(from, to, by uintptr) (all []uintptr) {
-	for ; from < to; from += by {
-		all = append(all, from)
-	}
-	return all
-}
-
 // leave begins a frame that has so many bytes left, of a capacity in all.
 func (s *stage) leave(room, left uintptr) {
 	done(s.t, s.endFrame())
@@ -167,56 +160,58 @@ func (s *stage) frameRoom() (room uintptr) {
 	return room
 }
 
-// Without space in the frame for the grid, or for sorting into it, no enemy is found in it. The enemies move all the
-// same.
+// Without space in the frame there is no grid, with little only enemies about the player are found in it, and with more
+// enemies do not jostle. The enemies move all the same.
 func TestLost_AFullFrameCostsTheGrid(t *testing.T) {
 	s := newStage(t)
 	s.clear()
 	room := s.frameRoom()
-	started, sorted := false, false
-	counting := uintptr(gridRoom*4 + gridCells*gridCells*unsafe.Sizeof(crowd{}))
-	for _, left := range append([]uintptr{0, 64 << 10, 256 << 10}, upwards(counting-(4<<10), 1<<20, 2<<10)...) {
+	counting := uintptr(gridRoom*4 + doomMost*unsafe.Sizeof(doom{}))
+	crowding := uintptr(gridCells * gridCells * unsafe.Sizeof(crowd{}))
+	var none, few, calm, all bool
+	for _, left := range []uintptr{0, 64 << 10, counting + 8<<10, counting + listsRoom + 6<<10, counting + listsRoom + 9<<10, counting + listsRoom + 24<<10,
+		counting + listsRoom + crowding, counting + listsRoom + crowding + 64<<10} {
 		s.clear()
 		for k := range 400 {
-			s.enemy(realm.Drifter, 300+float32(k%20)*9, float32(k/20)*9)
+			s.enemy(realm.Drifter, 60+float32(k%20)*30, float32(k/20)*30)
 		}
-		s.shot(390, 90, 1)
-		s.shot(300, 0, 1)
+		s.shot(90, 30, 1)
 		from := s.cast.world.Hash(0)
 		s.leave(room, left)
 		in := engine.Input{}
 		done(t, s.Tick(&in))
-		gr, hull := &s.horde.grid, 0
-		for _, r := range s.cast.enemyFilter.All() {
-			hull += int(r.C.HP)
-		}
-		_, touched := gr.touch(off(390, 90), 16)
+		gr, l := &s.horde.grid, s.Lost
+		_, near := gr.touch(off(60, 0), 16)
+		_, far := gr.touch(off(630, 570), 16)
 		switch {
-		case gr.begin != nil:
-			sorted = true
-			if s.Lost.Grids != 0 || !touched {
-				t.Errorf("%d bytes left: there is a grid, touched %v, and lost %+v", left, touched, s.Lost)
+		case gr.begin == nil || l.Grids > 0 && len(gr.who) == 0:
+			none = true
+			if l.Grids != 1 || near || far || gr.jostle(0, middle) != (vec{}) || len(gr.within(off(60, 0), 99, make([]hit, 0, 9))) != 0 {
+				t.Errorf("%d bytes left: no grid, and near %v, far %v, lost %+v", left, near, far, l)
 			}
-			if s.Lost.Hits == 0 && hull != 798 {
-				t.Errorf("%d bytes left: hulls of %d after two shots", left, hull)
+		case l.Grids > 0:
+			few = true
+			if !near || far || len(gr.who) >= 400 || l.Crowds != 1 {
+				t.Errorf("%d bytes left: a small grid of %d, near %v, far %v, lost %+v", left, len(gr.who), near, far, l)
+			}
+		case l.Crowds > 0:
+			calm = true
+			if !near || !far || gr.jostle(gr.cellOf(off(60, 0)), off(60, 0)) != (vec{}) || l.Hits != 0 {
+				t.Errorf("%d bytes left: nobody jostles, near %v, far %v, lost %+v", left, near, far, l)
 			}
 		default:
-			started = started || gr.spots != nil
-			if s.Lost.Grids != 1 || touched || gr.who != nil || gr.jostle(0, middle) != (vec{}) || len(gr.within(off(390, 90), 99, make([]hit, 0, 9))) != 0 || hull != 800 {
-				t.Errorf("%d bytes left: there is no grid, touched %v, hulls of %d, lost %+v", left, touched, hull, s.Lost)
+			all = true
+			if !near || !far || l != (Lost{}) {
+				t.Errorf("%d bytes left: near %v, far %v, lost %+v", left, near, far, l)
 			}
 		}
 		if s.cast.world.Hash(0) == from {
 			t.Errorf("%d bytes left: nobody moves", left)
 		}
-		if sorted && s.Lost == (Lost{}) {
-			break
-		}
 	}
-	if !started || !sorted {
-		t.Errorf("tried without room for the sort alone: %v, and with room: %v", started, sorted)
+	if !none || !few || !calm || !all {
+		t.Errorf("seen: no grid %v, a small one %v, no crowds %v, everything %v", none, few, calm, all)
 	}
-	s.check(t)
 }
 
 // Without space for the passes of as many quads as were asked for there are half as many, and so on; below 256 quads

@@ -7,7 +7,7 @@ import (
 )
 
 // Soot is how dark fights have left the ground, until the realm ends. It is one block of the large tier for all of the
-// realm. Its cells are as fine as a quarter of the tier allows: 9 MiB of 4 units each. It is only seen: no rule reads it,
+// realm. Its cells are as fine as half of its budget allows: 9 MiB of 4 units each. It is only seen: no rule reads it,
 // and the hash excludes it.
 type Soot struct {
 	Cells []uint8 // row by row, 0 clean to 255 black; nil if there was no space
@@ -17,19 +17,25 @@ type Soot struct {
 	a memory.Allocator
 }
 
+// sootUnit is the side of the finest cells.
+const sootUnit = 4
+
 // begin takes the block, clean.
 func (s *Soot) begin(g *Game) {
 	s.reset()
 	var snap tiers.Snapshot
 	g.store.m.Snapshot(&snap)
-	room := snap.Tiers[tiers.Large].Budget / 4
-	for unit := 4; unit <= 64; unit *= 2 {
+	large := &snap.Tiers[tiers.Large]
+	for unit := sootUnit; unit <= 64; unit *= 2 {
 		side := realm.World / unit
-		if uint64(side*side) > room {
+		if uint64(side*side) > large.Budget/2 {
 			continue
 		}
 		if cells, err := memory.MakeSlice[uint8](s.a, side*side); err == nil {
 			s.Cells, s.Side, s.Unit = cells, side, unit
+			if unit > sootUnit && large.Budget < large.Reserved {
+				g.Lost.Soot++ // a small reservation, as in a browser, is no shortage
+			}
 			return
 		}
 	}

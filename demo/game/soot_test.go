@@ -51,13 +51,13 @@ func TestSoot_ADiscIsDarkestInItsMiddle(t *testing.T) {
 	}
 }
 
-// The cells are as fine as a quarter of the large tier allows.
+// The cells are as fine as half of the large tier's budget allows. Coarser ones are a loss.
 func TestSoot_IsAsFineAsThereIsSpace(t *testing.T) {
 	for _, c := range []struct {
 		budget uintptr
 		unit   int
 		lost   int
-	}{{64 << 20, 4, 0}, {37 << 20, 4, 0}, {35 << 20, 8, 0}, {8 << 20, 16, 0}, {1 << 20, 32, 0}, {512 << 10, 64, 0}, {128 << 10, 0, 1}} {
+	}{{64 << 20, 4, 0}, {19 << 20, 4, 0}, {17 << 20, 8, 1}, {4 << 20, 16, 1}, {512 << 10, 32, 1}, {256 << 10, 64, 1}, {64 << 10, 0, 1}} {
 		m := small()
 		m.Reserve[tiers.Large], m.Budget[tiers.Large] = 64<<20, c.budget
 		s := &stage{host: newHost(t, Config{}, m, ""), t: t, tracer: &tracer{}}

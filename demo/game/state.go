@@ -115,8 +115,8 @@ type Cooldowns struct {
 // Lost counts what full tiers have cost the game. Quads and Soot are facts of the view: no rule reads what is lost there,
 // and the hash excludes them.
 type Lost struct {
-	Quads, Soot                                                                                                int
-	Enemies, Shots, Pickups, Embers, Grids, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int
+	Quads, Soot                                                                                                        int
+	Enemies, Shots, Pickups, Embers, Grids, Crowds, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int
 }
 
 // hash adds every field, in an order that the golden hashes are made of.
@@ -171,17 +171,17 @@ func (s *State) hash(h *engine.Hasher) {
 
 // LostKinds is how many things Lost counts, and lostInView how many of them, the first ones, are facts of the view.
 const (
-	LostKinds  = 16
+	LostKinds  = 17
 	lostInView = 2
 )
 
 // LostNames are the player's words for the counts of Lost, in the order of Counts.
-var LostNames = [LostKinds]string{"DRAWING", "SOOT", "ENEMIES", "SHOTS", "PICKUPS", "EMBERS", "COLLISIONS", "HITS", "SCORES", "TRAILS", "SCORCHED GROUND",
+var LostNames = [LostKinds]string{"GLOWS", "FINE SOOT", "ENEMIES", "SHOTS", "PICKUPS", "EMBERS", "FAR COLLISIONS", "JOSTLING", "HITS", "SCORES", "TRAILS", "SCORCHED GROUND",
 	"KINDS OF ENEMIES", "WAYS", "WALLS", "LISTS", "MARKS"}
 
 // Counts returns all that was lost, in the order of the declaration.
 func (l *Lost) Counts() [LostKinds]int {
-	return [...]int{l.Quads, l.Soot, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks}
+	return [...]int{l.Quads, l.Soot, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Crowds, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks}
 }
 
 func (l *Lost) hash(h *engine.Hasher) {

@@ -1,6 +1,7 @@
 package game
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/strata-go/strata/demo/realm"
@@ -32,6 +33,9 @@ type store struct {
 	kept  kept             // with reuse
 	guard *guard.Allocator // of all lists; nil without Config.Guard
 	begun uint64           // the guard's moment when the realm began
+
+	poolsBudget, slabBudget uint64 // bytes of the tiers, when the realm began
+	tight                   bool   // the slab tier has less than a quarter left, which is kept for mines, fires and lightning
 }
 
 // kept are the slices that are reused in every tick.
@@ -140,6 +144,34 @@ func scratch[T any](s *store, t memory.Type[T], kept *[]T, n int) ([]T, error) {
 	return (*kept)[:n], nil
 }
 
+// listsRoom is what the frame arena keeps for the lists of a tick, which are short and matter more than the grid.
+const listsRoom = 256 << 10
+
+// entries returns how many entries of so many bytes the frame arena has space for, beside listsRoom. On the Go heap there
+// is no limit.
+func (s *store) entries(bytes uintptr) int {
+	if !s.tiers() {
+		return math.MaxInt
+	}
+	left := uintptr(s.m.Frame().Available())
+	return int((left - min(left, listsRoom)) / bytes)
+}
+
+// look notes how full the slab tier is, once a tick.
+func (s *store) look() {
+	s.tight = s.tiers() && s.m.Stats(tiers.Slab).InUse > s.slabBudget/4*3
+}
+
+// crowded reports whether the pools tier has less than an eighth of its budget left, which is kept for shots, gifts and
+// wardens.
+func (s *store) crowded() bool {
+	if !s.tiers() {
+		return false
+	}
+	used, budget := s.m.Stats(tiers.Pools).Committed, s.poolsBudget
+	return used > budget-budget/8
+}
+
 // scratchZero is scratch with zeroed values.
 func scratchZero[T any](s *store, t memory.Type[T], kept *[]T, n int) ([]T, error) {
 	v, err := scratch(s, t, kept, n)
@@ -207,8 +239,11 @@ func (s *store) watch(guarded bool) (err error) {
 	return err
 }
 
-// begin starts to count leaks.
+// begin notes the budget, and starts to count leaks.
 func (s *store) begin() {
+	var snap tiers.Snapshot
+	s.m.Snapshot(&snap)
+	s.poolsBudget, s.slabBudget = snap.Tiers[tiers.Pools].Budget, snap.Tiers[tiers.Slab].Budget
 	if s.guard != nil {
 		s.begun = s.guard.Now()
 	}

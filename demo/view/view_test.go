@@ -139,6 +139,20 @@ func TestView_TrailsInACrowdAreShort(t *testing.T) {
 	}
 }
 
+// With less memory for the frame's passes enemies are drawn without glows. The screen names that.
+func TestView_AShortStaticTierCostsTheGlows(t *testing.T) {
+	v := newView(t, brief(300), tiers.Config{})
+	world, _ := v.paint()
+	v.s.Game.Lost.Quads++
+	v.Update()
+	if less, _ := v.paint(); less >= world {
+		t.Errorf("%d quads, and %d without glows", world, less)
+	}
+	if v.shortage(); !strings.Contains(string(v.text), "NO ROOM FOR GLOWS") {
+		t.Errorf("the screen says %q", v.text)
+	}
+}
+
 func TestView_DrawsTheWorldAndTheHUD(t *testing.T) {
 	v := newView(t, brief(300), tiers.Config{})
 	world, hud := v.paint()

@@ -87,6 +87,9 @@ func (v *View) pickup(p vec, k game.PickupKind) {
 func (v *View) enemies() {
 	g := v.s.Game
 	most := max(trailQuads/max(v.crowd, 1), 1)
+	if v.thrifty() {
+		most = min(most, 1)
+	}
 	g.EachSeen(func(e *game.Seen) {
 		if r := g.Ribbon(e); r.Count > 1 {
 			v.ribbon(&r, most)
@@ -108,27 +111,32 @@ func (v *View) enemies() {
 	v.omens()
 }
 
+// thrifty reports whether the frame's passes have less memory than they should. Then enemies are drawn without their glow,
+// and with the first part of their trails, so that everything else is complete.
+func (v *View) thrifty() bool { return v.s.Game.Lost.Quads > 0 }
+
 // trailQuads bounds the quads of all trails together: where thousands are in sight their trails are short.
 const trailQuads = 12_000
 
 // A dress is what enemies of a kind have in common: it is looked up once a frame, not once for each of
 // thousands.
 type dress struct {
-	soft  render.Region
-	halo  [realm.EnemyKinds]render.Color
-	wide  [realm.EnemyKinds]float32 // the halo, in sizes of the picture
-	body  [realm.EnemyKinds]render.Region
-	tint  [realm.EnemyKinds]render.Color // of the body
-	core  [realm.EnemyKinds]render.Region
-	hue   [realm.EnemyKinds]render.Color // of the core
-	cored [realm.EnemyKinds]bool
-	glare [realm.EnemyKinds]float32 // how far a hit whitens it
-	swell [realm.EnemyKinds]float32 // how much it grows and shrinks
-	beat  [realm.EnemyKinds]float32 // how fast, in radians a second
+	thrifty bool // without halos
+	soft    render.Region
+	halo    [realm.EnemyKinds]render.Color
+	wide    [realm.EnemyKinds]float32 // the halo, in sizes of the picture
+	body    [realm.EnemyKinds]render.Region
+	tint    [realm.EnemyKinds]render.Color // of the body
+	core    [realm.EnemyKinds]render.Region
+	hue     [realm.EnemyKinds]render.Color // of the core
+	cored   [realm.EnemyKinds]bool
+	glare   [realm.EnemyKinds]float32 // how far a hit whitens it
+	swell   [realm.EnemyKinds]float32 // how much it grows and shrinks
+	beat    [realm.EnemyKinds]float32 // how fast, in radians a second
 }
 
 func (v *View) dress() dress {
-	d := dress{soft: v.atlas.Soft()}
+	d := dress{thrifty: v.thrifty(), soft: v.atlas.Soft()}
 	for k := range d.body {
 		kind := realm.Enemy(k)
 		d.hue[k], d.glare[k] = v.pal[game.CoreOf(kind)], game.GlareOf(kind)
@@ -161,7 +169,9 @@ func (v *View) enemy(e *game.Seen, d *dress) {
 	if e.Burning {
 		v.quads.Sprite(d.soft, p[0], p[1], size*2, size*2, 0, v.pal[3].Light(0.6))
 	}
-	v.quads.Sprite(d.soft, p[0], p[1], size*d.wide[e.Kind], size*d.wide[e.Kind], 0, d.halo[e.Kind])
+	if !d.thrifty {
+		v.quads.Sprite(d.soft, p[0], p[1], size*d.wide[e.Kind], size*d.wide[e.Kind], 0, d.halo[e.Kind])
+	}
 	if e.Elite { // a triangle that turns
 		v.quads.Ring(p[0], p[1], size*0.74, 4.5, -v.time*1.7, 3, night.Fade(0.8))
 		v.quads.Ring(p[0], p[1], size*0.74, 2.2, -v.time*1.7, 3, v.pal[4])
