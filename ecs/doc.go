@@ -15,7 +15,7 @@
 //   - [Observer] for callbacks on changes; [Events] and [SetResource] between systems;
 //   - [World.Track], [World.Tick] and ChangedSince of filters to find what was written since;
 //   - [World.RegisterSize], [World.Ptr] and [NewFilterOf] for types that are known at run time;
-//   - [World.WriteJSON] and [World.ReadJSON] to save;
+//   - [World.WriteBinary] and [World.ReadBinary] to save, [World.WriteJSON] and [World.ReadJSON] as text;
 //   - [World.Stats], [World.Hash] and [World.Check] to inspect.
 //
 // # For users of Ark
@@ -182,8 +182,8 @@
 // a filter, and Apply, keep completed steps, as their comments describe. New archetypes stay. Errors about
 // Config.MaxEntities and chunk numbers do not allocate in the Go heap, nor do errors about a chunk if the allocator
 // returns memory.ErrOutOfMemory itself. [World] describes panics, a closed allocator, and entities of another world.
-// In steady state no operation allocates in the Go heap, except for a new chunk with columns in the Go heap, and
-// except Check, WriteJSON and ReadJSON.
+// In steady state no operation allocates in the Go heap, except for a new chunk with columns in the Go heap. Check,
+// and the functions that read and write worlds, allocate.
 //
 // Iteration follows the order in which archetypes and rows were created, and nothing iterates over a
 // Go map. So the same operations give the same order and the same [World.Hash].

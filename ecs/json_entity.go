@@ -72,13 +72,16 @@ func (r *jsonReader) newEntity() (e Entity, err error) {
 	if err != nil {
 		return e, err
 	}
-	if e.IsZero() || e.gen > lastGen {
-		return e, fmt.Errorf("%q is never valid: slots begin at 1, and generations end at %d", name, uint32(lastGen))
+	return e, r.add(e)
+}
+
+// add records an entity that the text has not named before.
+func (r *jsonReader) add(e Entity) error {
+	if e.index == 0 || e.gen%2 == 0 || e.gen > lastGen {
+		return fmt.Errorf("%s is never valid: slots begin at 1, and generations are odd and end at %d", quote(e), uint32(lastGen))
 	}
-	if err = r.slot(e.index, e.gen); err == nil {
-		r.used = max(r.used, e.index)
-	}
-	return e, err
+	r.used = max(r.used, e.index)
+	return r.slot(e.index, e.gen)
 }
 
 // slot records that the text names a slot.
@@ -107,12 +110,30 @@ func (r *jsonReader) row(t *table, e Entity) (loc uint32, err error) {
 
 // component returns the component type with a name. If m is not nil it must contain the type.
 func (r *jsonReader) component(name string, m *mask) (*component, error) {
+	if r.binary != nil {
+		switch x := r.binary.types[name]; {
+		case x == nil:
+			return nil, fmt.Errorf("type %q is not described", jsonio.Clip(name))
+		case x.c == nil:
+			return nil, fmt.Errorf("relation %q cannot be dropped", jsonio.Clip(name))
+		case m != nil && !m.has(x.c.id):
+			return nil, fmt.Errorf("component %s does not belong to the archetype", x.c.name)
+		default:
+			return x.c, nil
+		}
+	}
+	c, err := r.registered(name)
+	if err == nil && m != nil && !m.has(c.id) {
+		err = fmt.Errorf("component %s does not belong to the archetype", c.name)
+	}
+	return c, err
+}
+
+// registered returns the only component type of the world with a name.
+func (r *jsonReader) registered(name string) (*component, error) {
 	for i, c := range r.into.comps {
 		if c.name != name || c.owner != nil {
 			continue
-		}
-		if m != nil && !m.has(c.id) {
-			return nil, fmt.Errorf("component %s does not belong to the archetype", c.name)
 		}
 		for _, other := range r.into.comps[i+1:] {
 			if other.name == name && other.owner == nil {

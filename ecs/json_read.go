@@ -51,15 +51,22 @@ func (w *World) ReadJSON(in io.Reader) error {
 	if in == nil {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the reader is nil"})
 	}
+	return w.load(op, func() error { return w.readText(in, nil) })
+}
+
+// load reads into a world without entities, and then tells the observers.
+func (w *World) load(op string, read func() error) error {
 	if w.store.index.live > 0 {
-		return fmt.Errorf("ecs: ReadJSON: the world has %d entities; call Reset first", w.store.index.live)
+		return fmt.Errorf("ecs: %s: the world has %d entities; call Reset first", op, w.store.index.live)
 	}
 	for _, t := range w.store.tables {
 		w.store.dropChunks(t, 0)
 	}
 	w.store.freePending()
-	if err := w.readText(in); err != nil {
-		return fmt.Errorf("ecs: ReadJSON: %w", err)
+	w.guard.beginText()
+	err := func() error { defer w.guard.endText(); return read() }()
+	if err != nil {
+		return fmt.Errorf("ecs: %s: %w", op, err)
 	}
 	if w.observers.observed != 0 {
 		for _, t := range w.store.tables { // the first is notified before an observer can spawn into it
@@ -69,11 +76,9 @@ func (w *World) ReadJSON(in io.Reader) error {
 	return nil
 }
 
-// readText reads into a draft, and adopts it if there was no error.
-func (w *World) readText(in io.Reader) error {
-	w.guard.beginText()
-	defer w.guard.endText()
-	r := jsonReader{w: w, into: w.store.newDraft(), Reader: jsonio.NewReader(in, w.guard.stillOpen)}
+// readText reads into a draft, and adopts it if there was no error. With rows, the text is the head of a binary file.
+func (w *World) readText(in io.Reader, rows *binaryRows) error {
+	r := jsonReader{w: w, binary: rows, into: w.store.newDraft(), Reader: jsonio.NewReader(in, w.guard.stillOpen)}
 	defer func() { w.store.discard(r.into) }()
 	err := r.document()
 	if err == nil {
@@ -94,6 +99,7 @@ func (w *World) readText(in io.Reader) error {
 type jsonReader struct {
 	*jsonio.Reader
 	w        *World // the destination
+	binary   *binaryRows
 	into     *store // the draft: what was read so far, except for the index
 	named    jsonio.Generations
 	next     uint32           // becomes entityIndex.bump
@@ -108,24 +114,30 @@ type jsonReader struct {
 
 func (r *jsonReader) document() error {
 	r.next = 1
-	err := r.Members(
-		jsonio.Member{Name: "strata/ecs", Must: true, Read: r.version},
+	start := []jsonio.Member{{Name: "strata/ecs", Must: true, Read: func() error { return r.version(jsonVersion) }}}
+	if r.binary != nil {
+		start = []jsonio.Member{{Name: "strata/ecs.binary", Must: true, Read: func() error { return r.version(binaryVersion) }}, {Name: "types", Must: true, Read: r.types}}
+	}
+	err := r.Members(append(start,
 		jsonio.Member{Name: "archetypes", Must: true, Read: func() error { return r.List(r.archetype) }},
 		jsonio.Member{Name: "index", Must: true, Read: r.index},
-	)
+	)...)
+	if err == nil && r.binary != nil && len(r.binary.rest) > 0 {
+		err = fmt.Errorf("%d bytes of rows belong to no archetype", len(r.binary.rest))
+	}
 	if err != nil {
 		return err
 	}
 	return r.End()
 }
 
-func (r *jsonReader) version() error {
+func (r *jsonReader) version(want uint64) error {
 	v, err := jsonio.Whole[uint64](r.Reader)
 	if err != nil {
 		return err
 	}
-	if v != jsonVersion {
-		return fmt.Errorf("the text has version %d, not %d", v, jsonVersion)
+	if v != want {
+		return fmt.Errorf("the text has version %d, not %d", v, want)
 	}
 	return nil
 }

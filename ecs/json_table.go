@@ -16,7 +16,8 @@ type draft struct {
 	since   *uint64
 	idle    *uint64 // position in the idle tables of its variants
 	sweep   *int64
-	related bool // any of the above except mask is set
+	related bool          // any of the above except mask is set
+	types   []*binaryType // of a binary file, in the order of its columns
 }
 
 // archetype reads an archetype with its entities.
@@ -33,7 +34,7 @@ func (r *jsonReader) archetype() error {
 		}
 	}
 	err := r.Members(
-		jsonio.Member{Name: "components", Must: true, Read: func() error { return r.List(func() error { return r.nameInto(&d.mask, nil) }) }},
+		jsonio.Member{Name: "components", Must: true, Read: func() error { return r.List(func() error { return r.part(&d) }) }},
 		jsonio.Member{Name: "targets", Read: func() error { return r.Object(func(name string) error { return r.target(&d, name) }) }},
 		jsonio.Member{Name: "gone", Read: func() error { d.related = true; return r.List(func() error { return r.nameInto(&d.gone, &d.mask) }) }},
 		jsonio.Member{Name: "since", Read: number(&d.since)},
@@ -43,20 +44,56 @@ func (r *jsonReader) archetype() error {
 			d.sweep, d.related = &n, true
 			return err
 		}},
-		jsonio.Member{Name: "entities", Read: func() (err error) {
+		r.content(func(read func(*table) error) (err error) {
 			if t, err = r.begin(&d); err != nil {
 				return err
 			}
 			if t.idle {
 				return errors.New("an idle archetype has no entities")
 			}
-			return r.entities(t)
-		}},
+			return read(t)
+		}, &d),
 	)
 	if err == nil && t == nil {
 		_, err = r.begin(&d)
 	}
 	return err
+}
+
+// content returns the member with the rows of an archetype.
+func (r *jsonReader) content(into func(read func(*table) error) error, d *draft) jsonio.Member {
+	if r.binary == nil {
+		return jsonio.Member{Name: "entities", Read: func() error { return into(r.entities) }}
+	}
+	return jsonio.Member{Name: "rows", Read: func() error {
+		n, err := r.Number(1 << 32)
+		if err != nil {
+			return err
+		}
+		return into(func(t *table) error { return r.rows(t, d.types, n) })
+	}}
+}
+
+// part reads the name of a component of an archetype.
+func (r *jsonReader) part(d *draft) error {
+	if r.binary == nil {
+		return r.nameInto(&d.mask, nil)
+	}
+	name, err := r.Text()
+	if err != nil {
+		return err
+	}
+	x := r.binary.types[name]
+	if x == nil {
+		return fmt.Errorf("type %q is not described", jsonio.Clip(name))
+	}
+	if slices.Contains(d.types, x) || x.c != nil && d.mask.has(x.c.id) {
+		return fmt.Errorf("component %q occurs twice", jsonio.Clip(name))
+	}
+	if d.types = append(d.types, x); x.c != nil {
+		d.mask = d.mask.with(maskBit(x.c.id))
+	}
+	return nil
 }
 
 // nameInto reads the name of a component and adds it to m. If from is not nil it must contain the component.
@@ -130,6 +167,9 @@ func (r *jsonReader) begin(d *draft) (*table, error) {
 		n++
 	}
 	if t := s.lookup(&k); t != nil && d.idle == nil {
+		if r.binary != nil && r.binary.merged && relations.empty() {
+			return t, nil
+		}
 		return nil, errors.New("the archetype occurs twice; the one without components must be first")
 	}
 	t, err := s.draftTable(k)

@@ -127,6 +127,8 @@ type jsonWriter struct {
 	keys  [MaxComponents][]byte // quoted names with a colon
 	idle  map[*table]int        // positions in the idle tables of their variants
 	since uint64                // the default of the next "since"
+
+	binary bool // the head of WriteBinary: types, and numbers of rows instead of entities
 }
 
 func (j *jsonWriter) world() error {
@@ -135,7 +137,15 @@ func (j *jsonWriter) world() error {
 			j.idle[t] = i
 		}
 	}
-	fmt.Fprintf(&j.buf, `{"strata/ecs":%d,"archetypes":[`, jsonVersion)
+	if j.binary {
+		fmt.Fprintf(&j.buf, `{"strata/ecs.binary":%d,`, binaryVersion)
+		if err := j.types(); err != nil {
+			return err
+		}
+	} else {
+		fmt.Fprintf(&j.buf, `{"strata/ecs":%d,`, jsonVersion)
+	}
+	j.buf.WriteString(`"archetypes":[`)
 	for i, t := range j.w.store.tables {
 		if i > 0 {
 			j.buf.WriteByte(',')
@@ -181,7 +191,11 @@ func (j *jsonWriter) archetype(t *table) error {
 	if t.variants != nil {
 		j.relations(t)
 	}
-	if err := j.entities(t); err != nil {
+	if j.binary {
+		if n := t.rows(); n > 0 {
+			fmt.Fprintf(&j.buf, `,"rows":%d`, n)
+		}
+	} else if err := j.entities(t); err != nil {
 		return err
 	}
 	j.buf.WriteByte('}')
@@ -235,7 +249,7 @@ func (j *jsonWriter) key(id ID) ([]byte, error) {
 	if !utf8.ValidString(c.name) {
 		return nil, fmt.Errorf("the name of component %q is not UTF-8", c.name)
 	}
-	if c.typ != nil {
+	if c.typ != nil && !j.binary {
 		if why := jsonio.Lossy(c.typ); why != "" {
 			return nil, fmt.Errorf("component %s: %s; export it, tag it json:\"-\" to omit it, or give the type MarshalJSON and UnmarshalJSON", c.name, why)
 		}

@@ -1,0 +1,326 @@
+package ecs
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"reflect"
+	"slices"
+	"unsafe"
+
+	"github.com/strata-go/strata/ecs/internal/jsonio"
+	"github.com/strata-go/strata/ecs/internal/layout"
+	"github.com/strata-go/strata/memory"
+)
+
+// A Migration says how the component types of a program have changed since a file was written. These changes need no
+// Migration:
+//   - a field was added, and is zero; a field was removed, or moved within its struct;
+//   - an array has another length;
+//   - an integer has another size or sign, and each value fits;
+//   - a float32 became a float64, or an integer a float that has all its values.
+type Migration struct {
+	// Renamed maps the names of the file to today's: "game.Health" to "game.Hull" for a component type, and
+	// "game.Health.HP" to "Points" for a field. The name of a field begins with the name that its struct has in the file.
+	Renamed map[string]string
+	// Dropped has component types of the file whose values are dropped. A relation cannot be dropped.
+	Dropped []string
+	// Convert has functions by today's name of a component type. Such a function is called for each value of the type,
+	// after the fields that need no Migration are converted. What has no other way is zero then. component is a pointer to
+	// the value, such as *Hull. An error ends the reading.
+	Convert map[string]func(old OldValue, component any) error
+	// Changed, if not nil, is called for each change that was found, before values are read.
+	Changed func(change string)
+}
+
+// An OldValue is a component as a file has it. It is valid during the call that receives it.
+type OldValue struct {
+	typ   *layout.Type
+	value []byte
+}
+
+// Int returns the integer, bool or rounded number of a field by its path in the file, such as "Pos.X". It returns false
+// if there is no such number.
+func (o OldValue) Int(path string) (int64, bool) {
+	n, _, ok := o.number(path)
+	return n, ok
+}
+
+// Float is Int for a float64.
+func (o OldValue) Float(path string) (float64, bool) {
+	_, f, ok := o.number(path)
+	return f, ok
+}
+
+func (o OldValue) number(path string) (int64, float64, bool) {
+	off, t, ok := o.typ.Find(path)
+	if !ok {
+		return 0, 0, false
+	}
+	return layout.Number(t, o.value[off:off+t.Size])
+}
+
+// Bytes returns the bytes of the value as the file has them.
+func (o OldValue) Bytes() []byte { return o.value }
+
+// ReadBinary loads the output of [World.WriteBinary] into a world without entities. Index and generation of each entity
+// come from the file. So each Entity, also an Entity in a component, names the same entity as in the world that was
+// written. All component types of the file must be registered, with the same names, in any order. m says which have
+// other names, and what else has changed; nil is no Migration.
+//
+// ReadBinary has the conditions, the locking and the calls of observers of [World.ReadJSON]. If w has entities, and
+// after every error, w is unchanged, except that its empty chunks may have been freed. ReadBinary fails if:
+//   - the file is truncated or continued, a bit differs, or it has another version;
+//   - a component type is not registered, is registered twice, or has Go pointers;
+//   - a value would be lost: a kind that does not convert, or an integer that does not fit;
+//   - a bool is neither 0 nor 1, an entity occurs twice, or another condition of ReadJSON does not hold;
+//   - a function of m, the reader, the allocator or Config.Pages fails.
+//
+// Cost: that of copying. ReadBinary reads the whole file into the Go heap first, and never more bytes than the reader has.
+// A column whose type has changed is converted value by value.
+func (w *World) ReadBinary(in io.Reader, m *Migration) error {
+	const op = "ReadBinary"
+	w.guard.mutable(op)
+	if in == nil {
+		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the reader is nil"})
+	}
+	if m == nil {
+		m = &Migration{}
+	}
+	return w.load(op, func() error {
+		file, err := readFile(in)
+		if ended := w.guard.stillOpen(); ended != nil {
+			err = ended
+		}
+		if err != nil {
+			return err
+		}
+		n := binary.LittleEndian.Uint64(file[16:]) // readFile has compared it
+		b := &binaryRows{migration: m, head: int64(n), rest: file[binaryHead+n : len(file)-binarySum]}
+		return w.readText(bytes.NewReader(file[binaryHead:binaryHead+n]), b)
+	})
+}
+
+// readFile reads a whole file and compares its length and its sum.
+func readFile(in io.Reader) ([]byte, error) {
+	start := make([]byte, binaryHead)
+	if n, err := io.ReadFull(in, start); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("the file ends after %d bytes: %w", n, err)
+	}
+	if string(start[:8]) != binaryMagic {
+		return nil, errors.New("the file is not one of WriteBinary")
+	}
+	size, head := binary.LittleEndian.Uint64(start[8:]), binary.LittleEndian.Uint64(start[16:])
+	if size%8 != 0 || head%8 != 0 || size < binaryHead+binarySum || head > size-binaryHead-binarySum || size > 1<<46 {
+		return nil, fmt.Errorf("the file has %d bytes with a head of %d, which is impossible", size, head)
+	}
+	file := bytes.NewBuffer(start)
+	n, err := file.ReadFrom(io.LimitReader(in, int64(size)-binaryHead+1)) // one more shows that the file continues
+	if err != nil {
+		return nil, err
+	}
+	if have := uint64(n) + binaryHead; have < size {
+		return nil, fmt.Errorf("the file ends after %d bytes of %d: %w", have, size, io.ErrUnexpectedEOF)
+	} else if have > size {
+		return nil, fmt.Errorf("the file continues after its %d bytes", size)
+	}
+	all := file.Bytes()
+	end := len(all) - binarySum
+	if sum := uint64(crc32.Checksum(all[:end], castagnoli)); sum != binary.LittleEndian.Uint64(all[end:]) {
+		return nil, errors.New("the checksum differs: the file is damaged")
+	}
+	return all, nil
+}
+
+// binaryRows is what a jsonReader needs for a file of WriteBinary, whose head it reads.
+type binaryRows struct {
+	migration *Migration
+	head      int64  // its bytes
+	rest      []byte // the rows that were not read
+	types     map[string]*binaryType
+	merged    bool // a dropped component may make two archetypes one
+}
+
+// A binaryType is a component type of the file.
+type binaryType struct {
+	layout.Type
+	c       *component // nil if it is dropped
+	convert layout.Convert
+	hook    func(OldValue, any) error
+}
+
+// types reads the descriptions of component types.
+func (r *jsonReader) types() error {
+	b := r.binary
+	b.types = map[string]*binaryType{}
+	err := r.List(func() error {
+		x := &binaryType{}
+		if err := r.Decode(&x.Type); err != nil {
+			return err
+		}
+		if err := x.Check(); err != nil {
+			return fmt.Errorf("type %q: %w", jsonio.Clip(x.Name), err)
+		}
+		if b.types[x.Name] != nil {
+			return fmt.Errorf("type %q occurs twice", jsonio.Clip(x.Name))
+		}
+		b.types[x.Name] = x
+		if slices.Contains(b.migration.Dropped, x.Name) {
+			b.merged = true
+			b.note(x.Name + " was dropped")
+			return nil
+		}
+		return r.match(x)
+	})
+	if err != nil {
+		return err
+	}
+	return b.unused()
+}
+
+// unused returns an error if the migration names a component type that the file and the program lack: a misspelled
+// name must not lose data in silence.
+func (b *binaryRows) unused() error {
+	for name := range b.migration.Convert {
+		found := false
+		for _, x := range b.types {
+			found = found || x.c != nil && x.c.name == name
+		}
+		if !found {
+			b.note("Convert of " + name + ": the file has no such type")
+		}
+	}
+	return nil
+}
+
+func (b *binaryRows) note(change string) {
+	if b.migration.Changed != nil {
+		b.migration.Changed(change)
+	}
+}
+
+// match finds the component of a type and plans the conversion of its values.
+func (r *jsonReader) match(x *binaryType) (err error) {
+	m, name := r.binary.migration, x.Name
+	if now, ok := m.Renamed[name]; ok {
+		r.binary.note(name + " was renamed to " + now)
+		name = now
+	}
+	if x.c, err = r.registered(name); err != nil {
+		return err
+	}
+	to, err := x.c.describe()
+	if err != nil {
+		return err
+	}
+	x.hook = m.Convert[x.c.name]
+	if x.hook != nil && x.c.typ == nil {
+		return fmt.Errorf("component %s has no Go type for Migration.Convert", x.c.name)
+	}
+	p := layout.Planner{Renamed: m.Renamed, Note: r.binary.note, Lenient: x.hook != nil}
+	if x.convert, err = p.Plan(x.c.name, &x.Type, &to); err == nil && x.convert == nil && x.hook != nil {
+		x.convert = func(dst, src []byte) error { copy(dst, src); return nil }
+	}
+	return err
+}
+
+// take returns the next n bytes of the rows.
+func (b *binaryRows) take(n uint64) ([]byte, error) {
+	if n > uint64(len(b.rest)) {
+		return nil, fmt.Errorf("%d bytes of rows are missing", n-uint64(len(b.rest)))
+	}
+	p := b.rest[:n:n]
+	b.rest = b.rest[n:]
+	return p, nil
+}
+
+// A fileColumn is a column of an archetype in the file.
+type fileColumn struct {
+	*binaryType
+	bytes []byte
+}
+
+// rows reads the rows of an archetype with these types, n of them, into t.
+func (r *jsonReader) rows(t *table, types []*binaryType, n uint64) error {
+	b := r.binary
+	if n > uint64(len(b.rest))/uint64(entityBytes) {
+		return fmt.Errorf("%d rows in %d bytes", n, len(b.rest))
+	}
+	entities, err := b.take(n * uint64(entityBytes))
+	if err != nil {
+		return err
+	}
+	columns := make([]fileColumn, len(types))
+	for i, x := range types {
+		if n > 0 && uint64(x.Size) > uint64(len(b.rest))/n {
+			return fmt.Errorf("%d rows of %d bytes in %d bytes", n, x.Size, len(b.rest))
+		}
+		bytes, err := b.take((n*uint64(x.Size) + 7) &^ 7)
+		if err != nil {
+			return err
+		}
+		columns[i] = fileColumn{x, bytes}
+	}
+	for at := uint64(0); at < n; {
+		if t.tailN == t.limit {
+			if err := r.After(r.into.grow(t)); err != nil {
+				return err
+			}
+		}
+		k := min(n-at, uint64(t.limit-t.tailN))
+		loc := t.tailLoc + t.tailN
+		for i := range k {
+			e := Entity{index: binary.LittleEndian.Uint32(entities[(at+i)*8:]), gen: binary.LittleEndian.Uint32(entities[(at+i)*8+4:])}
+			if err := r.add(e); err != nil {
+				return err
+			}
+			*entityAt(t.tailBase, t.tailN) = e
+			t.tailN++
+		}
+		for i := range columns {
+			if err := r.fill(t, &columns[i], loc, at, k); err != nil {
+				return err
+			}
+		}
+		at += k
+	}
+	return nil
+}
+
+// fill writes k cells from loc on with the values of the file from at on.
+func (r *jsonReader) fill(t *table, x *fileColumn, loc uint32, at, k uint64) error {
+	if x.c == nil || x.c.size == 0 && x.hook == nil {
+		return nil
+	}
+	size := uint64(x.c.size)
+	cells := unsafe.Slice((*byte)(r.into.cell(loc, x.c.id, x.c.size)), k*size)
+	if x.convert == nil {
+		copy(cells, x.bytes[at*size:])
+		return nil
+	}
+	clear(cells)
+	old, e := uint64(x.Size), r.into.entitiesFrom(loc, int(k))
+	for i := range k {
+		src, dst := x.bytes[(at+i)*old:][:old:old], cells[i*size:][:size:size]
+		err := x.convert(dst, src)
+		if err == nil && x.hook != nil {
+			err = x.hook(OldValue{&x.Type, src}, reflect.NewAt(x.c.typ, unsafe.Pointer(unsafe.SliceData(dst))).Interface())
+			if ended := r.w.guard.stillOpen(); ended != nil {
+				return ended
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", x.c.name, err)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("entity %s: component %w", quote(e[i]), err)
+		}
+	}
+	return nil
+}

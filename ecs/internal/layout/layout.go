@@ -1,0 +1,168 @@
+// Package layout describes types without pointers as they are in files, and converts values of a described type to
+// a Go type that has changed since. It belongs to the binary format of package ecs.
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// A Type describes a type. All numbers in a value are little-endian.
+type Type struct {
+	Name   string  `json:"name,omitempty"` // as reflect.Type.String returns it; empty for predeclared types
+	Kind   string  `json:"kind"`           // struct, array, bytes, bool, or a number with its bits, such as int32
+	Size   int     `json:"size"`           // in bytes
+	Len    int     `json:"len,omitempty"`  // of an array
+	Elem   *Type   `json:"elem,omitempty"`
+	Fields []Field `json:"fields,omitempty"`
+}
+
+// A Field is a field of a struct. Fields named _ are left out.
+type Field struct {
+	Name string `json:"name"`
+	Off  int    `json:"off"`
+	Type Type   `json:"type"`
+}
+
+// most bounds the sizes and lengths of a description, and deepest its nesting.
+const (
+	most    = 1 << 30
+	deepest = 32
+)
+
+// Bytes describes a value of size bytes without a Go type.
+func Bytes(name string, size int) Type { return Type{Name: name, Kind: "bytes", Size: size} }
+
+// errAddress and errHandle say why a type cannot be in a file.
+var (
+	errAddress = errors.New("an address is not valid in another process")
+	errHandle  = errors.New("a handle of a pool is not valid in another process")
+)
+
+// Of describes a Go type. The error names the path of the first field that is not the same in another process.
+func Of(t reflect.Type) (Type, error) {
+	d := Type{Size: int(t.Size())}
+	if t.Name() != "" && t.PkgPath() != "" {
+		d.Name = t.String()
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		d.Kind = "bool"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		d.Kind = fmt.Sprint("int", t.Bits())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		d.Kind = fmt.Sprint("uint", t.Bits())
+	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
+		d.Kind = t.Kind().String()
+	case reflect.Array:
+		elem, err := Of(t.Elem())
+		if err != nil {
+			return d, fmt.Errorf("[]%w", err)
+		}
+		d.Kind, d.Len, d.Elem = "array", t.Len(), &elem
+	case reflect.Struct:
+		if strings.HasSuffix(t.PkgPath(), "/strata/memory") && strings.HasPrefix(t.Name(), "Handle[") {
+			return d, fmt.Errorf(": %w", errHandle)
+		}
+		d.Kind = "struct"
+		for f := range t.Fields() {
+			if f.Name == "_" {
+				continue
+			}
+			ft, err := Of(f.Type)
+			if err != nil {
+				return d, fmt.Errorf(".%s%w", f.Name, err)
+			}
+			d.Fields = append(d.Fields, Field{f.Name, int(f.Offset), ft})
+		}
+	default:
+		return d, fmt.Errorf(": %s: %w", t, errAddress)
+	}
+	return d, nil
+}
+
+// Check returns an error if a description from a file is impossible.
+func (t *Type) Check() error { return t.check(0) }
+
+func (t *Type) check(depth int) error {
+	if t.Size < 0 || t.Size > most || depth > deepest {
+		return fmt.Errorf("type %q of %d bytes, nested %d deep: want at most %d bytes and %d", clip(t.Name), t.Size, depth, most, deepest)
+	}
+	switch t.Kind {
+	case "bytes":
+		return nil
+	case "array":
+		if t.Elem == nil || t.Len < 0 || t.Len > most || t.Elem.Size*t.Len != t.Size {
+			return fmt.Errorf("an array of %d elements with %d bytes", t.Len, t.Size)
+		}
+		return t.Elem.check(depth + 1)
+	case "struct":
+		for i := range t.Fields {
+			f := &t.Fields[i]
+			if f.Off < 0 || f.Type.Size > t.Size || f.Off > t.Size-f.Type.Size {
+				return fmt.Errorf("field %q at byte %d of %d", clip(f.Name), f.Off, t.Size)
+			}
+			if err := f.Type.check(depth + 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if s, ok := scalars[t.Kind]; !ok || s.size != t.Size {
+		return fmt.Errorf("type %q of %d bytes", clip(t.Kind), t.Size)
+	}
+	return nil
+}
+
+func clip(s string) string {
+	if len(s) > 40 {
+		return s[:40] + "…"
+	}
+	return s
+}
+
+// Equal reports whether values of both types have the same bytes and the same meaning.
+func (t *Type) Equal(u *Type) bool {
+	if t.Kind != u.Kind || t.Size != u.Size || t.Len != u.Len || len(t.Fields) != len(u.Fields) || t.Elem != nil && !t.Elem.Equal(u.Elem) {
+		return false
+	}
+	for i := range t.Fields {
+		f, g := &t.Fields[i], &u.Fields[i]
+		if f.Name != g.Name || f.Off != g.Off || !f.Type.Equal(&g.Type) {
+			return false
+		}
+	}
+	return true
+}
+
+// has reports whether a value contains a bool.
+func (t *Type) has(kind string) bool {
+	if t.Kind == kind || t.Elem != nil && t.Len > 0 && t.Elem.has(kind) {
+		return true
+	}
+	for i := range t.Fields {
+		if t.Fields[i].Type.has(kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// Find returns the offset and the type of a field by its path, such as "Pos.X".
+func (t *Type) Find(path string) (off int, f *Type, ok bool) {
+	for name := range strings.SplitSeq(path, ".") {
+		found := false
+		for i := range t.Fields {
+			if t.Fields[i].Name == name {
+				off, t, found = off+t.Fields[i].Off, &t.Fields[i].Type, true
+				break
+			}
+		}
+		if !found {
+			return 0, nil, false
+		}
+	}
+	return off, t, true
+}
