@@ -85,7 +85,7 @@ func (a *app) run(won bool) shell.Run {
 func (a *app) result(won bool) shell.Result {
 	g := a.s.Game
 	r := shell.Result{Run: a.run(won)}
-	if !won {
+	if !won && g.Cause != game.CauseNone {
 		r.Cause = "ENDED BY " + strings.ToUpper(g.Cause.String())
 	}
 	add := func(label, value string) { r.Figures = append(r.Figures, shell.Figure{Label: label, Value: value}) }

@@ -42,7 +42,7 @@ func (v *View) hud() {
 func (v *View) gauges(at reach) {
 	v.hullGauge(vec{at.lo[0], at.hi[1]})
 	embers, mem := vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]}, at.hi
-	if v.ui.tall() { // they do not fit side by side
+	if v.ui.W < gaugesWide { // they do not fit side by side
 		embers[1] -= gaugeRow
 		if v.s.Game.Player.Most > hullNarrow {
 			mem[1] -= 2 * gaugeRow
@@ -53,8 +53,9 @@ func (v *View) gauges(at reach) {
 }
 
 const (
-	gaugeRow   = 20 // from a gauge to one above it
-	hullNarrow = 8  // the most points beside which there is space for another gauge
+	gaugeRow   = 20  // from a gauge to one above it
+	gaugesWide = 600 // of a canvas that has space for all gauges side by side
+	hullNarrow = 8   // the most points beside which there is space for another gauge
 )
 
 // safe is where the HUD lies. Above and below these are the edges of the window. Left and right they are those of the

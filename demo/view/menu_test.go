@@ -51,7 +51,7 @@ func (b *menuBench) shape(vp render.Viewport, density float32, d render.Device) 
 
 // draw returns the number of quads.
 func (b *menuBench) draw() int {
-	b.q.Begin(b.verts, b.ix, b.atlas, window.View())
+	b.q.Begin(b.verts, b.ix, b.atlas, b.m.ui.view)
 	b.m.Draw(&b.q)
 	return b.q.Len() / render.VertsPerQuad
 }
@@ -61,11 +61,12 @@ var screens = map[shell.Screen]func(*shell.Shell){
 	shell.Title:   func(*shell.Shell) {},
 	shell.Playing: play,
 	shell.Paused:  func(s *shell.Shell) { play(s); s.FocusLost() },
+	shell.Ask:     func(s *shell.Shell) { play(s); s.Step(shell.Nav{Restart: true}) },
 	shell.Setup:   func(s *shell.Shell) { press(s, 2) },
 	shell.Keys:    func(s *shell.Shell) { press(s, 2); press(s, 10) },
 	shell.Gifts:   func(s *shell.Shell) { play(s); s.Offer(gifts) },
 	shell.Ending:  func(s *shell.Shell) { play(s); s.End(shell.Result{Run: shell.Run{Score: 1234567, Won: true}}) },
-	shell.Over:    func(s *shell.Shell) { play(s); s.End(shell.Result{Run: shell.Run{Score: 12}}) },
+	shell.Over:    func(s *shell.Shell) { play(s); s.End(longResult) },
 	shell.Legend: func(s *shell.Shell) {
 		s.Step(shell.Nav{Up: true})
 		s.Step(shell.Nav{Up: true})
@@ -83,6 +84,10 @@ var screens = map[shell.Screen]func(*shell.Shell){
 		press(s, 1)
 	},
 }
+
+// longResult is a result with all the figures that there are.
+var longResult = shell.Result{Run: shell.Run{Score: 12_345_678, Realm: "EMBER", Kills: 1e6, Ticks: 1e6}, Cause: "ENDED BY A LANCER'S CHARGE",
+	Figures: slices.Repeat([]shell.Figure{{Label: "MOST PARTICLES ALIVE", Value: "123,456"}}, 11), Gifts: slices.Repeat([]string{"CHAIN LIGHTNING 5"}, 9)}
 
 var gifts = []shell.Gift{{Name: "WIDER FIRE", Lines: []string{"two more streams,", "a wider fan"}}, {Name: "ORBIT"}, {Name: "HASTE"}}
 

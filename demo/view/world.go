@@ -289,7 +289,8 @@ func (v *View) pulse(speed, depth float32) float32 {
 }
 
 func (v *View) popups() {
+	k := v.ui.view.Scale / v.ui.screen.Scale // as large as on the canvas
 	v.s.Game.EachPopup(func(p *game.Popup, text []byte) {
-		v.quads.TextBytes(v.font, p.P[0]-float32(len(text))*3, p.P[1]-6, 1, v.pal[4].Fade(min(1, p.Life*2.5)), text)
+		v.quads.TextBytes(v.font, p.P[0]-float32(len(text))*3*k, p.P[1]-6*k, k, v.pal[4].Fade(min(1, p.Life*2.5)), text)
 	})
 }

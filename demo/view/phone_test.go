@@ -1,0 +1,113 @@
+package view
+
+import (
+	"fmt"
+	"image"
+	"testing"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// phones are screens in CSS pixels, held upright and not.
+var phones = []image.Point{{X: 360, Y: 800}, {X: 390, Y: 844}, {X: 844, Y: 390}, {X: 800, Y: 360}}
+
+// letters calls f with the corners of each letter of a batch. Letters alone have cells of 6 to 16 on the atlas.
+func letters(q *render.Quads, f func(x0, y0, x1, y1 float32)) {
+	for v := q.Vertices(); len(v) >= render.VertsPerQuad; {
+		w, h := v[3].SrcX-v[0].SrcX, v[3].SrcY-v[0].SrcY
+		if w > 0 && w*render.GlyphH == h*render.GlyphW && v[1].DstY == v[0].DstY && v[1].DstX == v[3].DstX {
+			f(v[0].DstX, v[0].DstY, v[3].DstX, v[3].DstY)
+			v = v[render.VertsPerQuad:]
+			continue
+		}
+		v = v[1:] // of a triangle or a ring, which share vertices
+	}
+}
+
+// readable verifies that the letters of a batch lie in the window and are high enough, and returns how many they are.
+func readable(t *testing.T, q *render.Quads, what string, size image.Point, density float32) (n int) {
+	t.Helper()
+	low, outside := float32(1e9), 0
+	letters(q, func(x0, y0, x1, y1 float32) {
+		n++
+		low = min(low, (y1-y0)/render.GlyphH*emHeight/density)
+		if x0 < -0.5 || y0 < -0.5 || x1 > float32(size.X)*density+0.5 || y1 > float32(size.Y)*density+0.5 {
+			outside++
+		}
+	})
+	if n > 0 && low < 12-0.01 {
+		t.Errorf("%s: letters of %.2f CSS pixels", what, low)
+	}
+	if outside > 0 {
+		t.Errorf("%s: %d letters are not in the window", what, outside)
+	}
+	return n
+}
+
+// Every screen of the shell on a phone, at each density: letters of 12 CSS pixels, and targets of 44 in both directions.
+func TestPhone_EveryScreenIsReadAndHit(t *testing.T) {
+	for screen, reach := range screens {
+		b := newMenuBench(t)
+		reach(b.sh)
+		for range 90 {
+			b.sh.Step(shell.Nav{})
+		}
+		for _, size := range phones {
+			for _, density := range []float32{1, 2, 3} {
+				what := fmt.Sprintf("screen %d, %v × %g", screen, size, density)
+				vp := shaped(image.Pt(int(float32(size.X)*density), int(float32(size.Y)*density)))
+				if d := vp.Drawn(); d.Dx() < vp.W || d != image.Rect(0, 0, int(float32(size.X)*density), int(float32(size.Y)*density)) {
+					t.Fatalf("%s: the world fills %v", what, d)
+				}
+				b.shape(vp, density, render.Touch)
+				b.draw()
+				if n := readable(t, &b.q, what, size, density); n == 0 && screen != shell.Playing {
+					t.Errorf("%s has no letters", what)
+				}
+				k := b.m.ui.view.Scale / density
+				for _, it := range b.sh.Items() {
+					boxes := []shell.Box{it.Box}
+					if it.Kind == shell.KeyRow {
+						boxes = []shell.Box{it.SlotBox(0), it.SlotBox(1), it.SlotBox(2)}
+					}
+					for _, o := range boxes {
+						if o.W*k < fingertip-0.01 || o.H*k < fingertip-0.01 || o.X < 0 || o.Y < 0 || o.X+o.W > b.m.ui.W+0.01 || o.Y+o.H > b.m.ui.H+0.01 {
+							t.Errorf("%s: %s is %.1f × %.1f CSS pixels at %+v of %g × %g", what, it.Label, o.W*k, o.H*k, o, b.m.ui.W, b.m.ui.H)
+						}
+					}
+				}
+				lo, hi := vp.Safe()
+				for button := range render.TouchButtons {
+					at, r := button.Circle(lo, hi)
+					if d := 2 * r * vp.Scale / density; d < fingertip-0.01 || at[0]+r > hi[0] || at[1]+r > hi[1] || at[1]-r < lo[1] {
+						t.Errorf("%s: button %d is %.1f CSS pixels wide at %v", what, button, d, at)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The HUD on a phone is read, and lies apart: gauges do not cover each other.
+func TestPhone_TheHUDIsRead(t *testing.T) {
+	v := newView(t, 60, tiers.Config{})
+	for _, most := range []int{game.HullMax, game.HullMax + 10} {
+		v.s.Game.Player.Most = most
+		for _, size := range phones {
+			for _, density := range []float32{1, 2, 3} {
+				vp := shaped(image.Pt(int(float32(size.X)*density), int(float32(size.Y)*density)))
+				v.frameOf(vp, density)
+				v.alive = 1
+				v.open()
+				v.begin(game.Signs, v.ui.view)
+				v.hud()
+				if n := readable(t, &v.quads, fmt.Sprintf("HUD, %v × %g", size, density), size, density); n < 20 {
+					t.Errorf("%v: %d letters", size, n)
+				}
+			}
+		}
+	}
+}
