@@ -22,6 +22,7 @@ type audio struct {
 	device *sound.Device
 	realm  string // whose music was requested
 	asked  []sounding
+	begun  bool // sounds are requested
 }
 
 // A sounding is a requested file.
@@ -40,8 +41,8 @@ func (a *audio) start(s *session.Session, stderr io.Writer) error {
 	return err
 }
 
-// load requests the effects, which no realm owns. It waits until they are decoded, except in a browser, which
-// downloads them.
+// load requests the effects, which no realm owns, and waits until they are decoded. A browser plays no sound before
+// the player has pressed something. There nothing is requested, and so downloaded, until then: see update.
 func (a *audio) load(s *session.Session, stderr io.Writer) error {
 	home, err := s.Mem.Tag("sound")
 	if err != nil {
@@ -52,13 +53,19 @@ func (a *audio) load(s *session.Session, stderr io.Writer) error {
 	if err := stream.Register(s.Stream, a.bank.Kind()); err != nil {
 		return err
 	}
-	for _, name := range sound.Effects() {
-		a.ask(s.Stream, name)
-	}
 	if !browser {
+		a.begin(s)
 		a.wait(s)
 	}
 	return nil
+}
+
+// begin requests the effects. From now on update requests the music of each realm.
+func (a *audio) begin(s *session.Session) {
+	a.begun = true
+	for _, name := range sound.Effects() {
+		a.ask(s.Stream, name)
+	}
 }
 
 // wait waits until the requested files are decoded.
@@ -118,7 +125,10 @@ func (a *audio) update(s *session.Session, nav *render.Nav) {
 	case nav.Up || nav.Down || nav.Left || nav.Right:
 		a.events.Sound(cue.Move, ear.X, ear.Y, 0.7)
 	}
-	if g := s.Game; s.Playing() {
+	if !a.begun && a.device != nil && a.device.Live() {
+		a.begin(s)
+	}
+	if g := s.Game; s.Playing() && a.begun {
 		if g.Manifest.Name != a.realm {
 			a.realm = g.Manifest.Name
 			a.enter(s)

@@ -28,6 +28,8 @@ func (o *options) checkMemory(given map[string]bool, browser bool) string {
 		return "-budget holds tiers to a share: use it with -mem tiers"
 	case o.trace.path != "" && browser:
 		return "-trace writes a file while the game runs, which a browser cannot"
+	case browser && (o.profile != "" || o.wav != "" || given["synctest"]):
+		return "-profile, -wav and -synctest are not in the page, whose download would be larger"
 	case o.mem.Store != session.StoreTiers && o.trace.path != "":
 		return "-trace records what the tiers allocate: use it with -mem tiers"
 	case o.paced && !o.headless:

@@ -81,10 +81,10 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 	if err := writable(stats, o.screenshot, o.capture, o.svg, o.trace.path, o.profile, o.wav); err != nil {
 		return err
 	}
-	if o.compare {
+	if !browser && o.compare {
 		return o.comparison(stdout)
 	}
-	if o.distance > 0 {
+	if !browser && o.distance > 0 {
 		return o.synctest(stdout)
 	}
 	if !o.headless {
@@ -288,7 +288,7 @@ func (o *options) finish(s *session.Session, b *books, rows *series, err error) 
 		r = summarize(s, o.marked)
 		err = s.Check()
 	}
-	if err == nil && o.profile != "" {
+	if err == nil && !browser && o.profile != "" {
 		err = save(o.profile, func(w io.Writer) error { return meter.WriteProfile(w, s.Mem) })
 	}
 	if err == nil && o.books && b == nil {

@@ -21,7 +21,7 @@ const (
 )
 
 // A recorder is what -wav hears of a run without a window, with the volumes of a new player. A nil recorder hears
-// nothing.
+// nothing. In a browser there is none, and the linker leaves out what only it uses.
 type recorder struct {
 	audio      audio
 	ticks      uint64 // of the game, that were heard
@@ -50,7 +50,7 @@ func (h *hearing) add() {
 
 // newRecorder returns the recorder of -wav, or nil.
 func (o *options) newRecorder() *recorder {
-	if o.wav == "" {
+	if browser || o.wav == "" {
 		return nil
 	}
 	return &recorder{}
@@ -58,14 +58,14 @@ func (o *options) newRecorder() *recorder {
 
 // attach has a session's game heard.
 func (r *recorder) attach(cfg *session.Config) {
-	if r != nil {
+	if !browser && r != nil {
 		cfg.Game.Sound, cfg.Left = &r.audio.events, r.audio.left
 	}
 }
 
 // start loads the effects.
 func (r *recorder) start(s *session.Session, stderr io.Writer) error {
-	if r == nil {
+	if browser || r == nil {
 		return nil
 	}
 	r.from = math.MaxFloat32
@@ -86,7 +86,7 @@ func (r *recorder) start(s *session.Session, stderr io.Writer) error {
 // hear records the tick that a frame of the session has played, if any. It waits for the music, so that the same game
 // sounds the same each time.
 func (r *recorder) hear(s *session.Session) {
-	if r == nil || s.Game.Ticks == r.ticks {
+	if browser || r == nil || s.Game.Ticks == r.ticks {
 		return
 	}
 	r.ticks = s.Game.Ticks
@@ -103,7 +103,7 @@ func (r *recorder) hear(s *session.Session) {
 
 // stop frees the sounds, before the session closes.
 func (r *recorder) stop() {
-	if r != nil {
+	if !browser && r != nil {
 		r.audio.stop()
 	}
 }
@@ -129,7 +129,7 @@ type soundReport struct {
 
 // report returns the figures, or nil.
 func (r *recorder) report(realm string) *soundReport {
-	if r == nil {
+	if browser || r == nil {
 		return nil
 	}
 	m := r.mix.meter
@@ -176,7 +176,7 @@ func (r *soundReport) print(w io.Writer) {
 
 // save writes what was heard.
 func (r *recorder) save(name string) error {
-	if r == nil {
+	if browser || r == nil {
 		return nil
 	}
 	return save(name, func(w io.Writer) error { return wav.Write(w, sound.Rate, 2, r.pcm) })

@@ -19,7 +19,7 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-type shot struct{ x, y, dx, dy float32 }
+type shot [4]float32
 
 // A game allocates in every tier, with tags and without.
 type game struct {

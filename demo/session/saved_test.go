@@ -88,11 +88,12 @@ func TestSession_SlotsInRandomOrder(t *testing.T) {
 		m := &moments[rng.IntN(len(moments))]
 		switch {
 		case m.slot == nil || !m.slot.Full() || rng.IntN(4) == 0:
-			n, err := 0, s.Rest()
-			if n, err = set.Size(); m.slot == nil || n > m.slot.Cap() {
+			rest := s.Rest()
+			n, err := set.Size()
+			if m.slot == nil || n > m.slot.Cap() {
 				m.slot = set.NewSlot(n + n/4)
 			}
-			if err = errors.Join(err, set.Save(m.slot)); err != nil {
+			if err = errors.Join(rest, err, set.Save(m.slot)); err != nil {
 				t.Fatal(err)
 			}
 			m.hashes = append(m.hashes[:0], s.Game.Hash())

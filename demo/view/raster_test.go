@@ -139,7 +139,3 @@ func tintOf(p [3]float32) tint {
 		b: 0.0259040371*l + 0.7827717662*m - 0.8086757660*s,
 	}
 }
-
-func (t tint) distance(u tint) float64 {
-	return math.Sqrt((t.l-u.l)*(t.l-u.l) + (t.a-u.a)*(t.a-u.a) + (t.b-u.b)*(t.b-u.b))
-}

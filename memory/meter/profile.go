@@ -57,7 +57,6 @@ type profile struct {
 	when      time.Time
 	functions map[functionKey]uint64 // numbers from 1
 	locations map[functionLine]uint64
-	period    int64
 }
 
 type functionKey struct{ name, file string }
