@@ -141,7 +141,7 @@ func TestView_TrailsInACrowdAreShort(t *testing.T) {
 
 // With less memory for the frame's passes enemies are drawn without glows. The screen names that.
 func TestView_AShortStaticTierCostsTheGlows(t *testing.T) {
-	v := newView(t, brief(300), tiers.Config{})
+	v := newScenery(t, realm.Names[0], 150, false).View
 	world, _ := v.paint()
 	v.s.Game.Lost.Quads++
 	v.Update()
