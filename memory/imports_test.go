@@ -35,7 +35,7 @@ var storeys = map[string]int{
 	"memory/meter":     6, "memory/resident": 6, "ecs": 6, "demo/ground": 6, "demo/strictjson": 6,
 	"demo/sound/loudness": 6, "demo/sound/wav": 6,
 	"engine": 7, "particles": 7, "assets": 7,
-	"render": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8, "demo/coach": 8,
+	"render": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8, "demo/coach": 8, "demo/replay": 8,
 	"assets/gen": 9, "demo/tour": 9, "demo/sound": 9, "demo/dropin": 9,
 	"demo/game": 10, "demo/goheap": 10,
 	"demo/session": 11,

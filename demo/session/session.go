@@ -49,6 +49,9 @@ type Config struct {
 	Watch time.Duration
 	// Left, if not nil, is called when a realm's pictures are no longer needed.
 	Left func()
+	// Steer, if not nil, is called with the input of each tick before the tick runs, and may change it: a recording reads
+	// it, a replay sets it. The game has played Game.Ticks ticks then. The error ends the run.
+	Steer func(in *engine.Input) error
 	// Ready, if not nil, reports whether the host has allocated what it keeps during a realm. The collection during the
 	// fade into a realm waits for it, for two seconds at most.
 	Ready func() bool

@@ -35,6 +35,11 @@ func (s *Session) tick(in *engine.Input) error {
 	if s.cfg.CPU != nil {
 		before = s.cfg.CPU()
 	}
+	if s.cfg.Steer != nil {
+		if err := s.cfg.Steer(in); err != nil {
+			return err
+		}
+	}
 	began := time.Now()
 	if err := s.Game.Tick(in); err != nil {
 		return err

@@ -1,0 +1,174 @@
+// Package replay records the inputs of a game, tick by tick, so that the same ticks can be played again.
+//
+// A [Tape] is the inputs of consecutive ticks in memory. Its encoding is that of a file: [Tape.AppendTo] and [Decode]. The
+// simulation depends on its state and its inputs only, so a state and a tape are a recording.
+//
+//	tape  | first tick | number | tick | tick | …
+//	tick  | which of the six words of the input differ from the tick before, a byte | those words, 4 bytes each |
+//
+// A Tape belongs to one goroutine at a time.
+package replay
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/strata-go/strata/engine"
+)
+
+// A Tape has the inputs of consecutive ticks. The zero Tape is empty and grows. A tape of [New] keeps the newest inputs
+// and does not allocate.
+type Tape struct {
+	// Invariant: len(ring) <= most, if most is not 0; the input of tick t is ring[t%len(ring)] once the ring is full.
+
+	most  int
+	ring  []engine.Input
+	first uint64 // tick
+	n     int    // inputs, from first on
+}
+
+// New returns a tape that keeps the newest inputs, as many as most.
+func New(most int) *Tape {
+	if most < 1 {
+		panic(fmt.Sprintf("replay: a tape of %d inputs; at least 1 is needed", most))
+	}
+	return &Tape{most: most, ring: make([]engine.Input, most)}
+}
+
+// Add appends the input of a tick. If the tape has the tick already, this input and later ones are dropped first: the
+// game went back. If ticks are missing between the end of the tape and this tick, the tape begins with this tick.
+func (t *Tape) Add(tick uint64, in engine.Input) {
+	t.Cut(tick)
+	if t.n == 0 || tick != t.End() {
+		t.first, t.n = tick, 0
+	}
+	switch {
+	case t.most == 0:
+		t.ring = append(t.ring[:t.n], in)
+		t.n++
+		return
+	case t.n == t.most:
+		t.first++
+	default:
+		t.n++
+	}
+	t.ring[tick%uint64(t.most)] = in
+}
+
+// At returns the input of a tick, and false if the tape does not have it.
+func (t *Tape) At(tick uint64) (engine.Input, bool) {
+	if tick-t.first >= uint64(t.n) { // also for a tick before the first
+		return engine.Input{}, false
+	}
+	if t.most == 0 {
+		return t.ring[tick-t.first], true
+	}
+	return t.ring[tick%uint64(t.most)], true
+}
+
+// Cut drops the inputs of a tick and of all later ones.
+func (t *Tape) Cut(tick uint64) {
+	if tick < t.End() {
+		t.n = int(max(tick, t.first) - t.first)
+	}
+}
+
+// First returns the tick of the first input, and End the tick after the last one. They are equal if the tape is empty.
+func (t *Tape) First() uint64 { return t.first }
+
+// End returns the tick after the last one.
+func (t *Tape) End() uint64 { return t.first + uint64(t.n) }
+
+// Len returns the number of inputs.
+func (t *Tape) Len() int { return t.n }
+
+const (
+	headBytes = 16
+	words     = engine.InputBytes / 4
+)
+
+// AppendTo appends the encoded tape to dst and returns the extended slice. It takes 16 bytes, and 1 to 25 bytes for each
+// input.
+func (t *Tape) AppendTo(dst []byte) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, t.first)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(t.n))
+	var last, now [engine.InputBytes]byte
+	for tick := t.first; tick < t.End(); tick++ {
+		in, _ := t.At(tick)
+		in.AppendTo(now[:0])
+		mask := len(dst)
+		dst = append(dst, 0)
+		for k := range words {
+			if w := now[4*k:][:4]; string(w) != string(last[4*k:][:4]) {
+				dst[mask] |= 1 << k
+				dst = append(dst, w...)
+			}
+		}
+		last = now
+	}
+	return dst
+}
+
+// Decode decodes a tape at the start of src and returns the bytes after it. The tape grows. The error names the tick and the
+// byte: src is too short, a word is marked as different and is not, or the input is not one of [engine.DecodeInput].
+// Decode allocates at most 24 times the bytes of src.
+func Decode(src []byte) (t *Tape, rest []byte, err error) {
+	if len(src) < headBytes {
+		return nil, nil, fmt.Errorf("replay: a tape of %d bytes; its head takes %d", len(src), headBytes)
+	}
+	first, n := binary.LittleEndian.Uint64(src), binary.LittleEndian.Uint64(src[8:])
+	if n > uint64(len(src)-headBytes) || first+n < first {
+		return nil, nil, fmt.Errorf("replay: a tape of %d inputs from tick %d on, in %d bytes", n, first, len(src))
+	}
+	t = &Tape{first: first, ring: make([]engine.Input, 0, n)}
+	var now [engine.InputBytes]byte
+	at := headBytes
+	for range n {
+		if at, err = decodeTick(src, at, &now); err == nil {
+			err = t.decoded(&now)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("replay: tick %d, byte %d: %w", t.End(), at, err)
+		}
+	}
+	return t, src[at:], nil
+}
+
+// decoded appends an input from its bytes.
+func (t *Tape) decoded(now *[engine.InputBytes]byte) error {
+	in, err := engine.DecodeInput(now[:])
+	if err == nil {
+		t.ring = append(t.ring, in)
+		t.n++
+	}
+	return err
+}
+
+var errShort = errors.New("the tape ends")
+
+// decodeTick changes the words of now that differ, and returns the byte after the tick.
+func decodeTick(src []byte, at int, now *[engine.InputBytes]byte) (int, error) {
+	if at >= len(src) {
+		return at, errShort
+	}
+	mask := src[at]
+	if mask>>words != 0 {
+		return at, fmt.Errorf("mask %#x has more than %d words", mask, words)
+	}
+	at++
+	for k := range words {
+		if mask>>k&1 == 0 {
+			continue
+		}
+		w := now[4*k:][:4]
+		switch {
+		case len(src)-at < 4:
+			return at, errShort
+		case string(w) == string(src[at:at+4]):
+			return at, fmt.Errorf("word %d is marked as different and is not", k)
+		}
+		at += copy(w, src[at:at+4])
+	}
+	return at, nil
+}
