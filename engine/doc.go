@@ -44,5 +44,5 @@
 // Clock: Fiedler, "Fix Your Timestep!", 2004. Rand: O'Neill, "PCG: A Family of Simple Fast
 // Space-Efficient Statistically Good Algorithms for Random Number Generation", HMC-CS-2014-0905.
 // Rand.Intn: Lemire, "Fast Random Integer Generation in an Interval", 2019. The constants of Hasher:
-// Fowler, Noll and Vo, 1991.
+// Fowler, Noll and Vo, 1991. Its bytes go through save.Hash.
 package engine

@@ -1,10 +1,12 @@
 package engine
 
 import (
-	"encoding/binary"
 	"math"
+	"unsafe"
 
 	"github.com/go-gl/mathgl/mgl32"
+
+	"github.com/strata-go/strata/memory/save"
 )
 
 // The constants of FNV-1a with 64 bits.
@@ -55,30 +57,13 @@ func canonical(v float32) uint32 {
 	return math.Float32bits(v)
 }
 
-// Bytes adds b and its length. Do not pass the memory of a struct with padding: the bytes of the padding are
-// unspecified.
-func (h *Hasher) Bytes(b []byte) {
-	h.Uint64(uint64(len(b)))
-	for len(b) >= 8 {
-		h.Uint64(binary.LittleEndian.Uint64(b))
-		b = b[8:]
-	}
-	if len(b) > 0 {
-		var tail [8]byte
-		copy(tail[:], b)
-		h.Uint64(binary.LittleEndian.Uint64(tail[:]))
-	}
-}
+// Bytes adds the hash of b and its length, which [save.Hash] computes several times faster than a chain of words. Two
+// calls for the halves of b give a different hash. Do not pass the memory of a struct with padding: the bytes of the
+// padding are unspecified.
+func (h *Hasher) Bytes(b []byte) { h.Uint64(save.Hash(b)) }
 
-// String adds s and its length. Bytes([]byte(s)) gives the same hash.
-func (h *Hasher) String(s string) {
-	h.Uint64(uint64(len(s)))
-	for len(s) > 0 {
-		var word [8]byte
-		s = s[copy(word[:], s):]
-		h.Uint64(binary.LittleEndian.Uint64(word[:]))
-	}
-}
+// String adds s as Bytes([]byte(s)) does.
+func (h *Hasher) String(s string) { h.Bytes(unsafe.Slice(unsafe.StringData(s), len(s))) }
 
 // Sum returns the hash of everything added since the last Reset.
 func (h *Hasher) Sum() uint64 { return h.sum ^ fnvOffset }

@@ -44,4 +44,5 @@
 //
 // GGPO demands that a state is saved, loaded and freed as one buffer, and tests it by saving, stepping, loading and
 // stepping again (pond3r/ggpo, DeveloperGuide.md). In Handmade Hero the platform records all blocks of memory of a game.
+// The product and the constants of [Hash] are those of wyhash (Wang Yi, wangyi-fudan/wyhash, final version 4).
 package save
