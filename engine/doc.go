@@ -23,6 +23,9 @@
 //	                           replays                            Schedule.Run
 //	Schedule                   the systems of a tick, in a fixed  running systems in parallel
 //	                           order, with their times
+//	Rewind                     returning to any of the last       a longer run: write states to a
+//	                           ticks: the state before it, and    file
+//	                           the inputs since then
 //	Sin, Cos, Normalize,       anything that the simulation       drawing: package math is as good
 //	MulAdd, Rand, Hasher       stores                             there
 //
@@ -31,6 +34,7 @@
 //	operation                                                Go allocations on the game goroutine
 //	-------------------------------------------------------  ------------------------------------
 //	Clock.Advance, Schedule.Run, Rand, Sin, Cos, Hasher      none
+//	Rewind.Record, Rewind.Keep                               none
 //
 // # Concurrency, determinism and the collector
 //

@@ -21,7 +21,7 @@
 //
 // # Use it when, and when not
 //
-//	rewind, replays that seek        a ring of slots
+//	rewind, replays that seek        a [History]; engine.Rewind adds the inputs
 //	rollback                         one load and a few saves in a frame
 //	finding what a save forgets      engine.Synctest
 //	not: memory with Go pointers     Value and Slice refuse it

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// RewindConfig configures [NewRewind]. T is the input of one tick, such as [Input].
+type RewindConfig[T any] struct {
+	// Set is the state of the game, sealed.
+	Set *save.Set
+	// Memory is where states are kept. It must outlive the Rewind, and must not belong to a part of the Set.
+	Memory []byte
+	// Ticks is how many ticks back the inputs are kept, and States how many states at most. They are allocated at once. 0
+	// means two minutes, and 1,024 states.
+	Ticks, States int
+	// Step plays one tick again. Sounds that it requests were heard already.
+	Step func(in *T) error
+	// Rest is called before each save and load. It waits for workers, for example by tiers.Manager.Rest. It may be nil.
+	Rest func() error
+}
+
+// A Rewind returns to any of the last ticks of a game. It keeps a state now and then, and the input of every tick. To
+// return to a tick it loads the state before it and plays the inputs since then again. The game must depend on nothing
+// but its state and the inputs: [Synctest] tests that. A Rewind belongs to the game goroutine.
+//
+//	ticks    ... 120 121 122 ... 150 151 152 153 ...
+//	states        S                S                    Keep
+//	inputs        i   i   i   ...  i   i   i   i        Record
+//	Seek(152)                      load, step, step
+//
+// [Rewind.Record], [Rewind.Keep] and [Rewind.Seek] do not allocate, unless the game does.
+type Rewind[T any] struct {
+	// Invariants, verified by Check:
+	//
+	//	(1) now <= end, and every state lies at most len(inputs) ticks before end
+	//	(2) the states pass their own Check
+
+	cfg    RewindConfig[T]
+	states *save.History
+	inputs []T    // of tick n at n % len
+	now    uint64 // the present tick
+	end    uint64 // the last tick that was recorded
+}
+
+// What is kept by default.
+const (
+	rewindTicks  = 120 * TickRate
+	rewindStates = 1024
+)
+
+// NewRewind returns an empty Rewind. If Set or Step is nil, or Ticks or States is negative, the error wraps
+// memory.ErrConfig.
+func NewRewind[T any](cfg RewindConfig[T]) (*Rewind[T], error) {
+	cfg.Ticks, cfg.States = cmp.Or(cfg.Ticks, rewindTicks), cmp.Or(cfg.States, rewindStates)
+	if cfg.Set == nil || cfg.Step == nil || cfg.Ticks < 1 {
+		return nil, fmt.Errorf("engine: rewind of %d ticks: it needs a Set, a Step and at least 1 tick: %w", cfg.Ticks, memory.ErrConfig)
+	}
+	states, err := save.NewHistory(cfg.Set, cfg.Memory, cfg.States)
+	if err != nil {
+		return nil, err
+	}
+	return &Rewind[T]{cfg: cfg, states: states, inputs: make([]T, cfg.Ticks)}, nil
+}
+
+// Begin forgets everything. tick is the number of the present tick, for example of a game that begins: 0.
+func (r *Rewind[T]) Begin(tick uint64) {
+	r.states.Clear()
+	r.now, r.end = tick, tick
+}
+
+// Record notes the input of the next tick, which the caller plays. What was recorded after the present tick is forgotten.
+func (r *Rewind[T]) Record(in T) {
+	r.Cut()
+	r.now++
+	r.end = r.now
+	r.inputs[r.now%uint64(len(r.inputs))] = in
+	for oldest, ok := r.states.Oldest(); ok && r.end-oldest > uint64(len(r.inputs)); oldest, ok = r.states.Oldest() {
+		r.states.DropOldest()
+	}
+}
+
+// Keep saves the present state if there is none, or if the newest is at least every ticks old. Call it between ticks, after
+// each. The errors are those of Rest and of [save.History.Save].
+func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
+	if newest, ok := r.states.Newest(); ok && (newest >= r.now || r.now-newest < uint64(max(every, 1))) {
+		return false, nil
+	}
+	if err := r.rest(); err != nil {
+		return false, err
+	}
+	return true, r.states.Save(r.now)
+}
+
+// Seek makes tick the present one, from Oldest to End. What was recorded after it stays until [Rewind.Cut] or
+// [Rewind.Record]. It returns how many ticks were played.
+//
+// If the tick is out of range, the error wraps save.ErrEmpty. Other errors of loading leave the present tick as it is:
+// save.ErrLayout, for example, if a level has ended. An error of Step ends the game, whose tick is then not known.
+func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
+
+// Back makes an earlier tick the present one, as [Rewind.Seek], and forgets what was recorded after it. If there is free
+// memory, it keeps states at each dense ticks that it plays. So going back tick by tick costs less with each step.
+func (r *Rewind[T]) Back(tick uint64, dense int) (played int, err error) {
+	if tick > r.now {
+		return 0, fmt.Errorf("engine: rewind: tick %d is after tick %d: %w", tick, r.now, save.ErrEmpty)
+	}
+	if played, err = r.seek(tick, max(dense, 1)); err == nil {
+		r.Cut()
+	}
+	return played, err
+}
+
+func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
+	if oldest := r.Oldest(); tick < oldest || tick > r.end {
+		return 0, fmt.Errorf("engine: rewind: tick %d; there are %d to %d: %w", tick, oldest, r.end, save.ErrEmpty)
+	}
+	from, ok := r.states.Before(tick)
+	if !ok || from <= r.now && r.now <= tick {
+		from = r.now // from where the game stands
+	} else if err := r.rest(); err != nil {
+		return 0, err
+	} else if _, err := r.states.Load(tick); err != nil {
+		return 0, err
+	}
+	if tick < r.now && dense < math.MaxInt {
+		r.states.DropAfter(from) // they make space
+		r.end = tick
+	}
+	r.now = from
+	for r.now < tick {
+		if played > 0 && played%dense == 0 {
+			if err := r.spare(); err != nil {
+				return played, err
+			}
+		}
+		if err := r.cfg.Step(&r.inputs[(r.now+1)%uint64(len(r.inputs))]); err != nil {
+			return played, err
+		}
+		r.now++
+		played++
+	}
+	return played, nil
+}
+
+// spare saves the present state if there is free memory.
+func (r *Rewind[T]) spare() error {
+	if err := r.rest(); err != nil || !r.states.Spare() {
+		return err
+	}
+	return r.states.Save(r.now)
+}
+
+func (r *Rewind[T]) rest() error {
+	if r.cfg.Rest == nil {
+		return nil
+	}
+	return r.cfg.Rest()
+}
+
+// Cut forgets what was recorded after the present tick.
+func (r *Rewind[T]) Cut() {
+	if r.end != r.now {
+		r.states.DropAfter(r.now)
+		r.end = r.now
+	}
+}
+
+// Now returns the present tick.
+func (r *Rewind[T]) Now() uint64 { return r.now }
+
+// Oldest returns the first tick that Seek reaches. Without a state this is the present one.
+func (r *Rewind[T]) Oldest() uint64 {
+	if oldest, ok := r.states.Oldest(); ok {
+		return min(oldest, r.now)
+	}
+	return r.now
+}
+
+// End returns the last tick that Seek reaches.
+func (r *Rewind[T]) End() uint64 { return r.end }
+
+// States returns the number of states, their bytes, and the bytes of Memory.
+func (r *Rewind[T]) States() (n, used, size int) {
+	used, size = r.states.Bytes()
+	return r.states.Len(), used, size
+}
+
+// Check verifies the invariants.
+func (r *Rewind[T]) Check() error {
+	var errs []error
+	oldest, ok := r.states.Oldest()
+	if r.now > r.end || ok && r.end > oldest && r.end-oldest > uint64(len(r.inputs)) {
+		errs = append(errs, fmt.Errorf("engine: rewind: invariant 1: tick %d of %d to %d, with %d inputs", r.now, oldest, r.end, len(r.inputs)))
+	}
+	if newest, ok := r.states.Newest(); ok && newest > r.end {
+		errs = append(errs, fmt.Errorf("engine: rewind: invariant 1: a state of tick %d, the last one is %d", newest, r.end))
+	}
+	return errors.Join(append(errs, r.states.Check())...)
+}

@@ -1,0 +1,179 @@
+package engine_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// newRewind returns a toy with a Rewind in the given memory, whose input is a number that is added to the score.
+func newRewind(t *testing.T, bytes, ticks int) (*toy, *engine.Rewind[int]) {
+	t.Helper()
+	g, cfg := newToy(t, "")
+	r, err := engine.NewRewind(engine.RewindConfig[int]{Set: cfg.Set, Memory: make([]byte, bytes), Ticks: ticks, States: 200, Step: g.play})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, r
+}
+
+func (g *toy) play(in *int) error {
+	g.score += *in
+	return g.step()
+}
+
+// live plays a tick that the player steers.
+func live(t *testing.T, g *toy, r *engine.Rewind[int], in, every int) {
+	t.Helper()
+	_, err := r.Keep(every)
+	r.Record(in)
+	if err := errors.Join(err, g.play(&in)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Ticks are played, visited again and replaced in random order. Each tick has the hash that it had first, and at most every
+// ticks are played again.
+func TestRewind_SeeksBesideAModel(t *testing.T) {
+	const every = 12
+	g, r := newRewind(t, 40_000, 300)
+	rng := rand.New(rand.NewPCG(1, 2))
+	hashes := []uint64{g.hash()} // by tick
+	seeks, dropped := 0, false
+	for range 6000 {
+		to := r.Oldest() + uint64(rng.IntN(int(r.End()-r.Oldest())+1))
+		played, err := 0, error(nil)
+		switch rng.IntN(8) {
+		case 0:
+			played, err = r.Seek(to)
+			seeks++
+		case 1:
+			if to = min(to, r.Now()); r.End()-to < 20 {
+				played, err = r.Back(to, 4)
+				hashes = hashes[:to+1]
+			}
+		default:
+			if r.End()-r.Now() > 20 || rng.IntN(2) == 0 { // else another future begins here
+				if played, err = r.Seek(r.End()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			hashes = hashes[:r.Now()+1]
+			live(t, g, r, rng.IntN(100), every)
+			hashes = append(hashes, g.hash())
+		}
+		if err = errors.Join(err, r.Check()); err != nil || played > every {
+			t.Fatalf("to tick %d of %d to %d: %d were played again: %v", to, r.Oldest(), r.End(), played, err)
+		}
+		if int(r.End()) != len(hashes)-1 || g.hash() != hashes[r.Now()] {
+			t.Fatalf("tick %d of %d: hash %x, was %x", r.Now(), r.End(), g.hash(), hashes[r.Now()])
+		}
+		dropped = dropped || r.Oldest() > 0
+	}
+	if n, used, size := r.States(); seeks < 100 || !dropped || n == 0 || used > size {
+		t.Errorf("%d seeks; %d states in %d of %d bytes, the oldest of tick %d", seeks, n, used, size, r.Oldest())
+	}
+}
+
+// Going back tick by tick plays each tick again about dense times, not every times.
+func TestRewind_BackKeepsStatesOnItsWay(t *testing.T) {
+	const every = 30
+	g, r := newRewind(t, 1<<20, 0)
+	for range 10 * every {
+		live(t, g, r, 1, every)
+	}
+	steps := 0
+	for r.Now() > r.Oldest() {
+		played, err := r.Back(r.Now()-1, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps += played
+	}
+	if dense, plain := steps, 10*every*(every-1)/2; dense > plain/3 {
+		t.Errorf("%d ticks were played again; without states on the way it is %d", dense, plain)
+	}
+}
+
+func TestRewind_OutOfRangeChangesNothing(t *testing.T) {
+	g, r := newRewind(t, 100_000, 0)
+	r.Begin(100)
+	for range 20 {
+		live(t, g, r, 2, 10)
+	}
+	before := g.hash()
+	_, below := r.Seek(99)
+	_, above := r.Seek(121)
+	_, ahead := r.Back(121, 1)
+	for _, err := range []error{below, above, ahead} {
+		if !errors.Is(err, save.ErrEmpty) {
+			t.Errorf("out of range: %v", err)
+		}
+	}
+	if g.hash() != before || r.Now() != 120 || r.Oldest() != 100 || r.End() != 120 {
+		t.Errorf("tick %d of %d to %d", r.Now(), r.Oldest(), r.End())
+	}
+	if r.Begin(7); r.Oldest() != 7 || r.End() != 7 {
+		t.Errorf("after Begin there are %d to %d", r.Oldest(), r.End())
+	}
+	if _, err := r.Seek(7); err != nil || g.hash() != before {
+		t.Errorf("the present tick: %v", err)
+	}
+}
+
+func TestRewind_ErrorsAreReturned(t *testing.T) {
+	g, cfg := newToy(t, "")
+	for _, bad := range []engine.RewindConfig[int]{{Step: g.play}, {Set: cfg.Set}, {Set: cfg.Set, Step: g.play, Ticks: -1}, {Set: cfg.Set, Step: g.play, States: -1}} {
+		if _, err := engine.NewRewind(bad); !errors.Is(err, memory.ErrConfig) {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	wrong := errors.New("wrong")
+	var rest, step error
+	r, err := engine.NewRewind(engine.RewindConfig[int]{Set: cfg.Set, Memory: make([]byte, 100_000),
+		Step: func(in *int) error { return errors.Join(step, g.play(in)) }, Rest: func() error { return rest }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		live(t, g, r, 1, 100)
+	}
+	before := g.hash()
+	rest = wrong
+	_, seek := r.Seek(2)
+	if _, keep := r.Keep(1); !errors.Is(keep, wrong) || !errors.Is(seek, wrong) || g.hash() != before || r.Now() != 5 {
+		t.Errorf("Keep %v, Seek %v, tick %d", keep, seek, r.Now())
+	}
+	rest, step = nil, wrong
+	if played, err := r.Seek(2); !errors.Is(err, wrong) || played != 0 {
+		t.Errorf("Seek played %d: %v", played, err)
+	}
+	small, err := engine.NewRewind(engine.RewindConfig[int]{Set: cfg.Set, Memory: make([]byte, 100), Step: g.play})
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := (*memory.Exhausted)(nil)
+	if _, err := small.Keep(1); !errors.As(err, &short) || short.Need <= 100 {
+		t.Errorf("a state in 100 bytes: %v", err)
+	}
+}
+
+func TestRewind_DoesNotAllocate(t *testing.T) {
+	g, r := newRewind(t, 200_000, 0)
+	in := 3
+	tick := func() {
+		r.Keep(5)
+		r.Record(in)
+		g.score += in // the toy allocates
+	}
+	for range 200 {
+		tick()
+	}
+	if n := testing.AllocsPerRun(100, tick); n != 0 {
+		t.Errorf("%v allocations a tick", n)
+	}
+}
