@@ -60,7 +60,9 @@ func (c *cast) build(s *store, extra int) (err error) {
 		return err
 	}
 	if c.chunks != nil { // they are the tier's; the world frees them before they close
-		s.m.AddPool("components", &tiers.Funcs{StatsFunc: c.chunks.Stats, CloseFunc: c.chunks.Close})
+		if err := s.register("components", c.chunks.Stats, nil, c.chunks.Close); err != nil {
+			return err
+		}
 	}
 	w := c.world
 	s.m.AddPool("world", &tiers.Funcs{ResetFunc: func() {

@@ -124,7 +124,10 @@ func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	if err := g.build(); err != nil {
 		return nil, fmt.Errorf("game: %w", err)
 	}
-	g.horde.flow = g.store.flow()
+	var err error
+	if g.horde.flow, err = g.store.flow(); err != nil {
+		return nil, fmt.Errorf("game: %w", err)
+	}
 	return g, nil
 }
 
@@ -146,7 +149,9 @@ func (g *Game) build() (err error) {
 	if err != nil {
 		return err
 	}
-	s.register("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close)
+	if err := s.register("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close); err != nil {
+		return err
+	}
 	g.fx, err = newFX(ps, g.cfg.Sound)
 	return err
 }
@@ -154,8 +159,7 @@ func (g *Game) build() (err error) {
 // allocators gives each kind of list its allocator. Tags attribute them.
 func (g *Game) allocators() error {
 	s, c := &g.store, &g.cast
-	g.scorch.a, g.soot.a = s.large(), s.large()
-	var errs [5]error
+	var errs [8]error
 	c.ribbons.blocks, errs[0] = s.numbered("trails")
 	c.marks.blocks, errs[1] = s.numbered("effects")
 	g.arms.mines.a, errs[2] = s.list("mines")
@@ -165,6 +169,11 @@ func (g *Game) allocators() error {
 		g.arms.bolts[i].Nodes.a = lightning
 	}
 	errs[4] = err
+	g.scorch.a, errs[5] = s.large("scorch")
+	g.soot.a, errs[6] = s.large("soot")
+	if s.tiers() {
+		s.tick, errs[7] = s.m.Tag("collisions")
+	}
 	return errors.Join(errs[:]...)
 }
 

@@ -3,7 +3,6 @@ package game
 import (
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/memory"
 )
 
 // HeatMost is the greatest heat.
@@ -52,12 +51,10 @@ type spawn struct {
 	Elite, Shield float32 // the chance of each
 }
 
-var spawnType = memory.MustType[spawn]()
-
 // writeSpawns puts the table of this round into the level tier. Without room there the first lines of
 // the first round are all there is.
 func (h *horde) writeSpawns(g *Game) {
-	table, err := levelSlice(&g.store, spawnType, len(spawnTable))
+	table, err := levelSlice[spawn](&g.store, "spawns", len(spawnTable))
 	if err != nil {
 		h.spawns = spawnTable[:2]
 		g.Lost.Spawns++

@@ -27,6 +27,7 @@ type host struct {
 func small() (m tiers.Config) {
 	m.Reserve = [tiers.Count]uintptr{tiers.Static: 4 << 20, tiers.Frame: 4 << 20, tiers.Level: 16 << 20, tiers.Pools: 80 << 20,
 		tiers.Slab: 4 << 20, tiers.Large: 8 << 20, tiers.Inbox: 8 << 20}
+	m.SlabMax = SlabMax
 	return m
 }
 

@@ -39,8 +39,7 @@ func (ps *popups) build(s *store) error {
 		return tolerate(err)
 	}
 	ps.texts = texts
-	s.register("texts", texts.Stats, nil, texts.Close)
-	return nil
+	return s.register("texts", texts.Stats, nil, texts.Close)
 }
 
 func (ps *popups) add(g *Game, at vec, won int64) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
@@ -19,17 +18,20 @@ import (
 //
 //	             tiers                 Heap                       Heap and Reuse
 //	columns      tlsf in pools         a block a chunk            the same
-//	lists        slab, by tag          a block a list             the same
+//	lists        slab                  a block a list             the same
 //	scorch       large                 a block a sector           the same
 //	scratch      frame arena           make, or append from nil   a slice each, cut to [:0]
 //	fixed sizes  pools                 a slice each               the same
 //	spawns       level arena           an object                  the same
 //	passes       static                an object                  the same
 //	fields       worker's heap, large  a block each               the same
+//
+// Of the tiers all but the passes count under tags.
 type store struct {
 	heap  memory.Allocator // nil: the tiers
 	reuse bool
 	m     *tiers.Manager
+	tick  *tiers.Tag       // of the scratch of a tick
 	kept  kept             // with reuse
 	guard *guard.Allocator // of all lists; nil without Config.Guard
 	begun uint64           // the guard's moment when the realm began
@@ -63,13 +65,18 @@ func (s *store) source() page.Source {
 	return page.Heap()
 }
 
-// register has something reset when the realm ends and closed by the manager. The tiers' statistics exclude
-// memory of the Go heap.
-func (s *store) register(name string, stats func() memory.Stats, reset func(), close func() error) {
+// register has something reset when the realm ends and closed by the manager. Its memory counts under a tag of the same
+// name. The tiers' statistics exclude memory of the Go heap.
+func (s *store) register(name string, stats func() memory.Stats, reset func(), close func() error) error {
 	if !s.tiers() {
-		stats = nil
+		s.m.AddPool(name, &tiers.Funcs{ResetFunc: reset, CloseFunc: close})
+		return nil
 	}
-	s.m.AddPool(name, &tiers.Funcs{StatsFunc: stats, ResetFunc: reset, CloseFunc: close})
+	tag, err := s.m.Tag(name)
+	if err == nil {
+		tag.AddPool(name, &tiers.Funcs{StatsFunc: stats, ResetFunc: reset, CloseFunc: close})
+	}
+	return err
 }
 
 // entities returns the capacity of the index of entities; 0 is the largest. In the tiers that costs address space
@@ -81,19 +88,23 @@ func (s *store) entities(extra int) int {
 	return 1<<17 + extra
 }
 
-// newPool makes a pool of fixed capacity.
+// newPool makes a pool of fixed capacity, which counts under a tag of the same name.
 func newPool[T any](s *store, cfg pool.Config) (*pool.Pool[T], error) {
 	if s.tiers() {
-		return tiers.NewPool[T](s.m, cfg)
+		tag, err := s.m.Tag(cfg.Name)
+		if err != nil {
+			return nil, err
+		}
+		return tiers.NewPoolIn[T](tag, cfg)
 	}
 	p, err := pool.New[T](s.source(), cfg)
 	if err == nil {
-		s.register(cfg.Name, nil, p.Reset, p.Close)
+		err = s.register(cfg.Name, nil, p.Reset, p.Close)
 	}
 	return p, err
 }
 
-// list returns the allocator of a kind of list.
+// list returns the allocator of a kind of list, which counts under a tag of this name.
 func (s *store) list(name string) (memory.Allocator, error) {
 	switch {
 	case s.guard != nil:
@@ -113,28 +124,40 @@ func (s *store) numbered(name string) (b blocks, err error) {
 	return b, err
 }
 
-// large returns the allocator of large blocks.
-func (s *store) large() memory.Allocator {
+// large returns the allocator of blocks that no guard watches, which count under a tag of this name. Those above
+// SlabMax come from the large tier.
+func (s *store) large(name string) (memory.Allocator, error) {
 	if s.tiers() {
-		return tiers.Recorded(s.m, s.m.Large())
+		return s.m.Tag(name)
 	}
-	return s.heap
+	return s.heap, nil
 }
 
+// SlabMax is the tiers.Config.SlabMax for a game: a scorched sector is a large block.
+const SlabMax = scorchBytes / 2
+
 // levelSlice makes n zeroed values in the level tier, which are valid until the realm ends.
-func levelSlice[T any](s *store, t memory.Type[T], n int) ([]T, error) {
-	if s.tiers() {
-		return arena.MakeSliceIn(s.m.Level(), t, n)
+func levelSlice[T any](s *store, name string, n int) ([]T, error) {
+	if !s.tiers() {
+		return make([]T, n), nil
 	}
-	return make([]T, n), nil
+	tag, err := s.m.Tag(name)
+	if err != nil {
+		return nil, err
+	}
+	return memory.MakeSlice[T](tag.Level(), n)
 }
 
 // scratch makes n values that are valid until the tick ends. They are zero if they are new objects of the Go heap, and
 // undefined otherwise. kept is the slice to reuse.
-func scratch[T any](s *store, t memory.Type[T], kept *[]T, n int) ([]T, error) {
+func scratch[T any](s *store, _ memory.Type[T], kept *[]T, n int) ([]T, error) {
 	switch {
 	case s.tiers():
-		return arena.MakeSliceUninit(s.m.Frame(), t, n)
+		p, err := s.tick.Frame().Alloc(uintptr(n)*unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T)))
+		if err != nil {
+			return nil, err
+		}
+		return unsafe.Slice((*T)(p), n), nil
 	case !s.reuse:
 		return make([]T, n), nil
 	}
@@ -211,15 +234,15 @@ func (s *store) undeclare(a *plan.Arena) error {
 }
 
 // flow starts the worker that searches the paths to the player; nil without workers.
-func (s *store) flow() *realm.Flow {
+func (s *store) flow() (*realm.Flow, error) {
 	k := s.m.Workers() - 1
 	switch {
 	case k < 0:
-		return nil
+		return nil, nil
 	case s.tiers():
 		return realm.NewFlow(s.m, k)
 	}
-	return realm.NewFlowIn(s.heap)
+	return realm.NewFlowIn(s.heap), nil
 }
 
 // A general is the manager's general heap without its Close: a guard closes what it guards.

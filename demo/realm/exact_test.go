@@ -233,7 +233,10 @@ func TestUnknown_PlacesAreInsideAndApart(t *testing.T) {
 
 func TestInTiers_MadeIsTheWorkersAlone(t *testing.T) {
 	m := manager(t, tiers.Config{})
-	g := &inTiers{m: m, w: m.Worker(0)}
+	g, err := newInTiers(m, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for want, a := range map[bool]memory.Allocator{true: g.worker(), false: g.game()} {
 		p, err := a.Alloc(tileBytes, 1)
 		if err != nil {

@@ -40,7 +40,7 @@ type Hunt interface {
 // through inboxes in both directions. The game allocates the buffers of a search, which the worker frees after it. The
 // worker allocates the field's tiles, which the game frees when there are newer ones.
 //
-//	game:    Large.Alloc buffers --> worker: search, Worker.Alloc tiles --> game: At ... Manager.Free
+//	game:    Tag.Alloc buffers --> worker: search, Worker.Alloc tiles --> game: At ... Manager.Free
 //	         | <--- NewFreer ------- buffers         tiles --- inbox ---> worker
 //
 // All methods belong to the game goroutine.
@@ -83,9 +83,14 @@ type result struct {
 	err   error
 }
 
-// NewFlow starts the goroutine that owns worker k of m. Nothing else may use the worker. Close the flow before m.
-func NewFlow(m *tiers.Manager, k int) *Flow {
-	return newFlow(&inTiers{m: m, w: m.Worker(k), freer: m.NewFreer()})
+// NewFlow starts the goroutine that owns worker k of m. Nothing else may use the worker. The blocks count under the tag
+// "paths". NewFlow returns the error of [tiers.Manager.Tag]. Close the flow before m.
+func NewFlow(m *tiers.Manager, k int) (*Flow, error) {
+	mem, err := newInTiers(m, k)
+	if err != nil {
+		return nil, err
+	}
+	return newFlow(mem), nil
 }
 
 // NewFlowIn starts the goroutine with blocks of an allocator that any goroutine may use.

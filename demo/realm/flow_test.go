@@ -55,9 +55,18 @@ func (f flight) Count(x0, y0 int32, into []uint8) {
 	}
 }
 
+func flowOf(t testing.TB, m *tiers.Manager) *Flow {
+	t.Helper()
+	f, err := NewFlow(m, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // fly moves a place through a realm for n ticks and returns the hash of what the field said there.
 func fly(t testing.TB, m *tiers.Manager, r *Realm, n uint64) uint64 {
-	f := NewFlow(m, 0)
+	f := flowOf(t, m)
 	h := fnv.New64a()
 	p, v := vec(r.Info.Start), vec{}
 	asked := 0
@@ -135,7 +144,7 @@ func TestFlow_WithoutRoomKeepsTheLastField(t *testing.T) {
 		for err := error(nil); tier == tiers.Inbox && err == nil; { // the worker has used up its heap
 			_, err = m.Worker(0).Alloc(16<<10, 16)
 		}
-		f := NewFlow(m, 0)
+		f := flowOf(t, m)
 		refused := 0
 		for tick := uint64(1); tick < 60; tick++ {
 			if _, err := f.Update(tick, r, flight{r, vec(r.Info.Start)}); errors.Is(err, memory.ErrOutOfMemory) {

@@ -19,17 +19,28 @@ type flowMemory interface {
 	end()                                 // the worker's last call
 }
 
-// inTiers allocates search buffers from the manager's large tier, and tiles from the worker's heap.
+// inTiers allocates search buffers from the manager's large tier, and tiles from the worker's heap, both under a tag.
 type inTiers struct {
 	m     *tiers.Manager
 	w     *tiers.Worker
+	tag   *tiers.Tag
+	tiles *tiers.WorkerTag
 	freer *remote.Freer
 }
 
-func (t *inTiers) game() memory.Allocator               { return t.m.Large() }
+func newInTiers(m *tiers.Manager, k int) (*inTiers, error) {
+	tag, err := m.Tag("paths")
+	if err != nil {
+		return nil, err
+	}
+	w := m.Worker(k)
+	return &inTiers{m: m, w: w, tag: tag, tiles: w.Tag(tag), freer: m.NewFreer()}, nil
+}
+
+func (t *inTiers) game() memory.Allocator               { return t.tag }
 func (t *inTiers) giveBack(p unsafe.Pointer, n uintptr) { t.freer.Free(p, n) }
 func (t *inTiers) flush() error                         { return t.freer.Flush() }
-func (t *inTiers) worker() memory.Allocator             { return t.w }
+func (t *inTiers) worker() memory.Allocator             { return t.tiles }
 func (t *inTiers) Free(p unsafe.Pointer, size uintptr)  { t.m.Free(p, size) }
 
 func (t *inTiers) made(p unsafe.Pointer) bool {

@@ -36,7 +36,10 @@ func (ps *props) init(m *tiers.Manager) error {
 	}
 	if err == nil {
 		ps.a = a
-		m.AddPool("props", &tiers.Funcs{StatsFunc: a.Stats, CloseFunc: a.Close})
+		var tag *tiers.Tag
+		if tag, err = m.Tag("props"); err == nil {
+			tag.AddPool("props", &tiers.Funcs{StatsFunc: a.Stats, CloseFunc: a.Close})
+		}
 	}
 	return err
 }

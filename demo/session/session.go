@@ -78,6 +78,7 @@ type Session struct {
 	fallback string // the realm whose manifest is read from Config.Fallback
 	unpace   func() // restores what pace has changed; nil if nothing was
 	loading  loading
+	tags     tags
 	peak     struct {
 		entities int
 		frame    uint64 // bytes of one frame
@@ -108,6 +109,9 @@ func New(cfg Config) (_ *Session, err error) {
 	if s.Mem, err = tiers.New(s.memory()); err != nil {
 		return nil, err
 	}
+	if err = s.tags.make(s.Mem); err != nil {
+		return nil, err
+	}
 	if s.Game, err = game.New(s.Mem, cfg.Game); err != nil {
 		return nil, err
 	}
@@ -136,7 +140,7 @@ func (s *Session) memory() tiers.Config {
 		m.Workers = 2
 	}
 	m.Workers++ // the game's own, for fields
-	m.Tags = true
+	m.Tags, m.SlabMax = true, game.SlabMax
 	m.GC.Release = true // what loading has left of the Go heap goes back to the system
 	m.GC.Suspend = true // a realm lasts longer than the two minutes after which the runtime collects unasked
 	if s.cfg.Store != StoreTiers {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/demo/goheap"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
 )
 
 // A Store is what a game's blocks are allocated from. The rules are the same in each, and so is the hash.
@@ -52,15 +53,34 @@ func (k Store) heap() (a memory.Allocator, reuse bool) {
 // realmMemory returns the allocator of a realm, whose blocks are valid until it ends. On the Go heap nothing is freed.
 func (s *Session) realmMemory() memory.Allocator {
 	if s.cfg.Store == StoreTiers {
-		return s.Mem.Level()
+		return s.tags.realm.Level()
 	}
 	return goheap.Plain{}
 }
 
+// tags attribute the memory that a Session allocates, beside that of the game.
+type tags struct{ realm, assets *tiers.Tag }
+
+func (t *tags) make(m *tiers.Manager) (err error) {
+	if t.realm, err = m.Tag("realm"); err == nil {
+		t.assets, err = m.Tag("assets")
+	}
+	return err
+}
+
+// A workerHeap is a worker's heap whose blocks count under a tag. Its statistics are those of all of the heap.
+type workerHeap struct {
+	*tiers.WorkerTag
+	w *tiers.Worker
+}
+
+func (h workerHeap) Stats() memory.Stats { return h.w.Stats() }
+
 // workerHeap returns the allocator of worker k.
 func (s *Session) workerHeap(k int) memory.Allocator {
 	if s.cfg.Store == StoreTiers {
-		return s.Mem.Worker(k)
+		w := s.Mem.Worker(k)
+		return workerHeap{w.Tag(s.tags.assets), w}
 	}
 	return s.cfg.Game.Heap
 }

@@ -36,8 +36,11 @@ func (v *View) lay(s *session.Session, bytes int) (err error) {
 	if t.tiles, err = render.NewTiles(render.TilesConfig{Page: side, Pages: pages, Source: s.Mem.PoolSource()}); err != nil {
 		return err
 	}
-	s.Mem.AddPool("ground pages", &tiers.Funcs{StatsFunc: t.tiles.Memory, CloseFunc: t.tiles.Close})
-	return nil
+	tag, err := s.Mem.Tag("ground pages")
+	if err == nil {
+		tag.AddPool("ground pages", &tiers.Funcs{StatsFunc: t.tiles.Memory, CloseFunc: t.tiles.Close})
+	}
+	return err
 }
 
 // farSize is the side of the picture of the whole realm.

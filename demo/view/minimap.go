@@ -43,7 +43,11 @@ func (v *View) chart() {
 		return
 	}
 	const size = 4 * mapTexels * mapTexels
-	p, err := v.s.Mem.Large().Alloc(size, 4)
+	tag, err := v.s.Mem.Tag("map")
+	if err != nil {
+		return
+	}
+	p, err := tag.Alloc(size, 4)
 	if err != nil {
 		return
 	}
