@@ -36,7 +36,7 @@ func root(t *testing.T) string {
 }
 
 func TestHouse_RootHoldsNothingUnexpected(t *testing.T) {
-	allowed := strings.Fields("memory ecs engine particles render demo assets go.mod go.sum README.md LICENSE CHANGELOG.md CONTRIBUTING.md SECURITY.md")
+	allowed := strings.Fields("memory ecs engine particles render demo assets go.mod go.sum README.md LICENSE CHANGELOG.md CONTRIBUTING.md")
 	entries, err := os.ReadDir(root(t))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,3 @@
+module github.com/strata-go/strata/assets/shots
+
+go 1.26.0
