@@ -140,36 +140,8 @@ func (a *arms) orbit(g *Game) error {
 		if (g.age()+uint64(i))%5 != 0 {
 			continue
 		}
-		if err := a.smite(g, at, 17, 2, true); err != nil {
+		if err := smite(g, &stroke{a: at, b: at, reach: 17, damage: 2, burns: true}); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// smite hits everybody within reach of a place, and seals, and sets on fire where it burns.
-func (a *arms) smite(g *Game, at vec, reach float32, damage int16, burns bool) error {
-	gr := &g.horde.grid
-	hits := gr.list(g)
-	most := gr.most(hits)
-	hits = gr.within(at, reach, hits)
-	if e, ok := gr.bossAt(g, at, reach); ok && len(hits) < most {
-		hits = append(hits, hit{enemy: e, p: at})
-	}
-	if i := g.sealAt(at, reach); i >= 0 {
-		g.crack(g, i, damage)
-	}
-	for i := range hits {
-		h := &hits[i]
-		h.damage = damage
-		h.v = engine.Scale(unit(h.p.Sub(at)), 400)
-		if err := g.cast.strike(g, h); err != nil {
-			return err
-		}
-		if burns {
-			if err := g.cast.ignite(g, h.enemy); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
@@ -241,38 +213,6 @@ next:
 	return best, ok
 }
 
-// BeamTo returns where the beam ends, while Player.Beaming.
-func (g *Game) BeamTo() vec {
-	p, length := g.Player.P, beamLength(int(g.Gifts[GiftBeam]))
-	for at := float32(12); at < length; at += 12 {
-		q := engine.MulAdd(g.Player.P, g.Player.Aim, at)
-		if g.Realm.Solid(q) {
-			return p
-		}
-		p = q
-	}
-	return p
-}
-
-func (a *arms) beam(g *Game) error {
-	if !g.Player.Beaming {
-		return nil
-	}
-	end := g.BeamTo()
-	g.fx.beam(end)
-	if g.age()%5 != 0 {
-		return nil
-	}
-	length := engine.Distance(g.Player.P, end)
-	for at := float32(16); at <= length+1; at += 20 {
-		q := engine.MulAdd(g.Player.P, g.Player.Aim, at)
-		if err := a.smite(g, q, 14, beamDamage(int(g.Gifts[GiftBeam])), false); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (a *arms) layMines(g *Game) {
 	times := int(g.Gifts[GiftMines])
 	if g.mine = max(0, g.mine-step); times == 0 || g.mine > 0 || len(a.mines.v) >= mines(times) {
@@ -301,7 +241,7 @@ func (a *arms) trip(g *Game) error {
 		g.fx.blast(at)
 		g.scorch.burn(g, at, mineBlast/2)
 		g.Shake(2)
-		if err := a.smite(g, at, mineBlast, 5+int16(g.Gifts[GiftMines]), true); err != nil {
+		if err := smite(g, &stroke{a: at, b: at, reach: mineBlast, damage: 5 + int16(g.Gifts[GiftMines]), burns: true}); err != nil {
 			return err
 		}
 		if !a.fires.push(Blaze{P: at, Radius: 40, Left: 3}) {

@@ -165,10 +165,15 @@ func (gr *grid) cellOf(p vec) int {
 	return int(y)/cellSide*gridCells + int(x)/cellSide
 }
 
-// rows returns the span of cells that a square about p touches: columns x0 to x1 of rows y0 to y1.
+// rows returns the cells that a square about p touches: columns x0 to x1 of rows y0 to y1.
 func (gr *grid) rows(p vec, reach float32) (x0, x1, y0, y1 int) {
-	lo := func(v float32) int { return min(max(int(v)/cellSide, 0), gridCells-1) }
-	return lo(p[0] - reach - gr.x0), lo(p[0] + reach - gr.x0), lo(p[1] - reach - gr.y0), lo(p[1] + reach - gr.y0)
+	return gr.span(vec{p[0] - reach, p[1] - reach}, vec{p[0] + reach, p[1] + reach})
+}
+
+// span is rows for a rectangle between two corners.
+func (gr *grid) span(a, b vec) (x0, x1, y0, y1 int) {
+	at := func(v float32) int { return min(max(int(v)/cellSide, 0), gridCells-1) }
+	return at(a[0] - gr.x0), at(b[0] - gr.x0), at(a[1] - gr.y0), at(b[1] - gr.y0)
 }
 
 // touch returns an enemy that a disc touches: of several in range the first in the grid's order.
