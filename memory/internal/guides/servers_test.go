@@ -1,0 +1,99 @@
+package guides
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/gcpace"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+var byteType = memory.MustType[byte]()
+
+type service struct{ arenas chan *arena.Linear }
+
+// open makes the arenas. Their number is the limit on requests that are served at once.
+func open(requests int) (s service, err error) {
+	s.arenas = make(chan *arena.Linear, requests)
+	for range requests {
+		a, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: 64 << 10})
+		if err != nil {
+			return s, err
+		}
+		s.arenas <- a
+	}
+	return s, nil
+}
+
+func (s service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := <-s.arenas // waits if all are in use
+	defer func() {
+		a.Reset() // all memory of the request
+		s.arenas <- a
+	}()
+	body, err := arena.MakeSliceUninit(a, byteType, int(max(r.ContentLength, 0)))
+	if err == nil {
+		_, err = io.ReadFull(r.Body, body)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		return
+	}
+	fmt.Fprintf(w, "%d bytes", len(body))
+}
+
+func (s service) close() {
+	for range cap(s.arenas) {
+		a := <-s.arenas
+		_ = a.Close()
+	}
+}
+
+func Example_requests() {
+	s, err := open(2)
+	must(err)
+	defer s.close()
+	for _, body := range []string{"hello", strings.Repeat("x", 100_000)} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("POST", "/", strings.NewReader(body)))
+		fmt.Println(w.Code, strings.TrimSpace(w.Body.String()))
+	}
+	// Output:
+	// 200 5 bytes
+	// 413 memory: out of memory
+}
+
+func Example_workers() {
+	m, err := tiers.New(tiers.Config{Workers: 1, GC: gcpace.Config{Keep: true}})
+	must(err)
+	defer m.Close()
+	results := make(chan []byte)
+	go func(w *tiers.Worker) {
+		scratch, err := w.BeginTask() // empty; for this task alone
+		must(err)
+		_, err = arena.MakeSlice(scratch, byteType, 1000)
+		must(err)
+		result, err := memory.MakeSlice[byte](w, 300) // lives on, in the worker's heap
+		must(err)
+		must(w.EndTask())
+		results <- result
+	}(m.Worker(0))
+	result := <-results
+	must(m.BeginFrame())
+	memory.FreeSlice(m, result) // the block returns to the worker's heap at EndFrame
+	must(m.EndFrame())
+	m.Worker(0).Settle() // as the worker's next allocation does
+	fmt.Println(m.Stats(tiers.Inbox).Live, "blocks")
+	// Output: 0 blocks
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
