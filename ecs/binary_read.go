@@ -12,59 +12,15 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/ecs/internal/jsonio"
-	"github.com/strata-go/strata/ecs/internal/layout"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/layout"
 )
 
-// A Migration says how the component types of a program have changed since a file was written. These changes need no
-// Migration:
-//   - a field was added, and is zero; a field was removed, or moved within its struct;
-//   - an array has another length;
-//   - an integer has another size or sign, and each value fits;
-//   - a float32 became a float64, or an integer a float that has all its values.
-type Migration struct {
-	// Renamed maps the names of the file to today's: "game.Health" to "game.Hull" for a component type, and
-	// "game.Health.HP" to "Points" for a field. The name of a field begins with the name that its struct has in the file.
-	Renamed map[string]string
-	// Dropped has component types of the file whose values are dropped. A relation cannot be dropped.
-	Dropped []string
-	// Convert has functions by today's name of a component type. Such a function is called for each value of the type,
-	// after the fields that need no Migration are converted. What has no other way is zero then. component is a pointer to
-	// the value, such as *Hull. An error ends the reading.
-	Convert map[string]func(old OldValue, component any) error
-	// Changed, if not nil, is called for each change that was found, before values are read.
-	Changed func(change string)
-}
+// A Migration says how the component types of a program have changed since a file was written. See [layout.Migration].
+type Migration = layout.Migration
 
 // An OldValue is a component as a file has it. It is valid during the call that receives it.
-type OldValue struct {
-	typ   *layout.Type
-	value []byte
-}
-
-// Int returns the integer, bool or rounded number of a field by its path in the file, such as "Pos.X". It returns false
-// if there is no such number.
-func (o OldValue) Int(path string) (int64, bool) {
-	n, _, ok := o.number(path)
-	return n, ok
-}
-
-// Float is Int for a float64.
-func (o OldValue) Float(path string) (float64, bool) {
-	_, f, ok := o.number(path)
-	return f, ok
-}
-
-func (o OldValue) number(path string) (int64, float64, bool) {
-	off, t, ok := o.typ.Find(path)
-	if !ok {
-		return 0, 0, false
-	}
-	return layout.Number(t, o.value[off:off+t.Size])
-}
-
-// Bytes returns the bytes of the value as the file has them.
-func (o OldValue) Bytes() []byte { return o.value }
+type OldValue = layout.OldValue
 
 // ReadBinary loads the output of [World.WriteBinary] into a world without entities. Index and generation of each entity
 // come from the file. So each Entity, also an Entity in a component, names the same entity as in the world that was
@@ -310,7 +266,7 @@ func (r *jsonReader) fill(t *table, x *fileColumn, loc uint32, at, k uint64) err
 		src, dst := x.bytes[(at+i)*old:][:old:old], cells[i*size:][:size:size]
 		err := x.convert(dst, src)
 		if err == nil && x.hook != nil {
-			err = x.hook(OldValue{&x.Type, src}, reflect.NewAt(x.c.typ, unsafe.Pointer(unsafe.SliceData(dst))).Interface())
+			err = x.hook(layout.NewOldValue(&x.Type, src), reflect.NewAt(x.c.typ, unsafe.Pointer(unsafe.SliceData(dst))).Interface())
 			if ended := r.w.guard.stillOpen(); ended != nil {
 				return ended
 			}

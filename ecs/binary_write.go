@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/strata-go/strata/ecs/internal/layout"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/layout"
 )
 
 // The binary format, all numbers little-endian:

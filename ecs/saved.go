@@ -49,6 +49,10 @@ func (w *World) SaveState(c *save.Coder) {
 		c.Busy("blocks wait to be freed")
 		return
 	}
+	if c.Portable() {
+		w.saveFile(c)
+		return
+	}
 	if n := c.Count(len(s.comps)); n != len(s.comps) && !c.Failed() {
 		c.Differs("%d component types were registered, %d are; the last is %s", n, len(s.comps), s.comps[len(s.comps)-1].name)
 		return

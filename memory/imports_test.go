@@ -24,6 +24,7 @@ var storeys = map[string]int{
 	"memory/memtest/testenv": 1,
 	"engine/cmdline":         0, // also for the commands below memory and ecs
 	"memory":                 1,
+	"memory/layout":          1,
 	"memory/internal/tally":  2, "memory/histogram": 2, "memory/trace": 2, "memory/save": 2,
 	"memory/page": 3,
 	// allocators

@@ -15,6 +15,10 @@ func (s *System) SaveState(c *save.Coder) {
 		c.Fail(memory.ErrClosed)
 		return
 	}
+	if c.Portable() {
+		s.saveFile(c)
+		return
+	}
 	c.Same("the capacity", uint64(s.max))
 	if n := c.Word(uint64(len(s.kinds))); n > uint64(len(s.kinds)) {
 		c.Differs("%d kinds were registered, %d are", n, len(s.kinds))

@@ -20,6 +20,10 @@ func (p *Pool[T]) SaveState(c *save.Coder) {
 	}
 	c.Enter(p.name)
 	defer c.Leave()
+	if c.Portable() {
+		p.saveFile(c)
+		return
+	}
 	c.Same("the size of an object", uint64(stride[T]()))
 	p.mem.SaveState(c)
 	p.saveSlots(c)

@@ -47,6 +47,7 @@ type Coder struct {
 	depth     int
 	labels    [maxDepth]label
 	yield     func(Piece) bool // in the pass scanning
+	file      *file            // nil unless the bytes are those of a file
 }
 
 const maxDepth = 12
@@ -74,10 +75,15 @@ func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 // Canonical reports whether equal states shall be equal bytes. Then a State saves live blocks only, without addresses.
 func (c *Coder) Canonical() bool { return c.canonical }
 
+// Portable reports whether the bytes are those of a file, which other processes read. Then a State visits numbers, values of
+// known types and streams only. Errors are possible while it loads, too: the Set then restores what it had.
+func (c *Coder) Portable() bool { return c.file != nil }
+
 // Failed reports whether there was an error. Then the State should return.
 func (c *Coder) Failed() bool { return c.err != nil }
 
-// Fail stops the pass with err. Only the first error counts. Errors are possible in all passes but the one of loading.
+// Fail stops the pass with err. Only the first error counts. Errors are possible in all passes, but in the one of loading only
+// if the bytes are those of a file.
 func (c *Coder) Fail(err error) {
 	if c.err == nil && err != nil {
 		c.err = fmt.Errorf("save: %s: %w", c.where(), err)
@@ -129,8 +135,7 @@ func (c *Coder) Word(v uint64) uint64 {
 	case c.pass == measuring:
 		c.at = at + 8
 		return v
-	case c.err != nil || uint(at)+8 > uint(len(c.buf)):
-		c.fits(8)
+	case (c.err != nil || uint(at)+8 > uint(len(c.buf))) && !c.fits(8):
 		return 0
 	}
 	c.at = at + 8
@@ -184,8 +189,11 @@ func Bool(c *Coder, v *bool) {
 }
 
 // Same visits a number that must be the same when the state is loaded, such as a capacity. Otherwise the error wraps
-// [ErrLayout], and contains what and both numbers.
+// [ErrLayout], and contains what and both numbers. A file does not have the number.
 func (c *Coder) Same(what string, v uint64) {
+	if c.file != nil {
+		return // types are converted, and capacities are for the State to compare
+	}
 	if was := c.Word(v); was != v && c.err == nil {
 		c.Differs("%s was %d and is %d", what, was, v)
 	}
@@ -194,6 +202,10 @@ func (c *Coder) Same(what string, v uint64) {
 // Pointer visits the address of a block in memory that begins at base, as its offset. It returns the address that was
 // saved. A nil p stays nil. base must be the same when the state is loaded, or the base of equal memory in another process.
 func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
+	if c.file != nil {
+		c.Fail(errAddress)
+		return nil
+	}
 	off := uint64(0)
 	if p != nil {
 		off = uint64(uintptr(p)-uintptr(base)) + 1
@@ -214,6 +226,10 @@ func (c *Coder) Rows(name string, t reflect.Type, p unsafe.Pointer, size uintptr
 }
 
 func (c *Coder) raw(name string, t reflect.Type, p unsafe.Pointer, n uintptr, rows int) {
+	if c.file != nil {
+		c.fileRows(name, t, p, n, rows)
+		return
+	}
 	if c.pass == measuring {
 		c.at += padded(n)
 		return
@@ -242,7 +258,13 @@ func padded(n uintptr) int { return int((n + 7) &^ 7) }
 // fits reports whether n bytes are left, padded. Otherwise the State visits more than it was measured to have, or than
 // was saved.
 func (c *Coder) fits(n uintptr) bool {
-	if n <= uintptr(len(c.buf)-c.at)&^7 {
+	switch {
+	case c.err != nil:
+		return false
+	case n <= uintptr(len(c.buf)-c.at)&^7:
+		return true
+	case c.pass == saving && c.file != nil:
+		c.buf = append(c.buf, make([]byte, c.at+padded(n)-len(c.buf))...)
 		return true
 	}
 	c.Differs("%d bytes are needed, the state has %d left", n, len(c.buf)-c.at)
@@ -250,7 +272,7 @@ func (c *Coder) fits(n uintptr) bool {
 }
 
 // Var visits a variable. T must be pointer-free, which Var does not check.
-func Var[T any](c *Coder, v *T) { c.Raw(unsafe.Pointer(v), unsafe.Sizeof(*v)) }
+func Var[T any](c *Coder, v *T) { c.raw("", fileType[T](c), unsafe.Pointer(v), unsafe.Sizeof(*v), 1) }
 
 // Typed is [Var] with a name and the type, so that [Set.Diff] names the field.
 func Typed[T any](c *Coder, name string, v *T) {
@@ -260,7 +282,7 @@ func Typed[T any](c *Coder, name string, v *T) {
 // Vec visits the elements of s. T must be pointer-free, which Vec does not check. The length is not visited: it must be
 // the saved one when the state is loaded, see [Coder.Count].
 func Vec[T any](c *Coder, s []T) {
-	c.Raw(unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T))*uintptr(len(s)))
+	c.raw("", fileType[T](c), unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T))*uintptr(len(s)), len(s))
 }
 
 // List visits the length and the elements of a slice. T must be pointer-free, which List does not check. If the array of
@@ -272,6 +294,8 @@ func List[T any](c *Coder, s *[]T) {
 		return
 	case c.Saving():
 		Vec(c, *s)
+		return
+	case c.file != nil && !c.ahead(n):
 		return
 	case c.Fitting() && n > cap(*s):
 		*s = append(make([]T, 0, n), *s...)
@@ -288,6 +312,9 @@ func List[T any](c *Coder, s *[]T) {
 // false if they are to be skipped, because the metadata was not loaded yet, or because another State saves them. Otherwise the
 // State visits them by Raw and calls [Coder.EndContent].
 func (c *Coder) BeginContent() bool {
+	if c.file != nil {
+		c.Fail(errBlocks)
+	}
 	if c.err != nil || c.bare && !invariant.Debug {
 		return false
 	}
@@ -335,7 +362,7 @@ func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uin
 		runs(bits, end, !c.canonical, func(first, n uint) {
 			c.Word(uint64(first))
 			c.Word(uint64(n))
-			c.Rows("", nil, unsafe.Add(base, uintptr(first)*size), size, int(n))
+			c.Rows("", t, unsafe.Add(base, uintptr(first)*size), size, int(n))
 		})
 		c.Word(0)
 		c.Word(0)
@@ -346,7 +373,7 @@ func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uin
 		if n == 0 {
 			return
 		}
-		if first > end && c.Loading() {
+		if first > end && c.Loading() || c.file != nil && (first > end || uint(n) > end-first) {
 			c.Differs("slot %d of %d", first, end)
 			return
 		}

@@ -24,8 +24,16 @@
 //	rewind, replays that seek        a [History]; engine.Rewind adds the inputs
 //	rollback                         one load and a few saves in a frame
 //	finding what a save forgets      engine.Synctest
+//	files, and other processes       Write and Read; see below
 //	not: memory with Go pointers     Value and Slice refuse it
-//	not: two programs                the bytes are those of one process
+//	not: the bytes of a slot         they are those of one process
+//
+// # Files
+//
+// [Set.Write] and [Set.Read] are for files and other processes. Such a Set has variables, slices, pools, worlds and functions
+// whose types are the same everywhere. It has no allocators, whose blocks have unknown types: a function that is added by
+// [Set.AddFunc] visits the values in such blocks, and allocates the blocks again while it loads. Entities and handles stay valid.
+// Parts are found by name, and fields too, so that a file survives an update of the program: see layout.Migration.
 //
 // # Cost
 //

@@ -1,6 +1,9 @@
 package save
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 var (
 	// ErrBusy is wrapped by the errors of Save and Load while a part is in use. Examples are an open query of a world and
@@ -11,9 +14,21 @@ var (
 	// another type, or a level has ended. The error names the part and what differs.
 	ErrLayout = errors.New("save: the layout differs")
 
+	// ErrPortable is wrapped by the errors of Portable, Write and Read for a Set with a part that cannot be in a file. The error
+	// names the part and the path of the field.
+	ErrPortable = errors.New("save: it cannot be in a file")
+
+	// ErrFile is wrapped by the errors of Read and Verify for a file that is damaged, truncated, or no file of Write.
+	ErrFile = errors.New("save: the file is not valid")
+
 	// ErrForeign is wrapped by the errors of Save, Load and Diff for a Slot of another Set.
 	ErrForeign = errors.New("save: the slot belongs to another Set")
 
 	// ErrEmpty is wrapped by the errors of Load and Diff for a Slot without a state.
 	ErrEmpty = errors.New("save: the slot has no state")
+)
+
+var (
+	errAddress = fmt.Errorf("%w: an address is not valid in another process", ErrPortable)
+	errBlocks  = fmt.Errorf("%w: bytes of an unknown type", ErrPortable)
 )

@@ -27,6 +27,11 @@ type value struct {
 	p    unsafe.Pointer
 }
 
+// CanWrite returns nil: the Set describes the type.
+func (v *value) CanWrite() error { return nil }
+
+func (v *value) valueType() reflect.Type { return v.typ }
+
 func (v *value) SaveState(c *Coder) {
 	c.Same(v.size, uint64(v.typ.Size()))
 	c.Rows("", v.typ, v.p, v.typ.Size(), 1)
@@ -48,6 +53,11 @@ func Slice[T any](s *Set, name string, v *[]T) error {
 
 type slice[T any] struct{ v *[]T }
 
+// CanWrite returns nil: the Set describes the type.
+func (l *slice[T]) CanWrite() error { return nil }
+
+func (l *slice[T]) valueType() reflect.Type { return reflect.TypeFor[T]() }
+
 func (l *slice[T]) SaveState(c *Coder) { List(c, l.v) }
 
 // AddFunc adds a function as a State, for data that needs code to be visited: see [State]. The errors are those of
@@ -60,5 +70,8 @@ func (s *Set) AddFunc(name string, f func(c *Coder)) error {
 }
 
 type function struct{ f func(c *Coder) }
+
+// CanWrite returns nil: what cannot be in a file shows when it is visited.
+func (v *function) CanWrite() error { return nil }
 
 func (v *function) SaveState(c *Coder) { v.f(c) }

@@ -1,5 +1,8 @@
 // Package layout describes types without pointers as they are in files, and converts values of a described type to
-// a Go type that has changed since. It belongs to the binary format of package ecs.
+// a Go type that has changed since. The files of packages save and ecs use it.
+//
+// [Of] describes a Go type. A [Planner] compares a description from a file with one of the program, field by field and by
+// name, and returns the function that converts values. A [Migration] is what a program says about its changes.
 package layout
 
 import (
@@ -12,7 +15,7 @@ import (
 // A Type describes a type. All numbers in a value are little-endian.
 type Type struct {
 	Name   string  `json:"name,omitempty"` // as reflect.Type.String returns it; empty for predeclared types
-	Kind   string  `json:"kind"`           // struct, array, bytes, bool, or a number with its bits, such as int32
+	Kind   string  `json:"kind"`           // struct, array, bytes, handle, bool, or a number with its bits, such as int32
 	Size   int     `json:"size"`           // in bytes
 	Len    int     `json:"len,omitempty"`  // of an array
 	Elem   *Type   `json:"elem,omitempty"`
@@ -42,7 +45,20 @@ var (
 )
 
 // Of describes a Go type. The error names the path of the first field that is not the same in another process.
-func Of(t reflect.Type) (Type, error) {
+func Of(t reflect.Type) (Type, error) { return description(t, nil) }
+
+// OfHandles is [Of] for a type that may have handles of pools: a memory.Handle is of the kind handle. known is called with
+// the type of each Handle. It returns an error if the handle cannot be translated.
+func OfHandles(t reflect.Type, known func(handle reflect.Type) error) (Type, error) {
+	return description(t, known)
+}
+
+// IsHandle reports whether t is a memory.Handle.
+func IsHandle(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && strings.HasSuffix(t.PkgPath(), "/strata/memory") && strings.HasPrefix(t.Name(), "Handle[")
+}
+
+func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 	d := Type{Size: int(t.Size())}
 	if t.Name() != "" && t.PkgPath() != "" {
 		d.Name = t.String()
@@ -57,21 +73,29 @@ func Of(t reflect.Type) (Type, error) {
 	case reflect.Float32, reflect.Float64, reflect.Complex64, reflect.Complex128:
 		d.Kind = t.Kind().String()
 	case reflect.Array:
-		elem, err := Of(t.Elem())
+		elem, err := description(t.Elem(), known)
 		if err != nil {
 			return d, fmt.Errorf("[]%w", err)
 		}
 		d.Kind, d.Len, d.Elem = "array", t.Len(), &elem
 	case reflect.Struct:
-		if strings.HasSuffix(t.PkgPath(), "/strata/memory") && strings.HasPrefix(t.Name(), "Handle[") {
-			return d, fmt.Errorf(": %w", errHandle)
+		if IsHandle(t) {
+			err := errHandle
+			if known != nil {
+				err = known(t)
+			}
+			if err != nil {
+				return d, fmt.Errorf(": %w", err)
+			}
+			d.Kind = "handle"
+			return d, nil
 		}
 		d.Kind = "struct"
 		for f := range t.Fields() {
 			if f.Name == "_" {
 				continue
 			}
-			ft, err := Of(f.Type)
+			ft, err := description(f.Type, known)
 			if err != nil {
 				return d, fmt.Errorf(".%s%w", f.Name, err)
 			}
@@ -137,13 +161,13 @@ func (t *Type) Equal(u *Type) bool {
 	return true
 }
 
-// has reports whether a value contains a bool.
-func (t *Type) has(kind string) bool {
-	if t.Kind == kind || t.Elem != nil && t.Len > 0 && t.Elem.has(kind) {
+// Has reports whether a value contains one of a kind, such as bool.
+func (t *Type) Has(kind string) bool {
+	if t.Kind == kind || t.Elem != nil && t.Len > 0 && t.Elem.Has(kind) {
 		return true
 	}
 	for i := range t.Fields {
-		if t.Fields[i].Type.has(kind) {
+		if t.Fields[i].Type.Has(kind) {
 			return true
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 // A scalar is a kind of number: its class, its bytes and the bits of an integer that it has exactly.
 type scalar struct {
-	class byte // 'b', 'i', 'u', 'f' or 'c'
+	class byte // 'b', 'i', 'u', 'f', 'c' or 'h'
 	size  int
 	exact int
 }
@@ -17,6 +17,7 @@ var scalars = map[string]scalar{
 	"bool": {'b', 1, 1}, "int8": {'i', 1, 7}, "int16": {'i', 2, 15}, "int32": {'i', 4, 31}, "int64": {'i', 8, 63},
 	"uint8": {'u', 1, 8}, "uint16": {'u', 2, 16}, "uint32": {'u', 4, 32}, "uint64": {'u', 8, 64},
 	"float32": {'f', 4, 24}, "float64": {'f', 8, 53}, "complex64": {'c', 8, 0}, "complex128": {'c', 16, 0},
+	"handle": {'h', 8, 0},
 }
 
 // A Convert writes a value of the new type, which is zero before, from a value of the old type.
@@ -41,7 +42,7 @@ func (p *Planner) note(format string, args ...any) {
 // Plan returns how values of a file become values of the program. It is nil if the bytes are the same and all valid.
 func (p *Planner) Plan(where string, from, to *Type) (Convert, error) {
 	if from.Equal(to) && !p.renames(from) {
-		if !to.has("bool") {
+		if !to.Has("bool") {
 			return nil, nil
 		}
 		quiet := Planner{Lenient: true}
@@ -249,7 +250,7 @@ func putFloat(dst []byte, f float64, b scalar) {
 func Number(t *Type, src []byte) (n int64, f float64, ok bool) {
 	s, ok := scalars[t.Kind]
 	switch {
-	case !ok || s.class == 'c':
+	case !ok || s.class == 'c' || s.class == 'h':
 		return 0, 0, false
 	case s.class == 'f':
 		f = float(src, s)

@@ -1,0 +1,33 @@
+package ecs
+
+import (
+	"errors"
+	"io"
+
+	"github.com/strata-go/strata/memory/save"
+)
+
+// CanWrite returns an error if a component is not the same in another process. The error names the path of each such field.
+func (w *World) CanWrite() error {
+	var errs []error
+	for _, c := range w.store.comps {
+		_, err := c.describe()
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// saveFile visits the world in a file, in the form of WriteBinary. If no relation is registered, a world that was loaded goes on
+// as the one that was written: its archetypes have the same order.
+func (w *World) saveFile(c *save.Coder) {
+	s := &w.store
+	c.Stream(w.WriteBinary, func(in io.Reader) error {
+		w.Reset()
+		if s.relating.empty() {
+			s.cutTables(1)
+		}
+		s.layoutVersion++
+		s.epoch++
+		return w.ReadBinary(in, c.Migration())
+	})
+}

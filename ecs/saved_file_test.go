@@ -1,0 +1,137 @@
+package ecs
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tlsf"
+)
+
+// A plainCast is a world without relations, in a Set.
+type plainCast struct {
+	w        *World
+	position Component[position]
+	health   Component[health]
+	tag      Component[struct{}]
+	pairs    *Map2[position, health]
+	set      save.Set
+	es       []Entity
+}
+
+// basedWorld returns a world in an allocator with a base address.
+func basedWorld(t testing.TB) *World {
+	t.Helper()
+	heap, err := tlsf.New(nil, tlsf.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := New(heap, Config{MaxEntities: 5000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(w.Close(), heap.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+func newPlainCast(t testing.TB) *plainCast {
+	c := &plainCast{}
+	c.w = basedWorld(t)
+	c.position, c.health = mustRegisterTest[position](t, c.w), mustRegisterTest[health](t, c.w)
+	c.tag = mustRegisterTest[struct{}](t, c.w)
+	c.pairs = NewMap2[position, health](c.w)
+	if err := errors.Join(c.set.Add("world", c.w), c.set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *plainCast) play(t testing.TB, seed uint64, steps int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 3))
+	for range steps {
+		if len(c.es) == 0 || rng.IntN(3) == 0 {
+			e, err := c.pairs.NewEntity(position{1, 2}, health{rng.Int32(), 3})
+			if c.es = append(c.es, e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var err error
+		e := c.es[rng.IntN(len(c.es))]
+		switch n := rng.IntN(6); {
+		case !c.w.Alive(e):
+		case n == 0:
+			c.w.Remove(e)
+		case n == 1:
+			_, err = c.position.Remove(e)
+		case n == 2:
+			_, err = c.health.Remove(e)
+		case n == 3:
+			err = c.tag.Add(e, struct{}{})
+		case n == 4:
+			err = c.position.Add(e, position{rng.Float32(), 0})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A world with other archetypes, in another order, goes on as the written one after it has read a file of a Set.
+func TestWorld_FileOfASetGoesOnAsTheWritten(t *testing.T) {
+	for seed := range uint64(10) {
+		a, b := newPlainCast(t), newPlainCast(t)
+		a.play(t, seed, 300)
+		b.play(t, seed+100, 200)
+		var file bytes.Buffer
+		if err := errors.Join(a.set.Write(&file), b.set.Read(&file, nil)); err != nil {
+			t.Fatal(err)
+		}
+		b.es = slices.Clone(a.es)
+		for round := range uint64(3) {
+			if err := b.w.Check(); err != nil || a.w.Hash(0) != b.w.Hash(0) || a.w.Len() != b.w.Len() {
+				t.Fatalf("seed %d, round %d: %v; hash %x, want %x", seed, round, err, b.w.Hash(0), a.w.Hash(0))
+			}
+			a.play(t, round, 100)
+			b.play(t, round, 100)
+		}
+	}
+}
+
+func TestWorld_FileOfASetRefusesAndRestores(t *testing.T) {
+	c := newPlainCast(t)
+	c.play(t, 1, 100)
+	hash := c.w.Hash(0)
+	wild := basedWorld(t)
+	NewMap1[struct{ N int64 }](wild)
+	var other save.Set
+	if err := errors.Join(other.Add("world", wild), other.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewMap1[struct{ N int64 }](wild).NewEntity(struct{ N int64 }{5}); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := other.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.set.Read(&file, nil); err == nil || !strings.Contains(err.Error(), "world: ") || !strings.Contains(err.Error(), "not registered") {
+		t.Errorf("a world with an unknown type: %v", err)
+	}
+	if err := c.w.Check(); err != nil || c.w.Hash(0) != hash {
+		t.Errorf("after a refused file: %v, hash %x, want %x", err, c.w.Hash(0), hash)
+	}
+	mustRegisterTest[struct{ P memory.Handle[int] }](t, c.w)
+	if err := c.set.Portable(); err == nil || !strings.Contains(err.Error(), ".P: a handle") {
+		t.Errorf("a component with a handle: %v", err)
+	}
+}

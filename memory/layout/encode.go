@@ -1,0 +1,111 @@
+package layout
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// AppendTo appends the description to dst in a binary form and returns the extended slice. [Decode] reads it.
+func (t *Type) AppendTo(dst []byte) []byte {
+	dst = AppendText(AppendText(dst, t.Kind), t.Name)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(t.Size))
+	switch t.Kind {
+	case "array":
+		return t.Elem.AppendTo(binary.LittleEndian.AppendUint32(dst, uint32(t.Len)))
+	case "struct":
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(len(t.Fields)))
+		for i := range t.Fields {
+			f := &t.Fields[i]
+			dst = binary.LittleEndian.AppendUint32(AppendText(dst, f.Name), uint32(f.Off))
+			dst = f.Type.AppendTo(dst)
+		}
+	}
+	return dst
+}
+
+// AppendText appends the length of s, as two bytes, and s. A longer text is cut.
+func AppendText(dst []byte, s string) []byte {
+	s = s[:min(len(s), math.MaxUint16)]
+	return append(binary.LittleEndian.AppendUint16(dst, uint16(len(s))), s...)
+}
+
+// A Decoder reads what AppendTo and AppendText have written. After an error its methods return zeros.
+type Decoder struct {
+	Rest []byte
+	Err  error
+}
+
+var errShort = errors.New("the description ends")
+
+// Bytes returns the next n bytes.
+func (d *Decoder) Bytes(n int) []byte {
+	if d.Err == nil && n > len(d.Rest) {
+		d.Err = errShort
+	}
+	if d.Err != nil {
+		return nil
+	}
+	b := d.Rest[:n:n]
+	d.Rest = d.Rest[n:]
+	return b
+}
+
+// Number reads four bytes. A number above most is an error.
+func (d *Decoder) Number(most int) int {
+	b := d.Bytes(4)
+	if b == nil {
+		return 0
+	}
+	n := binary.LittleEndian.Uint32(b)
+	if uint64(n) > uint64(most) {
+		d.Err = fmt.Errorf("%d, allowed are %d", n, most)
+		return 0
+	}
+	return int(n)
+}
+
+// Text reads a text of AppendText.
+func (d *Decoder) Text() string {
+	b := d.Bytes(2)
+	if b == nil {
+		return ""
+	}
+	return string(d.Bytes(int(binary.LittleEndian.Uint16(b))))
+}
+
+// Type reads a description and checks it. It allocates at most some 30 times the bytes that it reads.
+func (d *Decoder) Type() Type {
+	t := d.typ(0)
+	if d.Err == nil {
+		d.Err = t.Check()
+	}
+	return t
+}
+
+func (d *Decoder) typ(depth int) (t Type) {
+	if depth > deepest && d.Err == nil {
+		d.Err = fmt.Errorf("a type nested more than %d deep", deepest)
+	}
+	t.Kind, t.Name, t.Size = d.Text(), d.Text(), d.Number(most)
+	switch {
+	case d.Err != nil:
+	case t.Kind == "array":
+		t.Len = d.Number(most)
+		elem := d.typ(depth + 1)
+		t.Elem = &elem
+	case t.Kind == "struct":
+		for range d.Number(len(d.Rest) / fieldBytes) {
+			f := Field{Name: d.Text(), Off: d.Number(most)}
+			if f.Type = d.typ(depth + 1); d.Err != nil {
+				return t
+			}
+			t.Fields = append(t.Fields, f)
+		}
+	}
+	return t
+}
+
+// fieldBytes is the least that a field takes.
+const fieldBytes = 14

@@ -1,0 +1,76 @@
+package pool
+
+import (
+	"reflect"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/layout"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// CanWrite returns an error if T is not the same in another process. The error names the path of the field. Handles are
+// translated if the Set has their pool.
+func (p *Pool[T]) CanWrite() error {
+	_, err := layout.OfHandles(reflect.TypeFor[T](), func(reflect.Type) error { return nil })
+	return err
+}
+
+// HandleKey returns the type of the pool's handles and the key that changes their generations.
+func (p *Pool[T]) HandleKey() (handle reflect.Type, key uint32) {
+	return reflect.TypeFor[memory.Handle[T]](), p.key
+}
+
+// saveFile visits the pool in a file. The capacity may differ if the slots fit.
+func (p *Pool[T]) saveFile(c *save.Coder) {
+	end := p.saveFileSlots(c, p)
+	if c.Failed() {
+		return
+	}
+	c.Slots("slot", reflect.TypeFor[T](), p.base, stride[T](), p.live, end)
+	if c.Loading() {
+		p.poisonVacant(p)
+		c.Fail(p.Check())
+	}
+}
+
+// saveFileSlots visits the metadata and returns how many slots are open. The fit commits their memory.
+func (s *slots) saveFileSlots(c *save.Coder, g backing) (end uint) {
+	known, open, vacant := uint(c.Count(int(s.known()))), uint(c.Count(int(s.opened))), uint(c.Count(int(s.n)))
+	retired, allocs, failures := uint(c.Count(int(s.retired))), c.Word(s.allocs), c.Word(s.failures)
+	switch {
+	case c.Failed():
+	case known > s.capacity:
+		c.Differs("the file has %d slots, the capacity is %d", known, s.capacity)
+	case open > known || vacant+retired > open:
+		c.Differs("%d slots are open and %d vacant, of %d", open, vacant, known)
+	case c.Fitting():
+		s.lengthen(known)
+		c.Fail(s.provide(open, g))
+	}
+	if c.Failed() {
+		return 0
+	}
+	if c.Loading() {
+		s.soiled = max(s.soiled, s.opened, open)
+		s.n, s.opened, s.retired, s.allocs, s.failures = vacant, open, retired, allocs, failures
+		clear(s.gens)
+		clear(s.live)
+	}
+	save.Vec(c, s.gens[:min(known, uint(len(s.gens)))])
+	save.Vec(c, s.free[:min(vacant, uint(len(s.free)))])
+	save.Vec(c, s.live[:min((open+63)/64, uint(len(s.live)))])
+	return open
+}
+
+// poisonVacant poisons what is not live, in debug builds.
+func (s *slots) poisonVacant(g backing) {
+	if !invariant.Debug {
+		return
+	}
+	for i := range min(s.soiled, g.ready()) {
+		if s.live[i>>6]>>(i&63)&1 == 0 {
+			g.soil(i, i+1)
+		}
+	}
+}

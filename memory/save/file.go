@@ -1,0 +1,320 @@
+package save
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"hash/fnv"
+	"io"
+	"reflect"
+	"slices"
+
+	"github.com/strata-go/strata/memory/layout"
+)
+
+// The form of a file, all numbers little-endian:
+//
+//	magic        8 bytes   "strata\x00S"
+//	length       8 bytes   of the whole file
+//	fingerprint  8 bytes   FNV-1a of the head
+//	version      4 bytes
+//	head         4 bytes   length of the head, which follows
+//	             …         the names of the parts, and the descriptions of all types; padded with zeros to 8 bytes
+//	parts        …         of each part its length, and its bytes: numbers, and rows with the number of their type
+//	sum          8 bytes   CRC-32C of all before it
+const (
+	fileMagic   = "strata\x00S"
+	fileVersion = 1
+	fileHead    = 32 // bytes before the head
+	fileSum     = 8
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Write writes the present state to out, for this and other processes, on every little-endian system: see [Set.Portable].
+// The file contains the names of the parts and a description of each type, so that [Set.Read] can convert values whose type
+// has changed since.
+//
+// The error wraps [ErrUnsealed], [ErrPortable], the error of the part that it names, the error of out, or
+// [io.ErrShortWrite]. After an error a part of the file may have been written: write to a new file, and rename it.
+// Write allocates some Go memory, about twice the size of the file. The bytes between fields are written as they are.
+func (s *Set) Write(out io.Writer) error {
+	if err := s.Portable(); err != nil {
+		return err
+	}
+	f := &file{set: s, numbers: map[reflect.Type]int{}}
+	c := Coder{pass: saving, canonical: true, file: f}
+	for i := range s.parts {
+		p := &s.parts[i]
+		c.Enter(p.name)
+		head := c.at
+		c.Word(0)
+		p.state.SaveState(&c)
+		if c.err != nil {
+			return c.err
+		}
+		binary.LittleEndian.PutUint64(c.buf[head:], uint64(c.at-head-8))
+		c.Leave()
+	}
+	head := s.fileHead(f)
+	start := append(make([]byte, 0, fileHead+len(head)), fileMagic...)
+	start = binary.LittleEndian.AppendUint64(start, uint64(fileHead+len(head)+c.at+fileSum))
+	start = binary.LittleEndian.AppendUint64(start, fingerprint(head))
+	start = binary.LittleEndian.AppendUint32(start, fileVersion)
+	start = append(binary.LittleEndian.AppendUint32(start, uint32(len(head))), head...)
+	sum := crc32.Update(crc32.Checksum(start, castagnoli), castagnoli, c.buf[:c.at])
+	for _, b := range [...][]byte{start, c.buf[:c.at], binary.LittleEndian.AppendUint64(nil, uint64(sum))} {
+		n, err := out.Write(b)
+		if err == nil && n < len(b) {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			return fmt.Errorf("save: write: %w", err)
+		}
+	}
+	return nil
+}
+
+// fileHead returns the head of a file, padded.
+func (s *Set) fileHead(f *file) []byte {
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(s.parts)))
+	for i := range s.parts {
+		b = layout.AppendText(b, s.parts[i].name)
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(f.types)))
+	for i := range f.types {
+		b = f.types[i].AppendTo(b)
+	}
+	return append(b, make([]byte, padded(uintptr(len(b)))-len(b))...)
+}
+
+func fingerprint(head []byte) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write(head) // it never fails
+	return h.Sum64()
+}
+
+// Read replaces the present state by that of a file of [Set.Write]. Parts are found by name, and types are converted: m says
+// what has changed that names and kinds do not show; nil is no Migration. A part that the file does not have keeps its
+// present state.
+//
+// The error wraps [ErrUnsealed], [ErrPortable], or the error of the reader. If the file is truncated or continued, or a bit
+// differs, the error wraps [ErrFile]. If a part or a type of the file does not fit, it wraps [ErrLayout] and names it. If a
+// part of the file is not in the Set, and m does not drop or rename it, the error wraps ErrLayout. Otherwise it is the
+// error of the part that it names, such as [ErrBusy].
+//
+// After an error the state is unchanged. Read allocates about the size of the file, and as much again for the present state
+// to restore. Addresses of blocks, and handles from before Read, are no longer valid.
+func (s *Set) Read(in io.Reader, m *layout.Migration) error {
+	r, err := s.open(in, m)
+	if err == nil {
+		err = r.run(fitting)
+	}
+	if err != nil {
+		return err
+	}
+	var before bytes.Buffer
+	if err := s.Write(&before); err != nil {
+		return err
+	}
+	if err = r.run(loading); err == nil {
+		return nil
+	}
+	quiet, back := s.open(&before, nil)
+	if back == nil {
+		back = quiet.run(loading)
+	}
+	if back != nil {
+		return errors.Join(err, fmt.Errorf("save: the state before cannot be restored: %w", back))
+	}
+	return err
+}
+
+// Verify reads a file of [Set.Write] and returns the error of [Set.Read], except errors that show only while a part loads.
+// The state is unchanged, but memory may have been committed.
+func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
+	r, err := s.open(in, m)
+	if err != nil {
+		return err
+	}
+	return r.run(fitting)
+}
+
+// A fileReader is a file whose sum is right.
+type fileReader struct {
+	set   *Set
+	file  *file
+	parts map[string][]byte // by the names of the Set
+}
+
+// open reads a whole file.
+func (s *Set) open(in io.Reader, m *layout.Migration) (*fileReader, error) {
+	if err := s.Portable(); err != nil {
+		return nil, err
+	}
+	if m == nil {
+		m = &layout.Migration{}
+	}
+	all, err := readWhole(in)
+	if err != nil {
+		return nil, err
+	}
+	head := all[fileHead:][:binary.LittleEndian.Uint32(all[28:])]
+	r := &fileReader{s, &file{set: s, migration: m, plans: map[planKey]*plan{}}, map[string][]byte{}}
+	names, err := r.file.readHead(head)
+	if err == nil && fingerprint(head) != binary.LittleEndian.Uint64(all[16:]) {
+		err = errors.New("the fingerprint differs from that of the head")
+	}
+	if err == nil {
+		err = r.split(names, all[fileHead+len(head):len(all)-fileSum])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFile, err)
+	}
+	return r, r.known(names)
+}
+
+// readWhole reads a file and compares its length and its sum.
+func readWhole(in io.Reader) ([]byte, error) {
+	start := make([]byte, fileHead)
+	if n, err := io.ReadFull(in, start); err != nil {
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
+			err = fmt.Errorf("%w: it ends after %d bytes: %w", ErrFile, n, io.ErrUnexpectedEOF)
+		}
+		return nil, fmt.Errorf("save: read: %w", err)
+	}
+	if string(start[:8]) != fileMagic {
+		return nil, fmt.Errorf("%w: it does not begin as one of Write", ErrFile)
+	}
+	size, head := binary.LittleEndian.Uint64(start[8:]), uint64(binary.LittleEndian.Uint32(start[28:]))
+	if size%8 != 0 || head%8 != 0 || size < fileHead+fileSum || head > size-fileHead-fileSum || size > 1<<46 {
+		return nil, fmt.Errorf("%w: a length of %d bytes with a head of %d is impossible", ErrFile, size, head)
+	}
+	buf := bytes.NewBuffer(start)
+	n, err := buf.ReadFrom(io.LimitReader(in, int64(size)-fileHead+1)) // one more shows that the file continues
+	if err != nil {
+		return nil, fmt.Errorf("save: read: %w", err)
+	}
+	all := buf.Bytes()
+	switch have := uint64(n) + fileHead; {
+	case have < size:
+		return nil, fmt.Errorf("%w: it ends after %d bytes of %d: %w", ErrFile, have, size, io.ErrUnexpectedEOF)
+	case have > size:
+		return nil, fmt.Errorf("%w: it continues after its %d bytes", ErrFile, size)
+	}
+	end := len(all) - fileSum
+	if sum := uint64(crc32.Checksum(all[:end], castagnoli)); sum != binary.LittleEndian.Uint64(all[end:]) {
+		return nil, fmt.Errorf("%w: the checksum of its %d bytes differs", ErrFile, size)
+	}
+	if v := binary.LittleEndian.Uint32(all[24:]); v != fileVersion {
+		return nil, fmt.Errorf("%w: version %d; this program reads version %d", ErrFile, v, fileVersion)
+	}
+	return all, nil
+}
+
+// readHead returns the names of the parts.
+func (f *file) readHead(head []byte) (names []string, err error) {
+	d := layout.Decoder{Rest: head}
+	for range d.Number(len(head) / 2) {
+		name := d.Text()
+		if slices.Contains(names, name) && d.Err == nil {
+			d.Err = fmt.Errorf("part %.40q occurs twice", name)
+		}
+		if d.Err != nil {
+			break
+		}
+		names = append(names, name)
+	}
+	for range d.Number(len(head) / 8) {
+		t := d.Type()
+		if d.Err != nil {
+			break
+		}
+		f.types = append(f.types, t)
+	}
+	if d.Err == nil && (len(d.Rest) > 7 || len(bytes.Trim(d.Rest, "\x00")) > 0) {
+		d.Err = fmt.Errorf("%d bytes follow the last type", len(d.Rest))
+	}
+	if d.Err != nil {
+		return nil, fmt.Errorf("byte %d of the head: %w", len(head)-len(d.Rest), d.Err)
+	}
+	return names, nil
+}
+
+// split finds the bytes of each part.
+func (r *fileReader) split(names []string, body []byte) error {
+	for _, name := range names {
+		n := uint64(0)
+		if len(body) >= 8 {
+			n = binary.LittleEndian.Uint64(body)
+		}
+		if len(body) < 8 || n%8 != 0 || n > uint64(len(body)-8) {
+			return fmt.Errorf("part %.40q of %d bytes, the file has %d left", name, n, len(body))
+		}
+		if now, ok := r.file.migration.Renamed[name]; ok {
+			name = now
+		}
+		if r.parts[name] != nil {
+			return fmt.Errorf("two parts became %.40q", name)
+		}
+		r.parts[name] = body[8 : 8+n : 8+n]
+		body = body[8+n:]
+	}
+	if len(body) > 0 {
+		return fmt.Errorf("%d bytes follow the last part", len(body))
+	}
+	return nil
+}
+
+// known compares the parts of the file with those of the Set.
+func (r *fileReader) known(names []string) error {
+	m := r.file.migration
+	note := func(format string, args ...any) {
+		if m.Changed != nil {
+			m.Changed(fmt.Sprintf(format, args...))
+		}
+	}
+	for _, was := range names {
+		name := was
+		if now, ok := m.Renamed[was]; ok {
+			note("part %s was renamed to %s", was, now)
+			name = now
+		}
+		switch has := slices.ContainsFunc(r.set.parts, func(p part) bool { return p.name == name }); {
+		case has:
+		case slices.Contains(m.Dropped, was):
+			note("part %s was dropped", was)
+		default:
+			return fmt.Errorf("save: the file has part %.40q, which the Set does not have: %w", was, ErrLayout)
+		}
+	}
+	for i := range r.set.parts {
+		if name := r.set.parts[i].name; r.parts[name] == nil {
+			note("part %s was added", name)
+		}
+	}
+	return nil
+}
+
+// run makes one pass over the parts that the file has.
+func (r *fileReader) run(p pass) error {
+	for i := range r.set.parts {
+		x := &r.set.parts[i]
+		body, ok := r.parts[x.name]
+		if !ok {
+			continue
+		}
+		c := Coder{pass: p, canonical: true, file: r.file, buf: body}
+		c.Enter(x.name)
+		x.state.SaveState(&c)
+		if c.err == nil && c.at != len(body) {
+			c.Differs("%d bytes of %d were visited", c.at, len(body))
+		}
+		if c.err != nil {
+			return c.err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,344 @@
+package save
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/layout"
+)
+
+// A Portable is a State that can go to a file. Its SaveState has a form for files: see [Coder.Portable]. CanWrite returns an
+// error if it has a type that is not the same in another process; the error contains the path of the field.
+type Portable interface {
+	State
+	CanWrite() error
+}
+
+// A HandleOwner is a State to which handles belong, such as a pool. HandleKey returns the type of the handles, and what
+// changes the generations of this pool's handles. A file does not contain the key.
+type HandleOwner interface {
+	HandleKey() (handle reflect.Type, key uint32)
+}
+
+// Portable returns an error if the Set cannot go to a file. The error wraps [ErrPortable] and names each part. It has the
+// path of each field that is not the same in another process: an address, or a handle of a pool outside of the Set. The blocks of
+// an allocator have unknown types: add a function that visits them with [Set.AddFunc]. [Set.Write] and [Set.Read] return the
+// same error.
+func (s *Set) Portable() error {
+	if !s.sealed {
+		return ErrUnsealed
+	}
+	var errs []error
+	for i := range s.parts {
+		p := &s.parts[i]
+		w, ok := p.state.(Portable)
+		if !ok {
+			errs = append(errs, fmt.Errorf("save: %q: %T: %w", p.name, p.state, errBlocks))
+			continue
+		}
+		err := w.CanWrite()
+		if v, ok := p.state.(typed); ok && err == nil {
+			if _, err = layout.OfHandles(v.valueType(), s.handleKnown); err != nil {
+				err = fmt.Errorf("%s%w: %w", v.valueType(), err, ErrPortable)
+			}
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("save: %q: %w", p.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// typed is a part that consists of values of one type.
+type typed interface{ valueType() reflect.Type }
+
+// handleKey returns the key of the pool to which the handles of a type belong. ok is false unless exactly one pool of the Set
+// has such handles.
+func (s *Set) handleKey(t reflect.Type) (key uint32, ok bool) {
+	for i := range s.parts {
+		owner, is := s.parts[i].state.(HandleOwner)
+		if !is {
+			continue
+		}
+		of, k := owner.HandleKey()
+		if of != t {
+			continue
+		}
+		if ok {
+			return 0, false
+		}
+		key, ok = k, true
+	}
+	return key, ok
+}
+
+func (s *Set) handleKnown(t reflect.Type) error {
+	if _, ok := s.handleKey(t); !ok {
+		return fmt.Errorf("%s: exactly one pool of the Set must have these handles", t)
+	}
+	return nil
+}
+
+// A file is the types of the file that a Coder writes or reads.
+type file struct {
+	set       *Set
+	types     []layout.Type
+	numbers   map[reflect.Type]int // of types, in writing
+	migration *layout.Migration
+	plans     map[planKey]*plan
+}
+
+type planKey struct {
+	old int
+	now reflect.Type
+}
+
+// A plan is how values of a type of the file become values of a type of the program.
+type plan struct {
+	old     *layout.Type
+	convert layout.Convert // nil: the bytes are copied
+	hook    func(layout.OldValue, any) error
+	scratch reflect.Value // a pointer to a value
+	handles bool
+}
+
+// fileType returns the type if the bytes are those of a file.
+func fileType[T any](c *Coder) reflect.Type {
+	if c.file == nil {
+		return nil
+	}
+	return reflect.TypeFor[T]()
+}
+
+// Migration returns what the program says about its changes since the file was written. It is nil unless a file is read.
+func (c *Coder) Migration() *layout.Migration {
+	if c.file == nil {
+		return nil
+	}
+	return c.file.migration
+}
+
+// rowBits is the width of the number of rows in the word before them; the number of the type is above.
+const rowBits = 40
+
+// fileRows visits rows in a file: a word, and the values.
+func (c *Coder) fileRows(name string, t reflect.Type, p unsafe.Pointer, n uintptr, rows int) {
+	if c.err != nil {
+		return
+	}
+	if name != "" {
+		c.Enter(name)
+		defer c.Leave()
+	}
+	if t == nil {
+		c.Fail(errBlocks)
+		return
+	}
+	stride := uintptr(0)
+	if rows > 0 {
+		stride = n / uintptr(rows)
+	}
+	if c.Saving() {
+		c.writeRows(t, p, stride, rows)
+		return
+	}
+	old := c.rowsHead(rows)
+	if c.err != nil {
+		return
+	}
+	x, err := c.file.plan(c, old, t)
+	if err != nil {
+		c.Fail(fmt.Errorf("%w: %w", ErrLayout, err))
+		return
+	}
+	if err := c.readRows(x, t, p, stride, rows); err != nil {
+		c.Fail(fmt.Errorf("%w: %w", ErrLayout, err))
+	}
+}
+
+// writeRows writes rows of stride bytes.
+func (c *Coder) writeRows(t reflect.Type, p unsafe.Pointer, stride uintptr, rows int) {
+	k, err := c.file.number(t)
+	if err != nil {
+		c.Fail(err)
+		return
+	}
+	c.Word(uint64(k)<<rowBits | uint64(rows))
+	size := t.Size()
+	if n := size * uintptr(rows); n > 0 && c.fits(n) {
+		b := c.buf[c.at:][:n]
+		for i := range rows {
+			copy(b[uintptr(i)*size:][:size], unsafe.Slice((*byte)(unsafe.Add(p, uintptr(i)*stride)), size))
+		}
+		c.at += padded(n)
+		if c.file.has(k) {
+			for i := range rows {
+				c.file.translate(t, unsafe.Pointer(&b[uintptr(i)*size]))
+			}
+		}
+	}
+}
+
+// rowsHead reads the word before rows and returns the number of their type. It compares the number of rows, and whether the
+// file has them.
+func (c *Coder) rowsHead(rows int) (old int) {
+	head := c.at
+	if !c.ahead(rows) {
+		return 0
+	}
+	c.at = head + 8
+	return int(binary.LittleEndian.Uint64(c.buf[head:]) >> rowBits)
+}
+
+// ahead reports whether the rows that come next are so many, and the file has their bytes.
+func (c *Coder) ahead(rows int) bool {
+	if c.err != nil || !c.fits(8) {
+		return false
+	}
+	w := binary.LittleEndian.Uint64(c.buf[c.at:])
+	k, n := w>>rowBits, w&(1<<rowBits-1)
+	switch {
+	case k >= uint64(len(c.file.types)):
+		c.Differs("type %d of %d", k, len(c.file.types))
+	case n != uint64(rows):
+		c.Differs("the file has %d rows, %d are expected", n, rows)
+	case n > 0 && uint64(c.file.types[k].Size) > uint64(len(c.buf)-c.at-8)/n:
+		c.Differs("%d rows of %d bytes are more than the %d bytes that are left", n, c.file.types[k].Size, len(c.buf)-c.at-8)
+	}
+	return c.err == nil
+}
+
+// readRows converts rows: into p in the pass loading, and to find errors in the pass fitting.
+func (c *Coder) readRows(x *plan, t reflect.Type, p unsafe.Pointer, stride uintptr, rows int) error {
+	old, size := uintptr(x.old.Size), t.Size()
+	src := c.buf[c.at:][:old*uintptr(rows)]
+	c.at += padded(uintptr(len(src))) // a part has whole words
+	if !c.Loading() && x.convert == nil && x.hook == nil {
+		return nil
+	}
+	for i := range uintptr(rows) {
+		to, in := x.scratch.UnsafePointer(), src[i*old:][:old:old]
+		if c.Loading() {
+			to = unsafe.Add(p, i*stride)
+		}
+		dst := unsafe.Slice((*byte)(to), size)
+		if x.convert == nil {
+			copy(dst, in)
+		} else {
+			clear(dst)
+			if err := x.convert(dst, in); err != nil {
+				return fmt.Errorf("row %d: %w", i, err)
+			}
+		}
+		if x.handles {
+			c.file.translate(t, to)
+		}
+		if x.hook != nil {
+			if err := x.hook(layout.NewOldValue(x.old, in), reflect.NewAt(t, to).Interface()); err != nil {
+				return fmt.Errorf("row %d: %w", i, err)
+			}
+		}
+	}
+	return nil
+}
+
+// number returns the number of a type in the file that is written.
+func (f *file) number(t reflect.Type) (int, error) {
+	if k, ok := f.numbers[t]; ok {
+		return k, nil
+	}
+	d, err := layout.OfHandles(t, f.set.handleKnown)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %s%w", ErrPortable, t, err)
+	}
+	f.types = append(f.types, d)
+	f.numbers[t] = len(f.types) - 1
+	return len(f.types) - 1, nil
+}
+
+// has reports whether values of type k have handles.
+func (f *file) has(k int) bool { return f.types[k].Has("handle") }
+
+// plan returns how values of type old of the file become values of t.
+func (f *file) plan(c *Coder, old int, t reflect.Type) (*plan, error) {
+	key := planKey{old, t}
+	if x := f.plans[key]; x != nil {
+		return x, nil
+	}
+	to, err := layout.OfHandles(t, f.set.handleKnown)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s%w", ErrPortable, t, err)
+	}
+	x := &plan{old: &f.types[old], scratch: reflect.New(t), handles: to.Has("handle")}
+	if t.PkgPath() != "" {
+		x.hook = f.migration.Convert[t.String()]
+	}
+	p := layout.Planner{Renamed: f.migration.Renamed, Note: f.migration.Changed, Lenient: x.hook != nil}
+	if x.convert, err = p.Plan(t.String(), x.old, &to); err != nil {
+		return nil, err
+	}
+	f.plans[key] = x
+	return x, nil
+}
+
+// translate takes the key of the pool out of all handles in the value at p, or puts it in.
+func (f *file) translate(t reflect.Type, p unsafe.Pointer) {
+	switch {
+	case layout.IsHandle(t):
+		if gen := (*uint32)(unsafe.Add(p, t.Size()-4)); *(*uint64)(p) != 0 {
+			key, _ := f.set.handleKey(t) // number and plan have found it
+			*gen ^= key
+		}
+	case t.Kind() == reflect.Array:
+		for i := range t.Len() {
+			f.translate(t.Elem(), unsafe.Add(p, uintptr(i)*t.Elem().Size()))
+		}
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			field := t.Field(i)
+			f.translate(field.Type, unsafe.Add(p, field.Offset))
+		}
+	}
+}
+
+// Stream visits data that has a format of its own, such as that of ecs.World. write is called if a file is written. read is
+// called while it is loaded, with exactly the bytes that write has written. It is for files only: see [Coder.Portable].
+func (c *Coder) Stream(write func(io.Writer) error, read func(io.Reader) error) {
+	if c.file == nil {
+		c.Fail(errBlocks)
+		return
+	}
+	head := c.at
+	n := c.Word(0)
+	switch {
+	case c.err != nil:
+	case c.Saving():
+		c.Fail(write(streamWriter{c}))
+		if c.err == nil {
+			binary.LittleEndian.PutUint64(c.buf[head:], uint64(c.at-head-8))
+			c.at = head + 8 + padded(uintptr(c.at-head-8))
+			c.buf = append(c.buf[:min(len(c.buf), c.at)], make([]byte, max(0, c.at-len(c.buf)))...)
+		}
+	case n > uint64(len(c.buf)-c.at):
+		c.Differs("a stream of %d bytes, the file has %d left", n, len(c.buf)-c.at)
+	default:
+		if c.Loading() {
+			c.Fail(read(bytes.NewReader(c.buf[c.at:][:n:n])))
+		}
+		c.at += padded(uintptr(n))
+	}
+}
+
+// A streamWriter appends to the bytes of a Coder.
+type streamWriter struct{ c *Coder }
+
+func (w streamWriter) Write(p []byte) (int, error) {
+	w.c.buf = append(w.c.buf[:w.c.at], p...)
+	w.c.at += len(p)
+	return len(p), nil
+}

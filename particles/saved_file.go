@@ -1,0 +1,43 @@
+package particles
+
+import (
+	"github.com/strata-go/strata/memory/save"
+)
+
+// CanWrite returns nil: the columns are numbers.
+func (s *System) CanWrite() error { return nil }
+
+// saveFile visits the live particles and the random numbers in a file. The capacity may differ if the particles fit.
+func (s *System) saveFile(c *save.Coder) {
+	n, kinds := c.Count(s.n), c.Count(len(s.kinds))
+	switch {
+	case c.Failed():
+	case kinds > len(s.kinds):
+		c.Differs("%d kinds were registered, %d are", kinds, len(s.kinds))
+	case n > s.max:
+		c.Differs("the file has %d particles, the capacity is %d", n, s.max)
+	case c.Fitting() && n > s.usable:
+		c.Fail(s.commit(n))
+	}
+	if c.Failed() {
+		return
+	}
+	if c.Loading() {
+		s.n, s.peak = n, max(s.peak, n)
+	}
+	save.Num(c, &s.rng)
+	for _, v := range [...]*uint64{&s.emitted, &s.dropped, &s.failures} {
+		save.Num(c, v)
+	}
+	save.Var(c, &s.bounds)
+	save.Var(c, &s.alive)
+	saveColumn[uint8](s, c, 0, n, "kind")
+	saveColumn[uint8](s, c, 1, n, "tint")
+	for i, name := range [...]string{"x", "y", "vx", "vy", "left"} {
+		saveColumn[float32](s, c, 2+i, n, name)
+	}
+	saveColumn[birth](s, c, 7, n, "birth")
+	if c.Loading() {
+		c.Fail(s.Check())
+	}
+}
