@@ -1,0 +1,177 @@
+package dropin_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the README's table of peers")
+
+const readmeFile = "../../README.md"
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A stranger reads one page.
+func TestFront_IsShort(t *testing.T) {
+	text := readFile(t, readmeFile)
+	lines, words := strings.Count(text, "\n"), len(strings.Fields(text))
+	t.Logf("%d lines, %d words", lines, words)
+	if lines > 150 || words > 1200 {
+		t.Errorf("README.md has %d lines and %d words: want at most 150 and 1200", lines, words)
+	}
+}
+
+// peers are the rows of the README's table: a workload of memory/doc/performance.md, the side that is Strata's, and
+// the column of the figures.
+var peers = []struct{ what, workload, side, column string }{
+	{"a frame's scratch: 16 to 256 bytes", "W9", "arena", "ns"},
+	{"64 bytes, the oldest freed first", "W3", "pool", "ns"},
+	{"particles of 48 bytes", "W5", "pool", "ns"},
+	{"16 to 512 bytes, replaced at random", "W4", "slab", "ns"},
+	{"16 bytes to 64 KiB, replaced at random", "W6", "manager", "ns"},
+	{"100,000 blocks, freed at random", "W1", "slab", "ns"},
+	{"freed by another thread", "W8", "slab and remote", "ns"},
+	{"99.9 % of allocations take at most", "W12", "manager", "p99.9, ns"},
+	{"resident bytes for a live one", "whole W4", "slab", "resident / live"},
+}
+
+// others are the columns behind Strata's, as the README and performance.md name them.
+var others = [][2]string{{"Go heap", "Go runtime"}, {"sync.Pool", "sync.Pool"}, {"mimalloc", "mimalloc"}, {"tcmalloc", "tcmalloc"}}
+
+// The table of the README is an extract of what memory/bench has printed.
+func TestFront_PeersAreThoseOfTheBench(t *testing.T) {
+	const begin, end = "<!-- peers: ", "<!-- end of peers -->"
+	text, bench := readFile(t, readmeFile), readFile(t, "../../memory/doc/performance.md")
+	head, rest, ok := strings.Cut(text, begin)
+	mark, rest, ok2 := strings.Cut(rest, "-->\n")
+	old, tail, ok3 := strings.Cut(rest, end)
+	if !ok || !ok2 || !ok3 {
+		t.Fatalf("README.md has no table between %q and %q", begin, end)
+	}
+	want := "\n" + peerTable(t, bench) + "\n"
+	if *update {
+		if err := os.WriteFile(readmeFile, []byte(head+begin+mark+"-->\n"+want+end+tail), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if old != want {
+		t.Errorf("the table of peers is\n%s\nperformance.md has\n%s\ngo test -run Front ./demo/dropin -update writes it", old, want)
+	}
+}
+
+// peerTable returns the table. The least figure of a row is bold.
+func peerTable(t *testing.T, bench string) string {
+	t.Helper()
+	machine := regexp.MustCompile(`(?m)^(go[\d.]+), \w+/\w+, (.*?);`).FindStringSubmatch(bench)
+	if machine == nil {
+		t.Fatal("performance.md does not name the processor")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "| ns, %s, %s | Strata |", machine[1], machine[2])
+	for _, o := range others {
+		b.WriteString(" " + o[0] + " |")
+	}
+	b.WriteString("\n|---|---:" + strings.Repeat("|---:", len(others)) + "|\n")
+	for _, p := range peers {
+		table := benchTable(t, bench, p.workload, p.column)
+		figures := []string{table[p.side]}
+		for _, o := range others {
+			figures = append(figures, table[o[1]])
+		}
+		least := 0
+		for i := range figures {
+			if number(t, figures[i]) < number(t, figures[least]) {
+				least = i
+			}
+		}
+		figures[least] = "**" + figures[least] + "**"
+		fmt.Fprintf(&b, "| %s (%s) | %s |\n", p.what, p.side, strings.Join(figures, " | "))
+	}
+	return b.String()
+}
+
+// benchTable returns a column of a workload's table by side.
+func benchTable(t *testing.T, bench, workload, column string) map[string]string {
+	t.Helper()
+	_, rest, ok := strings.Cut(bench, "\n| "+workload+" | ns | ")
+	if !ok {
+		t.Fatalf("performance.md has no table of %s", workload)
+	}
+	rest = "| " + workload + " | ns | " + rest
+	rows, _, _ := strings.Cut(rest, "\n\n")
+	at := -1
+	values := map[string]string{}
+	for row := range strings.SplitSeq(rows, "\n") {
+		cells := strings.Split(row, " | ")
+		if at < 0 {
+			for i, c := range cells {
+				if strings.Trim(c, "| ") == column {
+					at = i
+				}
+			}
+			if at < 0 {
+				t.Fatalf("the table of %s has no column %s", workload, column)
+			}
+		} else if at < len(cells) {
+			values[strings.TrimPrefix(cells[0], "| ")] = strings.Trim(cells[at], "| ")
+		}
+	}
+	return values
+}
+
+func number(t *testing.T, s string) float64 {
+	t.Helper()
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		t.Fatalf("%q in performance.md is no figure", s)
+	}
+	return v
+}
+
+// The figures of the programs are in the table of the README beside them, in the row of the same program.
+func TestFront_FiguresAreThoseOfThePrograms(t *testing.T) {
+	programs := readFile(t, "README.md")
+	rows := 0
+	for row := range strings.Lines(readFile(t, readmeFile)) {
+		if !strings.HasPrefix(row, "| `server`") && !strings.HasPrefix(row, "| `sprites`") {
+			continue
+		}
+		rows++
+		figures := regexp.MustCompile(`\d+\.\d+`).FindAllString(row, -1)
+		if len(figures) != 2 {
+			t.Errorf("%q: figures %q, want two", row, figures)
+		}
+		for _, f := range figures {
+			if !regexp.MustCompile(`\| ` + regexp.QuoteMeta(f) + ` [|(]`).MatchString(programs) {
+				t.Errorf("demo/dropin/README.md has no %s: %s", f, row)
+			}
+		}
+	}
+	if rows < 5 {
+		t.Errorf("%d rows with figures of programs", rows)
+	}
+}
+
+// What the README counts is what other tests of this folder count.
+func TestFront_CountsAreThoseOfTheTests(t *testing.T) {
+	text := strings.Join(strings.Fields(readFile(t, readmeFile)), " ")
+	for _, want := range []string{
+		fmt.Sprintf("a main file under %d lines", mostLines),
+		"takes five lines in any Ebitengine game",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("README.md does not say %q", want)
+		}
+	}
+}
