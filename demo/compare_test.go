@@ -95,6 +95,7 @@ func TestPaced_TicksSixtyTimesASecond(t *testing.T) {
 
 // The real program, as it starts itself.
 func TestCompare_ARowForEachFigureWithOneHashAndAPicture(t *testing.T) {
+	testenv.Long(t)
 	exe, dir, temp := program(t), t.TempDir(), t.TempDir()
 	svg := filepath.Join(dir, "out.svg")
 	cmd := testenv.Command(t, exe, "-compare", "-rounds", "2", "-ticks", "30", "-heat", "3", "-seed", "7", "-svg", svg)

@@ -44,13 +44,12 @@ func hangups(t *testing.T) {
 // not at all, and nothing else is. One that cannot be heeded (SIGKILL) may leave an unfinished file, which the
 // next run takes away.
 func TestSignals_RandomKillsLeaveNoStrayFileAndNoHalfWrittenOne(t *testing.T) {
+	if *kills == 0 {
+		testenv.Long(t)
+		*kills = 12
+	}
 	exe := program(t)
 	hangups(t)
-	if *kills == 0 {
-		if *kills = 5; testenv.Full() {
-			*kills = 12
-		}
-	}
 	rng := rand.New(rand.NewPCG(7, 7)) // of a fixed seed: what fails can be looked for
 	runs := [][]string{
 		{"-ticks", "10000000", "-hash", "-every", "50", "-stats", "out.json"},

@@ -43,6 +43,7 @@ func objectsEach[T any](t *testing.T, s *Session, name string) uint64 {
 // What an asset of each kind costs the Go heap is a small number, whatever it decodes to: the package comment of
 // demo says them.
 func TestAssets_OfEachKindTakeFewObjectsOfTheGoHeap(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: NewStandIn(), GroundBytes: 8 * ground.Bytes})
 	play(t, s, 1)
 	still(t, s, under[0], func() bool { return s.allShown(under[0]) })

@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -85,6 +86,7 @@ func TestGround_DamagedRecipesAreOneLineEachAndTheGameGoesOn(t *testing.T) {
 }
 
 func TestGround_DamagedStampsAreOneLineAndTheRealmIsSoft(t *testing.T) {
+	testenv.Long(t)
 	const sheet = "realms/ember/stamps.png"
 	stamps := asset(t, sheet)
 	huge := bytes.Clone(stamps)
@@ -109,6 +111,7 @@ func TestGround_DamagedStampsAreOneLineAndTheRealmIsSoft(t *testing.T) {
 }
 
 func TestGround_AViewWithoutRoomLeavesItSoft(t *testing.T) {
+	testenv.Long(t)
 	l := newLooker(t)
 	full := errors.New("there is no room on any page")
 	l.refuse = func(x ground.Sector, y int) error {
@@ -127,6 +130,7 @@ func TestGround_AViewWithoutRoomLeavesItSoft(t *testing.T) {
 }
 
 func TestGround_WorkersWithoutRoomLeaveItSoft(t *testing.T) {
+	testenv.Long(t)
 	for _, share := range []float64{0.1, 0.02} {
 		lines := 0
 		cfg := Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes, Memory: small, Log: func(err error) { lines++ }}

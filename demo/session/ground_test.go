@@ -169,6 +169,7 @@ func TestGround_ResidencyStaysUnderTheBudget(t *testing.T) {
 }
 
 func TestGround_TwoWaysToAPlaceShowTheSame(t *testing.T) {
+	testenv.Long(t)
 	fold := func(way ...vec) map[ground.Sector]uint64 {
 		l := newLooker(t)
 		l.keep = true
@@ -184,11 +185,7 @@ func TestGround_TwoWaysToAPlaceShowTheSame(t *testing.T) {
 		}
 		return out
 	}
-	way := []vec{under[2], {7800, 3600}, under[1]}
-	if !full() {
-		way = []vec{under[2], under[1]}
-	}
-	a, b := fold(under[1]), fold(way...)
+	a, b := fold(under[1]), fold(under[2], vec{7800, 3600}, under[1])
 	if fmt.Sprint(a) != fmt.Sprint(b) || len(a) == 0 {
 		t.Errorf("%x, and %x by another way", a, b)
 	}
@@ -215,6 +212,7 @@ func TestGround_DoesNotReachTheGame(t *testing.T) {
 }
 
 func TestGround_FilesThatDoNotComeHoldNothingUp(t *testing.T) {
+	testenv.Long(t)
 	pass := make(chan struct{})
 	files := otherFiles{FS: assets.FS(), open: func(name string) {
 		if strings.HasSuffix(name, ".rec") {
@@ -238,6 +236,7 @@ func TestGround_FilesThatDoNotComeHoldNothingUp(t *testing.T) {
 }
 
 func TestGround_EndOfARealmLeavesNothing(t *testing.T) {
+	testenv.Long(t)
 	l := newLooker(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: l})
 	realms := 4 - testenv.Step(2) // two unless the long tests run
@@ -266,6 +265,7 @@ func TestGround_EndOfARealmLeavesNothing(t *testing.T) {
 
 // A realm that nobody has flown to yet may be left: its stamps come when no realm is played.
 func TestGround_LeavingWhileTheStampsAreLoading(t *testing.T) {
+	testenv.Long(t)
 	for _, file := range []string{"stamps.png", "player.png"}[:3-testenv.Step(2)] { // one unless the long tests run
 		t.Run(file, func(t *testing.T) {
 			entered, pass := make(chan struct{}, 8), make(chan struct{})
@@ -298,6 +298,7 @@ func TestGround_LeavingWhileTheStampsAreLoading(t *testing.T) {
 // The frame in which a key ends the attract mode is the last of its realm: what it asked for after
 // that would come in the next one.
 func TestGround_AKeyEndsTheAttractModeAndItsGround(t *testing.T) {
+	testenv.Long(t)
 	l := newLooker(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: l, Attract: true})
 	s.cfg.Autopilot = false
@@ -320,6 +321,7 @@ func TestGround_AKeyEndsTheAttractModeAndItsGround(t *testing.T) {
 
 // The stamps go when the streamer closes, and workers may be drawing with them.
 func TestGround_CloseInTheMiddleOfComposing(t *testing.T) {
+	testenv.Long(t)
 	for i := 0; i < 4; i += testenv.Step(2) {
 		s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes})
 		play(t, s, 1)
@@ -335,6 +337,7 @@ func TestGround_CloseInTheMiddleOfComposing(t *testing.T) {
 }
 
 func TestGround_SlicesEndWhereASectorIsLetGo(t *testing.T) {
+	testenv.Long(t)
 	l := newLooker(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: l, GroundBytes: 8 * ground.Bytes})
 	play(t, s, 1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // hashes plays n ticks and returns the hash after each; before is called before each.
@@ -20,6 +21,7 @@ func hashes(t *testing.T, s *Session, n int, before func()) (all []uint64) {
 }
 
 func TestSession_APauseAtEveryTickChangesNothing(t *testing.T) {
+	testenv.Long(t)
 	cfg := Config{Game: game.Config{Seed: 7, Heat: 4}}
 	n := int(played(400))
 	plain := hashes(t, newSession(t, cfg), n, func() {})
@@ -46,6 +48,7 @@ func TestSession_APauseAtEveryTickChangesNothing(t *testing.T) {
 }
 
 func TestSession_HashIsTheSameForAnyNumberOfProcessors(t *testing.T) {
+	testenv.Long(t)
 	var all [][]uint64
 	many := []int{1, 16, 2}
 	if !full() {

@@ -53,6 +53,7 @@ func TestProps_ComeAndGoWithTheirSector(t *testing.T) {
 }
 
 func TestProps_WithoutRoomTheGroundIsBareAndCounted(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes})
 	s.Ground.props.a = nil // as newProps leaves it where the pools tier is full
 	play(t, s, 1)

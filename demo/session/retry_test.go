@@ -46,6 +46,7 @@ func rests(t *testing.T, s *Session, at vec, ticks int) {
 }
 
 func TestGround_WhatHasFailedIsTriedAgainWhereOneRests(t *testing.T) {
+	testenv.Long(t)
 	for _, suffix := range []string{".rec", "stamps.png"}[:3-testenv.Step(2)] { // one unless the long tests run
 		synctest.Test(t, func(t *testing.T) {
 			files := gone{assets.FS(), suffix, new(atomic.Bool)}
@@ -122,6 +123,7 @@ func (c changing) Stat(name string) (fs.FileInfo, error) {
 }
 
 func TestSession_FilesThatChangeAreShownAnew(t *testing.T) {
+	testenv.Long(t)
 	recipe := bytes.Clone(asset(t, "realms/ember/05_05.rec"))
 	recipe[8] ^= 0x40 // the warmth of a corner
 	all := map[string][]byte{"realms/ember/05_05.rec": recipe, "realms/ember/stamps.png": asset(t, "realms/tide/stamps.png"), "art/player.png": asset(t, "art/lancer.png")}

@@ -78,6 +78,7 @@ type Session struct {
 	fallback string // the realm whose manifest is read from Config.Fallback
 	unpace   func() // restores what pace has changed; nil if nothing was
 	loading  loading
+	input    engine.Input // of this frame; a variable of Frame would be an object for Config.Steer
 	tags     tags
 	peak     struct {
 		entities int
@@ -176,10 +177,11 @@ func (s *Session) Frame(in engine.Input) error {
 	if !s.Playing() {
 		return nil
 	}
-	if s.steer(&in); !s.Playing() {
+	s.input = in
+	if s.steer(&s.input); !s.Playing() {
 		return nil // requests of this tick would belong to the next realm
 	}
-	if s.Paused && !in.Pressed.Has(game.Restart) {
+	if s.Paused && !s.input.Pressed.Has(game.Restart) {
 		return nil
 	}
 	s.Paused = false
@@ -187,12 +189,12 @@ func (s *Session) Frame(in engine.Input) error {
 		s.short = false
 		s.Game.Relieve()
 	}
-	if err := s.tick(&in); err != nil {
+	if err := s.tick(&s.input); err != nil {
 		return err
 	}
 	s.Ground.tick(s.Game.Player.P, s.Game.Player.V)
 	s.peak.entities = max(s.peak.entities, s.Game.Entities())
-	s.follow(&in)
+	s.follow(&s.input)
 	return nil
 }
 

@@ -234,6 +234,7 @@ func TestSession_PlayIsSparedCollections(t *testing.T) {
 
 // The collection during the fade comes when the host has allocated what it keeps, or after two seconds.
 func TestSession_CollectsWhenTheHostIsReady(t *testing.T) {
+	testenv.Long(t)
 	ready, asked := false, 0
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, Ready: func() bool { asked++; return ready }})
 	play(t, s, 40)
@@ -332,6 +333,7 @@ func files(t testing.TB) fstest.MapFS {
 }
 
 func TestSession_DamagedPicturesAreNamedAndTheGameGoesOn(t *testing.T) {
+	testenv.Long(t)
 	m := files(t)
 	delete(m, "art/lancer.png")
 	m["art/warden.png"] = &fstest.MapFile{Data: m["art/warden.png"].Data[:2000]}
@@ -523,6 +525,7 @@ func BenchmarkTick(b *testing.B) {
 }
 
 func TestSession_SoftMarkOfThePoolsShrinksTheWorld(t *testing.T) {
+	testenv.Long(t)
 	told := 0
 	m := small
 	m.SoftMark, m.OnSoft = 0.0001, func(tier tiers.Tier, _, _ uintptr) {

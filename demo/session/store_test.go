@@ -128,6 +128,7 @@ func goHeapLive() (bytes, objects uint64) {
 
 // The collector runs in play only where blocks are its own, and there no game paces it.
 func TestStore_TheCollectorIsLeftAloneOutsideTheTiers(t *testing.T) {
+	testenv.Long(t)
 	if page.Default() == page.Heap() {
 		t.Log("on the heap backing the tiers are Go memory, too")
 		return
@@ -157,6 +158,7 @@ func TestStore_TheCollectorIsLeftAloneOutsideTheTiers(t *testing.T) {
 
 // A pooled game in steady play makes next to no garbage: what it gives back it gets.
 func TestStore_PooledUsesAgainWhatItGaveBack(t *testing.T) {
+	testenv.Long(t)
 	var made [Stores]uint64
 	for _, k := range []Store{StoreGoHeap, StorePooled} {
 		s := newSession(t, Config{Game: game.Config{Seed: 7, Heat: 4}, Store: k, Memory: ample})
