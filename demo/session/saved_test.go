@@ -3,21 +3,30 @@ package session
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/save"
 )
 
 // synced returns a session on autopilot that has played warm ticks at a heat.
 func synced(t testing.TB, heat float32, warm uint64) *Session {
+	return syncedFrom(t, nil, heat, warm)
+}
+
+// syncedFrom is synced with the files of fsys.
+func syncedFrom(t testing.TB, fsys fs.FS, heat float32, warm uint64) *Session {
 	t.Helper()
-	s := newSession(t, Config{Game: game.Config{Seed: 3, Heat: heat, Particles: 100_000}, Autopilot: true})
+	s := newSession(t, Config{Game: game.Config{Seed: 3, Heat: heat, Particles: 100_000}, Autopilot: true, FS: fsys})
 	for s.Game.Ticks < warm {
 		if err := s.Frame(engine.Input{}); err != nil {
 			t.Fatal(err)
@@ -26,30 +35,114 @@ func synced(t testing.TB, heat float32, warm uint64) *Session {
 	return s
 }
 
-func TestSession_Synctest(t *testing.T) {
-	type run struct {
-		heat            float32
-		ticks, distance int
-	}
-	runs := []run{{0, 40, 1}, {5, 24, 8}}
-	if *whole {
-		runs = []run{{5, 3600, 2}, {10, 600, 1}}
+// A syncRun is a run of Synctest. With procs it runs on that many threads, and with slow the ground arrives late.
+type syncRun struct {
+	heat            float32
+	ticks, distance int
+	procs           int
+	slow            bool
+}
+
+// syncRuns returns the runs of TestSession_Synctest.
+func syncRuns() (runs []syncRun, warm uint64) {
+	switch {
+	case *whole:
+		for _, distance := range []int{1, 2, 8} {
+			runs = append(runs, syncRun{heat: 5, ticks: 3600, distance: distance}, syncRun{heat: 10, ticks: 600, distance: distance})
+		}
+		for _, procs := range []int{1, 16} {
+			runs = append(runs, syncRun{heat: 5, ticks: 600, distance: 2, procs: procs, slow: true})
+		}
 		for distance := 1; distance <= 8; distance++ {
-			runs = append(runs, run{0, 200, distance}, run{5, 200, distance}, run{10, 200, distance})
+			for _, heat := range []float32{0, 5, 10} {
+				runs = append(runs, syncRun{heat: heat, ticks: 200, distance: distance})
+			}
 		}
+		return runs, 900
+	case testenv.Brief():
+		return []syncRun{{heat: 0, ticks: 40, distance: 1}, {heat: 5, ticks: 24, distance: 8}}, 120
 	}
+	return []syncRun{{heat: 0, ticks: 400, distance: 1}, {heat: 5, ticks: 240, distance: 8, procs: 16, slow: true}}, 900
+}
+
+func TestSession_Synctest(t *testing.T) {
+	runs, warm := syncRuns()
 	for _, c := range runs {
-		warm, ticks := uint64(120), c.ticks
-		if !testenv.Brief() {
-			warm, ticks = 900, 10*c.ticks
+		var fsys fs.FS
+		if c.slow {
+			fsys = stream.Slow(assets.FS(), 80*time.Millisecond, 4e6)
 		}
-		s := synced(t, c.heat, warm)
-		done, err := s.Synctest(ticks, c.distance)
-		if err != nil || done.Ticks+done.Skipped != ticks || done.Loads == 0 || done.Skipped > ticks/4 {
-			t.Errorf("heat %v: %+v, %v", c.heat, done, err)
+		procs := runtime.GOMAXPROCS(c.procs)
+		s := syncedFrom(t, fsys, c.heat, warm)
+		done, err := s.Synctest(c.ticks, c.distance)
+		runtime.GOMAXPROCS(procs)
+		if err != nil || done.Ticks+done.Skipped != c.ticks || done.Loads == 0 || done.Skipped > c.ticks/4 {
+			t.Errorf("%+v: %+v, %v", c, done, err)
 		}
-		t.Logf("heat %v: %+v, %d entities", c.heat, done, s.Game.Entities())
+		t.Logf("%+v: %+v, %d entities", c, done, s.Game.Entities())
 	}
+}
+
+// From each of many random moments the game goes on twice, with equal hashes.
+func TestSession_MomentsGoOnWithEqualHashes(t *testing.T) {
+	moments, ticks := 2, 30
+	if *whole {
+		moments, ticks = 100, 600
+	}
+	s := synced(t, 5, 90)
+	set, err := s.States()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(7, 8))
+	hashes, slot, ended := make([]uint64, ticks), set.NewSlot(0), 0
+	for m := range moments {
+		for range rng.IntN(60) {
+			if err := s.stepOnce(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		slot = saveInto(t, s, set, slot)
+		for again := range 2 {
+			for i := range hashes {
+				if err := s.stepOnce(); err != nil {
+					t.Fatal(err)
+				}
+				if again == 0 {
+					hashes[i] = s.Game.Hash()
+				} else if s.Game.Hash() != hashes[i] {
+					t.Fatalf("moment %d: after %d ticks the hash is %x, was %x", m, i+1, s.Game.Hash(), hashes[i])
+				}
+			}
+			if again == 1 {
+				break
+			}
+			err := errors.Join(s.Rest(), set.Load(slot))
+			if errors.Is(err, save.ErrLayout) { // the realm has ended
+				ended++
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if t.Logf("%d moments, %d of realms that ended", moments, ended); ended > moments/4 {
+		t.Errorf("%d of %d realms ended", ended, moments)
+	}
+}
+
+// saveInto saves into the slot, or into a longer one.
+func saveInto(t *testing.T, s *Session, set *save.Set, slot *save.Slot) *save.Slot {
+	t.Helper()
+	rest := s.Rest()
+	n, err := set.Size()
+	if slot == nil || n > slot.Cap() {
+		slot = set.NewSlot(n + n/4)
+	}
+	if err = errors.Join(rest, err, set.Save(slot)); err != nil {
+		t.Fatal(err)
+	}
+	return slot
 }
 
 // Slots are saved and loaded in random order. After each load the game goes on with the hashes that it had when it first
@@ -88,14 +181,7 @@ func TestSession_SlotsInRandomOrder(t *testing.T) {
 		m := &moments[rng.IntN(len(moments))]
 		switch {
 		case m.slot == nil || !m.slot.Full() || rng.IntN(4) == 0:
-			rest := s.Rest()
-			n, err := set.Size()
-			if m.slot == nil || n > m.slot.Cap() {
-				m.slot = set.NewSlot(n + n/4)
-			}
-			if err = errors.Join(rest, err, set.Save(m.slot)); err != nil {
-				t.Fatal(err)
-			}
+			m.slot = saveInto(t, s, set, m.slot)
 			m.hashes = append(m.hashes[:0], s.Game.Hash())
 		case !load(m):
 			continue
