@@ -28,12 +28,15 @@
 //	                           the inputs since then
 //	Sin, Cos, Normalize,       anything that the simulation       drawing: package math is as good
 //	MulAdd, Rand, Hasher       stores                             there
+//	Synctest, Fields,          tests of saved states: what is     a game that is played: they save,
+//	Unhashed, Lockstep         forgotten, and what differs        hash and read everything
 //
 // # Cost
 //
 //	operation                                                Go allocations on the game goroutine
 //	-------------------------------------------------------  ------------------------------------
 //	Clock.Advance, Schedule.Run, Rand, Sin, Cos, Hasher      none
+//	Fields                                                   a number for each value
 //	Rewind.Record, Rewind.Keep                               none
 //
 // # Concurrency, determinism and the collector

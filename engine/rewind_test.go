@@ -13,7 +13,7 @@ import (
 // newRewind returns a toy with a Rewind in the given memory, whose input is a number that is added to the score.
 func newRewind(t *testing.T, bytes, ticks int) (*toy, *engine.Rewind[int]) {
 	t.Helper()
-	g, cfg := newToy(t, "")
+	g, cfg := newToy(t)
 	r, err := engine.NewRewind(engine.RewindConfig[int]{Set: cfg.Set, Memory: make([]byte, bytes), Ticks: ticks, States: 200, Step: g.play})
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestRewind_OutOfRangeChangesNothing(t *testing.T) {
 }
 
 func TestRewind_ErrorsAreReturned(t *testing.T) {
-	g, cfg := newToy(t, "")
+	g, cfg := newToy(t)
 	for _, bad := range []engine.RewindConfig[int]{{Step: g.play}, {Set: cfg.Set}, {Set: cfg.Set, Step: g.play, Ticks: -1}, {Set: cfg.Set, Step: g.play, States: -1}} {
 		if _, err := engine.NewRewind(bad); !errors.Is(err, memory.ErrConfig) {
 			t.Errorf("%+v: %v", bad, err)

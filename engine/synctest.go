@@ -25,6 +25,9 @@ type Sync struct {
 	Distance int
 	// Check, if it is not nil, is called after each load.
 	Check func() error
+	// Audit, if it is not nil, is called after each save. After the load the function that it returned compares the state
+	// with that of the save. [Fields] returns such an audit.
+	Audit func() func() (save.Difference, bool)
 }
 
 // Synced is what [Synctest] has done.
@@ -35,24 +38,32 @@ type Synced struct {
 	Bytes   int // of the largest state
 }
 
-// A Desync is the error of [Synctest] for a state that is not the same the second time.
+// A Desync is the error of [Synctest] for a state that is not the same the second time, and of [Lockstep] for two games
+// that differ.
 type Desync struct {
 	Tick       int             // of the test, from 1; 0: already after the load
 	Difference save.Difference // the first difference that the Set has; empty if it has none
-	Differ     bool            // the Set has a difference; otherwise only Hash has
+	Differ     bool            // Difference is set; otherwise only Hash has a difference
+	Audit      bool            // Audit has found the difference
 	Err        error           // of Check
+	lockstep   bool            // two games differ
 }
 
 // Error names the tick and the difference.
 func (d *Desync) Error() string {
-	when := fmt.Sprintf("tick %d", d.Tick)
+	when := fmt.Sprintf("synctest: tick %d", d.Tick)
+	if d.lockstep {
+		when = fmt.Sprintf("lockstep: tick %d", d.Tick)
+	}
 	switch {
 	case d.Err != nil:
-		return fmt.Sprintf("engine: synctest: after the load in %s: %v", when, d.Err)
+		return fmt.Sprintf("engine: %s: after the load: %v", when, d.Err)
+	case d.Audit:
+		return fmt.Sprintf("engine: %s: after the load: %s: the Set lacks it, or does not restore it", when, d.Difference)
 	case d.Differ:
-		return fmt.Sprintf("engine: synctest: %s: %s", when, d.Difference)
+		return fmt.Sprintf("engine: %s: %s", when, d.Difference)
 	}
-	return fmt.Sprintf("engine: synctest: %s: the hash differs, but no part of the Set: it lacks data that the hash covers", when)
+	return fmt.Sprintf("engine: %s: the hash differs, but no part of the Set: it lacks data that the hash covers", when)
 }
 
 // Unwrap returns Err.
@@ -93,6 +104,10 @@ func (s *syncer) window(n int) error {
 		return err
 	}
 	before := s.Hash()
+	var audit func() (save.Difference, bool)
+	if s.Audit != nil {
+		audit = s.Audit()
+	}
 	for i := range n {
 		if err := s.step(); err != nil {
 			return err
@@ -112,13 +127,8 @@ func (s *syncer) window(n int) error {
 		return err
 	}
 	s.done.Loads++
-	if s.Check != nil {
-		if err := s.Check(); err != nil {
-			return &Desync{Tick: s.at(0), Err: err}
-		}
-	}
-	if s.Hash() != before {
-		return &Desync{Tick: s.at(0)}
+	if err := s.loaded(before, audit); err != nil {
+		return err
 	}
 	for i := range n {
 		if err := s.step(); err != nil {
@@ -129,6 +139,24 @@ func (s *syncer) window(n int) error {
 		}
 	}
 	s.done.Ticks += n
+	return nil
+}
+
+// loaded tests the state after a load. before is the hash at the save.
+func (s *syncer) loaded(before uint64, audit func() (save.Difference, bool)) error {
+	if s.Check != nil {
+		if err := s.Check(); err != nil {
+			return &Desync{Tick: s.at(0), Err: err}
+		}
+	}
+	if audit != nil {
+		if d, differs := audit(); differs {
+			return &Desync{Tick: s.at(0), Difference: d, Differ: true, Audit: true}
+		}
+	}
+	if s.Hash() != before {
+		return &Desync{Tick: s.at(0)}
+	}
 	return nil
 }
 

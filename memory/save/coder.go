@@ -308,6 +308,9 @@ func List[T any](c *Coder, s *[]T) {
 	c.Rows("", reflect.TypeFor[T](), unsafe.Pointer(unsafe.SliceData(*s)), unsafe.Sizeof(*new(T)), n)
 }
 
+// contents is the name of a piece in Set.Scan.
+const contents = "contents"
+
 // BeginContent begins the contents of blocks: bytes whose places follow from metadata that was visited before. It returns
 // false if they are to be skipped, because the metadata was not loaded yet, or because another State saves them. Otherwise the
 // State visits them by Raw and calls [Coder.EndContent].
@@ -330,7 +333,7 @@ func (c *Coder) BeginContent() bool {
 	b := c.at
 	c.at += int(n)
 	if c.pass == scanning && n > 0 {
-		c.piece("contents", nil, b, int(n), 1)
+		c.piece(contents, nil, b, int(n), 1)
 	}
 	return false
 }

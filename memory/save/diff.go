@@ -76,12 +76,24 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s, and %s", s, d.A, d.B)
 }
 
-// Diff returns the first difference of two states, in the order of the parts. Use slots of [Set.NewCanonical]: others
+// Diff returns the first difference of two states, in the order of the parts. A difference in contents of blocks, whose types
+// are unknown, counts only if no value of a known type differs behind it. Use slots of [Set.NewCanonical]: others
 // may differ in what was left in free blocks. Diff allocates.
 func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
+	if err := errors.Join(s.owns(a), s.owns(b)); err != nil {
+		return d, false, err
+	}
+	return Diff(a, b)
+}
+
+// Diff is [Set.Diff] for slots of two Sets with the same parts, such as those of two games.
+func Diff(a, b *Slot) (d Difference, differ bool, err error) {
+	if a == nil || b == nil {
+		return d, false, ErrForeign
+	}
 	var ps, qs []Piece
-	if err = s.Scan(a, func(p Piece) bool { ps = append(ps, p); return true }); err == nil {
-		err = s.Scan(b, func(p Piece) bool { qs = append(qs, p); return true })
+	if err = a.set.Scan(a, func(p Piece) bool { ps = append(ps, p); return true }); err == nil {
+		err = b.set.Scan(b, func(p Piece) bool { qs = append(qs, p); return true })
 	}
 	if err != nil {
 		return d, false, err
@@ -89,6 +101,9 @@ func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
 	var names Piece
 	for i, p := range ps {
 		if i >= len(qs) || qs[i].Path != p.Path || qs[i].Size != p.Size {
+			if differ {
+				break
+			}
 			q := Piece{Path: "nothing"}
 			if i < len(qs) {
 				q = qs[i]
@@ -99,14 +114,18 @@ func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
 			names = p
 		}
 		x, y := a.buf[p.Off:p.Off+p.Size], b.buf[qs[i].Off:qs[i].Off+p.Size]
-		if !bytes.Equal(x, y) {
-			return differenceOf(p, x, y, names, a.buf), true, nil
+		if bytes.Equal(x, y) || differ && p.Type == nil {
+			continue
+		}
+		d, differ = differenceOf(p, x, y, names, a.buf), true
+		if !strings.HasSuffix(p.Path, contents) { // otherwise a later piece may name the field
+			return d, true, nil
 		}
 	}
-	if len(qs) > len(ps) {
+	if len(qs) > len(ps) && !differ {
 		return Difference{Path: qs[len(ps)].Path, A: "nothing", B: fmt.Sprintf("%d values", qs[len(ps)].Rows)}, true, nil
 	}
-	return d, false, nil
+	return d, differ, nil
 }
 
 // differenceOf describes the first byte at which x and y, which are p, differ.
@@ -133,13 +152,17 @@ func differenceOf(p Piece, x, y []byte, names Piece, state []byte) Difference {
 	}
 	t, off := p.Type, uintptr(0)
 	d.Field, t, off = fieldAt(t, uintptr(at-first))
+	if t == nil {
+		d.A, d.B = fmt.Sprintf("%#02x", x[at]), fmt.Sprintf("%#02x", y[at])
+		return d
+	}
 	d.A, d.B = text(t, x[first+int(off):]), text(t, y[first+int(off):])
 	return d
 }
 
 func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
-// fieldAt returns the path of the field of t at byte off, its type and its offset.
+// fieldAt returns the path of the field of t at byte off, its type and its offset. The type of padding is nil.
 func fieldAt(t reflect.Type, off uintptr) (path string, of reflect.Type, at uintptr) {
 	for {
 		switch t.Kind() {
@@ -149,7 +172,7 @@ func fieldAt(t reflect.Type, off uintptr) (path string, of reflect.Type, at uint
 				i--
 			}
 			if i < 0 || t.Field(i).Offset+t.Field(i).Type.Size() <= off {
-				return path + " (padding)", t, at
+				return strings.TrimSpace(path + " (padding)"), nil, at
 			}
 			f := t.Field(i)
 			path += "." + f.Name

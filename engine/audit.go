@@ -1,0 +1,351 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/save"
+)
+
+// Fields returns an audit for [Sync.Audit]. It finds data that a Set forgets, also if no hash covers it and no rule has read
+// it yet. After a load every field must have the value that it had at the save.
+//
+// The roots are pointers to all that the game consists of. Fields reads every field that can be reached from them, also
+// unexported ones, through pointers, slices, maps and interfaces. It compares which references are to one variable, or to
+// an element of a slice. So it finds a pointer into an array that was replaced. It does not read the variables of
+// closures, the contents of channels, unsafe.Pointers, and elements behind the length of a slice.
+//
+// A value with the method SaveState is read by that method. This finds a State that is missing in the Set, but not a field
+// that the method forgets: pass a State that you wrote as a root. Roots are read field by field.
+//
+// Some fields are no state, such as scratch memory and times. Ignore lists them as "package.Type.field". A type without
+// a field, "package.Type", stands for all its fields.
+//
+// Fields is for tests. It allocates for each reference, and keeps a number for each value.
+func Fields(ignore []string, roots ...any) func() func() (save.Difference, bool) {
+	a := &audit{ignore: ignore, plans: map[reflect.Type][]int{}}
+	for _, r := range roots {
+		v := reflect.ValueOf(r)
+		if v.Kind() != reflect.Pointer || v.IsNil() {
+			panic(fmt.Sprintf("engine: Fields: a root is a %T, want a pointer", r))
+		}
+		a.roots = append(a.roots, v)
+	}
+	return func() func() (save.Difference, bool) {
+		first := a.walk(nil)
+		return func() (save.Difference, bool) {
+			second := a.walk(first)
+			return second.found, second.differs
+		}
+	}
+}
+
+// An audit has the roots of Fields, and the fields of each type.
+type audit struct {
+	roots  []reflect.Value
+	ignore []string
+	plans  map[reflect.Type][]int // the fields of a struct that are read
+}
+
+// A walker reads values in a fixed order. It records each as a number, or compares it with the number of an earlier walk.
+type walker struct {
+	*audit
+	values  []uint64
+	against []uint64 // nil in the first walk
+	path    []step
+	seen    map[reference]int // the number of the value at which a variable was reached
+	arrays  []array
+	refs    []array // pointers and slices, which may refer to elements of arrays
+	roots   map[reference]bool
+	differs bool
+	found   save.Difference
+}
+
+// A step is a field, an element or a key.
+type step struct {
+	name string
+	i    int // of an element, if name is empty
+}
+
+// A reference is a variable with its type: a struct and its first field have one address.
+type reference struct {
+	p unsafe.Pointer
+	t reflect.Type
+}
+
+// An array is what a slice refers to, or the address of a pointer.
+type array struct {
+	from, to uintptr
+	most     uintptr // the largest to of the arrays that begin no later
+	value    int     // the number of the value of its slice or pointer
+	path     string  // of a reference in the second walk
+}
+
+// walk reads all roots, and compares them with an earlier walk.
+func (a *audit) walk(first *walker) *walker {
+	w := &walker{audit: a, seen: map[reference]int{}, roots: map[reference]bool{}}
+	if first != nil {
+		w.against = first.values
+	}
+	for _, r := range a.roots {
+		w.roots[reference{r.UnsafePointer(), r.Type()}] = true
+	}
+	for _, r := range a.roots {
+		w.path = append(w.path[:0], step{name: r.Type().Elem().String()})
+		w.pointer(r)
+	}
+	w.shared()
+	return w
+}
+
+// shared reads which pointers and slices refer to elements of the array of another slice.
+func (w *walker) shared() {
+	slices.SortFunc(w.arrays, func(a, b array) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.value, b.value)) })
+	for i, most := 0, uintptr(0); i < len(w.arrays); i++ {
+		most = max(most, w.arrays[i].to)
+		w.arrays[i].most = most
+	}
+	for _, r := range w.refs {
+		at, _ := slices.BinarySearchFunc(w.arrays, r.from+1, func(a array, p uintptr) int { return cmp.Compare(a.from, p) })
+		n := uint64(0)
+		for at--; at >= 0 && n == 0 && r.from < w.arrays[at].most; at-- {
+			if a := w.arrays[at]; a.value != r.value && r.from < a.to {
+				n = uint64(a.value)<<32 | uint64(r.from-a.from) + 1
+			}
+		}
+		w.path = append(w.path[:0], step{name: r.path})
+		if !w.add(n, "an element of a slice, 0 for none:") {
+			return
+		}
+	}
+}
+
+// refer notes a pointer or a slice, for shared. size is 0 for a pointer.
+func (w *walker) refer(p unsafe.Pointer, size uintptr) {
+	a := array{from: uintptr(p), to: uintptr(p) + size, value: len(w.values)}
+	if size > 0 {
+		w.arrays = append(w.arrays, a)
+	}
+	if w.against != nil {
+		a.path = w.where()
+	}
+	w.refs = append(w.refs, a)
+}
+
+// add records a value, whose text is that of the present variable. It returns false once a difference was found.
+func (w *walker) add(n uint64, what string) bool {
+	i := len(w.values)
+	w.values = append(w.values, n)
+	if w.against != nil && !w.differs && (i >= len(w.against) || w.against[i] != n) {
+		w.differs = true
+		w.found = save.Difference{Path: w.where(), A: "nothing", B: describe(what, n)}
+		if i < len(w.against) {
+			w.found.A = describe(what, w.against[i])
+		}
+	}
+	return !w.differs
+}
+
+// describe formats a value of a kind: "float", "int", or a name for all others.
+func describe(what string, n uint64) string {
+	switch what {
+	case "int":
+		return fmt.Sprint(int64(n))
+	case "float":
+		return fmt.Sprint(math.Float64frombits(n))
+	}
+	return fmt.Sprintf("%s %d", what, n)
+}
+
+// where returns the path of the present variable.
+func (w *walker) where() string {
+	var s strings.Builder
+	for k, p := range w.path {
+		switch {
+		case p.name == "":
+			fmt.Fprintf(&s, "[%d]", p.i)
+		case k == 0 || p.name[0] == '[':
+			s.WriteString(p.name)
+		default:
+			s.WriteString("." + p.name)
+		}
+	}
+	return s.String()
+}
+
+// into reads v as a part of the present variable.
+func (w *walker) into(name string, i int, v reflect.Value) {
+	if w.differs {
+		return
+	}
+	w.path = append(w.path, step{name, i})
+	w.value(v)
+	w.path = w.path[:len(w.path)-1]
+}
+
+func (w *walker) value(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		w.add(uint64(boolInt(v.Bool())), "int")
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		w.add(uint64(v.Int()), "int")
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		w.add(v.Uint(), "int")
+	case reflect.Float32, reflect.Float64:
+		w.add(math.Float64bits(v.Float()), "float")
+	case reflect.Complex64, reflect.Complex128:
+		w.add(math.Float64bits(real(v.Complex())), "float")
+		w.add(math.Float64bits(imag(v.Complex())), "float")
+	case reflect.String:
+		w.add(uint64(v.Len()), "a text of length")
+		w.add(save.Hash([]byte(v.String())), "a text with hash")
+	case reflect.UnsafePointer, reflect.Func:
+		w.add(uint64(boolInt(!v.IsNil())), "an address, 0 for nil:")
+	case reflect.Chan:
+		w.add(uint64(v.Len()), "values in a channel:")
+	case reflect.Interface:
+		if w.add(typeNumber(v), "a value of type") && !v.IsNil() {
+			w.value(v.Elem())
+		}
+	case reflect.Pointer:
+		w.pointer(v)
+	case reflect.Slice:
+		w.slice(v)
+	case reflect.Map:
+		w.mapping(v)
+	case reflect.Array:
+		for i := range v.Len() {
+			w.into("", i, v.Index(i))
+		}
+	case reflect.Struct:
+		w.structure(v)
+	}
+}
+
+func boolInt(v bool) int {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// typeNumber returns the hash of the name of the dynamic type; 0 for nil.
+func typeNumber(v reflect.Value) uint64 {
+	if v.IsNil() {
+		return 0
+	}
+	return save.Hash([]byte(v.Elem().Type().String()))
+}
+
+// reached records that a variable is referred to. It returns whether that is the first time.
+func (w *walker) reached(p unsafe.Pointer, t reflect.Type) bool {
+	r := reference{p, t}
+	at, twice := w.seen[r]
+	if !twice {
+		w.seen[r] = len(w.values)
+	}
+	w.add(uint64(at), "the variable of value")
+	return !twice && !w.differs
+}
+
+func (w *walker) pointer(v reflect.Value) {
+	if !w.add(uint64(boolInt(!v.IsNil())), "a pointer, 0 for nil:") || v.IsNil() {
+		return
+	}
+	w.refer(v.UnsafePointer(), 0)
+	if w.reached(v.UnsafePointer(), v.Type()) {
+		w.value(v.Elem())
+	}
+}
+
+func (w *walker) slice(v reflect.Value) {
+	if !w.add(uint64(v.Len()), "a slice of length") || v.Len() == 0 {
+		return
+	}
+	w.refer(v.UnsafePointer(), uintptr(v.Len())*v.Type().Elem().Size())
+	if !w.reached(v.UnsafePointer(), v.Type()) {
+		return
+	}
+	for i := range v.Len() {
+		w.into("", i, v.Index(i))
+	}
+}
+
+// mapping reads a map in the order of the texts of its keys.
+func (w *walker) mapping(v reflect.Value) {
+	if !w.add(uint64(v.Len()), "a map of length") || v.Len() == 0 || !w.reached(v.UnsafePointer(), v.Type()) {
+		return
+	}
+	type entry struct {
+		key   string
+		value reflect.Value
+	}
+	var all []entry
+	for r := v.MapRange(); r.Next(); {
+		all = append(all, entry{fmt.Sprint(r.Key()), r.Value()})
+	}
+	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	for _, e := range all {
+		w.path = append(w.path, step{name: "[" + e.key + "]"})
+		if w.add(save.Hash([]byte(e.key)), "a key with hash") {
+			w.value(e.value)
+		}
+		w.path = w.path[:len(w.path)-1]
+	}
+}
+
+func (w *walker) structure(v reflect.Value) {
+	t := v.Type()
+	if slices.Contains(w.ignore, t.String()) || t == reflect.TypeFor[save.Set]() || t == reflect.TypeFor[save.Slot]() {
+		return
+	}
+	if p, ok := stateOf(v); ok && !w.roots[reference{v.Addr().UnsafePointer(), reflect.PointerTo(t)}] {
+		w.add(stateNumber(p), "a State with hash")
+		return
+	}
+	for _, i := range w.fieldsOf(t) {
+		w.into(t.Field(i).Name, 0, v.Field(i))
+	}
+}
+
+// fieldsOf returns the fields of a struct that are read.
+func (a *audit) fieldsOf(t reflect.Type) []int {
+	plan, ok := a.plans[t]
+	if !ok {
+		for i := range t.NumField() {
+			if name := t.Field(i).Name; name != "_" && !slices.Contains(a.ignore, t.String()+"."+name) {
+				plan = append(plan, i)
+			}
+		}
+		a.plans[t] = plan
+	}
+	return plan
+}
+
+// stateOf returns v as a State, if its pointer is one.
+func stateOf(v reflect.Value) (save.State, bool) {
+	if !v.CanAddr() || !reflect.PointerTo(v.Type()).Implements(reflect.TypeFor[save.State]()) {
+		return nil, false
+	}
+	s, ok := reflect.NewAt(v.Type(), v.Addr().UnsafePointer()).Interface().(save.State)
+	return s, ok
+}
+
+// stateNumber returns a hash of what a State saves. A State that cannot be saved now has the number 0.
+func stateNumber(s save.State) uint64 {
+	set := new(save.Set)
+	if set.Add("state", s) != nil || set.Seal() != nil {
+		return 0
+	}
+	n, err := set.Size()
+	slot := set.NewSlot(n)
+	if err != nil || set.Save(slot) != nil {
+		return 0
+	}
+	return save.Hash(slot.Bytes())
+}

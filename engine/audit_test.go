@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/engine"
+)
+
+type auditDeep struct {
+	Name  string
+	Link  *auditDeep
+	Any   any
+	Table map[string]complex64
+	List  [][]float32
+	F     func()
+}
+
+type auditRoot struct {
+	deep    auditDeep
+	Scratch int
+	Times   auditTimes
+	text    [2]string
+}
+
+type auditTimes struct{ A, B int64 }
+
+func TestFields_NamesEveryKindOfValue(t *testing.T) {
+	for want, change := range map[string]func(r *auditRoot){
+		"":                      func(*auditRoot) {},
+		".deep.Name: ":          func(r *auditRoot) { r.deep.Name = "xY" },
+		".deep.Link.Link: ":     func(r *auditRoot) { r.deep.Link.Link = nil },
+		".deep.Link.List[1][0]": func(r *auditRoot) { r.deep.Link.List[1][0] = 3 },
+		".deep.Link.List[1]: ":  func(r *auditRoot) { r.deep.Link.List[1] = nil },
+		".deep.Any: a value of": func(r *auditRoot) { r.deep.Any = uint(7) },
+		".deep.Any: 7, and 8":   func(r *auditRoot) { r.deep.Any = 8 },
+		".deep.Table[b]: 2, and 5": func(r *auditRoot) {
+			r.deep.Table["b"] = 5
+		},
+		".deep.Table[c]: a key": func(r *auditRoot) { delete(r.deep.Table, "b"); r.deep.Table["c"] = 2 },
+		".deep.F: an address":   func(r *auditRoot) { r.deep.F = nil },
+		".text[1]: ":            func(r *auditRoot) { r.text[1] = "z" },
+	} {
+		link := &auditDeep{List: [][]float32{{1}, {2}}}
+		link.Link = link
+		r := &auditRoot{deep: auditDeep{Name: "xy", Link: link, Any: 7, Table: map[string]complex64{"a": 1, "b": 2}, F: func() {}}}
+		check := engine.Fields([]string{"engine_test.auditRoot.Scratch", "engine_test.auditTimes"}, r)()
+		r.Scratch, r.Times.B = 1, 1
+		change(r)
+		d, differs := check()
+		if differs != (want != "") || !strings.Contains(d.String(), want) {
+			t.Errorf("%v %s, want %q", differs, d, want)
+		}
+	}
+}
+
+func TestFields_SharedElements(t *testing.T) {
+	type state struct {
+		All, Tail []int
+		First     *int
+	}
+	for want, change := range map[string]func(s *state){
+		"state.Tail: ":  func(s *state) { s.Tail = append([]int(nil), s.Tail...) },
+		"state.First: ": func(s *state) { n := *s.First; s.First = &n },
+	} {
+		all := []int{1, 2, 3, 4}
+		s := &state{all, all[2:], &all[3]}
+		check := engine.Fields(nil, s)()
+		change(s)
+		if d, differs := check(); !differs || !strings.Contains(d.String(), want) {
+			t.Errorf("%v %s, want %q", differs, d, want)
+		}
+	}
+}
+
+func TestFields_RootMustBePointer(t *testing.T) {
+	defer func() {
+		if s, _ := recover().(string); !strings.Contains(s, "a root is a engine_test.auditTimes, want a pointer") {
+			t.Errorf("the panic is %q", s)
+		}
+	}()
+	engine.Fields(nil, auditTimes{})
+}

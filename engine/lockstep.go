@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/strata-go/strata/memory/save"
+)
+
+// Lockstep plays two games side by side and compares their hashes after each of a.Ticks ticks. If they differ, the error is
+// a *[Desync] that names the first difference of the two Sets, which must have the same parts. Lockstep finds what [Synctest]
+// cannot: rules that differ between two processes or two architectures, if b replays what the other one does. Of b
+// it uses Set, Step, Hash and Rest.
+//
+// A pool.Handle contains the number of its pool, which two games do not share. If a hash covers handles, or if a component
+// with handles comes first in the Set, Lockstep names them.
+func Lockstep(a, b Sync) (ticks int, err error) {
+	both := [2]syncer{{Sync: a}, {Sync: b}}
+	for i := range max(a.Ticks, 0) {
+		for k := range both {
+			if err := both[k].step(); err != nil {
+				return i, err
+			}
+		}
+		if a.Hash() != b.Hash() {
+			return i, apart(&both, i+1)
+		}
+	}
+	return a.Ticks, nil
+}
+
+// apart names the difference of two games after a tick.
+func apart(both *[2]syncer, tick int) error {
+	d := &Desync{Tick: tick, lockstep: true}
+	for k := range both {
+		if err := both[k].save(&both[k].second, true); err != nil {
+			return errors.Join(d, err)
+		}
+	}
+	var err error
+	d.Difference, d.Differ, err = save.Diff(both[0].second, both[1].second)
+	if err != nil {
+		return errors.Join(d, err)
+	}
+	return d
+}
+
+// Unhashed returns the fields that the Set of the game saves, and that its hash does not cover. It flips a bit of one field at
+// a time, in a copy of the state that it loads, and compares the hash. In the end it loads the state as it was.
+//
+// It tests the first value of each variable, slice, pool and component; what has no value at present is not tested. Metadata
+// of allocators and entities are not touched. A hash that panics because of the value covers the field.
+func Unhashed(cfg Sync) (fields []string, err error) {
+	s := syncer{Sync: cfg}
+	if err := s.save(&s.start, false); err != nil {
+		return nil, err
+	}
+	before, state := cfg.Hash(), s.start.Bytes()
+	tested := map[string]bool{}
+	var pieces []save.Piece
+	if err := cfg.Set.Scan(s.start, func(p save.Piece) bool {
+		if where := unnumbered(p.Path); p.Rows > 0 && !tested[where] && ofGame(p) {
+			tested[where] = true
+			pieces = append(pieces, p)
+		}
+		return true
+	}); err != nil {
+		return nil, err
+	}
+	for _, p := range pieces {
+		scalars(p.Type, "", p.Off, func(name string, at int) {
+			if err != nil {
+				return
+			}
+			state[at] ^= 1
+			err = cfg.Set.Load(s.start)
+			if err == nil && hashed(cfg.Hash) == before {
+				fields = append(fields, strings.TrimSuffix(unnumbered(p.Path)+" "+name, " "))
+			}
+			state[at] ^= 1
+		})
+	}
+	return fields, errors.Join(err, cfg.Set.Load(s.start))
+}
+
+// hashed returns the hash; 0 if it panics.
+func hashed(hash func() uint64) (h uint64) {
+	defer func() {
+		if recover() != nil {
+			h = 0
+		}
+	}()
+	return hash()
+}
+
+// ofGame reports whether a piece has values of a game. Values of the metadata of an allocator or a world have a type of
+// its package, or a type without a package, such as []uint32. Only variables of a Set may have the latter.
+func ofGame(p save.Piece) bool {
+	if p.Type == nil || p.Type.PkgPath() == "" && p.Type.Kind() != reflect.Struct && strings.Contains(p.Path, "/") {
+		return false
+	}
+	path := p.Type.PkgPath()
+	for _, own := range [...]string{"memory", "ecs", "particles", "engine"} {
+		own = "github.com/strata-go/strata/" + own
+		if path == own || strings.HasPrefix(path, own+"/") {
+			return false
+		}
+	}
+	return true
+}
+
+// unnumbered returns a path without the numbers of slots and tables.
+func unnumbered(path string) string {
+	parts := strings.Split(path, "/")
+	for i, p := range parts {
+		parts[i], _, _ = strings.Cut(p, "[")
+	}
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), "/")
+}
+
+// scalars calls f for each field of t that is no struct or array itself, with its path and place. Of an array it takes the
+// first element.
+func scalars(t reflect.Type, name string, at int, f func(name string, at int)) {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if field := t.Field(i); field.Name != "_" {
+				scalars(field.Type, name+"."+field.Name, at+int(field.Offset), f)
+			}
+		}
+	case reflect.Array:
+		if t.Len() > 0 {
+			scalars(t.Elem(), name+"[0]", at, f)
+		}
+	default:
+		f(name, at)
+	}
+}
