@@ -45,9 +45,8 @@ func readDevices(o *Overlay, in *input) {
 		in.x, in.y = float32(x), float32(y)
 		return
 	}
-	var room [8]ebiten.TouchID
-	if fingers := ebiten.AppendTouchIDs(room[:0]); len(fingers) > 0 {
-		x, y := ebiten.TouchPosition(fingers[0])
+	if o.fingers = ebiten.AppendTouchIDs(o.fingers[:0]); len(o.fingers) > 0 {
+		x, y := ebiten.TouchPosition(o.fingers[0])
 		in.down, in.x, in.y = true, float32(x), float32(y)
 	}
 }

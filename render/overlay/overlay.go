@@ -53,8 +53,9 @@ type Overlay struct {
 
 	read    func(*input)
 	in, was input
-	tick    int64 // Ebitengine's, whose presses were read
-	blind   bool  // frames have passed that the meter did not see
+	fingers []ebiten.TouchID // reused
+	tick    int64            // Ebitengine's, whose presses were read
+	blind   bool             // frames have passed that the meter did not see
 	frozen  bool
 	step    bool // one tick is let through
 	halted  bool // this tick is not

@@ -210,6 +210,13 @@ func TestPanels_WordsDoNotRunIntoFigures(t *testing.T) {
 	}
 }
 
+func TestReadDevices_AllocatesNothing(t *testing.T) {
+	g, in := newGame(t, 60, tiers.Config{}, Config{}), input{}
+	if n := testing.AllocsPerRun(200, func() { readDevices(g.o, &in) }); n != 0 {
+		t.Errorf("keys, mouse and touches cost %v Go allocations a tick", n)
+	}
+}
+
 func TestDraw_AllocatesNothing(t *testing.T) {
 	for _, size := range screens[:2] {
 		g := busy(t, Config{})
