@@ -7,6 +7,9 @@
 // lifetimes has an allocator that is faster and more predictable than a general heap. All these allocators implement
 // one interface, take their memory off the Go heap, and account for every byte.
 //
+// A program that begins with Strata uses package tiers, a manager that contains most of these allocators. Package save
+// copies all of it into a slot and back. Package meter and render/overlay show it.
+//
 // # Choosing
 //
 //	lifetime                                    sizes                                goroutines      use
@@ -57,6 +60,13 @@
 // Memory off the heap is not faster to use: the collector does not scan Go slices without pointers
 // either. The gains are stable addresses, growth without copies, release at a chosen moment, bounded
 // budgets, cheap creation of objects, and fewer pointers for the collector to follow.
+//
+// # Builds
+//
+//	go build                  misuse is detected as far as the metadata shows it
+//	-tags memdebug, or -race  a debug build: freed memory is filled, sizes are compared to the byte, and metadata is
+//	                          verified; several times slower
+//	-tags memfast             pool and slab have no live bit: they are faster, and miss some double frees
 //
 // # Concurrency and the collector
 //

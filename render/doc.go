@@ -2,7 +2,7 @@
 // Package render/overlay draws its panels, the memory instrument, with this package. Of Strata's packages only these
 // two, and programs, import Ebitengine.
 //
-// # Idea
+// # The idea
 //
 // A frame is a list of vertices in memory that the caller owns, normally the frame arena. Every picture lies on
 // one atlas page, and additive light is premultiplied colour with alpha 0. So the whole world is one draw call,
@@ -30,7 +30,7 @@
 // In a window of another shape the area around the logical screen is black. With [Options.Bleed] the picture
 // continues in this area. Without a GPU pixels are expensive, so the scene has logical resolution, see [Resolution].
 //
-// # Use it when
+// # Use it when, and when not
 //
 // Use package render if a scene is thousands of small pictures that change every frame. Do not use it for a few large
 // pictures with their own shaders. Use [Tiles] for a streamed ground with more pixels than one page.

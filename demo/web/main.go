@@ -1,4 +1,4 @@
-// Command web builds the demo for the browser and serves it on this machine:
+// Command web builds the demo for the browser and serves it on this machine.
 //
 //	go run ./demo/web                 serve on 127.0.0.1:8080
 //	go run ./demo/web -out site       write the files that any web server can serve

@@ -90,7 +90,8 @@
 //
 // # Misuse
 //
-// The following misuse panics with a *memory.Misuse before anything has changed:
+// The following misuse panics with a *memory.Misuse before anything has changed. Package memory says what debug builds
+// and memfast are:
 //
 //	                           Linear, Growing, Frames      StepBack     Region
 //	-------------------------  ---------------------------  -----------  -----------------------------

@@ -1,4 +1,5 @@
-// Command sprites keeps moving sprites, some of which end in each tick, in four ways, and makes the list to draw:
+// Command sprites compares slices, pointers and a pool for moving sprites, some of which end in each tick. It also makes
+// the list to draw:
 //
 //	slice     values in a slice; the last one takes the place of one that ends
 //	pointers  a Go object for each, in a slice of pointers

@@ -1,4 +1,4 @@
-// Package wav writes sound as a RIFF file, for players that know nothing else.
+// Package wav writes sound as a RIFF file with samples that are not compressed, which every player reads.
 package wav
 
 import (
