@@ -91,7 +91,7 @@ var swell = []particles.Key{{At: 0, Value: 0.15}, {At: 0.3, Value: 0.7}, {At: 1,
 // hot, core.
 func (f *fx) palette(m *manifest.File) {
 	deep, main, hot, core := m.Palette[1], m.Palette[2], m.Palette[3], m.Palette[4]
-	full := particles.Range{Min: 0, Max: 6.2831855}
+	ours, full := OursIn(m.Name), particles.Range{Min: 0, Max: 6.2831855}
 	for i, k := range [lookCount]particles.Kind{
 		lookSpark: {Name: "spark", Region: RegionSpark, Additive: true, Stretch: 0.03, Drag: 3.2, Size: fade, Vary: 0.3,
 			Ramp: ramp(particles.Stop{At: 0, Color: tone(core, 1)}, particles.Stop{At: 0.25, Color: tone(hot, 1)}, particles.Stop{At: 0.7, Color: tone(main, 0.8)}, particles.Stop{At: 1, Color: tone(deep, 0)})},
@@ -108,7 +108,7 @@ func (f *fx) palette(m *manifest.File) {
 		lookDebris: {Name: "debris", Region: RegionDebris, Drag: 1.6, Bounce: 0.6, Angle: full, Spin: particles.Range{Min: -9, Max: 9}, Vary: 0.4,
 			Ramp: ramp(particles.Stop{At: 0, Color: cover(hot, 1)}, particles.Stop{At: 0.3, Color: cover(main, 1)}, particles.Stop{At: 0.8, Color: cover(deep, 0.9)}, particles.Stop{At: 1, Color: cover(deep, 0)})},
 		lookExhaust: {Name: "exhaust", Region: RegionSoft, Additive: true, Drag: 4, Size: fade,
-			Ramp: ramp(particles.Stop{At: 0, Color: tone(Ours, 1)}, particles.Stop{At: 0.3, Color: tone(Ours, 0.6)}, particles.Stop{At: 1, Color: tone(Ours, 0)})},
+			Ramp: ramp(particles.Stop{At: 0, Color: tone(ours, 1)}, particles.Stop{At: 0.3, Color: tone(ours, 0.6)}, particles.Stop{At: 1, Color: tone(ours, 0)})},
 		lookOmen: {Name: "omen", Region: RegionSpark, Additive: true, Stretch: 0.05, Size: fade,
 			Ramp: ramp(particles.Stop{At: 0, Color: tone(main, 0)}, particles.Stop{At: 0.5, Color: tone(main, 0.8)}, particles.Stop{At: 1, Color: tone(core, 0.9)})},
 		lookCool: {Name: "cool", Region: RegionSoft, Additive: true, Drag: 1.5, Size: fade, Vary: 0.3,
@@ -124,8 +124,17 @@ func (f *fx) palette(m *manifest.File) {
 		Life: particles.Range{Min: 3, Max: 7}, Size: particles.Range{Min: 1.5, Max: 4}}
 }
 
-// Ours is the colour of the ship and of all that belongs to the player. No horde and no ground of a realm has its hue.
-var Ours = realm.Color{R: 0x8a, G: 0x9f, B: 0xff}
+// OursIn returns the colour of the ship and of all that belongs to the player in a realm. No horde and no ground of the
+// realm has its hue.
+func OursIn(name string) realm.Color {
+	switch name {
+	case "tide": // the ground is of a greener blue
+		return realm.Color{R: 0xb0, G: 0x8c, B: 0xff}
+	case "spore": // the ground is violet
+		return realm.Color{R: 0x5c, G: 0xc0, B: 0xff}
+	}
+	return realm.Color{R: 0x8a, G: 0x9f, B: 0xff}
+}
 
 const turn = 6.2831855
 

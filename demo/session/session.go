@@ -80,6 +80,7 @@ type Session struct {
 	loading  loading
 	input    engine.Input // of this frame; a variable of Frame would be an object for Config.Steer
 	tags     tags
+	steered  engine.Input // that Config.Steer sees
 	peak     struct {
 		entities int
 		frame    uint64 // bytes of one frame

@@ -36,9 +36,11 @@ func (s *Session) tick(in *engine.Input) error {
 		before = s.cfg.CPU()
 	}
 	if s.cfg.Steer != nil {
-		if err := s.cfg.Steer(in); err != nil {
+		s.steered = *in // an input whose address the function gets would be an object of the Go heap in each frame
+		if err := s.cfg.Steer(&s.steered); err != nil {
 			return err
 		}
+		*in = s.steered
 	}
 	began := time.Now()
 	if err := s.Game.Tick(in); err != nil {

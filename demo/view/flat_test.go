@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
@@ -146,7 +145,7 @@ func (f *flat) bodies(v *View) {
 			c = c.Mix(frost, 0.6)
 		}
 		if e.Shielded {
-			q.Ring(p[0], p[1], size*0.62, 1.5, v.time*2, 8, v.pal[4].Light(0.8))
+			q.Ring(p[0], p[1], size*0.62, 1.5, v.time*2, 8, v.pal[3].Light(0.65)) // ember, where pal[4] is nearly white
 		}
 		if e.Burning {
 			q.Sprite(soft, p[0], p[1], size*2, size*2, 0, v.pal[3].Light(0.6))
@@ -154,7 +153,7 @@ func (f *flat) bodies(v *View) {
 		q.Sprite(soft, p[0], p[1], size*w.Wide, size*w.Wide, 0, halo[e.Kind])
 		if e.Elite {
 			q.Ring(p[0], p[1], size*0.74, 4.5, -v.time*1.7, 3, night.Fade(0.8))
-			q.Ring(p[0], p[1], size*0.74, 2.2, -v.time*1.7, 3, v.pal[4])
+			q.Ring(p[0], p[1], size*0.74, 2, -v.time*1.7, 3, v.pal[3].Fade(0.85))
 		}
 		high := size
 		if w.Swell > 0 {
@@ -185,29 +184,10 @@ const crowdQuads = 400_000
 // newCrowd is a view of the horde at full heat with so many shots, of which a fifth are the player's.
 func newCrowd(t testing.TB, ticks uint64, shots int) *View {
 	t.Helper()
-	v, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
 	mem := tiers.Config{Reserve: [tiers.Count]uintptr{tiers.Static: 192 << 20, tiers.Frame: 8 << 20, tiers.Level: 16 << 20, tiers.Pools: 96 << 20, tiers.Slab: 16 << 20, tiers.Large: 64 << 20, tiers.Inbox: 8 << 20}}
-	s, err := session.New(session.Config{FS: assets.FS(), Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: crowdQuads}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := v.Show(s, 0); err != nil {
-		t.Fatal(err)
-	}
-	for s.Game.Ticks < ticks {
-		v.frame(t)
-		if !s.Playing() {
-			runtime.Gosched()
-		}
-	}
+	v := newShown(t, session.Config{Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: crowdQuads}})
+	v.playTo(t, ticks)
+	s := v.s
 	r := engine.NewRand(9, 3)
 	m := ecs.NewMap3[game.Position, game.Velocity, game.Shot](s.Game.World())
 	for i := range shots {

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/newcomer"
 	"github.com/strata-go/strata/demo/session"
@@ -38,22 +37,7 @@ type sitting struct {
 func sit(t testing.TB, seed uint64, realm string) *sitting {
 	t.Helper()
 	b := &sitting{t: t, keys: render.DefaultBindings(), size: image.Pt(1280, 720)}
-	var err error
-	if b.v, err = New(); err != nil {
-		t.Fatal(err)
-	}
-	s, err := session.New(session.Config{FS: assets.FS(), Realm: realm, Sink: b.sink, Game: game.Config{Seed: seed, Quads: 40_000}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := b.v.Show(s, 0); err != nil {
-		t.Fatal(err)
-	}
+	b.v = newShown(t, session.Config{Realm: realm, Sink: b.sink, Game: game.Config{Seed: seed, Quads: 40_000}})
 	b.sh = shell.New(shell.Config{Bindings: &b.keys})
 	b.v.Attach(b.sh, &b.keys)
 	b.v.Teach(true)

@@ -109,6 +109,7 @@ const (
 func TestOutlines_DifferInShapeLightAndMotion(t *testing.T) {
 	s := newScenery(t, realm.Names[0], 30, false)
 	s.hurt(false)
+	s.time = 0
 	s.shapes(t)
 	s.motion(t)
 }

@@ -2,20 +2,35 @@ package view
 
 import (
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
 )
 
-// oursClear stands for game.Ours in the palette for colour-blind players, which has a blue horde.
-var oursClear = render.RGB(0xff86cc)
+// oursClear stands for game.OursIn in the palette for colour-blind players, which has a blue horde.
+var oursClear = render.RGB(0xff86c4)
 
 // ours returns the colour of the player's side.
 func (v *View) ours() render.Color {
-	if v.comfort.clear {
+	switch m := v.s.Game.Manifest; {
+	case v.comfort.clear:
 		return oursClear
+	case m != nil:
+		return colorOf(game.OursIn(m.Name))
 	}
-	c := game.Ours.Vec4()
-	return render.Color{R: c[0], G: c[1], B: c[2], A: 1}
+	return colorOf(game.OursIn("")) // before the first realm
+}
+
+func colorOf(c realm.Color) render.Color {
+	rgba := c.Vec4()
+	return render.Color{R: rgba[0], G: rgba[1], B: rgba[2], A: 1}
+}
+
+// shade darkens the ground around the ship, below all that is on it.
+func (v *View) shade() {
+	if p := &v.s.Game.Player; p.Alive && !v.titled() {
+		v.quads.Sprite(v.atlas.Soft(), p.P[0], p.P[1], shadeSize, shadeSize, 0, night.Fade(0.5))
+	}
 }
 
 const (
@@ -27,6 +42,8 @@ const (
 	crowdFull   = 24 // enemies near the ship that are the densest crowd
 	hullTime    = 150
 	hullLow     = 2
+	shadeSize   = 420
+	beatRate    = 14 // of a hurt ship's rim, in radians a second
 )
 
 // A beacon marks the ship: a disc that darkens what lies below, and a bright rim. Both grow with the crowd around the
@@ -73,9 +90,9 @@ func (v *View) ship(to render.Viewport) {
 	at, c, r := p.P.Sub(p.Aim.Mul(p.Recoil*2)), v.ours(), b.radius()
 	beat := float32(1)
 	if !v.comfort.calm {
-		beat = 0.5 + 0.5*engine.Sin(v.time*14)
+		beat = 0.5 + 0.5*engine.Sin(v.time*beatRate)
 	}
-	rim := c.Mix(white, 0.25+0.3*b.alarm*beat)
+	rim := c.Mix(white, 0.25+b.alarm*(0.15+0.15*beat))
 	v.craft(at, p.Aim, r, max(b.crowd, b.alarm), 2.2+1.2*b.alarm, rim)
 	if p.Safe > 0 && p.Dash <= 0 { // nothing can hurt it
 		q.Ring(at[0], at[1], r+4+3*beat, 1.4, 0, 0, rim.Fade(0.75))

@@ -215,8 +215,7 @@ func (v *View) Update() {
 		v.cam.Shake = v.cam.Shake.Mul(v.comfort.shake)
 	}
 	for i, c := range g.Manifest.Palette {
-		rgba := c.Vec4()
-		v.pal[i] = render.Color{R: rgba[0], G: rgba[1], B: rgba[2], A: 1}
+		v.pal[i] = colorOf(c)
 	}
 	if v.comfort.clear {
 		v.pal = clearPalette

@@ -25,11 +25,27 @@ import (
 // needs a window: everything shows as its stand-in.
 func newView(t testing.TB, n uint64, mem tiers.Config) *View {
 	t.Helper()
+	v := newShown(t, session.Config{Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Quads: 20_000}})
+	v.playTo(t, n)
+	return v
+}
+
+// newShown makes a view that shows a session.
+func newShown(t testing.TB, cfg session.Config) *View {
+	t.Helper()
 	v, err := New()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := session.New(session.Config{FS: assets.FS(), Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Quads: 20_000}})
+	v.opens(t, cfg)
+	return v
+}
+
+// opens starts a session with the program's files, and shows it until the test ends.
+func (v *View) opens(t testing.TB, cfg session.Config) {
+	t.Helper()
+	cfg.FS = assets.FS()
+	s, err := session.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +57,17 @@ func newView(t testing.TB, n uint64, mem tiers.Config) *View {
 	if err := v.Show(s, 0); err != nil {
 		t.Fatal(err)
 	}
-	for s.Game.Ticks < n {
+}
+
+// playTo plays the game to tick n.
+func (v *View) playTo(t testing.TB, n uint64) {
+	t.Helper()
+	for v.s.Game.Ticks < n {
 		v.frame(t)
-		if !s.Playing() {
+		if !v.s.Playing() {
 			time.Sleep(50 * time.Microsecond)
 		}
 	}
-	return v
 }
 
 // brief is so many ticks, and half of them in a short run.
@@ -333,22 +353,8 @@ func TestView_EveryOrderInWhichPicturesComeHasRoomForAll(t *testing.T) {
 
 // A pause may begin before the first tick of a realm.
 func TestView_DrawsAPauseBeforeTheFirstTick(t *testing.T) {
-	v, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := session.New(session.Config{FS: assets.FS(), Autopilot: true, Game: game.Config{Seed: 7, Quads: 20_000}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := v.Show(s, 0); err != nil {
-		t.Fatal(err)
-	}
+	v := newShown(t, session.Config{Autopilot: true, Game: game.Config{Seed: 7, Quads: 20_000}})
+	s := v.s
 	s.Paused = true
 	for !s.Playing() {
 		v.frame(t)

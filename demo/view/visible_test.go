@@ -19,6 +19,7 @@ import (
 	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -52,7 +53,8 @@ func (s *scenery) Hide(at ground.Sector) {
 	s.ground.whole[at.Index()] = false
 }
 
-// newScenery plays a realm at full heat, with or without its ground.
+// newScenery plays a realm at full heat, with or without its ground. The ship stays where the realm begins, turns and
+// fires, and nothing hurts it: the scene does not depend on the autopilot.
 func newScenery(t testing.TB, name string, ticks uint64, floor bool) *scenery {
 	t.Helper()
 	const most = 30_000 // quads
@@ -65,26 +67,18 @@ func newScenery(t testing.TB, name string, ticks uint64, floor bool) *scenery {
 		t.Fatal(err)
 	}
 	mem := tiers.Config{Reserve: [tiers.Count]uintptr{tiers.Static: 64 << 20, tiers.Frame: 8 << 20, tiers.Level: 16 << 20, tiers.Pools: 96 << 20, tiers.Slab: 16 << 20, tiers.Large: 64 << 20, tiers.Inbox: 8 << 20}}
-	cfg := session.Config{FS: assets.FS(), Realm: name, Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: 100_000}}
+	cfg := session.Config{Realm: name, Memory: mem, Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: 100_000}}
 	if floor {
 		cfg.View, cfg.GroundBytes = s, 24<<20
 	}
-	play, err := session.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := play.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := s.Show(play, 0); err != nil {
-		t.Fatal(err)
-	}
+	s.opens(t, cfg)
 	s.pictures(t)
-	for play.Game.Ticks < ticks {
-		s.frame(t)
-		if !play.Playing() {
+	for g := s.s.Game; g.Ticks < ticks; s.Update() {
+		g.Player.Safe = 1
+		if err := s.s.Frame(engine.Input{Aim: engine.Heading(float32(g.Ticks&1023) / 8), Down: game.Fire}); err != nil {
+			t.Fatal(err)
+		}
+		if !s.s.Playing() {
 			runtime.Gosched()
 		}
 	}
@@ -151,10 +145,11 @@ func (s *scenery) settle(t testing.TB) {
 	}
 }
 
-// hurt makes the ship one that was just hit, or one that was not hit for long.
+// hurt makes the ship one that was just hit, or one that was not hit for long, at the moment at which its rim is darkest.
 func (s *scenery) hurt(on bool) {
 	p := &s.s.Game.Player
 	p.Hull, p.Safe, p.Dash, p.Alive = p.Most, 0, 0, true
+	s.time = 1.5 * math.Pi / beatRate
 	s.beacon = beacon{near: s.beacon.near}
 	s.beacon.note(p)
 	if on {
@@ -192,7 +187,7 @@ func (s *scenery) takes() takes {
 			r.floor(at, rows, s.cam.View(s.port))
 		}
 	}
-	t.ground.draw(s.batch(s.props))
+	t.ground.draw(s.batch(func() { s.props(); s.shade() }))
 	s.open()
 	s.begin(game.Sprites, s.port.View())
 	s.world(s.port)
@@ -250,10 +245,10 @@ func (a light) apart(b light) float64 {
 // What a ship must have to be found at a glance. Before the ship had a beacon its hue was 0° to 14° from the horde's
 // in each realm, and a hurt ship covered as much as another.
 const (
-	leastHue    = 45   // degrees between its hue and that of the horde
+	leastHue    = 45   // degrees between its hue and those of the horde and the ground
 	leastColour = 0.05 // without which a hue is not visible
 	leastHorde  = 0.05 // how much lighter than the horde it is
-	leastGround = 0.5  // and than the ground, whose hue may be near: spore's is 25° away
+	leastGround = 0.45 // and than the ground
 	leastHurt   = 1.5  // how many times as many pixels shine if it was hurt
 )
 
@@ -288,8 +283,8 @@ func (s *scenery) find(t *testing.T, name string, clear, hurt bool) light {
 	if horde.pixels < 4000 {
 		t.Errorf("%s: the horde is %d pixels", what, horde.pixels)
 	}
-	if d := ship.apart(horde); d < leastHue || ship.colourful < leastColour {
-		t.Errorf("%s: the ship's hue is %.0f° from the horde's; least %d°", what, d, leastHue)
+	if a, b := ship.apart(horde), ship.apart(floor); min(a, b) < leastHue || ship.colourful < leastColour {
+		t.Errorf("%s: the ship's hue is %.0f° from the horde's and %.0f° from the ground's; least %d°", what, a, b, leastHue)
 	}
 	if ship.l < horde.l+leastHorde || ship.l < floor.l+leastGround {
 		t.Errorf("%s: the ship's lightness is %.2f, the horde's %.2f and the ground's %.2f", what, ship.l, horde.l, floor.l)

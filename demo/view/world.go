@@ -18,6 +18,7 @@ func (v *View) world(scene render.Viewport) {
 	v.scorch()
 	v.walls()
 	v.props()
+	v.shade()
 	v.seals()
 	v.embers()
 	v.pickups()
@@ -121,7 +122,8 @@ const trailQuads = 12_000
 // A dress is what enemies of a kind have in common: it is looked up once a frame, not once for each of
 // thousands.
 type dress struct {
-	thrifty bool // without halos
+	thrifty bool         // without halos
+	badge   render.Color // of elites and shields
 	soft    render.Region
 	halo    [realm.EnemyKinds]render.Color
 	wide    [realm.EnemyKinds]float32 // the halo, in sizes of the picture
@@ -136,7 +138,10 @@ type dress struct {
 }
 
 func (v *View) dress() dress {
-	d := dress{thrifty: v.thrifty(), soft: v.atlas.Soft()}
+	d := dress{thrifty: v.thrifty(), soft: v.atlas.Soft(), badge: v.pal[4]}
+	if c := d.badge; min(c.R, c.G, c.B) > 0.8*max(c.R, c.G, c.B) { // so many white lines would hide everything else
+		d.badge = v.pal[3]
+	}
 	for k := range d.body {
 		kind := realm.Enemy(k)
 		d.hue[k], d.glare[k] = v.pal[game.CoreOf(kind)], game.GlareOf(kind)
@@ -164,7 +169,7 @@ func (v *View) enemy(e *game.Seen, d *dress) {
 		body = body.Mix(frost, 0.6)
 	}
 	if e.Shielded {
-		v.quads.Ring(p[0], p[1], size*0.62, 1.5, v.time*2, 8, v.pal[4].Light(0.8))
+		v.quads.Ring(p[0], p[1], size*0.62, 1.5, v.time*2, 8, d.badge.Light(0.65))
 	}
 	if e.Burning {
 		v.quads.Sprite(d.soft, p[0], p[1], size*2, size*2, 0, v.pal[3].Light(0.6))
@@ -174,7 +179,7 @@ func (v *View) enemy(e *game.Seen, d *dress) {
 	}
 	if e.Elite { // a triangle that turns
 		v.quads.Ring(p[0], p[1], size*0.74, 4.5, -v.time*1.7, 3, night.Fade(0.8))
-		v.quads.Ring(p[0], p[1], size*0.74, 2.2, -v.time*1.7, 3, v.pal[4])
+		v.quads.Ring(p[0], p[1], size*0.74, 2, -v.time*1.7, 3, d.badge.Fade(0.85))
 	}
 	high := size
 	if k := d.swell[e.Kind]; k > 0 {
