@@ -75,7 +75,8 @@ type job struct {
 	r     *Realm
 	nodes unsafe.Pointer
 	crowd unsafe.Pointer
-	node  int32 // the one that leads to
+	node  int32       // the one that leads to
+	saved *savedField // of a file, in place of a search
 }
 
 type result struct {
@@ -106,6 +107,11 @@ func (f *Flow) work(ask <-chan job) {
 	defer close(f.ended)
 	for j := range ask {
 		var res result
+		if j.saved != nil {
+			res.err = j.saved.restore(&res.field, f.mem.worker())
+			f.done <- res
+			continue
+		}
 		crowd := unsafe.Slice((*uint8)(j.crowd), crowdBytes)
 		res.err = j.r.fill(&res.field, f.mem.worker(), unsafe.Slice((*entry)(j.nodes), Window*Window), crowd, j.node)
 		f.mem.giveBack(j.nodes, searchBytes)
@@ -168,7 +174,7 @@ func (f *Flow) lend(l *lane, r *Realm, h Hunt, node int32) error {
 	x0, y0 := window(node)
 	h.Count(x0, y0, count)
 	l.due, l.asked, l.next, l.crowd = f.tick+Ahead, f.tick, node, sum(sumBasis, count)
-	f.ask <- job{r, nodes, crowd, node}
+	f.ask <- job{r: r, nodes: nodes, crowd: crowd, node: node}
 	return nil
 }
 

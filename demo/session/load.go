@@ -132,6 +132,7 @@ func (s *Session) enter(m *manifest.File) error {
 	if err := s.Game.Begin(m, s.loading.take(s, m.Name)); err != nil {
 		return err
 	}
+	s.resume()
 	s.settling = 1
 	s.objects.begin(s.Game.Ticks)
 	return nil

@@ -1,0 +1,175 @@
+package session
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/strictjson"
+	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/layout"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// A file of a run: what it is about, and its state.
+//
+//	magic   8 bytes   "strata\x00G"
+//	about   8 bytes   length and CRC-32C of the JSON that follows
+//	        …         About
+//	state   …         a file of save.Set
+const (
+	runMagic  = "strata\x00G"
+	runHead   = 16
+	aboutMost = 16 << 10
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// About is what a file says of its run, beside the state.
+type About struct {
+	Realm   string  `json:"realm"`
+	Heat    float32 `json:"heat"`
+	Ticks   uint64  `json:"ticks"` // played
+	Score   int64   `json:"score"`
+	Seed    uint64  `json:"seed"`
+	First   string  `json:"first"`             // the realm with which the run began
+	Day     string  `json:"day,omitempty"`     // of a daily run
+	Build   string  `json:"build,omitempty"`   // of the program
+	Written int64   `json:"written,omitempty"` // Unix seconds
+	Picture []byte  `json:"picture,omitempty"` // PictureW by PictureH pixels, a byte each
+}
+
+// The size of About.Picture.
+const (
+	PictureW = 48
+	PictureH = 27
+)
+
+// Migration says what has changed in the state of the game since older versions.
+func Migration(changed func(string)) *layout.Migration { return &layout.Migration{Changed: changed} }
+
+// fileSet returns the Set of the game's state in files.
+func (s *Session) fileSet() (*save.Set, error) {
+	set := new(save.Set)
+	if err := errors.Join(s.Game.AddFileTo(set), set.Seal()); err != nil {
+		return nil, fmt.Errorf("session: %w", err)
+	}
+	return set, nil
+}
+
+// About describes the present run.
+func (s *Session) About() About {
+	g := s.Game
+	return About{Realm: g.Manifest.Name, Heat: g.Heat, Ticks: g.Played, Score: g.Score, Seed: g.Seed(), First: s.cfg.Realm}
+}
+
+// Write writes the run to a file, while a realm is played and between frames. The frame ends. The error of save.Set.Write
+// says what cannot be written.
+func (s *Session) Write(out io.Writer, about About) error {
+	if !s.Playing() {
+		return errors.New("session: no realm is played")
+	}
+	if err := s.EndFrame(); err != nil {
+		return err
+	}
+	s.Game.Rest()
+	set, err := s.fileSet()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(about)
+	if err == nil && len(text) > aboutMost {
+		err = fmt.Errorf("session: %d bytes about the run; allowed are %d", len(text), aboutMost)
+	}
+	if err != nil {
+		return err
+	}
+	head := append(make([]byte, 0, runHead+len(text)), runMagic...)
+	head = binary.LittleEndian.AppendUint32(head, uint32(len(text)))
+	head = binary.LittleEndian.AppendUint32(head, crc32.Checksum(text, castagnoli))
+	if _, err := out.Write(append(head, text...)); err != nil {
+		return err
+	}
+	return set.Write(out)
+}
+
+// ReadAbout returns what a file says of its run, and the state. The error says why the file is not valid; the state is not
+// looked at.
+func ReadAbout(file []byte) (a About, state []byte, err error) {
+	if len(file) < runHead || string(file[:8]) != runMagic {
+		return a, nil, fmt.Errorf("session: %w: it is no saved run", save.ErrFile)
+	}
+	n := uint64(binary.LittleEndian.Uint32(file[8:]))
+	if n > aboutMost || n > uint64(len(file)-runHead) {
+		return a, nil, fmt.Errorf("session: %w: %d bytes about the run, of %d", save.ErrFile, n, len(file))
+	}
+	text := file[runHead:][:n]
+	if crc32.Checksum(text, castagnoli) != binary.LittleEndian.Uint32(file[12:]) {
+		return a, nil, fmt.Errorf("session: %w: the checksum of its head differs", save.ErrFile)
+	}
+	if _, err := strictjson.Decode(text, &a); err != nil {
+		return a, nil, fmt.Errorf("session: %w: %w", save.ErrFile, err)
+	}
+	switch {
+	case !slices.Contains(realm.Names[:], a.Realm) || !slices.Contains(realm.Names[:], a.First):
+		err = fmt.Errorf("session: %w: realm %.40q", save.ErrFile, a.Realm)
+	case !(a.Heat >= 0 && a.Heat <= 10) || a.Score < 0:
+		err = fmt.Errorf("session: %w: heat %v, score %d", save.ErrFile, a.Heat, a.Score)
+	case len(a.Picture) != 0 && len(a.Picture) != PictureW*PictureH:
+		err = fmt.Errorf("session: %w: a picture of %d bytes", save.ErrFile, len(a.Picture))
+	}
+	return a, file[runHead+n:], err
+}
+
+// Restore leaves the realm, and goes on with the run of a file of [Session.Write] as soon as its realm is loaded. The file is
+// verified before: after an error the present run goes on. Errors that show only later end the run, see [Session.Restored].
+// A realm must be playing. The frame ends. changed, if not nil, is called for each difference of types.
+func (s *Session) Restore(file []byte, changed func(string)) error {
+	about, state, err := ReadAbout(file)
+	if err != nil {
+		return err
+	}
+	if !s.Playing() {
+		return errors.New("session: no realm is played")
+	}
+	if err := s.EndFrame(); err != nil {
+		return err
+	}
+	s.Game.Rest()
+	set, err := s.fileSet()
+	if err == nil {
+		err = set.Verify(bytes.NewReader(state), Migration(changed))
+	}
+	if err != nil {
+		return err
+	}
+	s.restore, s.restored = state, nil
+	s.cfg.Realm = about.First
+	s.Flow.Go(about.Realm)
+	return nil
+}
+
+// Restored reports whether the run of [Session.Restore] is played, and the error if it could not be read. Then the realm
+// begins with another run.
+func (s *Session) Restored() (bool, error) {
+	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
+}
+
+// resume reads the state of Restore into the game, whose realm has begun.
+func (s *Session) resume() {
+	state := s.restore
+	if s.restore = nil; state == nil {
+		return
+	}
+	set, err := s.fileSet()
+	if err == nil {
+		err = set.Read(bytes.NewReader(state), Migration(nil))
+	}
+	s.restored = err
+}

@@ -1,0 +1,122 @@
+package session
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// written returns a file of the run.
+func written(t testing.TB, s *Session) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := s.Write(&b, s.About()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// restored returns a new session, with a seed of its own, that has read the file.
+func restored(t testing.TB, file []byte) *Session {
+	t.Helper()
+	s := newSession(t, Config{Game: game.Config{Seed: 99, Particles: 100_000}, Realm: "tide"})
+	play(t, s, 100) // it has a history
+	if err := s.Restore(file, nil); err != nil {
+		t.Fatal(err)
+	}
+	for done := false; !done; {
+		var err error
+		if done, err = s.Restored(); err != nil {
+			t.Fatal(err)
+		}
+		if !done {
+			if err := s.EndFrame(); err != nil {
+				t.Fatal(err)
+			}
+			s.Flow.Update()
+		}
+	}
+	return s
+}
+
+// A run that was read goes on with the hashes of the run that was written, into the next realm.
+func TestSession_RestoredRunGoesOn(t *testing.T) {
+	runs := map[float32]uint64{0: 300, 4: 200}
+	ticks := uint64(60)
+	if !testenv.Brief() {
+		runs, ticks = map[float32]uint64{0: 300, 10: 240}, 600
+	}
+	for heat, warm := range runs {
+		a := synced(t, heat, warm)
+		file := written(t, a)
+		b := restored(t, file)
+		if err := b.Check(); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("heat %v: %d entities, a file of %d bytes", heat, a.Game.Entities(), len(file))
+		if again := written(t, b); len(again) != len(file) {
+			t.Errorf("heat %v: the run that was read is written as a file of %d bytes, not %d", heat, len(again), len(file))
+		}
+		for end := a.Game.Ticks + ticks; a.Game.Ticks < end; {
+			if a.Game.Ticks != b.Game.Ticks || a.Game.Hash() != b.Game.Hash() {
+				t.Fatalf("heat %v: tick %d has hash %x, want tick %d with %x", heat, b.Game.Ticks, b.Game.Hash(), a.Game.Ticks, a.Game.Hash())
+			}
+			if err := errors.Join(a.stepOnce(), b.stepOnce()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSession_RefusedFileLeavesTheRun(t *testing.T) {
+	s := synced(t, 0, 60)
+	file := written(t, s)
+	hash := s.Game.Hash()
+	refused := func(data []byte, want string) {
+		t.Helper()
+		if err := s.Restore(data, nil); !errors.Is(err, save.ErrFile) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	refused(nil, "no saved run")
+	refused(file[:len(file)-1], "it ends after")
+	for _, at := range []int{3, 9, 13, 20, 5000, len(file) - 1} {
+		bad := bytes.Clone(file)
+		bad[at] ^= 4
+		refused(bad, "")
+	}
+	if err := s.Frame(engine.Input{}); err != nil || !s.Playing() {
+		t.Fatalf("%v, playing %v", err, s.Playing())
+	}
+	if s.Game.Ticks != 61 || s.Game.Hash() == hash {
+		t.Errorf("tick %d", s.Game.Ticks)
+	}
+}
+
+func TestReadAbout_ReturnsWhatWasWritten(t *testing.T) {
+	s := synced(t, 3, 60)
+	about := s.About()
+	about.Day, about.Picture = "2026-11-24", make([]byte, PictureW*PictureH)
+	var b bytes.Buffer
+	if err := s.Write(&b, about); err != nil {
+		t.Fatal(err)
+	}
+	back, state, err := ReadAbout(b.Bytes())
+	if err != nil || back.Realm != "ember" || back.Heat != 3 || back.Seed != 3 || back.Ticks != s.Game.Played || back.Day != about.Day ||
+		len(back.Picture) != len(about.Picture) || len(state) == 0 {
+		t.Errorf("%+v, %v", back, err)
+	}
+	about.Picture = make([]byte, 1<<20)
+	if err := s.Write(&b, about); err == nil {
+		t.Error("a picture of a MiB is written")
+	}
+}
