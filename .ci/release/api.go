@@ -25,9 +25,16 @@ type change struct {
 	breaks    bool   // programs that use the name
 }
 
+var (
+	embedded   = regexp.MustCompile(`^\(\*?\w+\)(\.\w+), method set of \*?(\w+)$`)
+	parameters = regexp.MustCompile(`\[[^\]]*\]`)
+)
+
 // name returns the changed name as CHANGELOG has to write it: package, type and field or method.
 func (c change) name() string {
 	name, _, _ := strings.Cut(c.text, ": ")
+	name = parameters.ReplaceAllString(name, "")
+	name = embedded.ReplaceAllString(name, "$2$1")
 	name = strings.NewReplacer("(*", "", "(", "", ")", "").Replace(name)
 	return strings.TrimSuffix(path.Base(c.pkg)+"."+strings.TrimPrefix(name, "package"), ".")
 }
@@ -116,7 +123,8 @@ func compare(root, since string) (changes []change, err error) {
 		}
 	}
 	slices.SortFunc(changes, func(a, b change) int { return strings.Compare(a.pkg+": "+a.text, b.pkg+": "+b.text) })
-	return changes, nil
+	// A method of a generic type is reported once for each use of the type.
+	return slices.Compact(changes), nil
 }
 
 // short returns an import path as a folder of the module.

@@ -120,6 +120,21 @@ func TestAPI_BreakThatChangelogDoesNotNameFails(t *testing.T) {
 	}
 }
 
+func TestChange_NameIsThatOfChangelog(t *testing.T) {
+	for text, want := range map[string]string{
+		"F: removed":                       "a.F",
+		"(*T).M: changed from func() to x": "a.T.M",
+		"T.X: removed":                     "a.T.X",
+		"(*Pool[T]).Free: removed":         "a.Pool.Free",
+		"(*filter).Pieces, method set of *Filter1: removed": "a.Filter1.Pieces",
+		"package: removed": "a",
+	} {
+		if got := (change{pkg: "memory/a", text: text}).name(); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Nested modules are no part of the zip file, and its size is that of HEAD.
 func TestZip_LeavesOutNestedModulesAndFailsAboveTheBound(t *testing.T) {
 	r := newRepository(t)

@@ -163,6 +163,24 @@ func TestFront_FiguresAreThoseOfThePrograms(t *testing.T) {
 	}
 }
 
+// The sentences in front of the table have its figures, and those of the demo's comparison.
+func TestFront_SentencesHaveTheFiguresOfTheTables(t *testing.T) {
+	text := strings.Join(strings.Fields(readFile(t, readmeFile)), " ")
+	tail := benchTable(t, readFile(t, "../../memory/doc/performance.md"), "W12", "p99.9, ns")
+	play := regexp.MustCompile(`(?m)^\| in play \| (\d+) \(.*?\| .*?\| .*?\| (\d+) \(`).FindStringSubmatch(readFile(t, "../README.md"))
+	if play == nil || play[1] != "0" {
+		t.Fatalf("demo/README.md: the row of collections in play is %q", play)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("Of a thousand allocations 999 take at most %s ns, on the Go heap %.0f µs.", tail["manager"], number(t, tail["Go runtime"])/1000),
+		fmt.Sprintf("In half a minute of the demo at full heat: none, and %s on the Go heap.", play[2]),
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("README.md does not say %q", want)
+		}
+	}
+}
+
 // What the README counts is what other tests of this folder count.
 func TestFront_CountsAreThoseOfTheTests(t *testing.T) {
 	text := strings.Join(strings.Fields(readFile(t, readmeFile)), " ")
