@@ -26,6 +26,8 @@ func pages(t *testing.T) []string {
 // notRun are the commands that no test runs, and why. The nightly runs those of CONTRIBUTING.md.
 var notRun = []struct{ pattern, why string }{
 	{`^go (get|tool pprof)`, "a reader's own program or file"},
+	{`^go (run|test) -(tags memdebug|bench)`, "a reader's own program"},
+	{`^go run \./demo/dropin/headless -http`, "serves until it is interrupted; its tests ask it"},
 	{`^go run \./demo( -config.*)?$`, "opens a window until the player leaves"},
 	{`^go run \./demo/dropin/(ebitengine)?$`, "opens a window, or is the beginning of a command"},
 	{`^cd demo/dropin/terminal`, "needs a terminal until Q is pressed"},
