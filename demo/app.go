@@ -35,6 +35,8 @@ type app struct {
 	focused bool
 	frames  uint64
 	stopped *atomic.Bool // by a signal
+	store   shell.Store  // nil keeps nothing
+	loading bool         // a saved run
 
 	particles int    // most alive in the player's game
 	before    uint64 // collections before it
@@ -57,14 +59,14 @@ func (o *options) newApp(s *session.Session, v *view.View, au *audio) *app {
 		controls: &render.Controls{Bindings: render.DefaultBindings()}, rows: newSeries(o.every, o.ticks),
 		timer: v.Overlay.Meter().Timer("tick"),
 	}
-	var store shell.Store
 	if !a.shoot {
-		store = o.store()
+		a.store = o.store()
 	}
 	a.sh = shell.New(shell.Config{
-		Store: store, Bindings: &a.controls.Bindings, NoQuit: browser, Playing: o.autopilot,
+		Store: a.store, Saves: a.store != nil || a.shoot, Bindings: &a.controls.Bindings, NoQuit: browser, Playing: o.autopilot,
 		Log: func(line string) { o.log(line) }, Today: today,
 	})
+	a.showSaves()
 	v.Attach(a.sh, &a.controls.Bindings)
 	v.Comfort(a.sh.Settings())
 	v.Teach(!o.autopilot)
@@ -170,6 +172,7 @@ func (a *app) frame(in *render.Input) error {
 	if err != nil {
 		return err
 	}
+	a.resumed()
 	a.rows.add(a.s, time.Since(began))
 	a.particles = max(a.particles, a.s.Game.Particles().Len())
 	a.over()
@@ -228,6 +231,12 @@ func (a *app) do(cmd shell.Command) {
 	case shell.Start, shell.Restart, shell.Leave:
 		a.keep()
 		a.live, a.waiting = false, cmd
+	case shell.SaveRun:
+		a.saveRun(a.sh.Slot())
+	case shell.LoadRun:
+		a.loadRun(a.sh.Slot())
+	case shell.DeleteRun:
+		a.deleteRun(a.sh.Slot())
 	case shell.ChooseGift:
 		a.gift, a.had = 1+a.sh.Chosen(), a.s.Game.Gifts
 	}
@@ -246,7 +255,7 @@ func (a *app) begin() {
 		a.s.Game.Reseed(a.seed)
 		a.sh.Begun()
 	}
-	a.s.Flow.Go(a.o.realm)
+	a.s.Start(a.o.realm)
 	a.waiting, a.particles, a.before = shell.None, 0, a.collections()
 }
 

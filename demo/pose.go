@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,12 +30,13 @@ var poses = map[string][]shell.Nav{
 	"ending":   {{Select: true}},
 	"legend":   {},
 	"runs":     {},
+	"saves":    {{Down: true}},
 	"warden":   {}, // the game plays itself to the first that it meets, see hurry
 }
 
 // ways are the items that lead to some of the screens. They are pressed before the presses of poses.
 var ways = map[string][]string{
-	"settings": {"SETTINGS"}, "keys": {"SETTINGS", "KEYS"}, "runs": {"BEST RUNS"}, "legend": {"LEGEND"},
+	"settings": {"SETTINGS"}, "keys": {"SETTINGS", "KEYS"}, "runs": {"BEST RUNS"}, "legend": {"LEGEND"}, "saves": {"CONTINUE"},
 }
 
 // follow selects an item and presses it.
@@ -68,6 +70,9 @@ func (a *app) pose() {
 	a.struck = true
 	if a.o.screen == "runs" {
 		a.sampleRuns()
+	}
+	if a.o.screen == "saves" {
+		a.sampleSaves()
 	}
 	for _, label := range ways[a.o.screen] {
 		a.follow(label)
@@ -154,6 +159,13 @@ func (a *app) sampleRuns() {
 		}
 		a.sh.Step(shell.Nav{Back: true})
 	}
+}
+
+// sampleSaves fills the slots.
+func (a *app) sampleSaves() {
+	a.sh.SetSave(0, &shell.Save{Realm: "EMBER", Heat: 2.4, Ticks: 7_260, Score: 48_310, Picture: a.thumbnail()})
+	a.sh.SetSave(1, &shell.Save{Realm: "SPORE", Heat: 10, Ticks: 52_860, Score: 1_486_320, Picture: a.thumbnail()})
+	a.sh.SetSave(2, &shell.Save{Broken: shout(errors.New("save: the file is not valid: it ends after 4096 bytes of 150591"))})
 }
 
 // sampleResult is a result that is as long as one gets.

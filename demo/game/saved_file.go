@@ -24,6 +24,14 @@ func (g *Game) AddFileTo(set *save.Set) error {
 // Seed returns the seed of the run.
 func (g *Game) Seed() uint64 { return g.cfg.Seed }
 
+// EachPlace calls f with the place of every ember and every enemy.
+func (g *Game) EachPlace(f func(at vec, enemy bool)) {
+	g.EachEmber(func(e *Ember) { f(e.P, false) })
+	for _, r := range g.cast.enemyFilter.All() {
+		f(r.A.P, true)
+	}
+}
+
 // gameFile is what lies outside of world, particles and pools, in a file.
 type gameFile Game
 

@@ -69,6 +69,15 @@ func (s *Session) About() About {
 	return About{Realm: g.Manifest.Name, Heat: g.Heat, Ticks: g.Played, Score: g.Score, Seed: g.Seed(), First: s.cfg.Realm}
 }
 
+// Start goes to a realm, with which another run begins.
+func (s *Session) Start(realm string) {
+	s.cfg.Realm = realm
+	s.Flow.Go(realm)
+}
+
+// First returns the realm with which the run began.
+func (s *Session) First() string { return s.cfg.Realm }
+
 // Write writes the run to a file, while a realm is played and between frames. The frame ends. The error of save.Set.Write
 // says what cannot be written.
 func (s *Session) Write(out io.Writer, about About) error {

@@ -7,11 +7,12 @@ type Kind uint8
 
 // The kinds of items.
 const (
-	Button Kind = iota
-	Slider      // shows Level, 0 to Steps
-	Choice      // shows Value, one of several
-	KeyRow      // shows Slots, the controls of an action on a device
-	Card        // a gift
+	Button  Kind = iota
+	Slider       // shows Level, 0 to Steps
+	Choice       // shows Value, one of several
+	KeyRow       // shows Slots, the controls of an action on a device
+	Card         // a gift
+	SlotRow      // a saved run, or none
 )
 
 // Slots is how many controls of a device an action may have.
@@ -31,7 +32,8 @@ type Item struct {
 	Slots     [Slots]string
 	Slot      int // the selected slot of a KeyRow
 	Selected  bool
-	Capturing bool // it waits for a control to bind
+	Save      *Save // of a SlotRow; nil if it is empty
+	Capturing bool  // it waits for a control to bind
 	Box       Box
 
 	id id
@@ -82,8 +84,14 @@ const (
 	idDevice
 	idPage
 	idDefaults
+	idSlots
+	idDeed
+	idSlot // and three more
+	_
+	_
+	_
 	idGift          // and two more
-	idKey  = id(32) // and one for each action
+	idKey  = id(48) // and one for each action
 	idNone = id(255)
 )
 
@@ -93,6 +101,9 @@ func (s *Shell) build() {
 	switch s.screen {
 	case Title:
 		s.add(idPlay, Button, "PLAY", "")
+		if s.cfg.Saves && s.saved() {
+			s.add(idSlots, Button, "CONTINUE", "")
+		}
 		if s.cfg.Today != nil {
 			s.add(idDaily, Button, "TODAY'S RUN "+dayLabel(s.cfg.Today()), "")
 		}
@@ -104,6 +115,9 @@ func (s *Shell) build() {
 		}
 	case Paused:
 		s.add(idResume, Button, "GO ON", "")
+		if s.cfg.Saves {
+			s.add(idSlots, Button, "SAVE / LOAD", "")
+		}
 		s.add(idSetup, Button, "SETTINGS", "")
 		if !s.settings.Hints {
 			s.add(idShow, Button, "SHOW HINTS", "")
@@ -128,6 +142,8 @@ func (s *Shell) build() {
 		s.add(idAgain, Button, "PLAY AGAIN", "")
 		s.add(idTable, Button, "BEST RUNS", "")
 		s.add(idLeave, Button, "TITLE", "")
+	case Saved:
+		s.buildSlots()
 	case Table, Legend:
 		s.add(idBack, Button, "BACK", "")
 	}
@@ -211,7 +227,10 @@ func (s *Shell) buildGifts() {
 
 // pick selects an item.
 func (s *Shell) pick(i int) {
-	s.selected = max(0, min(i, len(s.items)-1))
+	if i = max(0, min(i, len(s.items)-1)); i != s.selected {
+		s.sure = -1
+	}
+	s.selected = i
 	for k := range s.items {
 		it := &s.items[k]
 		it.Selected = k == s.selected

@@ -90,6 +90,8 @@ func (s *Shell) place() {
 		s.columns(s.items, c.Head()-keysUp, c.H-c.Foot(), 17, 540, 0)
 	case Gifts:
 		s.cards()
+	case Saved:
+		s.slotRows()
 	case Ending, Over, Table, Legend:
 		s.row(s.items)
 	}
@@ -128,6 +130,25 @@ func (s *Shell) row(items []Item) {
 	left := (c.W - width*n - between*(n-1)) / 2
 	for i := range items {
 		items[i].Box = Box{left + (width+between)*float32(i), c.H - c.Foot() - height, width, height}
+	}
+}
+
+// slotRows places the slots below each other, with the other items around them. A row has the height of a picture if there is
+// space.
+func (s *Shell) slotRows() {
+	c := &s.canvas
+	width, small := min(440, c.W-2*margin), max(24, c.Finger)
+	top, bottom := c.Head(), c.H-c.Foot()
+	high := max(c.Finger, min(60, (bottom-top-2*small)/SaveSlots))
+	left, y := (c.W-width)/2, top+max(0, bottom-top-2*small-high*SaveSlots)*0.3
+	for i := range s.items {
+		it := &s.items[i]
+		h := small
+		if it.Kind == SlotRow {
+			h = high
+		}
+		it.Box = Box{left, y, width, h}
+		y += h
 	}
 }
 

@@ -18,6 +18,7 @@ const (
 	Over   // the game is lost
 	Table  // the best runs
 	Legend // what is on the screen
+	Saved  // the saved runs
 )
 
 // Command is what the caller must do after a Step.
@@ -33,6 +34,9 @@ const (
 	Quit                    // end the program
 	ChooseGift              // give the player the gift Chosen
 	SettingsChanged         // apply Settings
+	SaveRun                 // save the player's game in the slot Slot, and SetSave
+	LoadRun                 // go on with the run of the slot Slot, and Loaded
+	DeleteRun               // delete the slot Slot, and SetSave
 )
 
 // Nav is the player's input of one frame. Fields for controls are true in the frame of the press only, except Held.
@@ -90,6 +94,7 @@ type Config struct {
 	Playing  bool         // begin with the game instead of the title
 	// Today returns the day of the daily run in UTC, as 2026-11-24. nil: there is no daily run.
 	Today func() string
+	Saves bool // runs can be saved and loaded
 }
 
 // A Shell is the state machine of the screens. See the package comment.
@@ -113,6 +118,12 @@ type Shell struct {
 	table  Screen // from which Table was opened
 	legend Screen // from which Legend was opened
 	age    int    // frames on this screen
+
+	saves   [SaveSlots]*Save
+	slotsOf Screen // from which Saved was opened
+	deed    deed   // what a press on a slot does
+	sure    int    // the slot that another press replaces or deletes; -1: none
+	slotNow int
 
 	items    []Item
 	selected int
@@ -166,7 +177,7 @@ func (s *Shell) Running() bool {
 	switch s.screen {
 	case Title, Playing:
 		return true
-	case Setup, Table, Legend:
+	case Setup, Table, Legend, Saved:
 		return s.behind() == Title
 	case Keys:
 		return s.setup == Title
@@ -174,13 +185,15 @@ func (s *Shell) Running() bool {
 	return false
 }
 
-// behind returns the screen that Setup, Table or Legend was opened from.
+// behind returns the screen that Setup, Table, Legend or Saved was opened from.
 func (s *Shell) behind() Screen {
 	switch s.screen {
 	case Table:
 		return s.table
 	case Legend:
 		return s.legend
+	case Saved:
+		return s.slotsOf
 	}
 	return s.setup
 }
@@ -311,7 +324,7 @@ func (s *Shell) Asked() string {
 }
 
 func (s *Shell) show(screen Screen) {
-	s.screen, s.age, s.selected, s.slot, s.drag, s.capture, s.note = screen, 0, 0, 0, false, 0, ""
+	s.screen, s.age, s.selected, s.slot, s.drag, s.capture, s.note, s.sure = screen, 0, 0, 0, false, 0, "", -1
 	s.build()
 }
 

@@ -15,10 +15,14 @@ type desk struct {
 	log  []string
 }
 
-func newDesk(t *testing.T, store shell.Store) *desk {
+func newDesk(t *testing.T, store shell.Store, change ...func(*shell.Config)) *desk {
 	t.Helper()
 	d := &desk{keys: render.DefaultBindings()}
-	d.Shell = shell.New(shell.Config{Store: store, Bindings: &d.keys, Log: func(s string) { d.log = append(d.log, s) }})
+	cfg := shell.Config{Store: store, Bindings: &d.keys, Log: func(s string) { d.log = append(d.log, s) }}
+	for _, f := range change {
+		f(&cfg)
+	}
+	d.Shell = shell.New(cfg)
 	return d
 }
 

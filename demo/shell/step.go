@@ -103,7 +103,7 @@ func (s *Shell) menu(n *Nav) Command {
 // way returns the item that leads back from the screen; title and gifts have none.
 func (s *Shell) way() id {
 	switch s.screen {
-	case Setup, Keys, Table, Legend:
+	case Setup, Keys, Table, Legend, Saved:
 		return idBack
 	case Ending, Over:
 		return idLeave
@@ -246,9 +246,14 @@ func (s *Shell) act(i id) Command {
 		s.show(Keys)
 	case idBack:
 		s.leave()
+	case idSlots:
+		s.openSlots()
 	case idDefaults:
 		s.cfg.Bindings.Reset()
 		return s.bound()
+	}
+	if i >= idSlot && i < idSlot+SaveSlots {
+		return s.useSlot(int(i - idSlot))
 	}
 	if i >= idGift && i < idGift+3 {
 		s.chosen = int(i - idGift)
@@ -272,6 +277,8 @@ func (s *Shell) leave() {
 		s.back(s.setup, idSetup)
 	case Legend:
 		s.back(s.legend, idLegend)
+	case Saved:
+		s.back(s.slotsOf, idSlots)
 	case Table:
 		s.back(s.table, idTable)
 		s.age = settle // it was there before
@@ -314,6 +321,9 @@ func (s *Shell) adjust(i id, by int, round bool) Command {
 	case idDevice:
 		s.device, s.page = Device((int(s.device)+by+int(devices))%int(devices)), 0
 		s.build()
+		return None
+	case idDeed:
+		s.changeDeed(by)
 		return None
 	case idPage:
 		n := s.cfg.Bindings.Actions()

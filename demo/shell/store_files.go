@@ -56,6 +56,17 @@ func (f Files) Save(name string, data []byte, aside bool) error {
 	return nil
 }
 
+// Remove deletes a file and its backup. It is no error if they do not exist.
+func (f Files) Remove(name string) error {
+	path := f.Place(name)
+	for _, p := range [...]string{path + ".bad", path} {
+		if err := os.Remove(p); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return reason(err)
+		}
+	}
+	return nil
+}
+
 // Place returns the path.
 func (f Files) Place(name string) string { return filepath.Join(f.Dir, name) }
 

@@ -47,6 +47,14 @@ func (l local) Save(name string, data []byte, aside bool) (err error) {
 	return nil
 }
 
+// Remove deletes a file and its backup.
+func (l local) Remove(name string) (err error) {
+	defer caught(&err)
+	l.storage.Call("removeItem", l.Place(name)+".bad")
+	l.storage.Call("removeItem", l.Place(name))
+	return nil
+}
+
 // caught converts an exception of the browser to an error: storage full, or forbidden.
 func caught(err *error) {
 	if v := recover(); v != nil {

@@ -92,6 +92,9 @@ func (m *Menu) Draw(q *render.Quads) {
 		m.ending("COOLED DOWN")
 	case shell.Table:
 		m.table()
+	case shell.Saved:
+		m.dim(0.88)
+		m.heading("SAVED RUNS", m.head())
 	case shell.Legend:
 		m.dim(0.9)
 		m.heading("LEGEND", 2)
@@ -248,6 +251,9 @@ func (m *Menu) item(it *shell.Item, i int) {
 		return
 	case shell.KeyRow:
 		m.keyRow(it)
+		return
+	case shell.SlotRow:
+		m.slotRow(it)
 		return
 	}
 	b := it.Box
