@@ -16,7 +16,8 @@ func (s *System) saveFile(c *save.Coder) {
 		c.Differs("%d kinds were registered, %d are", kinds, len(s.kinds))
 	case n > s.max:
 		c.Differs("the file has %d particles, the capacity is %d", n, s.max)
-	case c.Fitting() && n > s.usable:
+	case (c.Fitting() || c.Loading()) && n > s.usable: // loading another part may have called Trim
+		c.Again()
 		c.Fail(s.commit(n))
 	}
 	if c.Failed() {

@@ -23,7 +23,8 @@ func (p *Prefix) SaveState(c *save.Coder) {
 	case c.Failed():
 	case n > uint64(p.size) || n%Granule != 0:
 		c.Differs("%d bytes were committed of %d", n, p.size)
-	case c.Fitting():
+	case c.Fitting() && uintptr(n) > p.committed:
+		c.Again()
 		c.Fail(p.Ensure(uintptr(n)))
 	case c.Loading():
 		_ = p.Trim(uintptr(n))
@@ -51,6 +52,9 @@ func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, t
 		}
 	}
 	if c.Fitting() && !c.Failed() && !same {
+		if p.holes.bytes > 0 {
+			c.Again()
+		}
 		c.Fail(fill())
 	}
 }

@@ -121,7 +121,8 @@ func (b *Blocks) SaveState(c *save.Coder) {
 	save.Num(c, &b.n)
 	save.Num(c, &b.allocs)
 	save.Num(c, &b.failures)
-	open, vacant, asked := uintptr(c.Count(int(b.opened))), c.Count(int(b.n)), c.Count(len(b.asked))
+	open := uintptr(c.Word(uint64(b.opened))) // no Count: Metadata saves less than a byte for each slot
+	vacant, asked := c.Count(int(b.n)), c.Count(len(b.asked))
 	if c.Failed() {
 		return
 	}

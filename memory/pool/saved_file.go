@@ -44,8 +44,11 @@ func (s *slots) saveFileSlots(c *save.Coder, g backing) (end uint) {
 		c.Differs("the file has %d slots, the capacity is %d", known, s.capacity)
 	case open > known || vacant+retired > open:
 		c.Differs("%d slots are open and %d vacant, of %d", open, vacant, known)
-	case c.Fitting():
+	case c.Fitting() || c.Loading(): // loading another part may have called Trim
 		s.lengthen(known)
+		if open > g.ready() {
+			c.Again()
+		}
 		c.Fail(s.provide(open, g))
 	}
 	if c.Failed() {

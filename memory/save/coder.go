@@ -13,7 +13,7 @@ import (
 // the same order. The Set calls it in several passes, which [Coder.Saving], [Coder.Fitting], [Coder.Scanning] and
 // [Coder.Loading] distinguish. Since one method serves all passes, they cannot disagree.
 //
-// SaveState may return early, but it must not panic. It runs on the goroutine that called the Set.
+// SaveState may return early, but it must not panic, and must not call the Set. It runs on the goroutine that called the Set.
 type State interface{ SaveState(c *Coder) }
 
 // A Refuser is a State that cannot always be saved. [Set.Add] and [Set.Seal] fail with the error of CanSave.
@@ -42,6 +42,7 @@ type Coder struct {
 	bare      bool
 	buf       []byte // of the slot, as long as its state
 	at        int    // the next byte
+	again     bool   // another pass fitting is needed
 	content   int    // where the length of the contents of BeginContent stands
 	err       error
 	depth     int
@@ -64,6 +65,10 @@ func (c *Coder) Saving() bool { return c.pass <= saving }
 // Fitting reports whether this is the pass before loading. The State compares its layout with what was saved. It
 // commits memory and lengthens metadata, so that loading cannot fail. It changes nothing else.
 func (c *Coder) Fitting() bool { return c.pass == fitting }
+
+// Again demands that all States are fitted once more. A State calls it if it commits memory while it is fitted: committing may
+// call functions of the program, which may decommit what was committed for another State.
+func (c *Coder) Again() { c.again = true }
 
 // Scanning reports whether the pieces of a slot are listed. The State must change nothing.
 func (c *Coder) Scanning() bool { return c.pass == scanning }
@@ -288,7 +293,13 @@ func Vec[T any](c *Coder, s []T) {
 // List visits the length and the elements of a slice. T must be pointer-free, which List does not check. If the array of
 // the slice is shorter than what was saved, a longer one is allocated.
 func List[T any](c *Coder, s *[]T) {
-	n := c.Count(len(*s))
+	size := unsafe.Sizeof(*new(T))
+	n := 0
+	if size == 0 {
+		n = int(c.Word(uint64(len(*s))))
+	} else {
+		n = c.Count(len(*s))
+	}
 	switch {
 	case c.err != nil:
 		return
@@ -297,15 +308,13 @@ func List[T any](c *Coder, s *[]T) {
 		return
 	case c.file != nil && !c.ahead(n):
 		return
-	case c.Fitting() && n > cap(*s):
-		*s = append(make([]T, 0, n), *s...)
 	case c.Loading():
 		if n > cap(*s) {
 			*s = make([]T, n)
 		}
 		*s = (*s)[:n]
 	}
-	c.Rows("", reflect.TypeFor[T](), unsafe.Pointer(unsafe.SliceData(*s)), unsafe.Sizeof(*new(T)), n)
+	c.Rows("", reflect.TypeFor[T](), unsafe.Pointer(unsafe.SliceData(*s)), size, n)
 }
 
 // contents is the name of a piece in Set.Scan.

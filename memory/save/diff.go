@@ -32,6 +32,9 @@ func (s *Set) Scan(slot *Slot, yield func(Piece) bool) error {
 	if !slot.full {
 		return ErrEmpty
 	}
+	if s.busy {
+		return s.begin()
+	}
 	s.coder.yield = yield
 	_, err := s.run(scanning, slot.canonical, slot.buf)
 	s.coder.yield = nil

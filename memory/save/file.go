@@ -45,27 +45,18 @@ func (s *Set) Write(out io.Writer) error {
 		return err
 	}
 	f := &file{set: s, numbers: map[reflect.Type]int{}}
-	c := Coder{pass: saving, canonical: true, file: f}
-	for i := range s.parts {
-		p := &s.parts[i]
-		c.Enter(p.name)
-		head := c.at
-		c.Word(0)
-		p.state.SaveState(&c)
-		if c.err != nil {
-			return c.err
-		}
-		binary.LittleEndian.PutUint64(c.buf[head:], uint64(c.at-head-8))
-		c.Leave()
+	body, err := s.fileParts(f)
+	if err != nil {
+		return err
 	}
 	head := s.fileHead(f)
 	start := append(make([]byte, 0, fileHead+len(head)), fileMagic...)
-	start = binary.LittleEndian.AppendUint64(start, uint64(fileHead+len(head)+c.at+fileSum))
+	start = binary.LittleEndian.AppendUint64(start, uint64(fileHead+len(head)+len(body)+fileSum))
 	start = binary.LittleEndian.AppendUint64(start, fingerprint(head))
 	start = binary.LittleEndian.AppendUint32(start, fileVersion)
 	start = append(binary.LittleEndian.AppendUint32(start, uint32(len(head))), head...)
-	sum := crc32.Update(crc32.Checksum(start, castagnoli), castagnoli, c.buf[:c.at])
-	for _, b := range [...][]byte{start, c.buf[:c.at], binary.LittleEndian.AppendUint64(nil, uint64(sum))} {
+	sum := crc32.Update(crc32.Checksum(start, castagnoli), castagnoli, body)
+	for _, b := range [...][]byte{start, body, binary.LittleEndian.AppendUint64(nil, uint64(sum))} {
 		n, err := out.Write(b)
 		if err == nil && n < len(b) {
 			err = io.ErrShortWrite
@@ -75,6 +66,28 @@ func (s *Set) Write(out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// fileParts returns the parts, each after its length.
+func (s *Set) fileParts(f *file) ([]byte, error) {
+	if err := s.begin(); err != nil {
+		return nil, err
+	}
+	defer s.end()
+	c := Coder{pass: saving, canonical: true, file: f}
+	for i := range s.parts {
+		p := &s.parts[i]
+		c.Enter(p.name)
+		head := c.at
+		c.Word(0)
+		p.state.SaveState(&c)
+		if c.err != nil {
+			return nil, c.err
+		}
+		binary.LittleEndian.PutUint64(c.buf[head:], uint64(c.at-head-8))
+		c.Leave()
+	}
+	return c.buf[:c.at], nil
 }
 
 // fileHead returns the head of a file, padded.
@@ -110,7 +123,7 @@ func fingerprint(head []byte) uint64 {
 func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err == nil {
-		err = r.run(fitting)
+		err = r.fit()
 	}
 	if err != nil {
 		return err
@@ -139,7 +152,7 @@ func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
 	if err != nil {
 		return err
 	}
-	return r.run(fitting)
+	return r.fit()
 }
 
 // A fileReader is a file whose sum is right.
@@ -147,6 +160,7 @@ type fileReader struct {
 	set   *Set
 	file  *file
 	parts map[string][]byte // by the names of the Set
+	again bool              // a part has called Coder.Again
 }
 
 // open reads a whole file.
@@ -162,7 +176,7 @@ func (s *Set) open(in io.Reader, m *layout.Migration) (*fileReader, error) {
 		return nil, err
 	}
 	head := all[fileHead:][:binary.LittleEndian.Uint32(all[28:])]
-	r := &fileReader{s, &file{set: s, migration: m, plans: map[planKey]*plan{}}, map[string][]byte{}}
+	r := &fileReader{set: s, file: &file{set: s, migration: m, plans: map[planKey]*plan{}}, parts: map[string][]byte{}}
 	names, err := r.file.readHead(head)
 	if err == nil && fingerprint(head) != binary.LittleEndian.Uint64(all[16:]) {
 		err = errors.New("the fingerprint differs from that of the head")
@@ -217,15 +231,16 @@ func readWhole(in io.Reader) ([]byte, error) {
 // readHead returns the names of the parts.
 func (f *file) readHead(head []byte) (names []string, err error) {
 	d := layout.Decoder{Rest: head}
+	seen := map[string]bool{}
 	for range d.Number(len(head) / 2) {
 		name := d.Text()
-		if slices.Contains(names, name) && d.Err == nil {
+		if seen[name] && d.Err == nil {
 			d.Err = fmt.Errorf("part %.40q occurs twice", name)
 		}
 		if d.Err != nil {
 			break
 		}
-		names = append(names, name)
+		names, seen[name] = append(names, name), true
 	}
 	for range d.Number(len(head) / 8) {
 		t := d.Type()
@@ -298,8 +313,25 @@ func (r *fileReader) known(names []string) error {
 	return nil
 }
 
+// fit makes passes fitting until none commits memory.
+func (r *fileReader) fit() error {
+	for n := 1; ; n++ {
+		if err := r.run(fitting); err != nil || !r.again {
+			return err
+		}
+		if n == fits {
+			return errAgain
+		}
+	}
+}
+
 // run makes one pass over the parts that the file has.
 func (r *fileReader) run(p pass) error {
+	if err := r.set.begin(); err != nil {
+		return err
+	}
+	defer r.set.end()
+	r.again = false
 	for i := range r.set.parts {
 		x := &r.set.parts[i]
 		body, ok := r.parts[x.name]
@@ -309,6 +341,7 @@ func (r *fileReader) run(p pass) error {
 		c := Coder{pass: p, canonical: true, file: r.file, buf: body}
 		c.Enter(x.name)
 		x.state.SaveState(&c)
+		r.again = r.again || c.again
 		if c.err == nil && c.at != len(body) {
 			c.Differs("%d bytes of %d were visited", c.at, len(body))
 		}

@@ -122,10 +122,7 @@ func (h *History) Load(tick uint64) (of uint64, err error) {
 	}
 	m := h.get(n - 1)
 	state := h.mem[m.at : m.at+m.n]
-	if _, err = h.set.run(fitting, false, state); err == nil {
-		_, err = h.set.run(loading, false, state)
-	}
-	return m.tick, err
+	return m.tick, h.set.load(false, state)
 }
 
 // Before returns the tick of the newest state that is not after a tick, and whether there is one.

@@ -218,7 +218,7 @@ func (c *Coder) readRows(x *plan, t reflect.Type, p unsafe.Pointer, stride uintp
 	old, size := uintptr(x.old.Size), t.Size()
 	src := c.buf[c.at:][:old*uintptr(rows)]
 	c.at += padded(uintptr(len(src))) // a part has whole words
-	if !c.Loading() && x.convert == nil && x.hook == nil {
+	if x.hook == nil && (size == 0 || !c.Loading() && x.convert == nil) {
 		return nil
 	}
 	for i := range uintptr(rows) {

@@ -18,6 +18,7 @@ import (
 type Set struct {
 	parts  []part
 	sealed bool
+	busy   bool  // a pass is running
 	coder  Coder // reused, so that no pass allocates
 }
 
@@ -42,7 +43,7 @@ func (s *Set) Add(name string, state State) error {
 	for i := range s.parts {
 		if s.parts[i].name == name {
 			why = "the name is taken"
-		} else if state != nil && reflect.TypeOf(state).Comparable() && s.parts[i].state == state {
+		} else if state != nil && reflect.ValueOf(state).Comparable() && s.parts[i].state == state {
 			why = fmt.Sprintf("it was added as %q", s.parts[i].name)
 		}
 	}
@@ -130,12 +131,40 @@ func (s *Set) Load(slot *Slot) error {
 	if !slot.full {
 		return ErrEmpty
 	}
-	if _, err := s.run(fitting, slot.canonical, slot.buf); err != nil {
-		return err
+	return s.load(slot.canonical, slot.buf)
+}
+
+// fits bounds how often a state is fitted: see [Coder.Again].
+const fits = 4
+
+var errAgain = fmt.Errorf("save: load: %w: memory that is committed for one part is decommitted for another", memory.ErrOutOfMemory)
+
+func (s *Set) load(canonical bool, buf []byte) error {
+	for n := 1; ; n++ {
+		if _, err := s.run(fitting, canonical, buf); err != nil {
+			return err
+		}
+		if !s.coder.again {
+			break
+		}
+		if n == fits {
+			return errAgain
+		}
 	}
-	_, err := s.run(loading, slot.canonical, slot.buf)
+	_, err := s.run(loading, canonical, buf)
 	return err
 }
+
+// begin begins a pass. The caller defers end.
+func (s *Set) begin() error {
+	if s.busy {
+		return fmt.Errorf("%w: a pass of the Set is running: a State, or a function that it calls, uses the Set", ErrBusy)
+	}
+	s.busy = true
+	return nil
+}
+
+func (s *Set) end() { s.busy = false }
 
 func (s *Set) owns(slot *Slot) error {
 	switch {
@@ -149,6 +178,10 @@ func (s *Set) owns(slot *Slot) error {
 
 // run makes one pass over all parts and returns the bytes. Each part is preceded by its length.
 func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
+	if err := s.begin(); err != nil {
+		return 0, err
+	}
+	defer s.end()
 	c := &s.coder
 	yield := c.yield
 	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: yield}

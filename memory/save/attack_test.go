@@ -1,0 +1,233 @@
+package save_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/slab"
+)
+
+func TestSlice_ElementsWithoutBytesAreLoaded(t *testing.T) {
+	marks := make([]struct{}, 1000)
+	set := new(save.Set)
+	must(t, save.Slice(set, "marks", &marks), set.Seal())
+	slot := filled(t, set, set.NewSlot(100))
+	file := fileOf(t, set)
+	for name, load := range map[string]func() error{
+		"slot": func() error { return set.Load(slot) },
+		"file": func() error { return set.Read(file(), nil) },
+	} {
+		marks = nil
+		if err := load(); err != nil || len(marks) != 1000 {
+			t.Errorf("%s: %d elements, %v", name, len(marks), err)
+		}
+	}
+}
+
+func TestMetadata_ManyLiveBlocksAreLoaded(t *testing.T) {
+	b, err := pool.NewBlocks(nil, pool.BlocksConfig{Size: 16, Capacity: 100_000})
+	set := new(save.Set)
+	must(t, err, set.Add("blocks", save.Metadata(b)), set.Seal())
+	defer b.Close()
+	for range 50_000 {
+		memtest.MustAlloc(t, b, 16, 16)
+	}
+	n, err := set.Size()
+	must(t, err)
+	slot := filled(t, set, set.NewSlot(n))
+	p := memtest.MustAlloc(t, b, 16, 16)
+	must(t, set.Load(slot), b.Check())
+	if q := memtest.MustAlloc(t, b, 16, 16); p != q {
+		t.Errorf("the next block is %p, was %p", q, p)
+	}
+}
+
+func TestSlice_FailedLoadKeepsTheArray(t *testing.T) {
+	fail := false
+	all := make([]int, 10)
+	set := new(save.Set)
+	must(t, save.Slice(set, "all", &all), set.Add("part", &failing{func(c *save.Coder) bool { return c.Fitting() && fail }}), set.Seal())
+	slot := filled(t, set, set.NewSlot(200))
+	all = make([]int, 3)
+	other := all[:2]
+	fail = true
+	if err := set.Load(slot); !errors.Is(err, save.ErrBusy) {
+		t.Fatal(err)
+	}
+	if all[1] = 7; other[1] != 7 {
+		t.Error("after a Load that failed two slices no longer share elements")
+	}
+}
+
+// A comparableState is comparable by its type, but its values are not.
+type comparableState struct{ of any }
+
+func (comparableState) SaveState(*save.Coder) {}
+
+func TestSet_AddComparesWhatIsComparable(t *testing.T) {
+	set := new(save.Set)
+	must(t, set.Add("a", comparableState{[]int{}}), set.Add("b", comparableState{[]int{}}), set.Seal())
+}
+
+func TestSet_CallsFromWithinAPassAreBusy(t *testing.T) {
+	v, calls := 1, 0
+	set := new(save.Set)
+	var slot *save.Slot
+	var history *save.History
+	call := func() {
+		calls++
+		_, size := set.Size()
+		_, load := history.Load(1)
+		errs := map[string]error{
+			"Size": size, "Save": set.Save(slot), "Load": set.Load(slot), "Write": set.Write(io.Discard),
+			"Scan": set.Scan(slot, func(save.Piece) bool { return true }), "History.Save": history.Save(9), "History.Load": load,
+		}
+		for name, err := range errs {
+			if !errors.Is(err, save.ErrBusy) {
+				t.Errorf("%s in a pass: %v", name, err)
+			}
+		}
+	}
+	on := false
+	must(t, save.Value(set, "v", &v), set.AddFunc("f", func(c *save.Coder) {
+		if on {
+			on = false
+			call()
+			on = true
+		}
+		c.Word(1)
+	}), set.Seal())
+	slot = filled(t, set, set.NewSlot(100))
+	h, err := save.NewHistory(set, make([]byte, 1000), 4)
+	history = h
+	must(t, err, h.Save(1))
+	file := fileOf(t, set)
+	v, on = 2, true
+	must(t, set.Save(set.NewSlot(100)), set.Load(slot), set.Write(io.Discard), set.Read(file(), nil), set.Verify(file(), nil))
+	on = false
+	must(t, set.Scan(slot, func(save.Piece) bool { call(); return true }))
+	func() { // a pass that panics is over
+		defer func() { _ = recover() }()
+		_ = set.Scan(slot, func(save.Piece) bool { panic("a test") })
+	}()
+	if must(t, set.Load(slot), h.Check()); v != 1 || calls == 0 {
+		t.Errorf("loaded %d, after %d calls", v, calls)
+	}
+}
+
+func TestRead_ManyPartsTakeLinearTime(t *testing.T) {
+	const n = 150_000 // quadratic time takes minutes
+	head := le32(nil, n)
+	for i := range n {
+		head = append(head, 8, 0)
+		head = fmt.Appendf(head, "%08x", i)
+	}
+	head = le32(head, 0)
+	set := new(save.Set)
+	v := 1
+	must(t, save.Value(set, "v", &v), set.Seal())
+	if err := set.Read(fileWith(head, make([]byte, 8*n)), nil); !errors.Is(err, save.ErrLayout) {
+		t.Errorf("%v", err)
+	}
+}
+
+// fileOf returns a function that returns the Set's file, from its beginning.
+func fileOf(t *testing.T, set *save.Set) func() io.Reader {
+	t.Helper()
+	var b bytes.Buffer
+	must(t, set.Write(&b))
+	return func() io.Reader { return bytes.NewReader(b.Bytes()) }
+}
+
+func le32(b []byte, n int) []byte { return binary.LittleEndian.AppendUint32(b, uint32(n)) }
+
+// fileWith returns a file with this head and these parts, whose sums are right.
+func fileWith(head, parts []byte) io.Reader {
+	head = append(head, make([]byte, -len(head)&7)...)
+	b := binary.LittleEndian.AppendUint64([]byte("strata\x00S"), uint64(32+len(head)+len(parts)+8))
+	b = binary.LittleEndian.AppendUint64(b, fnv(head))
+	b = append(le32(le32(b, 1), len(head)), head...)
+	b = append(b, parts...)
+	return bytes.NewReader(resum(append(b, make([]byte, 8)...)))
+}
+
+func TestSet_LoadWhileOnSoftTakesMemoryBack(t *testing.T) {
+	limit := page.NewLimit(nil, 0)
+	a, err := slab.New(limit, slab.Config{})
+	b, err2 := slab.New(limit, slab.Config{})
+	set := new(save.Set)
+	must(t, err, err2, set.Add("a", a), set.Add("b", b), set.Seal())
+	defer a.Close()
+	defer b.Close()
+	var blocks []unsafe.Pointer
+	for i := range 400 {
+		p := memtest.MustAlloc(t, [...]*slab.Heap{a, b}[i%2], 4000, 16)
+		*(*int)(p) = i
+		blocks = append(blocks, p)
+	}
+	n, err := set.Size()
+	must(t, err)
+	slot := filled(t, set, set.NewSlot(n))
+	for _, c := range []struct {
+		forever bool
+		want    error
+	}{{false, nil}, {true, memory.ErrOutOfMemory}, {false, nil}} {
+		a.Reset()
+		b.Reset()
+		must(t, a.Trim(), b.Trim())
+		calls := 0
+		limit.OnSoft(limit.Committed()+1000<<10, func(uintptr, uintptr) {
+			if calls++; calls == 1 || c.forever {
+				must(t, a.Trim(), b.Trim())
+			}
+		})
+		err := set.Load(slot)
+		if !errors.Is(err, c.want) || calls == 0 {
+			t.Fatalf("Load: %v, after %d calls", err, calls)
+		}
+		if must(t, a.Check(), b.Check()); err != nil {
+			if n := a.Stats().Live + b.Stats().Live; n != 0 {
+				t.Errorf("after an error %d bytes are live", n)
+			}
+			continue
+		}
+		for i, p := range blocks {
+			if got := *(*int)(p); got != i {
+				t.Fatalf("block %d has %d", i, got)
+			}
+		}
+	}
+}
+
+func TestSet_PoolOfElementsWithoutBytes(t *testing.T) {
+	p, err := pool.New[struct{}](nil, pool.Config{Capacity: 10_000})
+	set := new(save.Set)
+	must(t, err, set.Add("pool", p), set.Seal())
+	defer p.Close()
+	var all []memory.Handle[struct{}]
+	for range 5000 {
+		h, _, err := p.New()
+		must(t, err)
+		all = append(all, h)
+	}
+	n, err := set.Size()
+	must(t, err)
+	slot, file := filled(t, set, set.NewSlot(n)), fileOf(t, set)
+	for _, load := range []func() error{func() error { return set.Load(slot) }, func() error { return set.Read(file(), nil) }} {
+		p.Free(all[3])
+		must(t, load(), p.Check())
+		if _, ok := p.Get(all[3]); !ok || p.Len() != 5000 {
+			t.Errorf("%d objects", p.Len())
+		}
+	}
+}
