@@ -49,6 +49,9 @@ func (g *Game) Rest() {
 	}
 }
 
+// Resting reports whether Rest would return at once: saving costs less then.
+func (g *Game) Resting() bool { return g.horde.flow == nil || g.horde.flow.Resting() }
+
 // SaveState visits what lies outside of tiers, and where the lists lie in them.
 func (g *Game) SaveState(c *save.Coder) {
 	base := g.store.m.Base()
@@ -75,7 +78,7 @@ func (g *Game) SaveState(c *save.Coder) {
 		c.Leave()
 	}
 	if c.Loading() {
-		g.sight.seen = nil // it lies in a frame that was not saved
+		g.sight.seen, g.sight.built = nil, true // what is drawn before the next tick looks first
 	}
 }
 

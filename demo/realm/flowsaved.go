@@ -21,6 +21,17 @@ func (f *Flow) Rest() {
 	}
 }
 
+// Resting reports whether Rest would return at once.
+func (f *Flow) Resting() bool {
+	due := 0
+	for k := range f.lanes {
+		if f.lanes[k].due != 0 {
+			due++
+		}
+	}
+	return f.early+len(f.done) == due
+}
+
 // next returns the result that was asked for first.
 func (f *Flow) next() result {
 	if f.early == 0 {

@@ -134,6 +134,7 @@ func (s *Session) enter(m *manifest.File) error {
 	}
 	s.resume()
 	s.settling = 1
+	s.Past.begin()
 	s.objects.begin(s.Game.Ticks)
 	return nil
 }

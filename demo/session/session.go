@@ -44,6 +44,8 @@ type Config struct {
 	CPU func() time.Duration
 	// Patience is how long one call of FS may take until its worker is abandoned; 0 is the streamer's default.
 	Patience time.Duration
+	// Rewind is how many bytes of states of the last ticks are kept, outside of the manager; 0 is none. It needs StoreTiers.
+	Rewind int
 	// Watch is how often files are checked for changes. Changed files are shown at once, but files that the rules
 	// read only in the next realm. 0 is never.
 	Watch time.Duration
@@ -69,6 +71,7 @@ type Session struct {
 	Attract bool
 	Paused  bool
 	Leaks   []tiers.Leaks // of each realm that has ended
+	Past    *Past         // nil without Config.Rewind
 
 	cfg      Config
 	open     bool   // a frame is open
@@ -122,6 +125,11 @@ func New(cfg Config) (_ *Session, err error) {
 	if s.Stream, err = s.newStream(); err != nil {
 		return nil, err
 	}
+	if cfg.Rewind > 0 {
+		if s.Past, err = newPast(s, cfg.Rewind); err != nil {
+			return nil, err
+		}
+	}
 	s.Flow, err = stream.NewFlow(stream.FlowConfig[*manifest.File]{Streamer: s.Stream, Path: s.path, Request: s.request, Leave: s.leave, Enter: s.enter})
 	if err != nil {
 		return nil, err
@@ -164,19 +172,17 @@ func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 // played, advances the game by one tick. Allocations from the frame arena are valid until the next call. The error
 // ends the run.
 func (s *Session) Frame(in engine.Input) error {
-	if err := s.EndFrame(); err != nil {
+	if err := s.between(); err != nil {
 		return err
 	}
-	s.settle()
-	s.sites.again(s.Game.Ticks)
-	if s.Flow.Update() == stream.Broken && !s.replace() {
-		return s.Flow.Err()
+	if s.Playing() {
+		if err := s.Past.keep(); err != nil {
+			return err
+		}
 	}
-	s.report()
-	if err := s.Mem.BeginFrame(); err != nil {
+	if err := s.openFrame(); err != nil {
 		return err
 	}
-	s.open = true
 	if !s.Playing() {
 		return nil
 	}
@@ -188,17 +194,42 @@ func (s *Session) Frame(in engine.Input) error {
 		return nil
 	}
 	s.Paused = false
-	if s.short {
+	short := s.short
+	if short {
 		s.short = false
 		s.Game.Relieve()
 	}
-	if err := s.tick(&s.input); err != nil {
+	if err := s.tick(&s.input, short); err != nil {
 		return err
 	}
 	s.Ground.tick(s.Game.Player.P, s.Game.Player.V)
 	s.peak.entities = max(s.peak.entities, s.Game.Entities())
 	s.follow(&s.input)
 	return nil
+}
+
+// between closes the previous frame and does one frame's share of the loading.
+func (s *Session) between() error {
+	if err := s.EndFrame(); err != nil {
+		return err
+	}
+	s.settle()
+	s.sites.again(s.Game.Ticks)
+	if s.Flow.Update() == stream.Broken && !s.replace() {
+		return s.Flow.Err()
+	}
+	s.report()
+	return nil
+}
+
+// openFrame opens a frame, unless one is open.
+func (s *Session) openFrame() error {
+	if s.open {
+		return nil
+	}
+	err := s.Mem.BeginFrame()
+	s.open = err == nil
+	return err
 }
 
 const (
@@ -257,7 +288,7 @@ func (s *Session) Close() error {
 	if s.Game != nil {
 		errs = append(errs, s.Game.Close())
 	}
-	errs = append(errs, s.Mem.Close())
+	errs = append(errs, s.Mem.Close(), s.Past.close())
 	s.Mem = nil
 	return errors.Join(errs...)
 }
@@ -268,7 +299,7 @@ func (s *Session) Check() error {
 	if s.Game.Manifest != nil && s.Mem.Inspect().InLevel() && s.loading.build == nil {
 		errs = append(errs, s.Game.Check())
 	}
-	errs = append(errs, s.Stream.Check(), s.Mem.Check())
+	errs = append(errs, s.Stream.Check(), s.Mem.Check(), s.Past.check())
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("session: %w", err)
 	}

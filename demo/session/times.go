@@ -29,8 +29,8 @@ func Milliseconds(s histogram.Spread) Percentiles {
 	return Percentiles{P50: ms(s.P50), P99: ms(s.P99), P999: ms(s.P999), Max: ms(s.Max)}
 }
 
-// tick is a tick of the game, with its times.
-func (s *Session) tick(in *engine.Input) error {
+// tick is a tick of the game, with its times. relieved is whether the game was asked for memory before.
+func (s *Session) tick(in *engine.Input, relieved bool) error {
 	var before time.Duration
 	if s.cfg.CPU != nil {
 		before = s.cfg.CPU()
@@ -42,11 +42,14 @@ func (s *Session) tick(in *engine.Input) error {
 		}
 		*in = s.steered
 	}
+	s.Past.record(in, relieved)
 	began := time.Now()
 	if err := s.Game.Tick(in); err != nil {
 		return err
 	}
-	s.times.Add(time.Since(began))
+	took := time.Since(began)
+	s.times.Add(took)
+	s.Past.played(took)
 	if s.cfg.CPU != nil {
 		s.cpu.Add(s.cfg.CPU() - before)
 	}

@@ -1,0 +1,274 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"time"
+	"unsafe"
+
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
+)
+
+// What a Past keeps, in ticks.
+const (
+	RewindMost  = 4 * engine.TickRate // that one charge takes back
+	rewindSpeed = 2                   // that a frame takes back
+	rewindDense = 6                   // between the states on the way back
+	rewindLeast = engine.TickRate / 2 // without them there is nothing to take back
+
+	keepEvery = 30                    // between two states: so many ticks are played again at most
+	keepEarly = 20                    // if the worker of the fields is idle
+	keepSpan  = 120 * engine.TickRate // for which there are inputs
+)
+
+// Charges of a run.
+const (
+	ChargesFirst = 1 // when a run begins
+	ChargesMost  = 3 // one more for each seal that breaks, up to so many
+)
+
+// What a Past may cost. Keeping a state may take keepShare of the ticks' time, on average of keepWindow states. Its bytes
+// must allow RewindMost ticks, with a state more than there are intervals.
+const (
+	keepShare  = 0.08
+	keepWindow = 16
+	keepStates = RewindMost/keepEvery + 1
+)
+
+// A recorded tick is the input of the rules, and whether the pools tier was relieved before.
+type recorded struct {
+	in      engine.Input
+	relieve bool
+}
+
+// A Past is what a session keeps of the last ticks, and the player's charges. Neither is a part of what is saved. States and
+// inputs are those of one realm. A nil Past keeps nothing.
+type Past struct {
+	s   *Session
+	r   *engine.Rewind[recorded]
+	src page.Source
+	mem page.Memory
+
+	charges int
+	broken  int // seals of this realm that a charge was given for
+	used    int // charges of this run
+
+	active bool
+	ready  bool   // the player has released the control
+	from   uint64 // the tick at which the player began to rewind
+
+	waited time.Duration // by the last rest
+	off    string        // why nothing is kept
+	cost   cost
+	total  PastFigures
+}
+
+// cost is the time of a window of states.
+type cost struct {
+	saves       int
+	keep, ticks time.Duration
+}
+
+// PastFigures are sums over a run.
+type PastFigures struct {
+	Saves       int
+	Keep, Ticks time.Duration // the time that states took, and ticks
+	Wait        time.Duration // for the worker of the fields, which a tick would have waited for
+	Replayed    int           // ticks that were played again
+	ReplayMost  int           // by one call
+	States      int           // present ones
+	Used, Size  int           // their bytes, and those of the memory
+	Span        int           // ticks that they cover
+}
+
+// newPast makes the Past of Config.Rewind bytes, outside of the manager.
+func newPast(s *Session, bytes int) (*Past, error) {
+	set, err := s.States()
+	if err != nil {
+		return nil, err
+	}
+	p := &Past{s: s, src: page.Default(), charges: ChargesFirst}
+	if p.mem, err = p.src.Reserve(uintptr(bytes)); err != nil {
+		return nil, fmt.Errorf("session: rewind: %w", err)
+	}
+	if err = p.src.Commit(p.mem, 0, p.mem.Size); err == nil {
+		p.r, err = engine.NewRewind(engine.RewindConfig[recorded]{
+			Set: set, Memory: unsafe.Slice((*byte)(p.mem.Base), bytes), Step: s.again, Rest: p.rest, Ticks: keepSpan, States: keepSpan / keepEarly,
+		})
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("session: rewind: %w", err), p.src.Release(p.mem))
+	}
+	return p, nil
+}
+
+func (p *Past) close() error {
+	if p == nil {
+		return nil
+	}
+	return p.src.Release(p.mem)
+}
+
+// begin begins with a realm: of a new run, or the next one.
+func (p *Past) begin() {
+	if p == nil {
+		return
+	}
+	g := p.s.Game
+	p.r.Begin(g.Ticks)
+	p.off, p.active, p.broken, p.cost = "", false, 0, cost{}
+	if g.Played == 0 {
+		p.charges, p.used = ChargesFirst, 0
+	}
+}
+
+// keep saves a state if one is due. It switches itself off if states take too much time or space.
+func (p *Past) keep() error {
+	if p == nil || p.off != "" || p.s.Paused {
+		return nil
+	}
+	every := keepEvery
+	if p.s.Game.Resting() {
+		every = keepEarly // a later moment could cost more
+	}
+	began := time.Now()
+	p.waited = 0
+	saved, err := p.r.Keep(every)
+	switch {
+	case err != nil:
+		return p.failed(err)
+	case !saved:
+		return nil
+	}
+	took := time.Since(began) - p.waited
+	p.total.Saves++
+	p.total.Wait += p.waited
+	p.total.Keep += took
+	p.cost.saves++
+	p.cost.keep += took
+	if n, used, size := p.r.States(); used/n > size/keepStates {
+		p.tooLarge(used / n)
+	}
+	if p.cost.saves == keepWindow {
+		if share := p.cost.keep.Seconds() / p.cost.ticks.Seconds(); share > keepShare {
+			p.stop(fmt.Sprintf("STATES TAKE %.0f %% OF THE TIME", 100*share))
+		}
+		p.cost = cost{}
+	}
+	return nil
+}
+
+// failed switches off if a state is larger than the memory. Other errors end the run.
+func (p *Past) failed(err error) error {
+	short := (*memory.Exhausted)(nil)
+	if !errors.As(err, &short) {
+		return err
+	}
+	p.tooLarge(int(short.Need))
+	return nil
+}
+
+func (p *Past) tooLarge(bytes int) {
+	_, _, size := p.r.States()
+	p.stop(fmt.Sprintf("A STATE HAS %s OF %s", memory.FormatBytes(uint64(bytes)), memory.FormatBytes(uint64(size))))
+}
+
+// stop switches off until the next realm.
+func (p *Past) stop(why string) {
+	p.off, p.active = "REWIND IS OFF: "+why, false
+	p.r.Begin(p.s.Game.Ticks)
+}
+
+// rest waits for the worker of the fields. What is waited for here is not waited for in a tick.
+func (p *Past) rest() error {
+	began := time.Now()
+	err := p.s.Rest()
+	p.waited = time.Since(began)
+	return err
+}
+
+// record notes the input of the next tick.
+func (p *Past) record(in *engine.Input, relieve bool) {
+	if p != nil && p.off == "" {
+		p.r.Record(recorded{*in, relieve})
+	}
+}
+
+// played notes what a tick took, and gives a charge for a seal that broke. A seal gives none a second time.
+func (p *Past) played(took time.Duration) {
+	if p == nil {
+		return
+	}
+	p.cost.ticks += took
+	p.total.Ticks += took
+	if n := p.s.Game.Broken; n > p.broken {
+		p.charges = min(p.charges+n-p.broken, ChargesMost)
+		p.broken = n
+	}
+}
+
+// Charges returns how often the player can rewind.
+func (p *Past) Charges() int {
+	if p == nil {
+		return 0
+	}
+	return p.charges
+}
+
+// Used returns how often the player has rewound in this run.
+func (p *Past) Used() int {
+	if p == nil {
+		return 0
+	}
+	return p.used
+}
+
+// Off returns a line for the player that says why nothing is kept in this realm, or "".
+func (p *Past) Off() string {
+	if p == nil {
+		return ""
+	}
+	return p.off
+}
+
+// Rewinding returns the share of a charge that is left while the player rewinds.
+func (p *Past) Rewinding() (left float32, on bool) {
+	if p == nil || !p.active {
+		return 0, false
+	}
+	return 1 - float32(p.from-p.r.Now())/RewindMost, true
+}
+
+// Possible reports whether the player could rewind now.
+func (p *Past) Possible() bool {
+	return p != nil && p.off == "" && p.charges > 0 && p.s.Playing() && p.r.Now()-p.r.Oldest() >= rewindLeast
+}
+
+// Range returns the ticks that [Session.Seek] reaches, and the present one.
+func (p *Past) Range() (first, now, last uint64) {
+	if p == nil {
+		return 0, 0, 0
+	}
+	return p.r.Oldest(), p.r.Now(), p.r.End()
+}
+
+// Figures returns what was kept and what that has cost.
+func (p *Past) Figures() (f PastFigures) {
+	if p == nil {
+		return f
+	}
+	f = p.total
+	f.States, f.Used, f.Size = p.r.States()
+	f.Span = int(p.r.End() - p.r.Oldest())
+	return f
+}
+
+// Check verifies the states.
+func (p *Past) check() error {
+	if p == nil {
+		return nil
+	}
+	return p.r.Check()
+}

@@ -1,0 +1,314 @@
+package session
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-gl/mathgl/mgl32"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/sound/cue"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
+)
+
+// remembering returns a session on autopilot with a Past of 64 MiB that has played warm ticks.
+func remembering(t testing.TB, seed uint64, heat float32, warm uint64) *Session {
+	t.Helper()
+	s := newSession(t, Config{Game: game.Config{Seed: seed, Heat: heat}, Rewind: 64 << 20})
+	play(t, s, warm)
+	return s
+}
+
+// hashed plays n ticks and notes the hash of each.
+func hashed(t testing.TB, s *Session, n int, into map[uint64]uint64) {
+	t.Helper()
+	for range n {
+		play(t, s, 1)
+		into[s.Game.Ticks] = s.Game.Hash()
+	}
+}
+
+// A run that is rewound, and goes on with the same inputs, has the hashes of the run that was not. So has each tick that is
+// shown on the way.
+func TestPast_RewoundRunGoesOnAsIfItNeverWas(t *testing.T) {
+	seeds, heats, n, rounds := []uint64{3}, []float32{6}, 60, 8
+	if !testenv.Brief() {
+		seeds, heats, n, rounds = []uint64{3, 4, 5}, []float32{0, 5, 10}, 900, 24
+	}
+	for _, seed := range seeds {
+		for _, heat := range heats {
+			s := remembering(t, seed, heat, 60)
+			rng := rand.New(rand.NewPCG(seed, 1))
+			want := map[uint64]uint64{}
+			hashed(t, s, n, want)
+			for k := range rounds {
+				first, _, last := s.Past.Range()
+				to := first + 1 + uint64(rng.IntN(int(last-first)))
+				if err := s.Seek(to); err != nil {
+					t.Fatal(err)
+				}
+				if _, now, _ := s.Past.Range(); now != to || s.Game.Ticks != to || to > 61 && s.Game.Hash() != want[to] {
+					t.Fatalf("seed %d heat %v: at tick %d of %d the hash is %x, was %x", seed, heat, s.Game.Ticks, to, s.Game.Hash(), want[to])
+				}
+				if k%4 == 3 { // the game goes on from there
+					again := map[uint64]uint64{}
+					hashed(t, s, int(last-to)+1, again)
+					for tick, hash := range again {
+						if was, known := want[tick]; known && was != hash && tick <= last {
+							t.Fatalf("seed %d heat %v: tick %d has hash %x, had %x", seed, heat, tick, hash, want[tick])
+						}
+						want[tick] = hash
+					}
+				}
+			}
+			if f := s.Past.Figures(); f.ReplayMost > keepEvery || f.Replayed == 0 {
+				t.Errorf("%+v", f)
+			}
+			check(t, s)
+		}
+	}
+}
+
+// With other inputs the run is another one, and valid.
+func TestPast_RewoundRunGoesOnWithOtherInputs(t *testing.T) {
+	s := remembering(t, 3, 6, 100)
+	want := map[uint64]uint64{}
+	hashed(t, s, 60, want)
+	if err := s.Seek(s.Game.Ticks - 50); err != nil {
+		t.Fatal(err)
+	}
+	s.cfg.Autopilot = false
+	rng := rand.New(rand.NewPCG(9, 9))
+	differ := 0
+	for range 60 {
+		in := engine.Input{Move: mgl32.Vec2{rng.Float32()*2 - 1, rng.Float32()*2 - 1}, Aim: mgl32.Vec2{1, 0}, Down: game.Fire}
+		if err := s.Frame(in); err != nil {
+			t.Fatal(err)
+		}
+		if hash, ok := want[s.Game.Ticks]; ok && hash != s.Game.Hash() {
+			differ++
+		}
+	}
+	if differ < 40 {
+		t.Errorf("only %d ticks differ", differ)
+	}
+	if _, now, last := s.Past.Range(); now != last || now != s.Game.Ticks {
+		t.Errorf("tick %d of %d", now, last)
+	}
+	check(t, s)
+}
+
+// holdOn holds the control until the game goes on, and returns the ticks that were taken back.
+func holdOn(t testing.TB, s *Session, frames int) int {
+	t.Helper()
+	from := s.Game.Ticks
+	for range frames {
+		on, err := s.Rewind(true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !on {
+			break
+		}
+	}
+	return int(from - s.Game.Ticks)
+}
+
+func release(t testing.TB, s *Session) {
+	t.Helper()
+	if on, err := s.Rewind(false); on || err != nil {
+		t.Fatal(on, err)
+	}
+}
+
+func TestPast_AChargeTakesFourSecondsBack(t *testing.T) {
+	s := remembering(t, 3, 0, 1)
+	release(t, s)
+	if holdOn(t, s, 9) != 0 || s.Past.Charges() != ChargesFirst {
+		t.Error("there is nothing to take back yet")
+	}
+	play(t, s, 300)
+	release(t, s)
+	hash := s.Game.Hash()
+	if back := holdOn(t, s, 1000); back != RewindMost || s.Past.Charges() != ChargesFirst-1 || s.Past.Used() != 1 {
+		t.Errorf("%d ticks back, %d charges, %d used", back, s.Past.Charges(), s.Past.Used())
+	}
+	if _, on := s.Past.Rewinding(); on {
+		t.Error("it is over")
+	}
+	play(t, s, RewindMost)
+	if s.Game.Hash() != hash {
+		t.Errorf("after the same ticks the hash is %x, was %x", s.Game.Hash(), hash)
+	}
+	release(t, s)
+	if holdOn(t, s, 10) != 0 {
+		t.Error("there was no charge")
+	}
+	s.Past.charges = 1
+	if holdOn(t, s, 10) != 0 {
+		t.Error("the control was not released")
+	}
+	release(t, s)
+	if back := holdOn(t, s, 10); back != 10*rewindSpeed || s.Past.Charges() != 0 {
+		t.Errorf("%d ticks back in ten frames", back)
+	}
+	if left, on := s.Past.Rewinding(); !on || left != 1-float32(10*rewindSpeed)/RewindMost {
+		t.Errorf("%v is left, %v", left, on)
+	}
+	release(t, s)
+	play(t, s, 10)
+	check(t, s)
+}
+
+func TestPast_ASealGivesOneChargeOnce(t *testing.T) {
+	s := remembering(t, 3, 0, 100)
+	p := s.Past
+	for i, c := range []struct{ broken, want int }{{0, 1}, {1, 2}, {0, 2}, {1, 2}, {2, 3}, {4, 3}} {
+		s.Game.Broken = c.broken
+		if p.played(0); p.charges != c.want {
+			t.Errorf("step %d: %d charges with %d seals broken, want %d", i, p.charges, c.broken, c.want)
+		}
+	}
+	p.begin() // the next realm
+	if s.Game.Broken = 1; p.charges != ChargesMost || p.broken != 0 {
+		t.Errorf("%d charges, %d seals in the next realm", p.charges, p.broken)
+	}
+	p.used, s.Game.Played = 2, 0 // another run
+	if p.begin(); p.charges != ChargesFirst || p.used != 0 {
+		t.Errorf("%d charges, %d used in another run", p.charges, p.used)
+	}
+	s.Game.Broken = 0
+}
+
+func TestPast_ARealmThatEndedIsForgotten(t *testing.T) {
+	s := remembering(t, 3, 0, 200)
+	s.Flow.Go("tide")
+	if err := s.Seek(s.Game.Ticks - 20); err != nil {
+		t.Fatal(err)
+	}
+	release(t, s)
+	if holdOn(t, s, 5) != 0 {
+		t.Error("a realm loads")
+	}
+	at := s.Game.Ticks
+	play(t, s, 1)
+	if first, _, _ := s.Past.Range(); first < at {
+		t.Errorf("tick %d of the realm before, which ended at %d", first, at)
+	}
+	play(t, s, 60)
+	if err := s.Seek(s.Game.Ticks - 40); err != nil || s.Game.Ticks != at+21 {
+		t.Errorf("at tick %d, want %d: %v", s.Game.Ticks, at+21, err)
+	}
+	check(t, s)
+}
+
+func TestPast_AStateThatIsTooLargeSwitchesItOff(t *testing.T) {
+	for _, bytes := range []int{64 << 10, 1 << 20} {
+		s := newSession(t, Config{Game: game.Config{Seed: 3}, Rewind: bytes})
+		play(t, s, 60)
+		if off := s.Past.Off(); !strings.HasPrefix(off, "REWIND IS OFF: A STATE HAS ") || s.Past.Possible() {
+			t.Errorf("with %d bytes: %q", bytes, off)
+		}
+		release(t, s)
+		if first, now, last := s.Past.Range(); holdOn(t, s, 5) != 0 || first != now || now != last {
+			t.Errorf("it goes back from %d to %d", last, first)
+		}
+		check(t, s)
+	}
+}
+
+func TestPast_StatesThatTakeTooLongSwitchItOff(t *testing.T) {
+	s := remembering(t, 3, 0, 10)
+	p := s.Past
+	p.cost.saves, p.cost.keep = keepWindow-1, time.Hour
+	play(t, s, keepEvery)
+	if off := p.Off(); !strings.HasPrefix(off, "REWIND IS OFF: STATES TAKE ") {
+		t.Errorf("%q", off)
+	}
+	if p.begin(); p.Off() != "" {
+		t.Error("the next realm begins with it")
+	}
+}
+
+// What is played again is not heard again.
+func TestPast_SoundsAreNotRepeated(t *testing.T) {
+	var events cue.Events
+	s := newSession(t, Config{Game: game.Config{Seed: 3, Heat: 5, Sound: &events}, Rewind: 64 << 20})
+	play(t, s, 200)
+	if len(events.All()) == 0 {
+		t.Fatal("nothing was heard at all")
+	}
+	events.Reset()
+	if err := s.Seek(s.Game.Ticks - 100); err != nil || len(events.All()) != 0 {
+		t.Errorf("%d sounds: %v", len(events.All()), err)
+	}
+	play(t, s, 100)
+	if len(events.All()) == 0 {
+		t.Error("after that nothing is heard")
+	}
+}
+
+// A session without a Past plays as one with it, and does nothing else.
+func TestPast_NoneChangesNothing(t *testing.T) {
+	s := newSession(t, Config{Game: game.Config{Seed: 3}})
+	play(t, s, 100)
+	on, err := s.Rewind(true)
+	if err = errors.Join(err, s.Seek(3)); on || err != nil || s.Game.Ticks != 100 {
+		t.Errorf("%v, %v, tick %d", on, err, s.Game.Ticks)
+	}
+	if with := remembering(t, 3, 0, 100); with.Game.Hash() != s.Game.Hash() {
+		t.Error("the hash depends on the Past")
+	}
+	if p := s.Past; p.Charges() != 0 || p.Used() != 0 || p.Off() != "" || p.Possible() || p.Figures() != (PastFigures{}) {
+		t.Error("a nil Past has something")
+	}
+}
+
+// Steady play with a Past allocates nothing on the Go heap.
+func TestPast_DoesNotAllocate(t *testing.T) {
+	s := remembering(t, 3, 0, 400)
+	keep := func() { // a frame, with a state
+		s.Past.cost = cost{}
+		for saves := s.Past.total.Saves; s.Past.total.Saves == saves; {
+			if err := s.Frame(engine.Input{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := testenv.LeastObjects(10, keep); n != 0 {
+		t.Errorf("%d objects in each %d ticks", n, keepEvery)
+	}
+	if f := s.Past.Figures(); f.Saves < 10 {
+		t.Errorf("%d states were kept", f.Saves)
+	}
+}
+
+// In 64 MiB there are four seconds at heat 10 and a minute at heat 5, and at most keepEvery ticks are played again.
+func TestPast_CoversWhatItPromises(t *testing.T) {
+	testenv.Long(t)
+	for _, c := range []struct {
+		heat float32
+		span int
+	}{{5, 60 * engine.TickRate}, {10, 4 * engine.TickRate}} {
+		s := remembering(t, 3, c.heat, 3700)
+		f := s.Past.Figures()
+		t.Logf("heat %v: %d ticks in %d states of %d bytes; keeping took %v of %v", c.heat, f.Span, f.States, f.Used/max(f.States, 1), f.Keep, f.Ticks)
+		if f.Span < c.span || s.Past.Off() != "" {
+			t.Errorf("heat %v: %d ticks, %q", c.heat, f.Span, s.Past.Off())
+		}
+		first, _, last := s.Past.Range()
+		for to := last; to > first+1; to -= min(97, to-first-1) {
+			if err := s.Seek(to); err != nil || s.Game.Ticks != to {
+				t.Fatal(to, err)
+			}
+		}
+		if f = s.Past.Figures(); f.ReplayMost > keepEvery {
+			t.Errorf("%d ticks were played again", f.ReplayMost)
+		}
+		check(t, s)
+	}
+}

@@ -1,0 +1,80 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/strata-go/strata/memory/save"
+)
+
+// Rewind is the player's control of the Past. Call it once a frame, with whether the control is held. If it returns true,
+// it was this frame, and [Session.Frame] must not be called: the game has gone back by some ticks. A charge lasts for
+// RewindMost ticks, or until the control is released. Then the game goes on from where it is.
+func (s *Session) Rewind(hold bool) (on bool, err error) {
+	p := s.Past
+	if p == nil {
+		return false, nil
+	}
+	if !p.active {
+		begins := hold && p.ready && !s.Paused && p.Possible()
+		if p.ready = !hold; !begins {
+			return false, nil
+		}
+		p.active, p.from = true, p.r.Now()
+		p.charges--
+		p.used++
+	}
+	left := min(rewindSpeed, RewindMost-(p.from-p.r.Now()), p.r.Now()-p.r.Oldest())
+	if !hold || left == 0 || !s.Playing() {
+		p.active = false
+		return false, nil
+	}
+	if err := s.between(); err != nil || !s.Playing() {
+		p.active = false
+		return false, err
+	}
+	return true, s.visit(func() (int, error) { return p.r.Back(p.r.Now()-left, rewindDense) })
+}
+
+// Seek shows another tick of [Past.Range]. The game goes on from there with the next Frame, and forgets what was after it.
+// While a realm loads, or if the tick is out of range, it does nothing.
+func (s *Session) Seek(tick uint64) error {
+	p := s.Past
+	if p == nil || !s.Playing() || tick < p.r.Oldest() || tick > p.r.End() || tick == p.r.Now() {
+		return nil
+	}
+	return s.visit(func() (int, error) { return p.r.Seek(tick) })
+}
+
+// visit goes to another tick. Its sounds were heard already. If the states cannot be loaded any more they are dropped.
+// Afterwards a frame is open, which can be drawn.
+func (s *Session) visit(to func() (played int, err error)) error {
+	s.short = false
+	if m, ok := s.cfg.Game.Sound.(interface{ Mute(on bool) bool }); ok {
+		defer m.Mute(m.Mute(true))
+	}
+	p := s.Past
+	played, err := to()
+	p.total.Replayed += played
+	p.total.ReplayMost = max(p.total.ReplayMost, played)
+	if errors.Is(err, save.ErrLayout) {
+		p.r.Begin(s.Game.Ticks)
+		p.active, err = false, nil
+	}
+	if err != nil {
+		return err
+	}
+	s.Ground.tick(s.Game.Player.P, s.Game.Player.V)
+	return s.openFrame()
+}
+
+// again plays a recorded tick in a frame of its own, which stays open.
+func (s *Session) again(t *recorded) error {
+	if err := errors.Join(s.EndFrame(), s.openFrame()); err != nil {
+		return err
+	}
+	if t.relieve {
+		s.short = false
+		s.Game.Relieve()
+	}
+	return s.Game.Tick(&t.in)
+}
