@@ -18,6 +18,7 @@ const (
 	MoveRight
 	Fire
 	Dash
+	Rewind
 	Choose1
 	Choose2
 	Choose3
@@ -30,9 +31,9 @@ const (
 
 // actionNames are used in files, actionLabels on the screen.
 var (
-	actionNames = [ActionCount]string{"up", "left", "down", "right", "fire", "dash", "choose1", "choose2", "choose3",
+	actionNames = [ActionCount]string{"up", "left", "down", "right", "fire", "dash", "rewind", "choose1", "choose2", "choose3",
 		"pause", "restart", "mute", "fullscreen"}
-	actionLabels = [ActionCount]string{"MOVE UP", "MOVE LEFT", "MOVE DOWN", "MOVE RIGHT", "FIRE", "DASH",
+	actionLabels = [ActionCount]string{"MOVE UP", "MOVE LEFT", "MOVE DOWN", "MOVE RIGHT", "FIRE", "DASH", "REWIND",
 		"FIRST GIFT", "SECOND GIFT", "THIRD GIFT", "PAUSE", "START AGAIN", "MUTE", "FULLSCREEN"}
 )
 
@@ -63,6 +64,7 @@ func DefaultBindings() Bindings {
 		MoveRight:  {k(ebiten.KeyD), k(ebiten.KeyArrowRight), pad: p(ebiten.StandardGamepadButtonLeftRight)},
 		Fire:       {m(ebiten.MouseButtonLeft), pad: p(ebiten.StandardGamepadButtonFrontBottomRight)},
 		Dash:       {k(ebiten.KeySpace), k(ebiten.KeyShiftLeft), pad: p(ebiten.StandardGamepadButtonRightBottom)},
+		Rewind:     {k(ebiten.KeyQ), m(ebiten.MouseButtonRight), pad: p(ebiten.StandardGamepadButtonFrontTopLeft)},
 		Choose1:    {k(ebiten.KeyDigit1), k(ebiten.KeyNumpad1)},
 		Choose2:    {k(ebiten.KeyDigit2), k(ebiten.KeyNumpad2)},
 		Choose3:    {k(ebiten.KeyDigit3), k(ebiten.KeyNumpad3)},
@@ -154,8 +156,8 @@ func (b *Bindings) Map() map[string][]string {
 	return m
 }
 
-// SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. SetMap
-// ignores the action "rewind" of former versions.
+// SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. Files of
+// former versions lack Rewind: it gets those of its default controls that m does not bind.
 //
 // If m has an unknown action or control, no controls for an action or more than three of one device, or a key of the
 // overlay, SetMap fails. If a control is bound twice, default controls included, SetMap also fails. The error describes one
@@ -163,9 +165,6 @@ func (b *Bindings) Map() map[string][]string {
 func (b *Bindings) SetMap(m map[string][]string) error {
 	n := DefaultBindings()
 	known := 0
-	if _, old := m["rewind"]; old { // an action of former versions
-		known++
-	}
 	for a := range n {
 		names, ok := m[actionNames[a]]
 		if !ok {
@@ -197,11 +196,24 @@ func (b *Bindings) SetMap(m map[string][]string) error {
 	if known != len(m) {
 		return fmt.Errorf("unknown action; allowed are %v", actionNames)
 	}
+	if _, ok := m[actionNames[Rewind]]; !ok {
+		n.yield(Rewind)
+	}
 	if err := n.unique(); err != nil {
 		return err
 	}
 	*b = n
 	return nil
+}
+
+// yield empties the slots of an action whose controls another action has, as long as one control is left.
+func (b *Bindings) yield(a Action) {
+	for slot, c := range b[a] {
+		b[a][slot] = 0
+		if other, _ := b.find(c); c == 0 || other < 0 || b.count(int(a)) == 0 {
+			b[a][slot] = c
+		}
+	}
 }
 
 // unique verifies that no control is bound twice.

@@ -18,7 +18,8 @@ type Input struct {
 	AimScreen mgl32.Vec2 // the last point that the mouse pointed at, in logical pixels
 	Pointing  bool       // the mouse aims
 
-	Fire bool // held, the right stick is pulled above 0.8, or the right thumb is pulled
+	Fire   bool // held, the right stick is pulled above 0.8, or the right thumb is pulled
+	Rewind bool // held
 
 	// These fields are true in one tick, the tick of the press. A modifier key (Shift, Ctrl, Alt, Meta) that is pressed
 	// while no bound key moves the player counts in the tick of its release. It does not count if F1 to F12, Enter or
@@ -143,6 +144,7 @@ func (s *sampler) press(in *Input, r *raw, c *Controls) {
 		edge[a] = down && (!s.actions[a] || c.Bindings.down(a, &struck))
 		s.actions[a] = down
 	}
+	in.Rewind = s.actions[Rewind]
 	in.Dash, in.Pause, in.Restart, in.Mute = edge[Dash], edge[Pause], edge[Restart], edge[Mute]
 	enter := r.held.has(key(ebiten.KeyEnter)) && r.alt()
 	in.Fullscreen = edge[Fullscreen] || enter && !s.mods.enter
@@ -162,6 +164,7 @@ func (s *sampler) buttons(in *Input) {
 		s.touched[b] = down
 		return edge
 	}
+	in.Rewind = in.Rewind || s.fingers.buttons[TouchRewind] != 0
 	in.Dash = on(TouchDash) || in.Dash
 	in.Pause = on(TouchPause) || in.Pause
 	in.Panels = on(TouchOverlay)

@@ -83,7 +83,7 @@ func TestInput_EveryActionHasItsField(t *testing.T) {
 		case Choose1, Choose2, Choose3:
 			return in.Choose == int(a-Choose1)+1
 		}
-		return map[Action]bool{Dash: in.Dash, Pause: in.Pause, Restart: in.Restart, Mute: in.Mute, Fullscreen: in.Fullscreen}[a]
+		return map[Action]bool{Dash: in.Dash, Rewind: in.Rewind, Pause: in.Pause, Restart: in.Restart, Mute: in.Mute, Fullscreen: in.Fullscreen}[a]
 	}
 	b := DefaultBindings()
 	for a := range ActionCount {
@@ -198,6 +198,7 @@ func TestInput_TwoThumbs(t *testing.T) {
 func TestInput_ButtonsOnTheScreenAreNoThumbs(t *testing.T) {
 	for b, get := range map[TouchButton]func(*Input) bool{
 		TouchDash:    func(in *Input) bool { return in.Dash },
+		TouchRewind:  func(in *Input) bool { return in.Rewind },
 		TouchPause:   func(in *Input) bool { return in.Pause },
 		TouchOverlay: func(in *Input) bool { return in.Panels },
 	} {
@@ -208,7 +209,7 @@ func TestInput_ButtonsOnTheScreenAreNoThumbs(t *testing.T) {
 			t.Errorf("button %d is not pressed", b)
 		}
 		in = h.tick(touching(touch{3, at.Add(mgl32.Vec2{-60, 0})}))
-		if in.Fire || in.Aim != (mgl32.Vec2{}) || get(&in) {
+		if in.Fire || in.Aim != (mgl32.Vec2{}) || b != TouchRewind && get(&in) { // it is held
 			t.Errorf("button %d, dragged, does more: %+v", b, in)
 		}
 		if at[0]-r < 0 || at[0]+r > LogicalW || at[1]-r < 0 || at[1]+r > LogicalH {
@@ -352,13 +353,17 @@ func TestBindings_ConflictsAreSwapped(t *testing.T) {
 	}
 }
 
-// Files that were written when there was an action rewind are read, without it.
-func TestBindings_AnActionThatIsGoneIsForgotten(t *testing.T) {
-	b, m := DefaultBindings(), new(Bindings).Map()
-	clear(m)
-	m["rewind"], m["mute"] = []string{"Q"}, []string{"N"}
-	if err := b.SetMap(m); err != nil || b[Mute][0] != named(t, "N") {
-		t.Errorf("%v, mute %v", err, b[Mute])
+// A file of a version without the action rewind may bind its default controls to other actions.
+func TestBindings_FilesWithoutRewindAreRead(t *testing.T) {
+	b := DefaultBindings()
+	if err := b.SetMap(map[string][]string{"dash": {"Q", "PadA"}, "mute": {"PadL1"}}); err != nil {
+		t.Fatal(err)
+	}
+	if b[Dash][0] != named(t, "Q") || b.count(int(Rewind)) != 1 || b.Prompt(Rewind, Keyboard) != "RIGHT MOUSE" || b.unique() != nil {
+		t.Errorf("dash %v, rewind %v", b[Dash], b[Rewind])
+	}
+	if err := b.SetMap(map[string][]string{"dash": {"Q"}, "fire": {"MouseRight"}, "mute": {"PadL1"}}); err == nil || b.Prompt(Dash, Gamepad) == "" {
+		t.Errorf("without a control for rewind: %v", err)
 	}
 }
 

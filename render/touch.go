@@ -12,6 +12,7 @@ type TouchButton uint8
 // The buttons on the screen.
 const (
 	TouchDash TouchButton = iota
+	TouchRewind
 	TouchPause
 	TouchOverlay
 	TouchButtons // their number
@@ -19,7 +20,7 @@ const (
 
 // Circle returns the centre and radius of a button in an area from lo to hi, see [Viewport.Safe], in logical pixels.
 // Buttons lie where steering thumbs do not hit them by accident: in a high area the button of the dash is above the
-// right thumb. A finger hits within 1.2 times the radius. For any other value Circle returns the circle of
+// right thumb, and that of the rewind above the left one. A finger hits within 1.2 times the radius. For any other value Circle returns the circle of
 // TouchOverlay.
 func (b TouchButton) Circle(lo, hi mgl32.Vec2) (at mgl32.Vec2, r float32) {
 	switch b {
@@ -29,6 +30,12 @@ func (b TouchButton) Circle(lo, hi mgl32.Vec2) (at mgl32.Vec2, r float32) {
 			above = 236
 		}
 		return mgl32.Vec2{hi[0] - 44, hi[1] - above}, 30
+	case TouchRewind:
+		above := float32(172)
+		if hi[1]-lo[1] > hi[0]-lo[0] {
+			above = 236
+		}
+		return mgl32.Vec2{lo[0] + 40, hi[1] - above}, 24
 	case TouchPause:
 		return mgl32.Vec2{hi[0] - 32, lo[1] + 88}, 22
 	}

@@ -30,6 +30,7 @@ type core struct {
 	gain                      float32 // the present gain of master
 	hush                      float32 // 1 while the game lives
 	quiet                     int     // frames since the last heartbeat
+	back                      bool    // the music runs backwards
 	clickL, clickR            float32
 	begun, stolen, turnedAway uint64
 
@@ -70,6 +71,8 @@ func (c *core) do(m *command, q *queue) {
 		c.change(m, q)
 	case opHeat:
 		c.heatGoal = m.left
+	case opBack:
+		c.back = m.left != 0
 	case opVolumes:
 		c.master, c.effects, c.music = m.left, m.right, m.duck
 	}
@@ -242,7 +245,7 @@ func (c *core) render(n int, q *queue) []float32 {
 	c.ease(n)
 	music, stem := c.music*c.duck, c.stem[:0]
 	for i := range c.decks {
-		if d := &c.decks[i]; d.on && d.mix(out, n, c.heat, music) {
+		if d := &c.decks[i]; d.on && d.mix(out, n, c.heat, music, c.back) {
 			c.stop(d, q)
 		}
 	}
@@ -270,7 +273,7 @@ func (c *core) skip(n int, q *queue) {
 	c.ease(n)
 	c.gain, c.hush, c.clickL, c.clickR, c.limiter = c.master, 1, 0, 0, limiter{gain: 1}
 	for i := range c.decks {
-		if d := &c.decks[i]; d.on && d.mix(nil, n, c.heat, 0) {
+		if d := &c.decks[i]; d.on && d.mix(nil, n, c.heat, 0, c.back) {
 			c.stop(d, q)
 		}
 	}

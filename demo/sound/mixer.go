@@ -186,6 +186,15 @@ func (m *Mixer) SetHeat(heat float32) {
 	m.ask(&command{op: opHeat, left: max(0, min(finite(heat), 1))})
 }
 
+// SetBack makes the music run backwards, or forwards again from where it is.
+func (m *Mixer) SetBack(on bool) {
+	c := command{op: opBack}
+	if on {
+		c.left = 1
+	}
+	m.tell(&c)
+}
+
 // SetVolumes sets the volumes, limited to 0 to 1.
 func (m *Mixer) SetVolumes(v Volumes) {
 	square := func(x float32) float32 { x = max(0, min(finite(x), 1)); return x * x }

@@ -52,32 +52,48 @@ func (d *deck) fade(n int) (ended bool) {
 	return d.goal == 0 && d.gain == 0
 }
 
-// mix adds the deck to out and moves on; out may be nil for silence of n frames. It reports
-// whether the deck has ended.
-func (d *deck) mix(out []float32, n int, heat, volume float32) (ended bool) {
+// backSpeed is how fast music runs backwards.
+const backSpeed = 2
+
+// mix adds the deck to out and moves on; out may be nil for silence of n frames. With back the music runs backwards. It
+// reports whether the deck has ended.
+func (d *deck) mix(out []float32, n int, heat, volume float32, back bool) (ended bool) {
 	ended = d.fade(n)
+	step := d.step
+	if back { // the frames before pos, the last one first
+		step *= backSpeed
+		d.pos += d.length<<32 - step*uint64(n)%(d.length<<32)
+		d.wrap()
+	}
 	if out != nil {
 		for k := range d.clips {
 			goal := layerGain(k, heat) * d.gain * volume
 			if c := d.clips[k]; c.PCM != nil && (goal != 0 || d.heard[k] != 0) {
-				loop(out, c, d.pos, d.step, d.heard[k], goal)
+				loop(out, c, d.pos, step, d.heard[k], goal, back)
 			}
 			d.heard[k] = goal
 		}
 	}
-	d.pos += d.step * uint64(n)
-	d.wrap()
+	if !back {
+		d.pos += step * uint64(n)
+		d.wrap()
+	}
 	return ended
 }
 
 // loop adds frames of a clip that repeats, from position pos. It interpolates with a curve through four samples
-// (Catmull and Rom). Music is made at half the rate of the output, and linear interpolation would be heard as a hiss.
-func loop(out []float32, c Clip, pos, step uint64, from, to float32) {
+// (Catmull and Rom). Music is made at half the rate of the output, and linear interpolation would be heard as a hiss. With
+// back it fills out from its end.
+func loop(out []float32, c Clip, pos, step uint64, from, to float32, back bool) {
+	first, by := 0, 2
+	if back {
+		first, by, from, to = len(out)-2, -2, to, from
+	}
 	frames := uint64(c.Frames())
 	at, frac := (pos>>32)%frames, uint32(pos)
 	gain, d := from/32768, (to-from)/32768/float32(len(out)/2)
 	ch := uint64(c.Channels)
-	for i := 0; i < len(out)-1; i += 2 {
+	for i := first; i >= 0 && i < len(out)-1; i += by {
 		a, b, e := at-1, at+1, at+2
 		if at == 0 {
 			a = frames - 1

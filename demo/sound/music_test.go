@@ -3,6 +3,7 @@ package sound
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/strata-go/strata/demo/sound/cue"
@@ -222,5 +223,57 @@ func TestMusic_GivesWayToARoar(t *testing.T) {
 	after := share(listen(m, Rate/10), 400)
 	if under > 0.7*before || math.Abs(after-before) > 0.01*before {
 		t.Errorf("the level is %v before, %v under and %v after the roar", before, under, after)
+	}
+}
+
+// Music that runs backwards is heard at twice its speed, and is afterwards where it was before.
+func TestMusic_RunsBackwards(t *testing.T) {
+	pcm := make([]int16, Rate)
+	for i := range pcm { // a tone that rises
+		x := float64(i) / Rate
+		pcm[i] = int16(6000 * math.Sin(2*math.Pi*(200*x+150*x*x)))
+	}
+	d := deck{on: true, clips: [Layers]Clip{{PCM: pcm, Rate: Rate, Channels: 1}}, step: 1 << 32, length: Rate, gain: 1, goal: 1}
+	play := func(blocks int, back bool) (all []float32) {
+		for range blocks {
+			var out [2 * block]float32
+			d.mix(out[:], block, 0, 1, back)
+			all = append(all, out[:]...)
+		}
+		return all
+	}
+	play(1, false) // faded in
+	was, back := play(20, false), play(10, true)
+	for i := range len(back) / 2 { // each frame goes back by two
+		if want, got := was[len(was)-4*i-4], back[2*i]; math.Abs(float64(want-got)) > 1e-4 {
+			t.Fatalf("frame %d back is %.4f, want %.4f", i, got, want)
+		}
+	}
+	if again := play(20, false); !slices.Equal(again, was) {
+		t.Error("afterwards it is elsewhere")
+	}
+	if play(10, true); d.pos != block<<32 {
+		t.Errorf("it is at %d", d.pos>>32)
+	}
+	if play(1, true); d.pos != (Rate-block)<<32 { // around the beginning
+		t.Errorf("before the beginning it is at %d", d.pos>>32)
+	}
+}
+
+func TestMixer_SetBackTurnsTheMusic(t *testing.T) {
+	m, h := newMixer(t, Rate, 0.5)
+	if err := m.SetMusic(four(t, m, h, 400), 0.01); err != nil {
+		t.Fatal(err)
+	}
+	listen(m, Rate/2)
+	at := m.core.decks[0].pos
+	m.SetBack(true)
+	listen(m, block)
+	if m.SetBack(false); m.core.decks[0].pos != at-backSpeed*block<<32 {
+		t.Errorf("from %d to %d", at>>32, m.core.decks[0].pos>>32)
+	}
+	m.Skip(2 * block)
+	if m.core.decks[0].pos != at {
+		t.Errorf("then at %d, not at %d", m.core.decks[0].pos>>32, at>>32)
 	}
 }

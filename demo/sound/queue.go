@@ -10,6 +10,7 @@ const (
 	opCut // effects begun after stamp
 	opMusic
 	opHeat
+	opBack // left: 1 or 0
 	opVolumes
 )
 
