@@ -165,6 +165,9 @@ func (a *app) frame(in *render.Input) error {
 	}
 	a.choose(&e)
 	a.begin()
+	if on, err := a.rewind(in); on || err != nil {
+		return err
+	}
 	began := time.Now()
 	a.timer.Start()
 	err := a.s.Frame(e)
@@ -178,6 +181,21 @@ func (a *app) frame(in *render.Input) error {
 	a.over()
 	a.v.Update()
 	return nil
+}
+
+// rewind goes back while the player holds the control. It reports whether that was this frame.
+func (a *app) rewind(in *render.Input) (on bool, err error) {
+	mine := a.sh.Screen() == shell.Playing && !a.o.autopilot && !a.s.Attract && a.waiting == shell.None
+	if mine && in.Rewind && a.s.Past != nil && a.s.Past.Charges() == 0 {
+		if _, on := a.s.Past.Rewinding(); !on {
+			a.v.Empty()
+		}
+	}
+	if on, err = a.s.Rewind(mine && in.Rewind); on {
+		a.v.Rewound()
+	}
+	a.audio.rewind(on, a.s)
+	return on, err
 }
 
 // giftSymbols are the pictures on the cards.

@@ -17,12 +17,14 @@ import (
 // under a tag of their own.
 type audio struct {
 	events cue.Events
+	signal cue.Events // that belong to no tick
 	mixer  *sound.Mixer
 	bank   *sound.Bank
 	device *sound.Device
 	realm  string // whose music was requested
 	asked  []sounding
 	begun  bool // sounds are requested
+	back   bool // time runs backwards
 }
 
 // A sounding is a requested file.
@@ -144,6 +146,28 @@ func (a *audio) update(s *session.Session, nav *render.Nav) {
 	}
 	a.device.Update()
 }
+
+// rewind is what is heard while time runs backwards: the music does, too. Sounds of ticks that have not happened any more
+// fade out.
+func (a *audio) rewind(on bool, s *session.Session) {
+	if a == nil || a.mixer == nil || !on && !a.back {
+		return
+	}
+	if on != a.back {
+		a.back = on
+		a.mixer.SetBack(on)
+		a.signal.Sound(cue.Portal, 0, 0, rewindStrength)
+	}
+	if on {
+		a.events.Reset()
+		a.mixer.CutAfter(s.Game.Ticks)
+	}
+	a.mixer.Hear(&a.signal, sound.Listener{}, 0) // of no tick: it is not cut
+	a.signal.Reset()
+}
+
+// rewindStrength is how loud time turns around.
+const rewindStrength = 0.8
 
 // enter requests the realm's music, if it has any.
 func (a *audio) enter(s *session.Session) {

@@ -64,6 +64,18 @@
 // difference by tier, entity and field, and exits with 1. At the end of a realm a state cannot be loaded: these ticks
 // are counted, and played once. The streamer goes on meanwhile.
 //
+// # Rewind
+//
+// The player holds Q, the right mouse button, L1 of a gamepad, or the button << on the screen: time runs backwards for up to
+// four seconds. That costs a charge. A run begins with one, each seal that breaks gives another, and there are three at most.
+// A seal that is broken again gives none. For a moment a ship that fell can still be rewound. A run that was rewound counts
+// as any other, also of a day, and the table of best runs marks it.
+//
+// States and inputs of the last ticks lie outside of the tiers, in the MiB of -rewind. Charges, best runs and settings are not
+// part of a state. Music runs backwards, and sounds of ticks that are taken back fade out. If states take more than 8 % of the
+// ticks' time, or are too large for four seconds, rewinding switches itself off until the next realm and says so. A
+// recording has the ticks that count: those that were taken back are cut out.
+//
 // # What lies where
 //
 //	static  overlapping buffers of the frame's passes: visible enemies, sort keys, drawing order; then vertices

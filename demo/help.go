@@ -45,7 +45,7 @@ var groups = []struct {
 	{"The window", "size overlay screenshot capture screen"},
 	{"Without a window", "headless ticks paced fast progress synctest wav"},
 	{"What is written", "hash stats every trace profile books"},
-	{"Memory", "mem budget guard resident headroom slow"},
+	{"Memory", "mem budget guard resident headroom rewind slow"},
 	{"Compare", "compare rounds svg"},
 	{"Help", "version notices"},
 }

@@ -175,11 +175,24 @@ func (o *options) session() session.Config {
 		watch, fallback = time.Second, assets.FS()
 	}
 	return session.Config{
-		Game:   game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: o.tour.Kind},
-		Store:  o.mem.Store,
+		Game:  game.Config{Seed: o.seed, Particles: o.particles, Enemies: o.enemies, Heat: float32(o.heat), Guard: o.guard, Quads: o.quads(), Tour: o.tour.Kind},
+		Store: o.mem.Store, Rewind: o.rewindBytes(),
 		Memory: mem, FS: o.files(), Fallback: fallback, CPU: o.clock(), Patience: patience, Realm: o.realm, Autopilot: o.autopilot, Watch: watch,
 		Log: func(err error) { o.log(err.Error()) },
 	}
+}
+
+// rewindBytes returns the bytes of -rewind. Without a window, and in other stores than the tiers, there are none by default.
+func (o *options) rewindBytes() int {
+	switch {
+	case o.rewind >= 0:
+		return o.rewind << 20
+	case o.headless || o.mem.Store != session.StoreTiers || o.guard:
+		return 0
+	case browser:
+		return 32 << 20
+	}
+	return 64 << 20
 }
 
 // profileBytes is how many requested bytes -profile has one sample for, on average.

@@ -153,7 +153,7 @@ func (a *app) sampleRuns() {
 		k := uint64(7 - i)
 		a.sh.Step(shell.Nav{Select: true})
 		a.sh.End(shell.Result{Run: shell.Run{
-			Score: int64(k * k * 3171), Realm: realm, Ticks: 1900 * (k + 1), Kills: 160 * k, Seed: 1 + k*k%5, Won: i == 0}})
+			Score: int64(k * k * 3171), Realm: realm, Ticks: 1900 * (k + 1), Kills: 160 * k, Seed: 1 + k*k%5, Won: i == 0, Rewinds: i % 3}})
 		for range 60 {
 			a.sh.Step(shell.Nav{})
 		}

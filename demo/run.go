@@ -20,6 +20,8 @@ const (
 	overAfter = 1.3
 	// wonAfter is for how many seconds the spark is seen to dissolve before the ending comes.
 	wonAfter = 0.8
+	// rewindFor is for how many seconds more a ship that fell can be rewound.
+	rewindFor = 1.5
 )
 
 // today returns the day of the daily run.
@@ -66,7 +68,11 @@ func (a *app) over() {
 	if !a.live || a.sh.Screen() != shell.Playing || !a.s.Playing() || a.waiting != shell.None {
 		return
 	}
-	if g.Phase == game.Over && g.PhaseTime > overAfter || a.won() && g.PhaseTime > wonAfter {
+	after := float32(overAfter)
+	if _, on := a.s.Past.Rewinding(); on || a.s.Past.Possible() {
+		after += rewindFor
+	}
+	if g.Phase == game.Over && g.PhaseTime > after || a.won() && g.PhaseTime > wonAfter {
 		a.sh.End(a.result(a.won()))
 		a.live = false
 	}
@@ -77,7 +83,7 @@ func (a *app) run(won bool) shell.Run {
 	g := a.s.Game
 	return shell.Run{
 		Score: g.Score, Realm: strings.ToUpper(g.Manifest.Name), Ticks: g.Played, Kills: uint64(g.Kills),
-		Seed: a.seed, Won: won, Day: a.sh.Day(),
+		Seed: a.seed, Won: won, Day: a.sh.Day(), Rewinds: a.s.Past.Used(),
 	}
 }
 
@@ -104,6 +110,9 @@ func (a *app) result(won bool) shell.Result {
 	add("ACCURACY", accuracy(g.Fired, g.Struck))
 	count("MOST PARTICLES ALIVE", a.particles)
 	count("COLLECTIONS IN PLAY", int(a.collections()-a.before))
+	if n := a.s.Past.Used(); n > 0 {
+		count("REWINDS", n)
+	}
 	for k, n := range g.Gifts {
 		if n > 0 {
 			r.Gifts = append(r.Gifts, fmt.Sprintf("%s %d", game.GiftNames[k], n))

@@ -12,6 +12,7 @@ const (
 	Gift         // that a gift is offered
 	Seals        // the goal, and the arrow
 	Dash         // how to dash
+	Rewind       // how to rewind
 	Break        // what to do with a seal
 	Next         // that there are more of them
 	Heart        // that the warden is next
@@ -24,6 +25,8 @@ const (
 type Facts struct {
 	X, Y    float32 // the ship
 	Dashing bool
+	Charges int // to rewind
+	Rewinds int // so far
 	Hull    int
 	Kills   int
 	Embers  int // towards the next gift
@@ -84,6 +87,7 @@ var lessons = [...]lesson{
 	{Warden, func(c *Coach) bool { return c.now.Warden }, never, true, false},
 	{Heart, func(c *Coach) bool { return c.now.Seals > 0 && c.now.Broken == c.now.Seals }, never, false, false},
 	{Dash, func(c *Coach) bool { return c.hits > 0 && c.flown >= enoughFlown }, func(c *Coach) bool { return c.dashes > 0 }, false, true},
+	{Rewind, func(c *Coach) bool { return c.hits > 1 && c.now.Charges > 0 }, func(c *Coach) bool { return c.now.Rewinds > 0 }, false, true},
 	{Break, func(c *Coach) bool { return c.met }, func(c *Coach) bool { return c.broken > 0 }, true, false},
 	{Move, always, func(c *Coach) bool { return c.flown >= enoughFlown }, false, false},
 	{Fire, always, func(c *Coach) bool { return c.kills > 0 }, false, false},

@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/strictjson"
 )
 
-// A Run is a finished game.
+// A Run is a finished game. One that was rewound counts as any other, and is marked.
 type Run struct {
 	Score int64  `json:"score"`
 	Realm string `json:"realm"` // the last one reached
@@ -18,6 +18,8 @@ type Run struct {
 	Seed  uint64 `json:"seed"`
 	Won   bool   `json:"won"`
 	Day   string `json:"day,omitempty"` // of a daily run, as 2026-11-24
+
+	Rewinds int `json:"rewinds,omitempty"` // charges that the player has used
 }
 
 // BestRuns is the most runs in the table.
@@ -41,7 +43,7 @@ func ReadRuns(data []byte) ([]Run, error) {
 		return nil, fmt.Errorf("%d runs; allowed are %d", len(f.Runs), BestRuns)
 	}
 	for i, r := range f.Runs {
-		if r.Score < 0 || len(r.Realm) > realmNameLength || len(r.Day) > dayLength {
+		if r.Score < 0 || r.Rewinds < 0 || len(r.Realm) > realmNameLength || len(r.Day) > dayLength {
 			return nil, fmt.Errorf("run %d: score %d in %.20q is not valid", i, r.Score, r.Realm)
 		}
 	}

@@ -45,7 +45,7 @@ func (v *View) teach() {
 	t.line = t.coach.Step(coach.Facts{
 		X: g.Player.P[0], Y: g.Player.P[1], Dashing: g.Player.Dash > 0, Hull: g.Player.Hull, Kills: g.Kills,
 		Embers: g.Embers, Gifts: gifts, Offered: screen == shell.Gifts, Seals: realm.Seals, Broken: g.Broken,
-		InSight: g.Goal < realm.Heart && v.onScreen(g.GoalAt()), Warden: warden,
+		InSight: g.Goal < realm.Heart && v.onScreen(g.GoalAt()), Warden: warden, Charges: v.s.Past.Charges(), Rewinds: v.s.Past.Used(),
 		Opened: g.Phase == game.Opened || g.Phase == game.Leaving,
 	})
 }

@@ -26,6 +26,14 @@ func coachLines(b *render.Bindings, d render.Device) (lines [coach.Lines]string)
 	default:
 		lines[coach.Move], lines[coach.Fire] = ways(b, d)+": MOVE", join("MOUSE: AIM", said(b, render.Fire, d, "FIRE"))
 	}
+	rewind := said(b, render.Rewind, d, "REWIND FOUR SECONDS")
+	if d == render.Touch {
+		rewind = "BUTTON <<: REWIND FOUR SECONDS"
+	}
+	lines[coach.Rewind] = rewind + ". A SEAL GIVES A CHARGE"
+	if rewind == "" {
+		lines[coach.Rewind] = "A CHARGE REWINDS FOUR SECONDS. A SEAL GIVES ONE"
+	}
 	if lines[coach.Dash] = "NOTHING HURTS IN A DASH"; dash != "" {
 		lines[coach.Dash] = dash + ". NOTHING HURTS IN A DASH"
 	}

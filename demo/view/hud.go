@@ -22,6 +22,7 @@ func (v *View) hud() {
 	v.scores(at.lo)
 	v.progress(vec{at.hi[0], at.lo[1]})
 	v.gauges(at)
+	v.rewinding()
 	v.drawMap()
 	v.compass()
 	v.hint()
@@ -50,6 +51,11 @@ func (v *View) gauges(at reach) {
 	}
 	v.emberGauge(embers)
 	v.memoryGauge(mem)
+	charges := vec{at.lo[0], at.hi[1] - gaugeRow}
+	if v.ui.W < gaugesWide {
+		charges[1] -= gaugeRow
+	}
+	v.chargeGauge(charges)
 }
 
 const (

@@ -46,6 +46,7 @@ var legendParts = [...]struct {
 			v.quads.Sprite(v.region(v.ids.player, v.atlas.Soft()), 0, 0, 16, 16, -1.5707963, white.Mix(v.ours(), 0.3))
 		}},
 		{"ARC", "hull, after each change", 1, func(v *View) { v.arc(vec{0, -16}, 20, 4, 2, v.ours()) }},
+		{"CLOCK", "charges to rewind", 1, func(v *View) { v.rewindSign(0, 0, white.Mix(cold, 0.4)) }},
 		{"UNHURT", "multiplies your score", 1, func(v *View) { v.quads.Text(v.font, -6, -8, 1, v.pal[3], "x3") }},
 		{"SEALS", "filled: still whole", 1, func(v *View) {
 			v.quads.Ring(0, 0, 6, 1.5, 0, 6, v.pal[3])

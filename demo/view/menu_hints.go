@@ -30,7 +30,7 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 	switch d {
 	case render.Gamepad:
 		h.menu = "PAD: CHOOSE    A: TAKE    B: BACK"
-		h.title = join("LEFT STICK: MOVE", "RIGHT STICK: FIRE", said(b, render.Dash, d, "DASH"), said(b, render.Pause, d, "PAUSE"))
+		h.title = join("LEFT STICK: MOVE", "RIGHT STICK: FIRE", said(b, render.Dash, d, "DASH"), said(b, render.Rewind, d, "REWIND"), said(b, render.Pause, d, "PAUSE"))
 		h.gifts = "PAD: CHOOSE    A: TAKE"
 		h.keys = "PAD: CHOOSE    A: CHANGE    B: BACK"
 	case render.Touch:
@@ -40,7 +40,7 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 	default:
 		h.menu = "↑ ↓: CHOOSE    ENTER: TAKE    ESC: BACK"
 		h.keys = "↑ ↓ ← →: CHOOSE    ENTER: CHANGE    ESC: BACK"
-		h.title = join(ways(b, d)+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), "F1: MEMORY")
+		h.title = join(ways(b, d)+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), said(b, render.Rewind, d, "REWIND"), "F1: MEMORY")
 		h.gifts = join(h.choose[0] + " " + h.choose[1] + " " + h.choose[2] + " OR ← → AND ENTER: TAKE")
 	}
 }

@@ -176,10 +176,19 @@ func (m *Menu) row(left, y, width float32, c render.Color, r *shell.Run, i int) 
 	}
 	cell(0, render.AppendInt(m.text[:0], int64(i+1), 0))
 	cell(1, group(m.text[:0], r.Score))
+	m.rewound(r, left+112, y+8, c)
 	m.q.Text(m.font, left+126, y, 1, c, r.Realm)
 	cell(3, clock(m.text[:0], r.Ticks))
 	cell(4, group(m.text[:0], int64(r.Kills)))
 	cell(5, m.origin(r))
+}
+
+// rewound marks a run that was rewound.
+func (m *Menu) rewound(r *shell.Run, x, y float32, c render.Color) {
+	for i := range min(r.Rewinds, 2) {
+		px := x + 5*float32(i)
+		m.q.Tri(px, y, px+5, y-3.5, px+5, y+3.5, c)
+	}
 }
 
 // origin is the day of a daily run, or the seed.
@@ -197,6 +206,7 @@ func (m *Menu) pair(left, y, width float32, c render.Color, r *shell.Run, i int)
 	m.q.TextRight(m.font, left+width-8, y, 1, c, r.Realm)
 	b = append(clock(m.text[:0], r.Ticks), "  FALLEN "...)
 	m.q.TextBytes(m.font, left+26, y+15, 1, faint, group(b, int64(r.Kills)))
+	m.rewound(r, left+10, y+23, c)
 	b = m.origin(r)
 	m.q.TextBytes(m.font, left+width-8-float32(len(b))*render.GlyphW, y+15, 1, faint, b)
 }

@@ -34,6 +34,11 @@ func (m *Menu) button(b render.TouchButton, x, y, r float32) {
 			m.q.Line(px, y-9, px+8, y, 3, c)
 			m.q.Line(px+8, y, px, y+9, 3, c)
 		}
+	case render.TouchRewind:
+		for i := range 2 {
+			px := x - 9 + 9*float32(i)
+			m.q.Tri(px, y, px+9, y-7, px+9, y+7, c)
+		}
 	case render.TouchPause:
 		m.q.Rect(x-6, y-8, 4, 16, c)
 		m.q.Rect(x+2, y-8, 4, 16, c)

@@ -97,6 +97,7 @@ func (v *View) ship(to render.Viewport) {
 	if p.Safe > 0 && p.Dash <= 0 { // nothing can hurt it
 		q.Ring(at[0], at[1], r+4+3*beat, 1.4, 0, 0, rim.Fade(0.75))
 	}
+	v.clock(at, r)
 	if b.shown > 0 {
 		v.pips(at, r+6, beat)
 	}

@@ -65,6 +65,7 @@ type View struct {
 	timer   *meter.Timer
 	text    []byte
 	short   shortage
+	back    rewind
 	beacon  beacon
 	teacher teacher
 	names   []string
@@ -194,6 +195,7 @@ func (v *View) Left() {
 // Update advances what does not affect the rules by a tick: the camera and the clock of animations.
 func (v *View) Update() {
 	v.time += 1.0 / 60
+	v.back.note(v.s.Past)
 	if !v.s.Playing() {
 		v.alive = 0
 		return
@@ -283,6 +285,7 @@ func (v *View) draw(f *render.Frame) {
 	v.covered = v.ui.view.Invert(vec{0, v.Overlay.Bottom()})[1]
 	v.begin(game.Signs, v.ui.view)
 	if v.s.Playing() {
+		v.backwards()
 		v.ship(f.Viewport)
 		v.hud()
 	} else {
