@@ -46,7 +46,7 @@ func (a *audio) start(s *session.Session, stderr io.Writer) error {
 // load requests the effects, which no realm owns, and waits until they are decoded. A browser plays no sound before
 // the player has pressed something. There nothing is requested, and so downloaded, until then: see update.
 func (a *audio) load(s *session.Session, stderr io.Writer) error {
-	home, err := s.Mem.Tag("sound")
+	home, err := s.Hosted("sound")
 	if err != nil {
 		return err
 	}

@@ -73,8 +73,8 @@
 //
 // States and inputs of the last ticks lie outside of the tiers, in the MiB of -rewind. Charges, best runs and settings are not
 // part of a state. Music runs backwards, and sounds of ticks that are taken back fade out. If states take more than 8 % of the
-// ticks' time, or are too large for four seconds, rewinding switches itself off until the next realm and says so. A
-// recording has the ticks that count: those that were taken back are cut out.
+// ticks' time, or are too large for four seconds, rewinding switches itself off until the next realm, and the screen shows why.
+// A recording has the ticks that count: those that were taken back are cut out.
 //
 // # What lies where
 //

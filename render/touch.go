@@ -19,9 +19,9 @@ const (
 )
 
 // Circle returns the centre and radius of a button in an area from lo to hi, see [Viewport.Safe], in logical pixels.
-// Buttons lie where steering thumbs do not hit them by accident: in a high area the button of the dash is above the
-// right thumb, and that of the rewind above the left one. A finger hits within 1.2 times the radius. For any other value Circle returns the circle of
-// TouchOverlay.
+// Buttons lie where steering thumbs do not hit them by accident. In a high area the button of the dash is above the
+// right thumb, and that of the rewind above the left one. A finger hits within 1.2 times the radius. For any other value
+// Circle returns the circle of TouchOverlay.
 func (b TouchButton) Circle(lo, hi mgl32.Vec2) (at mgl32.Vec2, r float32) {
 	switch b {
 	case TouchDash:

@@ -12,15 +12,19 @@ import (
 
 // AddTo adds the state of the game to a Set: the tiers that rules use, the world, the particles, and what lies outside of
 // tiers. The level, the frame and the static tier are no state: no rule changes the level, and each tick makes the
-// others for itself. The soot stays as it is: only pictures show it. Of the workers, only that of the fields belongs to the game.
+// others for itself. The soot stays as it is: only pictures show it. So do large blocks for which the function other, which
+// may be nil, returns true: they are not the game's. Of the workers, only that of the fields belongs to the game.
 //
 // The game must have its memory from the tiers, without a guard. Otherwise the error wraps memory.ErrConfig.
-func (g *Game) AddTo(set *save.Set) error {
+func (g *Game) AddTo(set *save.Set, other func(p unsafe.Pointer) bool) error {
 	s, c := &g.store, &g.cast
 	if !s.tiers() || s.guard != nil {
 		return fmt.Errorf("game: only a game whose blocks come from the tiers, without a guard, can be saved: %w", memory.ErrConfig)
 	}
 	saved := tiers.Saved{Tiers: []tiers.Tier{tiers.Slab, tiers.Large, tiers.Pools}, Scratch: g.isSoot}
+	if other != nil {
+		saved.Scratch = func(p unsafe.Pointer) bool { return g.isSoot(p) || other(p) }
+	}
 	if k := s.m.Workers() - 1; k >= 0 {
 		saved.Tiers, saved.Workers = append(saved.Tiers, tiers.Inbox), []int{k}
 	}

@@ -160,6 +160,14 @@ func (p *Past) keep() error {
 	return nil
 }
 
+// forget drops all states and inputs.
+func (p *Past) forget() {
+	if p != nil {
+		p.r.Begin(p.s.Game.Ticks)
+		p.active = false
+	}
+}
+
 // failed switches off if a state is larger than the memory. Other errors end the run.
 func (p *Past) failed(err error) error {
 	short := (*memory.Exhausted)(nil)
@@ -177,8 +185,8 @@ func (p *Past) tooLarge(bytes int) {
 
 // stop switches off until the next realm.
 func (p *Past) stop(why string) {
-	p.off, p.active = "REWIND IS OFF: "+why, false
-	p.r.Begin(p.s.Game.Ticks)
+	p.off = "REWIND IS OFF: " + why
+	p.forget()
 }
 
 // rest waits for the worker of the fields. What is waited for here is not waited for in a tick.

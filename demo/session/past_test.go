@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/go-gl/mathgl/mgl32"
 
@@ -250,6 +251,39 @@ func TestPast_SoundsAreNotRepeated(t *testing.T) {
 	if len(events.All()) == 0 {
 		t.Error("after that nothing is heard")
 	}
+}
+
+// Blocks of the host in the tiers keep their place and their contents.
+func TestPast_HostedBlocksStay(t *testing.T) {
+	const size = 1 << 20
+	s := remembering(t, 3, 0, 100)
+	host, err := s.Hosted("sound")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := s.Past.Figures().Used / s.Past.Figures().States
+	p, err := host.Alloc(size, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, _, last := s.Past.Range(); first != last {
+		t.Errorf("states of before the block remain: %d to %d", first, last)
+	}
+	block := unsafe.Slice((*byte)(p), size)
+	play(t, s, 100)
+	if f := s.Past.Figures(); f.Used/f.States > used+size/2 {
+		t.Errorf("a state has %d bytes, before the block it had %d", f.Used/f.States, used)
+	}
+	block[7] = 1
+	if err := s.Seek(s.Game.Ticks - 50); err != nil || block[7] != 1 {
+		t.Errorf("the contents are %d: %v", block[7], err)
+	}
+	host.Free(p, size)
+	if first, _, last := s.Past.Range(); first != last {
+		t.Errorf("states with the block remain: %d to %d", first, last)
+	}
+	play(t, s, 50)
+	check(t, s)
 }
 
 // A session without a Past plays as one with it, and does nothing else.

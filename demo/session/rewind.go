@@ -28,7 +28,7 @@ func (s *Session) Rewind(hold bool) (on bool, err error) {
 		p.active = false
 		return false, nil
 	}
-	if err := s.between(); err != nil || !s.Playing() {
+	if err := s.between(); err != nil || !s.Playing() || !p.active { // something was loaded
 		p.active = false
 		return false, err
 	}
@@ -57,8 +57,8 @@ func (s *Session) visit(to func() (played int, err error)) error {
 	p.total.Replayed += played
 	p.total.ReplayMost = max(p.total.ReplayMost, played)
 	if errors.Is(err, save.ErrLayout) {
-		p.r.Begin(s.Game.Ticks)
-		p.active, err = false, nil
+		p.forget()
+		err = nil
 	}
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // States returns a sealed Set of the game's state. The streamer, pictures, sound, settings and statistics are not in it.
 func (s *Session) States() (*save.Set, error) {
 	set := new(save.Set)
-	if err := s.Game.AddTo(set); err != nil {
+	if err := s.Game.AddTo(set, s.isHosted); err != nil {
 		return nil, fmt.Errorf("session: %w", err)
 	}
 	if err := set.Seal(); err != nil {

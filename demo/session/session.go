@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"time"
+	"unsafe"
 
 	"github.com/go-gl/mathgl/mgl32"
 
@@ -70,8 +71,9 @@ type Session struct {
 	Ground  *Ground
 	Attract bool
 	Paused  bool
-	Leaks   []tiers.Leaks // of each realm that has ended
-	Past    *Past         // nil without Config.Rewind
+	Leaks   []tiers.Leaks           // of each realm that has ended
+	Past    *Past                   // nil without Config.Rewind
+	hosted  map[unsafe.Pointer]bool // live blocks of Hosted
 
 	cfg      Config
 	open     bool   // a frame is open
