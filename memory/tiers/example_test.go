@@ -2,9 +2,12 @@ package tiers_test
 
 import (
 	"fmt"
+	"runtime"
+	"strings"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -50,4 +53,62 @@ func Example() {
 	// Output:
 	// 3 bullets live
 	// 0 bullets live; level 1 left nothing behind
+}
+
+// Uses are the parts of the memory in use by tier, tag and pool. Their sums are exact.
+func ExampleInspector_EachUse() {
+	m, err := tiers.New(tiers.Config{Tags: true, GC: gcpace.Config{Keep: true}})
+	if err != nil {
+		panic(err)
+	}
+	defer m.Close()
+	ai, err := m.Tag("ai")
+	if err != nil {
+		panic(err)
+	}
+	if _, err := memory.MakeSlice[contact](ai, 1000); err != nil { // 8,000 bytes
+		panic(err)
+	}
+	bullets, err := tiers.NewPool[bullet](m, pool.Config{Name: "bullets", Capacity: 4096})
+	if err != nil {
+		panic(err)
+	}
+	for range 3 {
+		if _, _, err := bullets.New(); err != nil {
+			panic(err)
+		}
+	}
+	m.Inspect().EachUse(func(u tiers.Use) {
+		fmt.Printf("%v, tag %q, pool %q: %d live, %d bytes\n", u.Tier, u.Tag, u.Pool, u.Live, u.InUse)
+	})
+	// Output:
+	// pools, tag "", pool "bullets": 3 live, 48 bytes
+	// large, tag "ai", pool "": 1 live, 8192 bytes
+}
+
+// Samples are estimates by call stack. With a sample for each byte they are exact.
+func ExampleInspector_EachSample() {
+	m, err := tiers.New(tiers.Config{SampleBytes: 1, GC: gcpace.Config{Keep: true}})
+	if err != nil {
+		panic(err)
+	}
+	defer m.Close()
+	for range 5 {
+		if _, err := memory.MakeSlice[contact](m, 100); err != nil {
+			panic(err)
+		}
+	}
+	m.Inspect().EachSample(func(s tiers.Sample) {
+		frames := runtime.CallersFrames(s.Stack)
+		for {
+			f, more := frames.Next()
+			if strings.HasSuffix(f.Function, "EachSample") {
+				fmt.Printf("%.0f blocks, %.0f bytes requested\n", s.Live, s.Bytes)
+			}
+			if !more {
+				return
+			}
+		}
+	})
+	// Output: 5 blocks, 4000 bytes requested
 }
