@@ -87,6 +87,8 @@ func (p *Planner) plan(where string, from, to *Type) (Convert, error) {
 			dst[0] = src[0]
 			return nil
 		}, nil
+	case a.class == 'h' && b.class == 'h' && !p.sameObjects(from, to):
+		return p.impossible(where, from, to)
 	case from.Kind == to.Kind:
 		return func(dst, src []byte) error { copy(dst[:b.size], src); return nil }, nil
 	case a.class == 'i' || a.class == 'u':
@@ -117,6 +119,12 @@ func (p *Planner) plan(where string, from, to *Type) (Convert, error) {
 	return p.impossible(where, from, to)
 }
 
+// sameObjects reports whether two handles name objects of one type, perhaps a renamed one.
+func (p *Planner) sameObjects(from, to *Type) bool {
+	was, is := from.of(), to.of()
+	return was == is || p.Renamed[was] == is
+}
+
 func (p *Planner) impossible(where string, from, to *Type) (Convert, error) {
 	if p.Lenient {
 		return func(_, _ []byte) error { return nil }, nil
@@ -132,6 +140,8 @@ func (t *Type) describe() string {
 		return fmt.Sprintf("an array of %d bytes", t.Size)
 	case "struct":
 		return fmt.Sprintf("a struct of %d bytes", t.Size)
+	case "handle":
+		return "a handle of " + clip(t.of())
 	}
 	return clip(t.Kind)
 }

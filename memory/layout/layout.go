@@ -45,12 +45,27 @@ var (
 )
 
 // Of describes a Go type. The error names the path of the first field that is not the same in another process.
-func Of(t reflect.Type) (Type, error) { return description(t, nil) }
+func Of(t reflect.Type) (Type, error) { return OfHandles(t, nil) }
 
 // OfHandles is [Of] for a type that may have handles of pools: a memory.Handle is of the kind handle. known is called with
 // the type of each Handle. It returns an error if the handle cannot be translated.
 func OfHandles(t reflect.Type, known func(handle reflect.Type) error) (Type, error) {
-	return description(t, known)
+	d, err := description(t, known)
+	if err == nil {
+		if err = d.Check(); err != nil {
+			err = fmt.Errorf(": %w", err)
+		}
+	}
+	return d, err
+}
+
+// of returns the type whose objects a handle names, such as game.Beast.
+func (t *Type) of() string {
+	name := strings.TrimSuffix(strings.TrimPrefix(t.Name, "memory.Handle["), "]")
+	if strings.Contains(name, "[") {
+		return name
+	}
+	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
 // IsHandle reports whether t is a memory.Handle.
@@ -118,7 +133,7 @@ func (t *Type) check(depth int) error {
 	case "bytes":
 		return nil
 	case "array":
-		if t.Elem == nil || t.Len < 0 || t.Len > most || t.Elem.Size*t.Len != t.Size {
+		if t.Elem == nil || t.Len < 0 || t.Len > most || int64(t.Elem.Size)*int64(t.Len) != int64(t.Size) {
 			return fmt.Errorf("an array of %d elements with %d bytes", t.Len, t.Size)
 		}
 		return t.Elem.check(depth + 1)
@@ -149,6 +164,9 @@ func clip(s string) string {
 
 // Equal reports whether values of both types have the same bytes and the same meaning.
 func (t *Type) Equal(u *Type) bool {
+	if t.Kind == "handle" && t.Name != u.Name {
+		return false // a handle of another pool
+	}
 	if t.Kind != u.Kind || t.Size != u.Size || t.Len != u.Len || len(t.Fields) != len(u.Fields) || t.Elem != nil && !t.Elem.Equal(u.Elem) {
 		return false
 	}

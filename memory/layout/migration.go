@@ -8,7 +8,9 @@ package layout
 type Migration struct {
 	// Renamed maps the names of the file to today's: "game.Health" to "game.Hull" for a component type, and
 	// "game.Health.HP" to "Points" for a field. The name of a field begins with the name that its struct has in the file.
-	// In a file of a save.Set it also maps the names of parts.
+	// In a file of a save.Set it also maps the names of parts. A handle of another type is an error, unless its type is
+	// renamed. A Migration does not know the age of a file: if two names are exchanged, files of today's program must be
+	// read without it.
 	Renamed map[string]string
 	// Dropped has component types of the file whose values are dropped, or parts of a Set. A relation cannot be dropped.
 	Dropped []string
