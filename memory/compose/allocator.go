@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
 )
 
 // An Allocator is a composition. It has the methods of this interface. It has an optional interface of package memory
@@ -15,6 +16,9 @@ import (
 //	                                                  in debug builds serves remote.Generational
 //	memory.Baser, with a method Extent() uintptr      if there is one part, which has it: Locked and Counted
 //
+// As a save.State a composition saves its parts: add it to a save.Set, and not the parts. If a part is no save.State,
+// CanSave and Set.Add return an error that names the part.
+//
 // A [Counter] always has memory.Sizer and memory.AnyFreer. A type assertion finds an optional interface, as with any
 // memory.Allocator. Close closes the parts. After Close, Alloc fails with memory.ErrClosed; the package comment has
 // the other rules.
@@ -24,6 +28,8 @@ type Allocator interface {
 	memory.StatsReporter
 	memory.Checker
 	io.Closer
+	save.State
+	save.Refuser
 }
 
 // A Counter is the composition that [NewCounted] returns. It records the address and the requested size of each live

@@ -20,7 +20,8 @@ func (c *counted) ended() bool {
 
 // innerEnded reports whether inner has no memory and does not own the newest block any more. Stats alone do
 // not show it if inner has no memory of its own, as a tiers.Tag or another counted: all its blocks may have
-// been freed without this allocator.
+// been freed without this allocator. Without a witness, after a load into an inner one without a base, the answer is no
+// until the next Alloc.
 func (c *counted) innerEnded() bool {
 	if composition, ok := c.in.Allocator.(core); ok {
 		if in, ok := composition.whole().(*counted); ok {
@@ -31,7 +32,7 @@ func (c *counted) innerEnded() bool {
 		return false
 	}
 	s := c.in.reporter.Stats()
-	return s.Reserved == 0 && s.Live == 0 && s.InUse == 0 && !c.in.owner.Owns(c.witness)
+	return s.Reserved == 0 && s.Live == 0 && s.InUse == 0 && c.witness != nil && !c.in.owner.Owns(c.witness)
 }
 
 // Owns probes the table, asks inner, or, if inner cannot tell, visits all blocks.

@@ -33,6 +33,8 @@
 // NewFallback, NewBySize and NewLocked must have Owns, Stats, Check and Close. NewCounted accepts any allocator and
 // adds what is missing.
 //
+// A composition is saved with its parts: see package save. Do not add the parts to the Set as well.
+//
 // # Close
 //
 // Close closes the parts, beginning with the first part. Do not close a composition if others use its parts. If Close

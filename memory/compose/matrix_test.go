@@ -49,7 +49,13 @@ func optional(a memory.Allocator) (found int) {
 
 // partsOf returns allocators in a heap that have all optional interfaces, none, all but one, and only one.
 func partsOf(h *tlsf.Heap) []memory.Allocator {
-	type required = compose.Allocator
+	type required interface {
+		memory.Allocator
+		memory.Owner
+		memory.StatsReporter
+		memory.Checker
+		io.Closer
+	}
 	return []memory.Allocator{
 		h,
 		struct{ required }{h},

@@ -140,6 +140,10 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+func TestSaved(t *testing.T) {
+	memtest.Each(t, testenv.Some(subjects, "Fallback/arena", "Counted(Locked(BySize(Counted, Fallback)))"), memtest.Saved)
+}
+
 func FuzzFallback(f *testing.F) { memtest.Fuzz(f, subjects["Fallback"]) }
 func FuzzBySize(f *testing.F)   { memtest.Fuzz(f, subjects["BySize"]) }
 func FuzzCounted(f *testing.F)  { memtest.Fuzz(f, subjects["Counted/told"]) }

@@ -86,6 +86,11 @@
 // Writers follow the goroutine rule of the allocator. Any number of goroutines may read a container while none
 // writes. Elements, keys and values must contain no Go pointer: each call that needs memory checks the type.
 //
+// # Saved states
+//
+// A container is a value without pointers. Add it to a save.Set by save.Value, after its allocator, which saves the
+// blocks. The Space is not saved, and stays valid.
+//
 // # Misuse
 //
 // An index out of range panics as an index of a slice does. The bytes of a container do not show whether its block is

@@ -3,6 +3,7 @@ package guard_test
 import (
 	"errors"
 	"io"
+	"maps"
 	"testing"
 	"unsafe"
 
@@ -78,6 +79,12 @@ func TestConformance(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	memtest.Each(t, testenv.Some(subjects, "Linear", "Slab/quarantine"), memtest.Faults)
+}
+
+func TestSaved(t *testing.T) {
+	saved := maps.Clone(subjects)
+	delete(saved, "Bare/quarantine") // its inner one is no save.State
+	memtest.Each(t, testenv.Some(saved, "TLSF/quarantine"), memtest.Saved)
 }
 
 func FuzzLinear(f *testing.F)     { memtest.Fuzz(f, subjects["Linear"]) }

@@ -1,0 +1,68 @@
+package container_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/strata-go/strata/memory/container"
+	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tlsf"
+)
+
+// Containers are values without pointers: save.Value saves them, and their allocator saves their blocks.
+func TestContainers_AreSavedAsValues(t *testing.T) {
+	var s struct {
+		vec     container.Vec[int32]
+		ring    container.Ring[[2]float32]
+		table   container.Map[int32, uint8]
+		strings container.Strings
+	}
+	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+	set := new(save.Set)
+	if err := errors.Join(err, set.Add("heap", heap), save.Value(set, "containers", &s), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	defer heap.Close()
+	sp, err := container.In(heap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(from, to int32) {
+		for i := from; i < to; i++ {
+			_, err := s.strings.Intern(sp, fmt.Sprint("string ", i))
+			if err := errors.Join(err, s.vec.Append(sp, i), s.ring.PushFront(sp, [2]float32{float32(i)}), s.table.Set(sp, i, uint8(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	list := func() (text string) {
+		for k, v := range s.table.All(sp) {
+			text += fmt.Sprint(k, v, " ")
+		}
+		for id := range uint32(s.strings.Len()) {
+			text += s.strings.Text(sp, id+1) + " "
+		}
+		for i := range s.ring.Len() {
+			text += fmt.Sprint(s.ring.At(sp, i))
+		}
+		return text + fmt.Sprint(s.vec.Slice(sp))
+	}
+	add(0, 40)
+	want, slot := list(), set.NewSlot(2<<20)
+	if err := set.Save(slot); err != nil {
+		t.Fatal(err)
+	}
+	for round := range int32(3) {
+		add(40, 90+round)
+		s.table.Delete(sp, 7)
+		s.vec.Free(sp)
+		s.strings.Clear(sp)
+		if err := errors.Join(set.Load(slot), s.vec.Check(sp), s.ring.Check(sp), s.table.Check(sp), s.strings.Check(sp), heap.Check()); err != nil {
+			t.Fatal(err)
+		}
+		if got := list(); got != want {
+			t.Fatalf("loaded %s, want %s", got, want)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package guard
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// CanSave returns an error unless inner is a save.State that can be saved, and a memory.Baser.
+func (a *Allocator) CanSave() error {
+	if _, ok := a.inner.(save.State); !ok {
+		return fmt.Errorf("guard: inner is a %T, which is no save.State: %w", a.inner, memory.ErrConfig)
+	}
+	if r, ok := a.inner.(save.Refuser); ok {
+		if err := r.CanSave(); err != nil {
+			return fmt.Errorf("guard: inner: %w", err)
+		}
+	}
+	if a.Base() == nil && !a.ended() {
+		return fmt.Errorf("guard: inner, a %T, has no base address: %w", a.inner, memory.ErrConfig)
+	}
+	return nil
+}
+
+// SaveState saves inner, the records of all blocks, live, in quarantine or freed, and the statistics. So after a load
+// canaries and patterns are verified as before. Call sites stay: a report after a load may name one that is newer than
+// the state. Inner is saved by the guard: do not add inner to the Set. If inner has passed a block on that lies outside of its
+// range, the error wraps memory.ErrConfig.
+func (a *Allocator) SaveState(c *save.Coder) {
+	if !c.Loading() && a.ended() || a.closed {
+		c.Fail(memory.ErrClosed)
+		return
+	}
+	inner, ok := a.inner.(save.State)
+	base := a.Base()
+	if !ok || base == nil {
+		c.Fail(a.CanSave())
+		return
+	}
+	c.Enter("inner")
+	inner.SaveState(c)
+	c.Leave()
+	c.Same("Config.CanaryBytes", uint64(a.cfg.CanaryBytes))
+	c.Same("Config.QuarantineBytes", uint64(a.cfg.QuarantineBytes))
+	c.Same("Config.History", uint64(a.cfg.History))
+	for _, v := range [...]*uint64{&a.allocs, &a.frees, &a.failures, &a.peak, &a.inUse, &a.requested} {
+		save.Num(c, v)
+	}
+	save.Num(c, &a.held)
+	save.Num(c, &a.goneCount)
+	save.Num(c, &a.spare)
+	if p := c.Pointer(a.witness, base); c.Loading() {
+		a.witness = p
+	}
+	if n := c.Word(uint64(len(a.sites.list))); n > uint64(len(a.sites.list)) {
+		c.Differs("%d call sites were known, %d are", n, len(a.sites.list))
+	}
+	a.saveRecords(c, base)
+}
+
+// saveRecords visits the records. The names follow from them.
+func (a *Allocator) saveRecords(c *save.Coder, base unsafe.Pointer) {
+	n := c.Count(len(a.records))
+	switch {
+	case c.Failed():
+		return
+	case c.Fitting() && n > cap(a.records):
+		a.records = append(make([]record, 0, n), a.records...)
+	case c.Loading():
+		a.records = a.records[:cap(a.records)][:n]
+		clear(a.names)
+	}
+	extent := a.Extent()
+	for i := range n {
+		var r record
+		if i < len(a.records) {
+			r = a.records[i]
+		}
+		r.saveState(c, base)
+		switch {
+		case c.Failed():
+			return
+		case c.Saving() && r.block != nil && r.addr-uintptr(base) >= extent:
+			c.Fail(fmt.Errorf("guard: a block of %d bytes lies outside of the range of inner, a %T: %w", r.size, a.inner, memory.ErrConfig))
+		case c.Loading():
+			if a.records[i] = r; r.addr != 0 {
+				a.names[r.addr] = uint32(i)
+			}
+		}
+	}
+}
+
+// saveState visits a record, with its address as an offset.
+func (r *record) saveState(c *save.Coder, base unsafe.Pointer) {
+	off := uint64(0)
+	if r.addr != 0 {
+		off = uint64(r.addr-uintptr(base)) + 1
+	}
+	off = c.Word(off)
+	save.Num(c, &r.size)
+	save.Num(c, &r.front)
+	save.Num(c, &r.back)
+	save.Num(c, &r.serial)
+	save.Num(c, &r.allocSite)
+	save.Num(c, &r.freeSite)
+	save.Num(c, &r.next)
+	save.Num(c, &r.prev)
+	save.Num(c, &r.state)
+	if !c.Loading() {
+		return
+	}
+	if r.addr, r.block = 0, nil; off != 0 {
+		r.addr = uintptr(base) + uintptr(off-1)
+	}
+	if off != 0 && r.state <= quarantined {
+		r.block = unsafe.Add(base, uintptr(off-1))
+	}
+}
+
+// errStomp is the error of both methods below.
+var errStomp = fmt.Errorf("guard: a Stomp cannot be saved: its freed blocks have no memory to load into: %w", memory.ErrConfig)
+
+// CanSave returns an error that wraps memory.ErrConfig: see SaveState.
+func (s *Stomp) CanSave() error { return errStomp }
+
+// SaveState fails. Loading would have to commit the pages of freed blocks again, and their dangling pointers would no
+// longer fault. To save a game with a Stomp, leave the Stomp out.
+func (s *Stomp) SaveState(c *save.Coder) { c.Fail(errStomp) }
