@@ -18,7 +18,7 @@ func giftScenes() (all []scene) {
 		{GiftSparks, engine.Input{}, []int{10}},
 		{GiftLightning, engine.Input{}, []int{1}},
 		{GiftMines, engine.Input{}, []int{1, 2, 3}},
-		{GiftBeam, fireRight, []int{5}},
+		{GiftBeam, fireRight, []int{beamEvery}},
 		{GiftFire, fireRight, []int{30}},
 		{GiftFrost, fireRight, []int{30}},
 	} {
@@ -138,7 +138,7 @@ func armScenes() []scene {
 		}, in: hold(fireRight), at: []int{10}, show: "arms enemies player"},
 		{name: "the beam reaches less than 14 units to its sides", set: func(s *stage) {
 			s.Gifts[GiftBeam] = 5
-			s.Ticks = 4
+			s.Ticks = beamEvery - 1
 			for _, p := range []vec{{76, 14}, {136, -13}} {
 				_, _, e, _ := s.cast.enemies.Get(s.enemy(realm.Drifter, p[0], p[1]))
 				e.HP = 9

@@ -95,7 +95,7 @@ func (g *Game) BeamTo() vec {
 // The beam begins at some distance from the ship, and hits in pulses.
 const (
 	beamFrom  = 16
-	beamEvery = 5 // ticks
+	beamEvery = 8 // ticks
 	beamWide  = 14
 )
 
