@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/strata-go/strata/demo/dropin/profiles"
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/meter"
 	"github.com/strata-go/strata/memory/tiers"
@@ -24,7 +25,7 @@ import (
 func main() {
 	length := flag.Duration("for", 0, "how long it runs; 0 is until SIGINT or SIGTERM")
 	every := flag.Duration("every", 5*time.Second, "time between reports")
-	asked := profileFlag()
+	asked := profiles.Flag(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -37,22 +38,19 @@ func main() {
 	}
 }
 
-func serve(ctx context.Context, every time.Duration, asked profiles, w io.Writer) error {
+func serve(ctx context.Context, every time.Duration, asked profiles.Requests, w io.Writer) error {
 	// Keep: without it the manager raises GOGC for the process, which is for a game and not for a server.
-	m, err := tiers.New(tiers.Config{Tags: true, SampleBytes: 64 << 10, GC: gcpace.Config{Keep: true}})
+	m, err := tiers.New(tiers.Config{Tags: true, SampleBytes: profiles.SampleBytes, GC: gcpace.Config{Keep: true}})
 	if err != nil {
 		return err
 	}
 	defer m.Close()
-	watch, err := meter.New(m, meter.Config{})
-	if err != nil {
-		return err
-	}
 	s := &server{m: m}
-	if s.bodies, err = m.Tag("bodies"); err != nil {
-		return err
+	watch, err := meter.New(m, meter.Config{})
+	if err == nil {
+		s.bodies, err = m.Tag("bodies")
 	}
-	if err := m.BeginLevel(); err != nil { // blocks left at its end are leaks
+	if err = errors.Join(err, m.BeginLevel()); err != nil { // blocks left at the level's end are leaks
 		return err
 	}
 	clock, report := time.NewTicker(time.Second/60), time.NewTicker(every)
@@ -60,7 +58,7 @@ func serve(ctx context.Context, every time.Duration, asked profiles, w io.Writer
 		select {
 		case <-ctx.Done():
 		case to := <-asked:
-			err = answer(to, m)
+			err = profiles.Answer(to, m)
 		case <-report.C:
 			err = watch.WriteText(w)
 		case <-clock.C:

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/demo/dropin/profiles"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -111,12 +112,12 @@ func checkReport(t *testing.T, text string, reports int) {
 func TestProfiles_AreServedWhileItRuns(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
-	asked := make(profiles)
+	asked := make(profiles.Requests)
 	served := make(chan error, 1)
 	go func() { served <- serve(ctx, time.Hour, asked, io.Discard) }()
 	testenv.Until(t, "a profile with a request's body", 5*time.Millisecond, func() bool {
 		w := httptest.NewRecorder()
-		asked.serve(w, httptest.NewRequest(http.MethodGet, "/debug/pprof/strata", nil))
+		asked.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/debug/pprof/strata", nil))
 		z, err := gzip.NewReader(w.Body)
 		if err != nil {
 			t.Fatal(err)
@@ -133,8 +134,8 @@ func TestProfiles_AreServedWhileItRuns(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	asked.serve(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/", nil)) // must return
-	if err := asked.listen("no address"); err == nil {
+	asked.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(gone, http.MethodGet, "/", nil)) // must return
+	if err := asked.Listen("no address"); err == nil {
 		t.Error("an address that is none was accepted")
 	}
 }

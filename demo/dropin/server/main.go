@@ -10,7 +10,10 @@
 //
 //	go run ./demo/dropin/server
 //
-// The variants are in plain.go, reused.go and strata.go.
+// The variants are in plain.go, reused.go and strata.go. With -http the third serves profiles while it runs:
+//
+//	go run ./demo/dropin/server -variant strata -ticks 100000 -http :6060 &
+//	go tool pprof -top http://localhost:6060/debug/pprof/strata
 package main
 
 import (
@@ -18,6 +21,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/strata-go/strata/demo/dropin/profiles"
 )
 
 // variants are the servers by name. The first is the one that the others are compared with.
@@ -27,7 +32,7 @@ var variants = []struct {
 }{
 	{"plain", newPlain},
 	{"reused", newReused},
-	{"strata", newStrata},
+	{"strata", func(seed uint64) (server, error) { return newStrata(seed, nil) }},
 }
 
 func main() {
@@ -38,15 +43,26 @@ func main() {
 }
 
 func run(args []string, out io.Writer) error {
+	serves := false
 	f := flag.NewFlagSet("server", flag.ExitOnError)
 	ticks := f.Int("ticks", 6000, "`N` ticks of each run, after a tenth as many that are not measured")
 	rounds := f.Int("rounds", 6, "`N` runs of each variant")
 	seed := f.Uint64("seed", 1, "`seed` of the zones and the players")
 	only := f.String("variant", "", "run plain, reused or strata once in this process and print its figures as JSON")
+	asked := profiles.Flag(f)
 	_ = f.Parse(args) // it exits
+	f.Visit(func(f *flag.Flag) { serves = serves || f.Name == "http" })
 	switch {
 	case *ticks < 1 || *rounds < 1:
 		return fmt.Errorf("-ticks %d -rounds %d: at least 1 is needed", *ticks, *rounds)
+	case serves && *only != "strata":
+		return fmt.Errorf("-http is for the server with a manager: use it with -variant strata")
+	case serves:
+		s, err := newStrata(*seed, asked)
+		if err != nil {
+			return err
+		}
+		return report(s, *ticks, *seed, out)
 	case *only == "":
 		return compare(*ticks, *rounds, *seed, out)
 	}

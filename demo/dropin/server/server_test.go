@@ -2,12 +2,17 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/strata-go/strata/demo/dropin/profiles"
 	"github.com/strata-go/strata/engine/abtest/settle"
 )
 
@@ -59,7 +64,7 @@ func TestPlay_AnotherSeedIsAnotherGame(t *testing.T) {
 }
 
 func TestClose_ReportsWhatWasForgotten(t *testing.T) {
-	made, err := newStrata(1)
+	made, err := newStrata(1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,5 +152,45 @@ func TestRun_RefusesWhatItDoesNotKnow(t *testing.T) {
 	var f figures
 	if err := json.Unmarshal(out.Bytes(), &f); err != nil || f.Variant != "*main.strata" || len(f.Checksum) != 16 {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// A server that plays answers requests for profiles between its ticks.
+func TestStrata_ServesProfilesWhileItRuns(t *testing.T) {
+	asked := make(profiles.Requests)
+	s, err := newStrata(7, asked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, answered := httptest.NewRecorder(), make(chan struct{})
+	go func() {
+		defer close(answered)
+		asked.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/debug/pprof/strata", nil))
+	}()
+	n, over := newClients(7), false
+	for i := uint32(1); !over; i++ {
+		if _, _, err := tick(s, n, i); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-answered:
+			over = true
+		default:
+		}
+	}
+	if err := s.close(); err != nil {
+		t.Error(err)
+	}
+	z, err := gzip.NewReader(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(z); err != nil || !bytes.Contains(text, []byte("inuse_space")) {
+		t.Errorf("the profile has %d bytes, error %v", len(text), err)
+	}
+	for _, args := range [][]string{{"-http", "localhost:0"}, {"-http", "localhost:0", "-variant", "plain"}} {
+		if err := run(args, io.Discard); err == nil || !strings.Contains(err.Error(), "-variant strata") {
+			t.Errorf("%v: %v", args, err)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/strata-go/strata/demo/dropin/profiles"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/gcpace"
@@ -19,6 +20,7 @@ type strata struct {
 	snapshots, lines *tiers.Tag
 	chats            [zoneCount]chat[[]byte]
 	out              [clientCount][]byte
+	asked            profiles.Requests // nil without -http
 }
 
 // The proofs that these have no Go pointers, made once.
@@ -27,11 +29,16 @@ var (
 	byteType   = memory.MustType[byte]()
 )
 
-func newStrata(seed uint64) (_ server, err error) {
-	s := &strata{}
+// newStrata makes the variant. It answers requests for profiles between ticks, if asked is not nil.
+func newStrata(seed uint64, asked profiles.Requests) (_ server, err error) {
+	s := &strata{asked: asked}
 	s.init(seed)
 	// Keep: the collector runs as in the other variants.
-	if s.m, err = tiers.New(tiers.Config{Tags: true, GC: gcpace.Config{Keep: true}}); err != nil {
+	cfg := tiers.Config{Tags: true, GC: gcpace.Config{Keep: true}}
+	if asked != nil {
+		cfg.SampleBytes = profiles.SampleBytes
+	}
+	if s.m, err = tiers.New(cfg); err != nil {
 		return nil, err
 	}
 	s.snapshots, err = s.m.Tag("snapshots")
@@ -70,6 +77,13 @@ func (s *strata) say(zone int, text []byte) error {
 }
 
 func (s *strata) tick(to *clients) error {
+	select {
+	case request := <-s.asked:
+		if err := profiles.Answer(request, s.m); err != nil {
+			return err
+		}
+	default:
+	}
 	if err := s.m.BeginFrame(); err != nil {
 		return err
 	}
