@@ -171,7 +171,7 @@ func (a *app) sampleSaves() {
 // sampleResult is a result that is as long as one gets.
 func (a *app) sampleResult(won bool) shell.Result {
 	r := a.result(won)
-	r.Score, r.Ticks, r.Kills, r.Figures = 486_320, 52_860, 3_914, nil
+	r.Score, r.Ticks, r.Kills, r.Figures, r.Gifts = 486_320, 52_860, 3_914, nil, nil
 	for _, f := range [][2]string{{"TIME IN EMBER", "4:31"}, {"TIME IN TIDE", "5:02"}, {"TIME IN SPORE", "5:08"}, {"DRIFTERS", "2,011"}, {"LANCERS", "604"},
 		{"SWARMERS", "1,296"}, {"WARDENS", "3"}, {"EMBERS", "5,380"}, {"ACCURACY", "61 %"}, {"MOST PARTICLES ALIVE", "11,482"}, {"COLLECTIONS IN PLAY", "0"}} {
 		r.Figures = append(r.Figures, shell.Figure{Label: f[0], Value: f[1]})

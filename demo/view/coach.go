@@ -1,8 +1,6 @@
 package view
 
 import (
-	"strings"
-
 	"github.com/strata-go/strata/demo/coach"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
@@ -85,7 +83,7 @@ func (v *View) subtitle(s string, foot float32) {
 	var rows [hintRows]string
 	n, wide := 0, float32(0)
 	for ; s != "" && n < len(rows); n++ {
-		rows[n], s = row(s, most)
+		rows[n], s = split(s, most)
 		wide = max(wide, render.Width(rows[n], hintScale))
 	}
 	const step = render.GlyphH * hintScale
@@ -95,20 +93,6 @@ func (v *View) subtitle(s string, foot float32) {
 	for i, s := range rows[:n] {
 		v.quads.TextCentre(v.font, middle, top+float32(i)*step, hintScale, white, s)
 	}
-}
-
-// row cuts off the first row of a text, of at most so many bytes unless a word is longer.
-func row(s string, most int) (first, rest string) {
-	if len(s) <= most {
-		return s, ""
-	}
-	cut := strings.LastIndexByte(s[:max(most, 0)+1], ' ')
-	if cut < 0 {
-		if cut = strings.IndexByte(s, ' '); cut < 0 {
-			return s, ""
-		}
-	}
-	return s[:cut], strings.TrimLeft(s[cut:], " ")
 }
 
 // pointed names what the arrow points at, for as long as the player is taught.

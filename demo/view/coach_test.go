@@ -46,16 +46,16 @@ func TestCoach_EveryLineFitsTheScreen(t *testing.T) {
 	}
 }
 
-func TestRow_CutsBetweenWords(t *testing.T) {
+func TestSplit_CutsBetweenWords(t *testing.T) {
 	for _, c := range []struct {
 		text        string
 		most        int
 		first, rest string
 	}{
 		{"A HORDE", 7, "A HORDE", ""}, {"A HORDE", 6, "A", "HORDE"}, {"A HORDE", 0, "A", "HORDE"}, {"HORDES", 2, "HORDES", ""},
-		{"A    B", 3, "A", "B"}, {"", 3, "", ""}, {"HORDES COME", 3, "HORDES", "COME"},
+		{"A    B", 3, "A", "B"}, {"A B    C D", 7, "A B", "C D"}, {"Ä Ö Ü", 3, "Ä Ö", "Ü"}, {"", 3, "", ""}, {"HORDES COME", 3, "HORDES", "COME"},
 	} {
-		if first, rest := row(c.text, c.most); strings.TrimRight(first, " ") != c.first || rest != c.rest {
+		if first, rest := split(c.text, c.most); first != c.first || rest != c.rest {
 			t.Errorf("%q in %d: %q and %q", c.text, c.most, first, rest)
 		}
 	}

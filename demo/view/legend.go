@@ -128,6 +128,6 @@ func (v *View) explain(r *legendRow, x, y, wide, high float32) {
 	y += (high - render.GlyphH) / 2
 	v.quads.Text(v.font, x+34, y, 1, v.Menu.bright(), r.name)
 	at := 34 + render.Width(r.name, 1) + 6
-	text, _ := row(r.text, int((wide-at)/render.GlyphW))
+	text, _ := split(r.text, int((wide-at)/render.GlyphW))
 	v.quads.Text(v.font, x+at, y, 1, faint, text)
 }

@@ -52,24 +52,37 @@ func (m *Menu) card(it *shell.Item, i int) {
 	}
 }
 
-// face draws the picture of a gift above its text, or left of it on a card that is wider than high.
+// face draws the picture of a gift above its text, or left of it on a card that is wider than high. Picture and text fill
+// the card, and what the gift changes stands at its foot.
 func (m *Menu) face(g *shell.Gift, b shell.Box, k float32, c, edge render.Color) {
-	q, x, y, width := m.q, b.X+b.W/2, b.Y+88, b.W-8
+	q, x, width := m.q, b.X+b.W/2, b.W-8
+	top, foot := b.Y+b.H*0.5, b.Y+b.H-36
 	if b.W > b.H {
-		q.Gradient(b.X, b.Y, 96, b.H, m.Palette[2].Fade(0.20*k), m.Palette[2].Fade(0.05*k))
-		m.symbol(g.Symbol, b.X+48, b.Y+b.H/2, k)
-		x, y, width = b.X+96+(b.W-96)/2, b.Y+max(4, b.H/2-44), b.W-104
+		q.Gradient(b.X, b.Y, 110, b.H, m.Palette[2].Fade(0.20*k), m.Palette[2].Fade(0.05*k))
+		m.grown(g.Symbol, b.H/110, b.X+55, b.Y+b.H/2, k)
+		x, width = b.X+110+(b.W-110)/2, b.W-118
+		top, foot = b.Y+b.H*0.16, b.Y+b.H*0.72
 	} else {
-		q.Gradient(b.X, b.Y, b.W, 84, m.Palette[2].Fade(0.20*k), render.Color{})
-		m.symbol(g.Symbol, x, b.Y+48, k)
+		q.Gradient(b.X, b.Y, b.W, b.H*0.48, m.Palette[2].Fade(0.20*k), render.Color{})
+		m.grown(g.Symbol, b.H/170, x, b.Y+b.H*0.27, k)
 	}
-	q.TextCentre(m.font, x, y, min(1.5, width/render.Width(g.Name, 1)), c, g.Name)
-	q.Rect(x-width/2+20, y+26, width-40, 1, edge)
-	y += 30
+	q.TextCentre(m.font, x, top, min(1.5, width/render.Width(g.Name, 1)), c, g.Name)
+	q.Rect(x-width/2+20, top+26, width-40, 1, edge)
+	y := top + 34
 	for _, s := range g.Lines[:min(len(g.Lines), 4)] {
 		y = m.lines(x, y, width, soft.Fade(k), s)
 	}
-	m.lines(x, y+2, width, m.accent().Fade(k), g.Figure)
+	foot = max(foot, y+2)
+	q.Rect(b.X+b.W-width-4, foot-4, width, 14*float32(rows(g.Figure, width))+10, m.Palette[2].Fade(0.12*k))
+	m.lines(x, foot, width, m.accent().Fade(k), g.Figure)
+}
+
+// grown draws a symbol around a point, up to 1.6 times as large.
+func (m *Menu) grown(symbol int, times, x, y, k float32) {
+	v := m.q.SetView(render.View{})
+	m.q.SetView(v.At(x, y).Zoom(min(max(times, 1), 1.6)))
+	m.symbol(symbol, 0, 0, k)
+	m.q.SetView(v)
 }
 
 // symbol draws a gift's picture around (x, y), about 60 across.
