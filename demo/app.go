@@ -37,6 +37,7 @@ type app struct {
 	stopped *atomic.Bool // by a signal
 	store   shell.Store  // nil keeps nothing
 	loading bool         // a saved run
+	tape    *tape        // of -record or -replay
 
 	particles int    // most alive in the player's game
 	before    uint64 // collections before it
@@ -53,17 +54,17 @@ type app struct {
 
 // newApp makes the shell. Pictures are taken of a new player's game: they neither read nor write what
 // is kept.
-func (o *options) newApp(s *session.Session, v *view.View, au *audio) *app {
+func (o *options) newApp(s *session.Session, v *view.View, au *audio, t *tape) *app {
 	a := &app{
 		o: o, s: s, v: v, audio: au, shoot: o.screenshot != "" || o.capture != "", count: o.books, stopped: &o.stopped,
 		controls: &render.Controls{Bindings: render.DefaultBindings()}, rows: newSeries(o.every, o.ticks),
-		timer: v.Overlay.Meter().Timer("tick"),
+		tape: t, timer: v.Overlay.Meter().Timer("tick"),
 	}
 	if !a.shoot {
 		a.store = o.store()
 	}
 	a.sh = shell.New(shell.Config{
-		Store: a.store, Saves: a.store != nil || a.shoot, Bindings: &a.controls.Bindings, NoQuit: browser, Playing: o.autopilot,
+		Store: a.store, Saves: a.store != nil || a.shoot, Bindings: &a.controls.Bindings, NoQuit: browser, Playing: o.autopilot || t.playing(),
 		Log: func(line string) { o.log(line) }, Today: today,
 	})
 	a.showSaves()
@@ -125,6 +126,9 @@ func (a *app) Update(in *render.Input) error {
 	} else if cmd != shell.None {
 		a.do(cmd)
 	}
+	if a.tape.over(a.s) {
+		return a.quit()
+	}
 	a.controls.Capture = a.sh.Capturing()
 	if err := a.hurried(); err != nil {
 		return err
@@ -135,6 +139,11 @@ func (a *app) Update(in *render.Input) error {
 	if a.frames++; a.sh.Screen() == shell.Title && a.frames%2 == 0 && !a.shoot && a.s.Playing() {
 		a.v.Update() // behind the title time runs at half its speed
 		return nil
+	}
+	if a.tape.seeking(a.s) {
+		if err := a.fastForward(in); err != nil {
+			return err
+		}
 	}
 	return a.frame(in)
 }
@@ -163,6 +172,9 @@ func (a *app) frame(in *render.Input) error {
 			e.Aim = in.AimFrom(a.v.PlayerOnScreen())
 		}
 	}
+	if err := a.tape.before(a.s); err != nil {
+		return err
+	}
 	a.choose(&e)
 	a.begin()
 	if on, err := a.rewind(in); on || err != nil {
@@ -175,6 +187,7 @@ func (a *app) frame(in *render.Input) error {
 	if err != nil {
 		return err
 	}
+	a.tape.after(a.s)
 	a.resumed()
 	a.rows.add(a.s, time.Since(began))
 	a.particles = max(a.particles, a.s.Game.Particles().Len())
@@ -213,7 +226,7 @@ func (a *app) choose(e *engine.Input) {
 		return // until the game has it: for some ticks after a blow it takes nothing
 	}
 	a.gift = 0
-	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {
+	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.tape.playing() || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {
 		return
 	}
 	if g.Offered && g.Player.Alive {
@@ -273,6 +286,7 @@ func (a *app) begin() {
 		a.s.Game.Reseed(a.seed)
 		a.sh.Begun()
 	}
+	a.tape.again(a.live)
 	a.s.Start(a.o.realm)
 	a.waiting, a.particles, a.before = shell.None, 0, a.collections()
 }

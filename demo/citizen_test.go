@@ -189,7 +189,7 @@ func newTestApp(t *testing.T) *app {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := o.newApp(s, v, nil)
+	a := o.newApp(s, v, nil, nil)
 	t.Cleanup(func() {
 		if _, err := o.finish(s, nil, nil, v.Overlay.Close()); err != nil {
 			t.Error(err)

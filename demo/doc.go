@@ -18,7 +18,7 @@
 //
 // The groups are those of -help, which lists the values of each flag.
 //
-//	the game           -seed -level -autopilot -tour -heat -enemies -particles -assets -config
+//	the game           -seed -level -autopilot -tour -heat -enemies -particles -assets -config -record -replay -seek
 //	the window         -size -overlay -screenshot -capture -screen
 //	without a window   -headless -ticks -paced -fast -progress -synctest -wav
 //	what is written    -hash -stats -every -trace -profile -books
@@ -31,7 +31,11 @@
 // order: the files of -stats and -profile and the hash are written. If a run was killed, the next one removes its
 // temporary files from the folders that it writes to.
 //
-// Settings and best runs are kept in the folder strata of the user's configuration, or in the browser's local
+// -record keeps the newest run: its inputs, a hash of each tick, and a state each five seconds. -replay plays it from the first
+// state, or from any tick with -seek, and names the first tick whose hash differs. A recording of another build may differ,
+// and the program prints a line about it. If the player goes back in time, the recording goes back too.
+//
+// Settings, best runs and saved runs are kept in the folder strata of the user's configuration, or in the browser's local
 // storage. Pictures are taken of a new player's game. Without a display the program prints that and plays headless.
 // In a browser the flags are in the page's address, sounds and ground are downloaded while the game runs, and a
 // hidden page pauses: see the command web.

@@ -67,6 +67,10 @@ type options struct {
 	rounds     int         // of -compare
 	distance   int         // of -synctest: ticks between save and load; 0: none
 	bound      bool        // the game's thread to a processor
+	record     string      // the file of -record
+	replay     string      // the file of -replay
+	replayed   []byte      // what it contains
+	seek       uint64      // ticks that -replay skips
 	svg        string      // the picture of -compare
 	marked     marking     // by the collector, when the session began
 	stderr     io.Writer   // for lines about assets
@@ -284,6 +288,9 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.BoolVar(&o.compare, "compare", false, "play -ticks (default 3600) at -heat (default 10) in each -mem in rotation, tiers twice, and print medians, spreads and what is a tie")
 	f.IntVar(&o.rounds, "rounds", 4, "with -compare: `N` rounds of the four runs, 1 to 99, of which the median counts")
 	f.IntVar(&o.distance, "synctest", 0, "without a window: save, play `N` ticks, load, play them again and compare, 1 to 60; -ticks in all")
+	f.StringVar(&o.record, "record", "", "record the run in `FILE`: inputs, hashes, and a state each five seconds; the newest run if there are several")
+	f.StringVar(&o.replay, "replay", "", "play the run of `FILE` from -record, and report the first tick whose hash differs")
+	f.Uint64Var(&o.seek, "seek", 0, "with -replay: begin `N` ticks after the start of the recording")
 	f.StringVar(&o.svg, "svg", "", "with -compare: draw its table as `FILE`.svg")
 	f.Int64Var(&o.wantEvery, "every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
 	f.BoolVar(&o.progress, "progress", false, "without a window: a line every five seconds, also where stderr is no terminal")
@@ -354,7 +361,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 	case o.stats != "" && o.stats != "-" && !slices.Contains([]string{".json", ".csv"}, strings.ToLower(filepath.Ext(o.stats))):
 		return fmt.Sprintf("-stats %s: the name must end in .json or .csv", o.stats)
 	}
-	if problem := cmp.Or(o.checkMemory(given, browser), o.badSynctest(given)); problem != "" {
+	if problem := cmp.Or(o.checkMemory(given, browser), o.badSynctest(given), o.badRecord(given)); problem != "" {
 		return problem
 	}
 	if ticks = o.wantTicks; ticks > 0 {
@@ -387,7 +394,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 // unnamed returns a flag that takes a name and was given without one.
 func unnamed(f *flag.FlagSet) (name string) {
 	f.Visit(func(x *flag.Flag) {
-		if slices.Contains([]string{"assets", "capture", "config", "profile", "screen", "screenshot", "stats", "svg", "trace", "wav"}, x.Name) && x.Value.String() == "" {
+		if slices.Contains([]string{"assets", "capture", "config", "profile", "record", "replay", "screen", "screenshot", "stats", "svg", "trace", "wav"}, x.Name) && x.Value.String() == "" {
 			name = x.Name
 		}
 	})

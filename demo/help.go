@@ -41,7 +41,7 @@ var groups = []struct {
 	title string
 	flags string
 }{
-	{"The game", "seed level autopilot tour heat enemies particles assets config"},
+	{"The game", "seed level autopilot tour heat enemies particles assets config record replay seek"},
 	{"The window", "size overlay screenshot capture screen"},
 	{"Without a window", "headless ticks paced fast progress synctest wav"},
 	{"What is written", "hash stats every trace profile books"},
@@ -60,6 +60,7 @@ const examples = `Examples:
   demo -screen gifts -screenshot gifts.png          a picture of a menu
   demo -headless -tour zigzag -slow 200,1 -stats -    what streams from far away, in figures
   demo -headless -heat 10 -ticks 600 -synctest 8    states that are saved and loaded while the horde comes
+  demo -record run.strata                           play, and keep the run: demo -replay run.strata -seek 3600
   demo -slow 200,0.1 -resident 16                   the ground from far away, in little room: softer, no slower
   demo -mem goheap -headless -heat 10 -ticks 3600   the same game with the collector for its memory manager
   demo -compare -svg memory.svg                     what that costs, beside tiers and sync.Pool: a quarter of an hour

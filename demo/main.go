@@ -78,7 +78,10 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 		stats = ""
 	}
 	defer o.heed()() // before the first file is made
-	if err := writable(stats, o.screenshot, o.capture, o.svg, o.trace.path, o.profile, o.wav); err != nil {
+	if err := writable(stats, o.screenshot, o.capture, o.svg, o.trace.path, o.profile, o.wav, o.record); err != nil {
+		return err
+	}
+	if err := o.readReplay(); err != nil {
 		return err
 	}
 	if !browser && o.compare {
@@ -95,6 +98,9 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 			fmt.Fprintf(stderr, "demo: %v; playing headless\n", err)
 			o.headless = true
 		}
+	}
+	if o.headless && o.replayed != nil {
+		return o.replayHeadless(stdout)
 	}
 	if err := o.trace.open(); err != nil {
 		return err
@@ -236,6 +242,10 @@ func (o *options) unseen() (*report, error) {
 	}
 	rec := o.newRecorder()
 	rec.attach(&cfg)
+	tape, err := o.newTape(&cfg, o.stderr)
+	if err != nil {
+		return nil, err
+	}
 	s, err := session.New(cfg)
 	if err != nil {
 		return nil, err
@@ -246,7 +256,10 @@ func (o *options) unseen() (*report, error) {
 	rows, told, clock, breathed := newSeries(o.every, ticks), o.newProgress(ticks), o.newPacer(), time.Now()
 	for s.Game.Ticks < ticks && err == nil && !o.stopped.Load() {
 		began := time.Now()
-		err = s.Frame(engine.Input{})
+		if err = tape.before(s); err == nil {
+			err = s.Frame(engine.Input{})
+		}
+		tape.after(s)
 		rec.hear(s)
 		rows.add(s, time.Since(began))
 		told.tell(s)
@@ -261,6 +274,7 @@ func (o *options) unseen() (*report, error) {
 		clock.wait()
 	}
 	rec.stop()
+	err = errors.Join(err, tape.save())
 	r, err := o.finish(s, nil, rows, err)
 	if err != nil {
 		return nil, err
@@ -326,6 +340,10 @@ func (o *options) window() (*report, error) {
 	cfg.Sink, cfg.Game.Sound = v.Sink, &au.events
 	cfg.View, cfg.GroundBytes = v, o.resident<<20
 	cfg.Left = func() { v.Left(); au.left() }
+	tape, err := o.newTape(&cfg, o.stderr)
+	if err != nil {
+		return nil, err
+	}
 	cfg.Ready = func() bool { return !v.Reserving() }
 	s, err := session.New(cfg)
 	if err != nil {
@@ -343,7 +361,7 @@ func (o *options) window() (*report, error) {
 		v.Overlay.Show(p, true)
 	}
 	runtime.GC() // fonts and start-up leave a few megabytes
-	a := o.newApp(s, v, au)
+	a := o.newApp(s, v, au, tape)
 	opt := render.Options{Title: "Strata", Bleed: view.Bleed, Turn: true, HideCursor: true, Controls: a.controls, Fullscreen: a.sh.Settings().Fullscreen}
 	if opt.AfterDraw, err = o.afterDraw(a); err != nil {
 		au.stop()
@@ -358,5 +376,5 @@ func (o *options) window() (*report, error) {
 	detach()
 	au.stop()
 	a.ended()
-	return o.finish(s, a.counted, a.rows, errors.Join(err, v.Overlay.Close()))
+	return o.finish(s, a.counted, a.rows, errors.Join(err, tape.save(), v.Overlay.Close()))
 }

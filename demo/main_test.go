@@ -334,7 +334,7 @@ func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.ticks, o.config = 1, "none"
-	a := o.newApp(s, v, nil)
+	a := o.newApp(s, v, nil, nil)
 	if quit := a.Update(new(render.Input)); err != nil || !errors.Is(quit, render.ErrQuit) || a.counted == nil {
 		t.Errorf("%v, %v, books %v", err, quit, a.counted)
 	}

@@ -119,6 +119,7 @@ func (a *app) loadRun(i int) {
 			err = a.s.Restore(data, func(change string) { a.o.log(saveName(i) + " is of another version: " + change) })
 		}
 		if err == nil {
+			a.tape.again(true)
 			a.loading, a.live, a.waiting = true, true, shell.None
 			a.s.Attract, a.seed = false, about.Seed
 			a.particles, a.before = 0, a.collections()
