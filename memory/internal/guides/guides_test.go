@@ -292,3 +292,22 @@ func TestGuides_ChoosingHasEveryAllocator(t *testing.T) {
 		t.Errorf("only %d allocators are listed", len(all))
 	}
 }
+
+// The guide quotes rows of the tables that memory/bench writes.
+func TestGuides_EnoughQuotesPerformance(t *testing.T) {
+	guide, tables := guides(t)["enough.md"], read(t, root+"/memory/doc/performance.md")
+	cell := func(table, row string) string {
+		_, table, _ = strings.Cut(tables, "\n"+table+": ")
+		_, table, _ = strings.Cut(table, "\n| "+row+" | ")
+		figure, _, _ := strings.Cut(table, " |")
+		return figure
+	}
+	for _, row := range []string{"sync.Pool", "Go runtime", "GOEXPERIMENT=arenas"} {
+		if want := "| " + row + " | " + cell("W3", row) + " | " + cell("W9", row) + " |"; !strings.Contains(guide, want) {
+			t.Errorf("enough.md does not have the row %s", want)
+		}
+	}
+	if want := "| pool, arena | " + cell("W3", "pool") + " | " + cell("W9", "arena") + " |"; !strings.Contains(guide, want) {
+		t.Errorf("enough.md does not have the row %s", want)
+	}
+}

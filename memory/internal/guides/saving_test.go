@@ -1,16 +1,15 @@
 package guides
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"os"
 
-	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
-	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/engine/atomicfile"
+	"github.com/strata-go/strata/memory/layout"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
-	"github.com/strata-go/strata/memory/tlsf"
 )
 
 type ball struct{ X, Speed float32 }
@@ -93,50 +92,81 @@ func Example_synctest() {
 		g := newGame()
 		set, err := g.set(ticks)
 		must(err)
-		done, err := engine.Synctest(engine.Sync{Set: set, Step: g.step, Hash: g.hash, Ticks: 100, Distance: 8})
+		done, err := engine.Synctest(engine.Sync{
+			Set: set, Step: g.step, Hash: g.hash, Audit: engine.Fields(nil, g),
+			Ticks: 100, Distance: 8,
+		})
 		fmt.Println(done.Loads, err)
 		must(g.balls.Close())
 	}
 	// Output:
 	// 13 <nil>
-	// 1 engine: synctest: tick 2: score: 0, and 1
+	// 1 engine: synctest: tick 0: after the load: guides.game.ticks: 0, and 8: the Set lacks it, or does not restore it
 }
 
 type (
-	Position struct{ X, Y float32 }
-	Health   struct{ HP int8 }
-	Hull     struct{ Points int32 }
+	Ship   struct{ HP int8 }    // of last year's program
+	Vessel struct{ Hull int32 } // today's
 )
 
-func world() (*tlsf.Heap, *ecs.World) {
-	mem, err := tlsf.New(page.OS(), tlsf.Config{Reserve: 64 << 20})
+// fleet returns a pool in a Set, as a program does at its start.
+func fleet[T any]() (*pool.Pool[T], *save.Set) {
+	ships, err := pool.New[T](nil, pool.Config{Name: "ships", Capacity: 100})
 	must(err)
-	w, err := ecs.New(mem, ecs.Config{})
-	must(err)
-	return mem, w
+	set := &save.Set{}
+	must(set.Add("ships", ships))
+	must(set.Seal())
+	return ships, set
 }
 
 func Example_file() {
-	mem, old := world() // last year's program
-	health, err := ecs.Register[Health](old)
+	ships, set := fleet[Ship]()
+	_, s, err := ships.New()
 	must(err)
-	ship, err := old.NewEntity()
+	s.HP = 90
+	dir, err := os.MkdirTemp("", "guides")
 	must(err)
-	must(health.Add(ship, Health{90}))
-	var file bytes.Buffer
-	must(old.WriteBinary(&file))
-	must(errors.Join(old.Close(), mem.Close()))
+	defer os.RemoveAll(dir)
+	must(atomicfile.Write(dir+"/save", set.Write)) // a crash leaves the old file
+	must(ships.Close())
 
-	mem, today := world() // today's: Health is Hull now, and HP is Points
-	hull, err := ecs.Register[Hull](today)
+	vessels, set := fleet[Vessel]()
+	file, err := os.Open(dir + "/save")
 	must(err)
-	err = today.ReadBinary(&file, &ecs.Migration{Renamed: map[string]string{
-		"guides.Health":    "guides.Hull",
-		"guides.Health.HP": "Points",
+	err = set.Read(file, &layout.Migration{Renamed: map[string]string{
+		"guides.Ship":    "guides.Vessel",
+		"guides.Ship.HP": "Hull",
 	}})
+	must(errors.Join(err, file.Close()))
+	for _, v := range vessels.All() {
+		fmt.Println(v.Hull)
+	}
+	must(vessels.Close())
+	// Output: 90
+}
+
+func Example_rewind() {
+	g := newGame()
+	defer g.balls.Close()
+	set, err := g.set(true)
 	must(err)
-	h, ok := hull.Get(ship)
-	fmt.Println(h.Points, ok)
-	must(errors.Join(today.Close(), mem.Close()))
-	// Output: 90 true
+	back, err := engine.NewRewind(engine.RewindConfig[engine.Input]{
+		Set:    set,
+		Memory: make([]byte, 1<<20),
+		Step:   func(*engine.Input) error { return g.step() },
+	})
+	must(err)
+	hashes := []uint64{g.hash()}
+	_, err = back.Keep(15) // the state of tick 0
+	must(err)
+	for range 100 {
+		back.Record(engine.Input{})
+		must(g.step())
+		hashes = append(hashes, g.hash())
+		_, err = back.Keep(15) // a state for 15 ticks
+		must(err)
+	}
+	played, err := back.Seek(40)
+	fmt.Println(played, g.hash() == hashes[40], err)
+	// Output: 10 true <nil>
 }
