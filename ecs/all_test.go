@@ -10,7 +10,7 @@ import (
 const changedWithin = "ecs.All: the world was changed within the loop; use World.Commands, or leave the loop after the change"
 
 // inOrder returns the entities that a query meets.
-func inOrder(f *Filter1[position]) (es []Entity) { return entities(f.w, f) }
+func inOrder(f *Filter1[position]) (es []Entity) { return entities(f.filter.w, f) }
 
 // walkable makes a world with chunks of three sizes and two archetypes, one of them empty.
 func walkable(t *testing.T) (*World, *Map4[position, velocity, armour, brain], *Filter1[position]) {
@@ -405,8 +405,8 @@ func TestAll_FindsRowsAfterAChangeUnderANestedLoop(t *testing.T) {
 	for range f.All() {
 		n++
 	}
-	if err := f.Check(); n != 499 || f.main == nil || len(f.others) != 0 || err != nil {
-		t.Fatalf("%d rows, first ticket %v beside %d, %v", n, f.main != nil, len(f.others), err)
+	if err := f.Check(); n != 499 || f.filter.main == nil || len(f.filter.others) != 0 || err != nil {
+		t.Fatalf("%d rows, first ticket %v beside %d, %v", n, f.filter.main != nil, len(f.filter.others), err)
 	}
 }
 

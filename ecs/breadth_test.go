@@ -21,11 +21,11 @@ func TestExclusive_FollowsWithAndNewArchetypes(t *testing.T) {
 	if f.With(vel.ID()); f.Len() != 1 || f.EntityAt(0) != e || f.Check() != nil {
 		t.Errorf("%d match, %v", f.Len(), f.Check())
 	}
-	f.exact = false
+	f.filter.exact = false
 	if f.Check() == nil {
 		t.Error("Check does not see that Exclusive is gone")
 	}
-	f.exact = true
+	f.filter.exact = true
 	q := f.Query()
 	if text := misuse(t, func() { f.Exclusive() }); text != "ecs.Exclusive: a query over this filter is open; narrow a filter before its queries, or create another" {
 		t.Error(text)
@@ -129,7 +129,7 @@ func TestCopyEntity_CopiesEachValueOrNothing(t *testing.T) {
 		t.Error("an entity without components has no twin")
 	}
 	e = must[Entity](t)(m.NewEntity(armour{}, odd{}, brain{}, burning{}))
-	for range m.table.caps[0] - 1 {
+	for range m.mapper.table.caps[0] - 1 {
 		must[Entity](t)(w.CopyEntity(e))
 	}
 	mem.failNext(true)

@@ -100,7 +100,7 @@ func meet(t *testing.T, f *Filter2[position, brain], ws *Workers, want []Entity,
 	t.Helper()
 	var all, chunks, rows, columns, bodies []Entity
 	right := func(e Entity, p *position, b *brain) {
-		if q, ok := (Component[position]{w: f.w, comp: f.w.store.comps[f.ids[0]]}).Get(e); !ok || p != q || b.Name != fmt.Sprint(p.X) {
+		if q, ok := (Component[position]{w: f.filter.w, comp: f.filter.w.store.comps[f.filter.ids[0]]}).Get(e); !ok || p != q || b.Name != fmt.Sprint(p.X) {
 			t.Fatalf("%v is yielded with %v and %v", e, *p, *b)
 		}
 	}
@@ -113,7 +113,7 @@ func meet(t *testing.T, f *Filter2[position, brain], ws *Workers, want []Entity,
 		for i, e := range es {
 			right(e, &c.A[i], &c.B[i])
 		}
-		if bs := (Component[brain]{w: f.w, comp: f.w.store.comps[f.ids[1]]}).Column(es); &bs[0] != &c.B[0] {
+		if bs := (Component[brain]{w: f.filter.w, comp: f.filter.w.store.comps[f.filter.ids[1]]}).Column(es); &bs[0] != &c.B[0] {
 			t.Error("Column of a run")
 		}
 		chunks = append(chunks, es...)
@@ -206,7 +206,7 @@ func TestWrites_NotesWhatALoopComesTo(t *testing.T) {
 	if err := one.NewBatch(100, nil); err != nil {
 		t.Fatal(err)
 	}
-	for range NewFilter1[position](w2).Writes(one.ids[0]).All() {
+	for range NewFilter1[position](w2).Writes(one.mapper.ids[0]).All() {
 		n--
 	}
 	if n != -70 {

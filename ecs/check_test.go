@@ -61,7 +61,7 @@ func TestCheck_NamesEachCorruption(t *testing.T) {
 			if err := w.Check(); err != nil {
 				t.Fatal(err)
 			}
-			c.corrupt(w, m.table, es)
+			c.corrupt(w, m.mapper.table, es)
 			if err := w.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("Check says %v, want %q", err, c.want)
 			}

@@ -163,7 +163,7 @@ func TestChunks_AreSmallerWhereTheAllocatorHasNoLarger(t *testing.T) {
 		if err := m.NewBatch(1000, nil); err != nil {
 			t.Error(err)
 		}
-		per := int(m.table.caps[0])
+		per := int(m.mapper.table.caps[0])
 		if s := w.Stats(); s.Chunks != (3000+per-1)/per || s.BytesCapacity != uint64(s.Chunks)*1024 {
 			t.Errorf("%v: %+v", as, s)
 		}
@@ -188,16 +188,16 @@ func TestChunks_AreSmallerWhereTheAllocatorHasNoLarger(t *testing.T) {
 func TestChunks_ASpareOfAnySizeServesAnyTable(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
 	large, small := NewMap1[position](w), NewMap1[velocity](w)
-	n := perClass*int(must[*table](t)(large.target()).caps[0]) + 1
+	n := perClass*int(must[*table](t)(large.mapper.target()).caps[0]) + 1
 	for range n {
 		must[Entity](t)(large.NewEntity(position{}))
 	}
-	w.Remove(*w.store.entity(large.table.tailLoc)) // the chunk of 4 KiB is spare
+	w.Remove(*w.store.entity(large.mapper.table.tailLoc)) // the chunk of 4 KiB is spare
 	mem.limit = 1
-	if err := small.NewBatch(int(must[*table](t)(small.target()).caps[1]), nil); err != nil {
+	if err := small.NewBatch(int(must[*table](t)(small.mapper.target()).caps[1]), nil); err != nil {
 		t.Error(err)
 	}
-	if a := w.Archetype(small.table.index); a.Chunks != 1 || a.Capacity != int(small.table.caps[1]) || w.Check() != nil {
+	if a := w.Archetype(small.mapper.table.index); a.Chunks != 1 || a.Capacity != int(small.mapper.table.caps[1]) || w.Check() != nil {
 		t.Errorf("%+v, %v", a, w.Check())
 	}
 	if _, err := small.NewEntity(velocity{}); !errors.Is(err, memory.ErrOutOfMemory) || err.Error() != "ecs: a chunk of 1024 bytes: test: out of memory: need 1024 bytes, have 0 of 0" {
@@ -306,7 +306,7 @@ func TestBooks_HoldPointerfulColumns(t *testing.T) {
 func TestGrow_CopiesNoBooks(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	m := NewMap2[position, velocity](w)
-	table := must[*table](t)(m.target())
+	table := must[*table](t)(m.mapper.target())
 	must[Entity](t)(m.NewEntity(position{}, velocity{})) // with -race the index is in the Go heap, reserved at once
 	var before, after runtime.MemStats
 	for w.Len() < 300_000 {

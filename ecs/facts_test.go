@@ -58,7 +58,7 @@ func runScenario(t *testing.T, w *World, step stepper) {
 
 // component lends the mapper's type to AddTo.
 func (m *Map1[A]) component() Component[A] {
-	return Component[A]{w: m.w, comp: m.w.store.comps[m.ids[0]]}
+	return Component[A]{w: m.mapper.w, comp: m.mapper.w.store.comps[m.mapper.ids[0]]}
 }
 
 func TestAddAll_ReportsWhatWasDone(t *testing.T) {
@@ -297,7 +297,7 @@ func TestStats_AddUp(t *testing.T) {
 func TestTable_KeepsOneSpareChunk(t *testing.T) {
 	w, mem := newTestWorld(t, Config{})
 	m := NewMap1[position](w)
-	caps := must[*table](t)(m.target()).caps
+	caps := must[*table](t)(m.mapper.target()).caps
 	for range caps[0] + caps[1] + 3*caps[w.store.first] {
 		must[Entity](t)(m.NewEntity(position{}))
 	}
@@ -478,7 +478,7 @@ func TestEdge_MovesNoTag(t *testing.T) {
 	if err := mustRegisterTest[velocity](t, w).Add(e, velocity{}); err != nil {
 		t.Fatal(err)
 	}
-	tr := m.table.byComponent[mustRegisterTest[velocity](t, w).ID()]
+	tr := m.mapper.table.byComponent[mustRegisterTest[velocity](t, w).ID()]
 	if len(tr.moves) != 1 || tr.moves[0].size != 8 || len(tr.heap) != 1 {
 		t.Errorf("%+v", tr)
 	}
@@ -493,7 +493,7 @@ func TestTable_BoundsColumnsInTheGoHeap(t *testing.T) {
 	type huge [65000 / unsafe.Sizeof(uintptr(0))]*int
 	w, _ := newTestWorld(t, Config{ChunkBytes: 64 << 10})
 	mustRegisterTest[huge](t, w)
-	tab := must[*table](t)(NewMap1[huge](w).target())
+	tab := must[*table](t)(NewMap1[huge](w).mapper.target())
 	for i, size := range w.store.sizes {
 		if rows := w.store.rowsAt(tab, uint32(i), tab.last); uintptr(rows)*unsafe.Sizeof(huge{}) > max(size, unsafe.Sizeof(huge{})) {
 			t.Errorf("a chunk of class %d has %d rows", i, rows)

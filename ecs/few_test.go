@@ -66,12 +66,12 @@ func TestTable_PointerfulChunksAreBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for i, k := range m.table.chunks {
+		for i, k := range m.mapper.table.chunks {
 			class := w.store.chunks[k.number].class
 			if bytes := uintptr(k.cap) * unsafe.Sizeof(large{}); bytes > 256<<10 {
 				t.Errorf("batches of %d: chunk %d has %d bytes of Go heap", batch, i, bytes)
 			}
-			if class > 0 && k.cap <= m.table.caps[class-1] {
+			if class > 0 && k.cap <= m.mapper.table.caps[class-1] {
 				t.Errorf("batches of %d: chunk %d has a block of %d bytes for %d rows", batch, i, w.store.sizes[class], k.cap)
 			}
 		}

@@ -53,8 +53,6 @@ type filter struct {
 // belongs to another world or has a ChangedSince.
 type Selection interface{ selection() *filter }
 
-func (f *filter) selection() *filter { return f }
-
 func (f *filter) init(w *World, ids ...ID) {
 	f.w = w
 	f.n = copy(f.ids[:], ids)
@@ -187,9 +185,8 @@ func (f *filter) accepts(t *table) bool {
 	return t.mask.all(&f.need) && !t.mask.any(&f.deny) && (!f.exact || t.mask == f.need)
 }
 
-// Len returns the number of entities that match now. It panics with a [*memory.Misuse] in a parallel run.
-// Cost: a visit to each matching archetype. With ChangedSince, Len also reads the ticks of the entities.
-func (f *filter) Len() (n int) {
+// len is Len of the filters.
+func (f *filter) len() (n int) {
 	f.w.guard.notInParallel("Len")
 	f.update(f.w.store.laid)
 	if f.nStamps > 0 {
@@ -202,18 +199,15 @@ func (f *filter) Len() (n int) {
 	return n
 }
 
-// EntityAt returns entity i in the order of All, for example a random one. It panics with a
-// [*memory.Misuse] if i is not from 0 to Len() - 1, and in a parallel run. Cost: a visit to each matching
-// archetype and a binary search among the chunks of one archetype. With ChangedSince, EntityAt costs as
-// much as Len.
-func (f *filter) EntityAt(i int) Entity {
+// entityAt is EntityAt of the filters.
+func (f *filter) entityAt(i int) Entity {
 	f.w.guard.notInParallel("EntityAt")
 	f.update(f.w.store.laid)
 	if e, ok := f.entityNumber(i); ok {
 		return e
 	}
 	f.w.guard.mustBeOpen("EntityAt")
-	panic(&memory.Misuse{Package: "ecs", Op: "EntityAt", Reason: fmt.Sprintf("there is no entity %d of %d", i, f.Len())})
+	panic(&memory.Misuse{Package: "ecs", Op: "EntityAt", Reason: fmt.Sprintf("there is no entity %d of %d", i, f.len())})
 }
 
 // entityNumber returns entity i of those that match.
@@ -236,9 +230,8 @@ func (f *filter) entityNumber(i int) (Entity, bool) {
 	return Entity{}, false
 }
 
-// Check verifies the filter and returns an error that lists up to 32 broken invariants and the number of further
-// ones, or nil. World.Check does not include filters.
-func (f *filter) Check() error {
+// check is Check of the filters.
+func (f *filter) check() error {
 	var c checker
 	named := f.need.with(f.deny)
 	c.that(f.n >= 0 && f.n <= maxFilter && named.below(len(f.w.store.comps)) && !named.any(&f.w.store.companions), "filter: %d columns, need %v, deny %v", f.n, f.need, f.deny)

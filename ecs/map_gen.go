@@ -15,7 +15,7 @@ type Map1[A any] struct {
 // would fail or panic.
 func NewMap1[A any](w *World) *Map1[A] {
 	m := new(Map1[A])
-	m.init(w, mustRegister[A](w, "NewMap1"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap1"))
 	return m
 }
 
@@ -25,13 +25,13 @@ func NewMap1[A any](w *World) *Map1[A] {
 // returns the zero Entity, and nothing has changed. NewEntity panics with a [*memory.Misuse] if the world is locked,
 // or if a relation of the mapper has no target.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -60,9 +60,9 @@ func (m *Map1[A]) NewBatch(n int, fill func(number int, a *A)) error {
 // was created. NewColumns panics with a [*memory.Misuse] if the world is locked, or if a relation of the mapper has
 // no target.
 func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
 		)
 	})
 }
@@ -70,13 +70,13 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 // Get returns pointers to the components of an entity. It returns nil pointers and false if the entity is stale or
 // does not have all of the components. The pointers are valid as long as the result of [Component.Get].
 func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
 	if p0 == nil {
 		return
 	}
@@ -118,21 +118,21 @@ func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
 }
 
 func (m *Map1[A]) set(op string, entity Entity, swap bool, a A) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map1[A]) setAll(op string, s Selection, swap bool, a A) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 	})
 }
 
@@ -144,20 +144,20 @@ type Map2[A, B any] struct {
 // NewMap2 is [NewMap1] for 2 types. It also panics if a type is named twice.
 func NewMap2[A, B any](w *World) *Map2[A, B] {
 	m := new(Map2[A, B])
-	m.init(w, mustRegister[A](w, "NewMap2"), mustRegister[B](w, "NewMap2"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap2"), mustRegister[B](w, "NewMap2"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 2 components.
 func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -178,24 +178,24 @@ func (m *Map2[A, B]) NewBatch(n int, fill func(number int, a *A, b *B)) error {
 
 // NewColumns is [Map1.NewColumns] for 2 components.
 func (m *Map2[A, B]) NewColumns(n int, fill func(es []Entity, a []A, b []B)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 2 components.
 func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
 	if p0 == nil || p1 == nil {
 		return
 	}
@@ -223,23 +223,23 @@ func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
 }
 
 func (m *Map2[A, B]) set(op string, entity Entity, swap bool, a A, b B) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map2[A, B]) setAll(op string, s Selection, swap bool, a A, b B) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
 	})
 }
 
@@ -251,21 +251,21 @@ type Map3[A, B, C any] struct {
 // NewMap3 is [NewMap1] for 3 types. It also panics if a type is named twice.
 func NewMap3[A, B, C any](w *World) *Map3[A, B, C] {
 	m := new(Map3[A, B, C])
-	m.init(w, mustRegister[A](w, "NewMap3"), mustRegister[B](w, "NewMap3"), mustRegister[C](w, "NewMap3"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap3"), mustRegister[B](w, "NewMap3"), mustRegister[C](w, "NewMap3"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 3 components.
 func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -286,26 +286,26 @@ func (m *Map3[A, B, C]) NewBatch(n int, fill func(number int, a *A, b *B, c *C))
 
 // NewColumns is [Map1.NewColumns] for 3 components.
 func (m *Map3[A, B, C]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 3 components.
 func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil {
 		return
 	}
@@ -333,25 +333,25 @@ func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
 }
 
 func (m *Map3[A, B, C]) set(op string, entity Entity, swap bool, a A, b B, c C) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map3[A, B, C]) setAll(op string, s Selection, swap bool, a A, b B, c C) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
 	})
 }
 
@@ -363,22 +363,22 @@ type Map4[A, B, C, D any] struct {
 // NewMap4 is [NewMap1] for 4 types. It also panics if a type is named twice.
 func NewMap4[A, B, C, D any](w *World) *Map4[A, B, C, D] {
 	m := new(Map4[A, B, C, D])
-	m.init(w, mustRegister[A](w, "NewMap4"), mustRegister[B](w, "NewMap4"), mustRegister[C](w, "NewMap4"), mustRegister[D](w, "NewMap4"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap4"), mustRegister[B](w, "NewMap4"), mustRegister[C](w, "NewMap4"), mustRegister[D](w, "NewMap4"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 4 components.
 func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -399,28 +399,28 @@ func (m *Map4[A, B, C, D]) NewBatch(n int, fill func(number int, a *A, b *B, c *
 
 // NewColumns is [Map1.NewColumns] for 4 components.
 func (m *Map4[A, B, C, D]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
-			cellsOf[D](&m.w.store, loc, m.ids[3], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
+			cellsOf[D](&m.mapper.w.store, loc, m.mapper.ids[3], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 4 components.
 func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
-	p3 := columns[m.ids[3]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
+	p3 := columns[m.mapper.ids[3]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil {
 		return
 	}
@@ -448,27 +448,27 @@ func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, er
 }
 
 func (m *Map4[A, B, C, D]) set(op string, entity Entity, swap bool, a A, b B, c C, d D) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map4[A, B, C, D]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[3], n, d)
 	})
 }
 
@@ -480,23 +480,23 @@ type Map5[A, B, C, D, E any] struct {
 // NewMap5 is [NewMap1] for 5 types. It also panics if a type is named twice.
 func NewMap5[A, B, C, D, E any](w *World) *Map5[A, B, C, D, E] {
 	m := new(Map5[A, B, C, D, E])
-	m.init(w, mustRegister[A](w, "NewMap5"), mustRegister[B](w, "NewMap5"), mustRegister[C](w, "NewMap5"), mustRegister[D](w, "NewMap5"), mustRegister[E](w, "NewMap5"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap5"), mustRegister[B](w, "NewMap5"), mustRegister[C](w, "NewMap5"), mustRegister[D](w, "NewMap5"), mustRegister[E](w, "NewMap5"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 5 components.
 func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -517,30 +517,30 @@ func (m *Map5[A, B, C, D, E]) NewBatch(n int, fill func(number int, a *A, b *B, 
 
 // NewColumns is [Map1.NewColumns] for 5 components.
 func (m *Map5[A, B, C, D, E]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
-			cellsOf[D](&m.w.store, loc, m.ids[3], n),
-			cellsOf[E](&m.w.store, loc, m.ids[4], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
+			cellsOf[D](&m.mapper.w.store, loc, m.mapper.ids[3], n),
+			cellsOf[E](&m.mapper.w.store, loc, m.mapper.ids[4], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 5 components.
 func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
-	p3 := columns[m.ids[3]].pointer()
-	p4 := columns[m.ids[4]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
+	p3 := columns[m.mapper.ids[3]].pointer()
+	p4 := columns[m.mapper.ids[4]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil {
 		return
 	}
@@ -568,29 +568,29 @@ func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) 
 }
 
 func (m *Map5[A, B, C, D, E]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map5[A, B, C, D, E]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[3], n, d)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[4], n, e)
 	})
 }
 
@@ -602,24 +602,24 @@ type Map6[A, B, C, D, E, F any] struct {
 // NewMap6 is [NewMap1] for 6 types. It also panics if a type is named twice.
 func NewMap6[A, B, C, D, E, F any](w *World) *Map6[A, B, C, D, E, F] {
 	m := new(Map6[A, B, C, D, E, F])
-	m.init(w, mustRegister[A](w, "NewMap6"), mustRegister[B](w, "NewMap6"), mustRegister[C](w, "NewMap6"), mustRegister[D](w, "NewMap6"), mustRegister[E](w, "NewMap6"), mustRegister[F](w, "NewMap6"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap6"), mustRegister[B](w, "NewMap6"), mustRegister[C](w, "NewMap6"), mustRegister[D](w, "NewMap6"), mustRegister[E](w, "NewMap6"), mustRegister[F](w, "NewMap6"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -640,32 +640,32 @@ func (m *Map6[A, B, C, D, E, F]) NewBatch(n int, fill func(number int, a *A, b *
 
 // NewColumns is [Map1.NewColumns] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
-			cellsOf[D](&m.w.store, loc, m.ids[3], n),
-			cellsOf[E](&m.w.store, loc, m.ids[4], n),
-			cellsOf[F](&m.w.store, loc, m.ids[5], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
+			cellsOf[D](&m.mapper.w.store, loc, m.mapper.ids[3], n),
+			cellsOf[E](&m.mapper.w.store, loc, m.mapper.ids[4], n),
+			cellsOf[F](&m.mapper.w.store, loc, m.mapper.ids[5], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
-	p3 := columns[m.ids[3]].pointer()
-	p4 := columns[m.ids[4]].pointer()
-	p5 := columns[m.ids[5]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
+	p3 := columns[m.mapper.ids[3]].pointer()
+	p4 := columns[m.mapper.ids[4]].pointer()
+	p5 := columns[m.mapper.ids[5]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil {
 		return
 	}
@@ -693,31 +693,31 @@ func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e 
 }
 
 func (m *Map6[A, B, C, D, E, F]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map6[A, B, C, D, E, F]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[3], n, d)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[4], n, e)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[5], n, f)
 	})
 }
 
@@ -729,25 +729,25 @@ type Map7[A, B, C, D, E, F, G any] struct {
 // NewMap7 is [NewMap1] for 7 types. It also panics if a type is named twice.
 func NewMap7[A, B, C, D, E, F, G any](w *World) *Map7[A, B, C, D, E, F, G] {
 	m := new(Map7[A, B, C, D, E, F, G])
-	m.init(w, mustRegister[A](w, "NewMap7"), mustRegister[B](w, "NewMap7"), mustRegister[C](w, "NewMap7"), mustRegister[D](w, "NewMap7"), mustRegister[E](w, "NewMap7"), mustRegister[F](w, "NewMap7"), mustRegister[G](w, "NewMap7"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap7"), mustRegister[B](w, "NewMap7"), mustRegister[C](w, "NewMap7"), mustRegister[D](w, "NewMap7"), mustRegister[E](w, "NewMap7"), mustRegister[F](w, "NewMap7"), mustRegister[G](w, "NewMap7"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -768,34 +768,34 @@ func (m *Map7[A, B, C, D, E, F, G]) NewBatch(n int, fill func(number int, a *A, 
 
 // NewColumns is [Map1.NewColumns] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
-			cellsOf[D](&m.w.store, loc, m.ids[3], n),
-			cellsOf[E](&m.w.store, loc, m.ids[4], n),
-			cellsOf[F](&m.w.store, loc, m.ids[5], n),
-			cellsOf[G](&m.w.store, loc, m.ids[6], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
+			cellsOf[D](&m.mapper.w.store, loc, m.mapper.ids[3], n),
+			cellsOf[E](&m.mapper.w.store, loc, m.mapper.ids[4], n),
+			cellsOf[F](&m.mapper.w.store, loc, m.mapper.ids[5], n),
+			cellsOf[G](&m.mapper.w.store, loc, m.mapper.ids[6], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
-	p3 := columns[m.ids[3]].pointer()
-	p4 := columns[m.ids[4]].pointer()
-	p5 := columns[m.ids[5]].pointer()
-	p6 := columns[m.ids[6]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
+	p3 := columns[m.mapper.ids[3]].pointer()
+	p4 := columns[m.mapper.ids[4]].pointer()
+	p5 := columns[m.mapper.ids[5]].pointer()
+	p6 := columns[m.mapper.ids[6]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil {
 		return
 	}
@@ -823,33 +823,33 @@ func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D,
 }
 
 func (m *Map7[A, B, C, D, E, F, G]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map7[A, B, C, D, E, F, G]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[3], n, d)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[4], n, e)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[5], n, f)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[6], n, g)
 	})
 }
 
@@ -861,26 +861,26 @@ type Map8[A, B, C, D, E, F, G, H any] struct {
 // NewMap8 is [NewMap1] for 8 types. It also panics if a type is named twice.
 func NewMap8[A, B, C, D, E, F, G, H any](w *World) *Map8[A, B, C, D, E, F, G, H] {
 	m := new(Map8[A, B, C, D, E, F, G, H])
-	m.init(w, mustRegister[A](w, "NewMap8"), mustRegister[B](w, "NewMap8"), mustRegister[C](w, "NewMap8"), mustRegister[D](w, "NewMap8"), mustRegister[E](w, "NewMap8"), mustRegister[F](w, "NewMap8"), mustRegister[G](w, "NewMap8"), mustRegister[H](w, "NewMap8"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap8"), mustRegister[B](w, "NewMap8"), mustRegister[C](w, "NewMap8"), mustRegister[D](w, "NewMap8"), mustRegister[E](w, "NewMap8"), mustRegister[F](w, "NewMap8"), mustRegister[G](w, "NewMap8"), mustRegister[H](w, "NewMap8"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -901,36 +901,36 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewBatch(n int, fill func(number int, a *
 
 // NewColumns is [Map1.NewColumns] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
-			cellsOf[D](&m.w.store, loc, m.ids[3], n),
-			cellsOf[E](&m.w.store, loc, m.ids[4], n),
-			cellsOf[F](&m.w.store, loc, m.ids[5], n),
-			cellsOf[G](&m.w.store, loc, m.ids[6], n),
-			cellsOf[H](&m.w.store, loc, m.ids[7], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
+			cellsOf[D](&m.mapper.w.store, loc, m.mapper.ids[3], n),
+			cellsOf[E](&m.mapper.w.store, loc, m.mapper.ids[4], n),
+			cellsOf[F](&m.mapper.w.store, loc, m.mapper.ids[5], n),
+			cellsOf[G](&m.mapper.w.store, loc, m.mapper.ids[6], n),
+			cellsOf[H](&m.mapper.w.store, loc, m.mapper.ids[7], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
-	p3 := columns[m.ids[3]].pointer()
-	p4 := columns[m.ids[4]].pointer()
-	p5 := columns[m.ids[5]].pointer()
-	p6 := columns[m.ids[6]].pointer()
-	p7 := columns[m.ids[7]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
+	p3 := columns[m.mapper.ids[3]].pointer()
+	p4 := columns[m.mapper.ids[4]].pointer()
+	p5 := columns[m.mapper.ids[5]].pointer()
+	p6 := columns[m.mapper.ids[6]].pointer()
+	p7 := columns[m.mapper.ids[7]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil {
 		return
 	}
@@ -958,35 +958,35 @@ func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d
 }
 
 func (m *Map8[A, B, C, D, E, F, G, H]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map8[A, B, C, D, E, F, G, H]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[3], n, d)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[4], n, e)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[5], n, f)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[6], n, g)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[7], n, h)
 	})
 }
 
@@ -998,27 +998,27 @@ type Map9[A, B, C, D, E, F, G, H, I any] struct {
 // NewMap9 is [NewMap1] for 9 types. It also panics if a type is named twice.
 func NewMap9[A, B, C, D, E, F, G, H, I any](w *World) *Map9[A, B, C, D, E, F, G, H, I] {
 	m := new(Map9[A, B, C, D, E, F, G, H, I])
-	m.init(w, mustRegister[A](w, "NewMap9"), mustRegister[B](w, "NewMap9"), mustRegister[C](w, "NewMap9"), mustRegister[D](w, "NewMap9"), mustRegister[E](w, "NewMap9"), mustRegister[F](w, "NewMap9"), mustRegister[G](w, "NewMap9"), mustRegister[H](w, "NewMap9"), mustRegister[I](w, "NewMap9"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap9"), mustRegister[B](w, "NewMap9"), mustRegister[C](w, "NewMap9"), mustRegister[D](w, "NewMap9"), mustRegister[E](w, "NewMap9"), mustRegister[F](w, "NewMap9"), mustRegister[G](w, "NewMap9"), mustRegister[H](w, "NewMap9"), mustRegister[I](w, "NewMap9"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -1039,38 +1039,38 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewBatch(n int, fill func(number int, 
 
 // NewColumns is [Map1.NewColumns] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
-			cellsOf[D](&m.w.store, loc, m.ids[3], n),
-			cellsOf[E](&m.w.store, loc, m.ids[4], n),
-			cellsOf[F](&m.w.store, loc, m.ids[5], n),
-			cellsOf[G](&m.w.store, loc, m.ids[6], n),
-			cellsOf[H](&m.w.store, loc, m.ids[7], n),
-			cellsOf[I](&m.w.store, loc, m.ids[8], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
+			cellsOf[D](&m.mapper.w.store, loc, m.mapper.ids[3], n),
+			cellsOf[E](&m.mapper.w.store, loc, m.mapper.ids[4], n),
+			cellsOf[F](&m.mapper.w.store, loc, m.mapper.ids[5], n),
+			cellsOf[G](&m.mapper.w.store, loc, m.mapper.ids[6], n),
+			cellsOf[H](&m.mapper.w.store, loc, m.mapper.ids[7], n),
+			cellsOf[I](&m.mapper.w.store, loc, m.mapper.ids[8], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
-	p3 := columns[m.ids[3]].pointer()
-	p4 := columns[m.ids[4]].pointer()
-	p5 := columns[m.ids[5]].pointer()
-	p6 := columns[m.ids[6]].pointer()
-	p7 := columns[m.ids[7]].pointer()
-	p8 := columns[m.ids[8]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
+	p3 := columns[m.mapper.ids[3]].pointer()
+	p4 := columns[m.mapper.ids[4]].pointer()
+	p5 := columns[m.mapper.ids[5]].pointer()
+	p6 := columns[m.mapper.ids[6]].pointer()
+	p7 := columns[m.mapper.ids[7]].pointer()
+	p8 := columns[m.mapper.ids[8]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil || p8 == nil {
 		return
 	}
@@ -1098,37 +1098,37 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C
 }
 
 func (m *Map9[A, B, C, D, E, F, G, H, I]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map9[A, B, C, D, E, F, G, H, I]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
-		fillCells(&m.w.store, loc, m.ids[8], n, i)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[3], n, d)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[4], n, e)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[5], n, f)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[6], n, g)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[7], n, h)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[8], n, i)
 	})
 }
 
@@ -1140,28 +1140,28 @@ type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
 // NewMap10 is [NewMap1] for 10 types. It also panics if a type is named twice.
 func NewMap10[A, B, C, D, E, F, G, H, I, J any](w *World) *Map10[A, B, C, D, E, F, G, H, I, J] {
 	m := new(Map10[A, B, C, D, E, F, G, H, I, J])
-	m.init(w, mustRegister[A](w, "NewMap10"), mustRegister[B](w, "NewMap10"), mustRegister[C](w, "NewMap10"), mustRegister[D](w, "NewMap10"), mustRegister[E](w, "NewMap10"), mustRegister[F](w, "NewMap10"), mustRegister[G](w, "NewMap10"), mustRegister[H](w, "NewMap10"), mustRegister[I](w, "NewMap10"), mustRegister[J](w, "NewMap10"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap10"), mustRegister[B](w, "NewMap10"), mustRegister[C](w, "NewMap10"), mustRegister[D](w, "NewMap10"), mustRegister[E](w, "NewMap10"), mustRegister[F](w, "NewMap10"), mustRegister[G](w, "NewMap10"), mustRegister[H](w, "NewMap10"), mustRegister[I](w, "NewMap10"), mustRegister[J](w, "NewMap10"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -1182,40 +1182,40 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewBatch(n int, fill func(number i
 
 // NewColumns is [Map1.NewColumns] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
-			cellsOf[D](&m.w.store, loc, m.ids[3], n),
-			cellsOf[E](&m.w.store, loc, m.ids[4], n),
-			cellsOf[F](&m.w.store, loc, m.ids[5], n),
-			cellsOf[G](&m.w.store, loc, m.ids[6], n),
-			cellsOf[H](&m.w.store, loc, m.ids[7], n),
-			cellsOf[I](&m.w.store, loc, m.ids[8], n),
-			cellsOf[J](&m.w.store, loc, m.ids[9], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
+			cellsOf[D](&m.mapper.w.store, loc, m.mapper.ids[3], n),
+			cellsOf[E](&m.mapper.w.store, loc, m.mapper.ids[4], n),
+			cellsOf[F](&m.mapper.w.store, loc, m.mapper.ids[5], n),
+			cellsOf[G](&m.mapper.w.store, loc, m.mapper.ids[6], n),
+			cellsOf[H](&m.mapper.w.store, loc, m.mapper.ids[7], n),
+			cellsOf[I](&m.mapper.w.store, loc, m.mapper.ids[8], n),
+			cellsOf[J](&m.mapper.w.store, loc, m.mapper.ids[9], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
-	p3 := columns[m.ids[3]].pointer()
-	p4 := columns[m.ids[4]].pointer()
-	p5 := columns[m.ids[5]].pointer()
-	p6 := columns[m.ids[6]].pointer()
-	p7 := columns[m.ids[7]].pointer()
-	p8 := columns[m.ids[8]].pointer()
-	p9 := columns[m.ids[9]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
+	p3 := columns[m.mapper.ids[3]].pointer()
+	p4 := columns[m.mapper.ids[4]].pointer()
+	p5 := columns[m.mapper.ids[5]].pointer()
+	p6 := columns[m.mapper.ids[6]].pointer()
+	p7 := columns[m.mapper.ids[7]].pointer()
+	p8 := columns[m.mapper.ids[8]].pointer()
+	p9 := columns[m.mapper.ids[9]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil || p8 == nil || p9 == nil {
 		return
 	}
@@ -1243,39 +1243,39 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B,
 }
 
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
-		fillCells(&m.w.store, loc, m.ids[8], n, i)
-		fillCells(&m.w.store, loc, m.ids[9], n, j)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[3], n, d)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[4], n, e)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[5], n, f)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[6], n, g)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[7], n, h)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[8], n, i)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[9], n, j)
 	})
 }
 
@@ -1287,29 +1287,29 @@ type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
 // NewMap11 is [NewMap1] for 11 types. It also panics if a type is named twice.
 func NewMap11[A, B, C, D, E, F, G, H, I, J, K any](w *World) *Map11[A, B, C, D, E, F, G, H, I, J, K] {
 	m := new(Map11[A, B, C, D, E, F, G, H, I, J, K])
-	m.init(w, mustRegister[A](w, "NewMap11"), mustRegister[B](w, "NewMap11"), mustRegister[C](w, "NewMap11"), mustRegister[D](w, "NewMap11"), mustRegister[E](w, "NewMap11"), mustRegister[F](w, "NewMap11"), mustRegister[G](w, "NewMap11"), mustRegister[H](w, "NewMap11"), mustRegister[I](w, "NewMap11"), mustRegister[J](w, "NewMap11"), mustRegister[K](w, "NewMap11"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap11"), mustRegister[B](w, "NewMap11"), mustRegister[C](w, "NewMap11"), mustRegister[D](w, "NewMap11"), mustRegister[E](w, "NewMap11"), mustRegister[F](w, "NewMap11"), mustRegister[G](w, "NewMap11"), mustRegister[H](w, "NewMap11"), mustRegister[I](w, "NewMap11"), mustRegister[J](w, "NewMap11"), mustRegister[K](w, "NewMap11"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -1330,42 +1330,42 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewBatch(n int, fill func(numbe
 
 // NewColumns is [Map1.NewColumns] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
-			cellsOf[D](&m.w.store, loc, m.ids[3], n),
-			cellsOf[E](&m.w.store, loc, m.ids[4], n),
-			cellsOf[F](&m.w.store, loc, m.ids[5], n),
-			cellsOf[G](&m.w.store, loc, m.ids[6], n),
-			cellsOf[H](&m.w.store, loc, m.ids[7], n),
-			cellsOf[I](&m.w.store, loc, m.ids[8], n),
-			cellsOf[J](&m.w.store, loc, m.ids[9], n),
-			cellsOf[K](&m.w.store, loc, m.ids[10], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
+			cellsOf[D](&m.mapper.w.store, loc, m.mapper.ids[3], n),
+			cellsOf[E](&m.mapper.w.store, loc, m.mapper.ids[4], n),
+			cellsOf[F](&m.mapper.w.store, loc, m.mapper.ids[5], n),
+			cellsOf[G](&m.mapper.w.store, loc, m.mapper.ids[6], n),
+			cellsOf[H](&m.mapper.w.store, loc, m.mapper.ids[7], n),
+			cellsOf[I](&m.mapper.w.store, loc, m.mapper.ids[8], n),
+			cellsOf[J](&m.mapper.w.store, loc, m.mapper.ids[9], n),
+			cellsOf[K](&m.mapper.w.store, loc, m.mapper.ids[10], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
-	p3 := columns[m.ids[3]].pointer()
-	p4 := columns[m.ids[4]].pointer()
-	p5 := columns[m.ids[5]].pointer()
-	p6 := columns[m.ids[6]].pointer()
-	p7 := columns[m.ids[7]].pointer()
-	p8 := columns[m.ids[8]].pointer()
-	p9 := columns[m.ids[9]].pointer()
-	p10 := columns[m.ids[10]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
+	p3 := columns[m.mapper.ids[3]].pointer()
+	p4 := columns[m.mapper.ids[4]].pointer()
+	p5 := columns[m.mapper.ids[5]].pointer()
+	p6 := columns[m.mapper.ids[6]].pointer()
+	p7 := columns[m.mapper.ids[7]].pointer()
+	p8 := columns[m.mapper.ids[8]].pointer()
+	p9 := columns[m.mapper.ids[9]].pointer()
+	p10 := columns[m.mapper.ids[10]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil || p8 == nil || p9 == nil || p10 == nil {
 		return
 	}
@@ -1393,41 +1393,41 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b
 }
 
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
-		fillCells(&m.w.store, loc, m.ids[8], n, i)
-		fillCells(&m.w.store, loc, m.ids[9], n, j)
-		fillCells(&m.w.store, loc, m.ids[10], n, k)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[3], n, d)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[4], n, e)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[5], n, f)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[6], n, g)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[7], n, h)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[8], n, i)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[9], n, j)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[10], n, k)
 	})
 }
 
@@ -1439,30 +1439,30 @@ type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
 // NewMap12 is [NewMap1] for 12 types. It also panics if a type is named twice.
 func NewMap12[A, B, C, D, E, F, G, H, I, J, K, L any](w *World) *Map12[A, B, C, D, E, F, G, H, I, J, K, L] {
 	m := new(Map12[A, B, C, D, E, F, G, H, I, J, K, L])
-	m.init(w, mustRegister[A](w, "NewMap12"), mustRegister[B](w, "NewMap12"), mustRegister[C](w, "NewMap12"), mustRegister[D](w, "NewMap12"), mustRegister[E](w, "NewMap12"), mustRegister[F](w, "NewMap12"), mustRegister[G](w, "NewMap12"), mustRegister[H](w, "NewMap12"), mustRegister[I](w, "NewMap12"), mustRegister[J](w, "NewMap12"), mustRegister[K](w, "NewMap12"), mustRegister[L](w, "NewMap12"))
+	m.mapper.init(w, mustRegister[A](w, "NewMap12"), mustRegister[B](w, "NewMap12"), mustRegister[C](w, "NewMap12"), mustRegister[D](w, "NewMap12"), mustRegister[E](w, "NewMap12"), mustRegister[F](w, "NewMap12"), mustRegister[G](w, "NewMap12"), mustRegister[H](w, "NewMap12"), mustRegister[I](w, "NewMap12"), mustRegister[J](w, "NewMap12"), mustRegister[K](w, "NewMap12"), mustRegister[L](w, "NewMap12"))
 	return m
 }
 
 // NewEntity is [Map1.NewEntity] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (Entity, error) {
-	entity, loc, err := m.spawn()
+	entity, loc, err := m.mapper.spawn()
 	if err != nil {
 		return Entity{}, err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	*(*L)(m.w.store.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyCreated(loc, 1, m.bits)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
+	*(*L)(m.mapper.w.store.cell(loc, m.mapper.ids[11], unsafe.Sizeof(l))) = l
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -1483,44 +1483,44 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewBatch(n int, fill func(nu
 
 // NewColumns is [Map1.NewColumns] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewColumns(n int, fill func(es []Entity, a []A, b []B, c []C, d []D, e []E, f []F, g []G, h []H, i []I, j []J, k []K, l []L)) error {
-	return m.newColumns(n, fill == nil, func(loc uint32, n int) {
-		fill(m.w.store.entitiesFrom(loc, n),
-			cellsOf[A](&m.w.store, loc, m.ids[0], n),
-			cellsOf[B](&m.w.store, loc, m.ids[1], n),
-			cellsOf[C](&m.w.store, loc, m.ids[2], n),
-			cellsOf[D](&m.w.store, loc, m.ids[3], n),
-			cellsOf[E](&m.w.store, loc, m.ids[4], n),
-			cellsOf[F](&m.w.store, loc, m.ids[5], n),
-			cellsOf[G](&m.w.store, loc, m.ids[6], n),
-			cellsOf[H](&m.w.store, loc, m.ids[7], n),
-			cellsOf[I](&m.w.store, loc, m.ids[8], n),
-			cellsOf[J](&m.w.store, loc, m.ids[9], n),
-			cellsOf[K](&m.w.store, loc, m.ids[10], n),
-			cellsOf[L](&m.w.store, loc, m.ids[11], n),
+	return m.mapper.newColumns(n, fill == nil, func(loc uint32, n int) {
+		fill(m.mapper.w.store.entitiesFrom(loc, n),
+			cellsOf[A](&m.mapper.w.store, loc, m.mapper.ids[0], n),
+			cellsOf[B](&m.mapper.w.store, loc, m.mapper.ids[1], n),
+			cellsOf[C](&m.mapper.w.store, loc, m.mapper.ids[2], n),
+			cellsOf[D](&m.mapper.w.store, loc, m.mapper.ids[3], n),
+			cellsOf[E](&m.mapper.w.store, loc, m.mapper.ids[4], n),
+			cellsOf[F](&m.mapper.w.store, loc, m.mapper.ids[5], n),
+			cellsOf[G](&m.mapper.w.store, loc, m.mapper.ids[6], n),
+			cellsOf[H](&m.mapper.w.store, loc, m.mapper.ids[7], n),
+			cellsOf[I](&m.mapper.w.store, loc, m.mapper.ids[8], n),
+			cellsOf[J](&m.mapper.w.store, loc, m.mapper.ids[9], n),
+			cellsOf[K](&m.mapper.w.store, loc, m.mapper.ids[10], n),
+			cellsOf[L](&m.mapper.w.store, loc, m.mapper.ids[11], n),
 		)
 	})
 }
 
 // Get is [Map1.Get] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, f *F, g *G, h *H, i *I, j *J, k *K, l *L, ok bool) {
-	r := m.w.store.index.find(entity)
+	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
 		return
 	}
 	row := uintptr(r.loc & rowMask)
-	columns := m.w.store.row(r.loc >> rowBits)
-	p0 := columns[m.ids[0]].pointer()
-	p1 := columns[m.ids[1]].pointer()
-	p2 := columns[m.ids[2]].pointer()
-	p3 := columns[m.ids[3]].pointer()
-	p4 := columns[m.ids[4]].pointer()
-	p5 := columns[m.ids[5]].pointer()
-	p6 := columns[m.ids[6]].pointer()
-	p7 := columns[m.ids[7]].pointer()
-	p8 := columns[m.ids[8]].pointer()
-	p9 := columns[m.ids[9]].pointer()
-	p10 := columns[m.ids[10]].pointer()
-	p11 := columns[m.ids[11]].pointer()
+	columns := m.mapper.w.store.row(r.loc >> rowBits)
+	p0 := columns[m.mapper.ids[0]].pointer()
+	p1 := columns[m.mapper.ids[1]].pointer()
+	p2 := columns[m.mapper.ids[2]].pointer()
+	p3 := columns[m.mapper.ids[3]].pointer()
+	p4 := columns[m.mapper.ids[4]].pointer()
+	p5 := columns[m.mapper.ids[5]].pointer()
+	p6 := columns[m.mapper.ids[6]].pointer()
+	p7 := columns[m.mapper.ids[7]].pointer()
+	p8 := columns[m.mapper.ids[8]].pointer()
+	p9 := columns[m.mapper.ids[9]].pointer()
+	p10 := columns[m.mapper.ids[10]].pointer()
+	p11 := columns[m.mapper.ids[11]].pointer()
 	if p0 == nil || p1 == nil || p2 == nil || p3 == nil || p4 == nil || p5 == nil || p6 == nil || p7 == nil || p8 == nil || p9 == nil || p10 == nil || p11 == nil {
 		return
 	}
@@ -1548,42 +1548,42 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) ExchangeAll(s Selection, a A
 }
 
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
-	loc, err := m.add(op, entity, swap)
+	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
 	}
-	*(*A)(m.w.store.cell(loc, m.ids[0], unsafe.Sizeof(a))) = a
-	*(*B)(m.w.store.cell(loc, m.ids[1], unsafe.Sizeof(b))) = b
-	*(*C)(m.w.store.cell(loc, m.ids[2], unsafe.Sizeof(c))) = c
-	*(*D)(m.w.store.cell(loc, m.ids[3], unsafe.Sizeof(d))) = d
-	*(*E)(m.w.store.cell(loc, m.ids[4], unsafe.Sizeof(e))) = e
-	*(*F)(m.w.store.cell(loc, m.ids[5], unsafe.Sizeof(f))) = f
-	*(*G)(m.w.store.cell(loc, m.ids[6], unsafe.Sizeof(g))) = g
-	*(*H)(m.w.store.cell(loc, m.ids[7], unsafe.Sizeof(h))) = h
-	*(*I)(m.w.store.cell(loc, m.ids[8], unsafe.Sizeof(i))) = i
-	*(*J)(m.w.store.cell(loc, m.ids[9], unsafe.Sizeof(j))) = j
-	*(*K)(m.w.store.cell(loc, m.ids[10], unsafe.Sizeof(k))) = k
-	*(*L)(m.w.store.cell(loc, m.ids[11], unsafe.Sizeof(l))) = l
-	if m.w.observers.observed != 0 {
-		m.w.observers.notifyAdded(entity, m.bits, m.was)
+	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
+	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
+	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
+	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
+	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
+	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
+	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
+	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
+	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
+	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
+	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
+	*(*L)(m.mapper.w.store.cell(loc, m.mapper.ids[11], unsafe.Sizeof(l))) = l
+	if m.mapper.w.observers.observed != 0 {
+		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
-	m.w.store.freePending()
+	m.mapper.w.store.freePending()
 	return nil
 }
 
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
-	return m.addAll(op, s, swap, func(loc uint32, n int) {
-		fillCells(&m.w.store, loc, m.ids[0], n, a)
-		fillCells(&m.w.store, loc, m.ids[1], n, b)
-		fillCells(&m.w.store, loc, m.ids[2], n, c)
-		fillCells(&m.w.store, loc, m.ids[3], n, d)
-		fillCells(&m.w.store, loc, m.ids[4], n, e)
-		fillCells(&m.w.store, loc, m.ids[5], n, f)
-		fillCells(&m.w.store, loc, m.ids[6], n, g)
-		fillCells(&m.w.store, loc, m.ids[7], n, h)
-		fillCells(&m.w.store, loc, m.ids[8], n, i)
-		fillCells(&m.w.store, loc, m.ids[9], n, j)
-		fillCells(&m.w.store, loc, m.ids[10], n, k)
-		fillCells(&m.w.store, loc, m.ids[11], n, l)
+	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[2], n, c)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[3], n, d)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[4], n, e)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[5], n, f)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[6], n, g)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[7], n, h)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[8], n, i)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[9], n, j)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[10], n, k)
+		fillCells(&m.mapper.w.store, loc, m.mapper.ids[11], n, l)
 	})
 }

@@ -43,13 +43,15 @@ func (m *mapper) init(w *World, ids ...ID) {
 }
 
 // A setting has the methods that configure a mapper and return it, as a [narrowing] those of a filter. Map begins with it.
-type setting[Map any] struct{ mapper }
+// The mapper is a field with a name, because for an embedded one the compiler would generate its methods again for each
+// type of each Map.
+type setting[Map any] struct{ mapper mapper }
 
 // To sets the target of the relation with this ID for all later operations of the mapper. The target
 // replaces an earlier target of the relation. To returns m. It panics with a [*memory.Misuse] if the ID is
 // not a relation that m adds, for a fifth relation, in a parallel run, and in a closed world.
 func (m *setting[Map]) To(id ID, target Entity) *Map {
-	m.setTarget(id, target)
+	m.mapper.setTarget(id, target)
 	return (*Map)(unsafe.Pointer(m))
 }
 
@@ -57,9 +59,26 @@ func (m *setting[Map]) To(id ID, target Entity) *Map {
 // components of an earlier Removes. Removes returns m. It panics with a [*memory.Misuse] if m adds one of
 // the components, if an ID is passed twice, or if the world does not have an ID.
 func (m *setting[Map]) Removes(ids ...ID) *Map {
-	m.removes(ids)
+	m.mapper.removes(ids)
 	return (*Map)(unsafe.Pointer(m))
 }
+
+// Has reports whether e is alive and has all components of the mapper.
+func (m *setting[Map]) Has(e Entity) bool { return m.mapper.has(e) }
+
+// Remove removes the components of the mapper from e and returns true. It ignores components that e does not have. It
+// returns false without an error if e is stale or has none of the components. If the archetype without them needs a
+// chunk that is not available, the error wraps [ErrLimit], or the error of the allocator, such as
+// [memory.ErrOutOfMemory]. On error Remove returns false, and nothing has changed. Remove panics with a
+// [*memory.Misuse] if the world is locked.
+func (m *setting[Map]) Remove(e Entity) (bool, error) { return m.mapper.remove(e) }
+
+// RemoveAll removes the components of the mapper from every entity that s matches, archetype by archetype.
+// It returns the number of entities that had any of the components. Errors are those of Remove. On error
+// RemoveAll returns the number of entities changed before; the archetype that failed and all later ones are
+// unchanged. It panics with a [*memory.Misuse] if the world is locked, if s belongs to another world, or if
+// s has a ChangedSince.
+func (m *setting[Map]) RemoveAll(s Selection) (int, error) { return m.mapper.removeAll(s) }
 
 // setTarget chooses the target of relation id, from now on.
 func (m *mapper) setTarget(id ID, target Entity) {
@@ -225,18 +244,14 @@ func (m *mapper) findTransition(op string, last *cachedTransition, t *table, aft
 	return err
 }
 
-// Has reports whether e is alive and has all components of the mapper.
-func (m *mapper) Has(e Entity) bool {
+// has is Has of Map1 to Map12.
+func (m *mapper) has(e Entity) bool {
 	r := m.w.store.index.find(e)
 	return r != nil && m.w.store.tableAt(r.loc).mask.all(&m.bits)
 }
 
-// Remove removes the components of the mapper from e and returns true. It ignores components that e does not have. It
-// returns false without an error if e is stale or has none of the components. If the archetype without them needs a
-// chunk that is not available, the error wraps [ErrLimit], or the error of the allocator, such as
-// [memory.ErrOutOfMemory]. On error Remove returns false, and nothing has changed. Remove panics with a
-// [*memory.Misuse] if the world is locked.
-func (m *mapper) Remove(e Entity) (bool, error) {
+// remove is Remove of Map1 to Map12.
+func (m *mapper) remove(e Entity) (bool, error) {
 	w := m.w
 	w.guard.mutable("Remove")
 	r := w.store.index.find(e)
@@ -257,12 +272,8 @@ func (m *mapper) Remove(e Entity) (bool, error) {
 	return true, nil
 }
 
-// RemoveAll removes the components of the mapper from every entity that s matches, archetype by archetype.
-// It returns the number of entities that had any of the components. Errors are those of Remove. On error
-// RemoveAll returns the number of entities changed before; the archetype that failed and all later ones are
-// unchanged. It panics with a [*memory.Misuse] if the world is locked, if s belongs to another world, or if
-// s has a ChangedSince.
-func (m *mapper) RemoveAll(s Selection) (int, error) {
+// removeAll is RemoveAll of Map1 to Map12.
+func (m *mapper) removeAll(s Selection) (int, error) {
 	m.w.guard.mutable("RemoveAll")
 	f := s.selection()
 	f.checkWorld(m.w, "RemoveAll")

@@ -92,7 +92,7 @@ func TestWorld_TypesOfEveryWordBehave(t *testing.T) {
 	at(192, reg[wide7])
 	at(255, reg[wide9])
 	all := NewMap8[wide1, wide3, wide4, wide5, wide6, wide8, wide7, wide9](w)
-	ids := all.ids[:8]
+	ids := all.mapper.ids[:8]
 	if want := []ID{0, 63, 64, 127, 128, 191, 192, 255}; !slices.Equal(ids, want) {
 		t.Fatalf("types %v", ids)
 	}

@@ -4,7 +4,9 @@ import "unsafe"
 
 // A narrowing has the methods that narrow a filter and return it. Filter begins with its narrowing. As that depends on Filter, no
 // filter converts to one of other components.
-type narrowing[Filter any] struct{ filter }
+// The filter is a field with a name, because for an embedded one the compiler would generate its methods again for each
+// type of each Filter.
+type narrowing[Filter any] struct{ filter filter }
 
 func (f *narrowing[Filter]) whole() *Filter { return (*Filter)(unsafe.Pointer(f)) }
 
@@ -12,7 +14,7 @@ func (f *narrowing[Filter]) whole() *Filter { return (*Filter)(unsafe.Pointer(f)
 // returns f. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
 // twice. It also panics while a query over f is open, and in a parallel run.
 func (f *narrowing[Filter]) With(ids ...ID) *Filter {
-	f.restrict("With", ids, false)
+	f.filter.restrict("With", ids, false)
 	return f.whole()
 }
 
@@ -20,7 +22,7 @@ func (f *narrowing[Filter]) With(ids ...ID) *Filter {
 // It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
 // twice. It also panics while a query over f is open, and in a parallel run.
 func (f *narrowing[Filter]) Without(ids ...ID) *Filter {
-	f.restrict("Without", ids, true)
+	f.filter.restrict("Without", ids, true)
 	return f.whole()
 }
 
@@ -31,7 +33,7 @@ func (f *narrowing[Filter]) Without(ids ...ID) *Filter {
 // To panics with a [*memory.Misuse] if the ID is not a relation of the world, and for the target of a fifth relation.
 // It also panics while a query over f is open, in a parallel run, and in a closed world.
 func (f *narrowing[Filter]) To(id ID, target Entity) *Filter {
-	f.narrowTo(id, target)
+	f.filter.narrowTo(id, target)
 	return f.whole()
 }
 
@@ -39,7 +41,7 @@ func (f *narrowing[Filter]) To(id ID, target Entity) *Filter {
 // to any target, also to a stale target. ToAny returns f. It panics with a [*memory.Misuse] while a query
 // over f is open, in a parallel run, and in a closed world.
 func (f *narrowing[Filter]) ToAny() *Filter {
-	f.widenToAny()
+	f.filter.widenToAny()
 	return f.whole()
 }
 
@@ -51,7 +53,7 @@ func (f *narrowing[Filter]) ToAny() *Filter {
 // Writes panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It
 // also panics while a query over f is open, in a parallel run, and in a closed world.
 func (f *narrowing[Filter]) Writes(ids ...ID) *Filter {
-	f.addWrites(ids)
+	f.filter.addWrites(ids)
 	return f.whole()
 }
 
@@ -69,7 +71,7 @@ func (f *narrowing[Filter]) Writes(ids ...ID) *Filter {
 // [World.Track] was called for. It also panics while a query over f is open, in a parallel run, and in a
 // closed world.
 func (f *narrowing[Filter]) ChangedSince(t Tick, ids ...ID) *Filter {
-	f.changedSince(t, ids)
+	f.filter.changedSince(t, ids)
 	return f.whole()
 }
 
@@ -77,7 +79,28 @@ func (f *narrowing[Filter]) ChangedSince(t Tick, ids ...ID) *Filter {
 // With and by To. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
 // parallel run.
 func (f *narrowing[Filter]) Exclusive() *Filter {
-	f.narrow("Exclusive")
-	f.exact = true
+	f.filter.narrow("Exclusive")
+	f.filter.exact = true
 	return f.whole()
 }
+
+func (f *narrowing[Filter]) selection() *filter { return &f.filter }
+
+// Len returns the number of entities that match now. It panics with a [*memory.Misuse] in a parallel run.
+// Cost: a visit to each matching archetype. With ChangedSince, Len also reads the ticks of the entities.
+func (f *narrowing[Filter]) Len() int { return f.filter.len() }
+
+// EntityAt returns entity i in the order of All, for example a random one. It panics with a
+// [*memory.Misuse] if i is not from 0 to Len() - 1, and in a parallel run. Cost: a visit to each matching
+// archetype and a binary search among the chunks of one archetype. With ChangedSince, EntityAt costs as
+// much as Len.
+func (f *narrowing[Filter]) EntityAt(i int) Entity { return f.filter.entityAt(i) }
+
+// Check verifies the filter and returns an error that lists up to 32 broken invariants and the number of further
+// ones, or nil. World.Check does not include filters.
+func (f *narrowing[Filter]) Check() error { return f.filter.check() }
+
+// Batches returns the number of batches into which Parallel would divide the matching entities now. Each
+// archetype has one batch per 1024 entities and one for the rest. Unchanged entities count, also with
+// ChangedSince. In a parallel run Batches panics with a [*memory.Misuse].
+func (f *narrowing[Filter]) Batches() int { return f.filter.batches() }

@@ -115,10 +115,8 @@ type outcome struct {
 	stack []byte
 }
 
-// Batches returns the number of batches into which Parallel would divide the matching entities now. Each
-// archetype has one batch per 1024 entities and one for the rest. Unchanged entities count, also with
-// ChangedSince. In a parallel run Batches panics with a [*memory.Misuse].
-func (f *filter) Batches() (n int) {
+// batches is Batches of the filters.
+func (f *filter) batches() (n int) {
 	f.w.guard.notInParallel("Batches")
 	f.update(f.w.store.laid)
 	for _, t := range f.matches {
@@ -349,7 +347,7 @@ type Results[R any] struct {
 // the memory of earlier calls, and allocates in the Go heap only if s has more batches than the filter of
 // any earlier call. In a parallel run Prepare panics with a [*memory.Misuse].
 func (r *Results[R]) Prepare(s Selection) {
-	n := s.selection().Batches()
+	n := s.selection().batches()
 	r.values = slices.Grow(r.values[:0], n)[:n]
 	clear(r.values)
 }

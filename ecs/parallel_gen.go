@@ -30,7 +30,7 @@ import "unsafe"
 // Cost: some microseconds to wake the goroutines, and some 20 ns per batch. In steady state Parallel allocates
 // nothing in the Go heap. But a body that captures variables is a closure that its creator allocates.
 func (f *Filter1[A]) Parallel(ws *Workers, body func(t *Task, es []Entity, as []A)) {
-	f.parallel(ws, f, body, body == nil)
+	f.filter.parallel(ws, f, body, body == nil)
 }
 
 func (f *Filter1[A]) runBatch(t *Task, body any) {
@@ -39,7 +39,7 @@ func (f *Filter1[A]) runBatch(t *Task, body any) {
 
 // Parallel is [Filter1.Parallel] with the columns of 2 components.
 func (f *Filter2[A, B]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns2[A, B])) {
-	f.parallel(ws, f, body, body == nil)
+	f.filter.parallel(ws, f, body, body == nil)
 }
 
 func (f *Filter2[A, B]) runBatch(t *Task, body any) {
@@ -50,7 +50,7 @@ func (f *Filter2[A, B]) runBatch(t *Task, body any) {
 
 // Parallel is [Filter1.Parallel] with the columns of 3 components.
 func (f *Filter3[A, B, C]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns3[A, B, C])) {
-	f.parallel(ws, f, body, body == nil)
+	f.filter.parallel(ws, f, body, body == nil)
 }
 
 func (f *Filter3[A, B, C]) runBatch(t *Task, body any) {
@@ -61,7 +61,7 @@ func (f *Filter3[A, B, C]) runBatch(t *Task, body any) {
 
 // Parallel is [Filter1.Parallel] with the columns of 4 components.
 func (f *Filter4[A, B, C, D]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns4[A, B, C, D])) {
-	f.parallel(ws, f, body, body == nil)
+	f.filter.parallel(ws, f, body, body == nil)
 }
 
 func (f *Filter4[A, B, C, D]) runBatch(t *Task, body any) {
@@ -72,7 +72,7 @@ func (f *Filter4[A, B, C, D]) runBatch(t *Task, body any) {
 
 // Parallel is [Filter1.Parallel] with the columns of 5 components.
 func (f *Filter5[A, B, C, D, E]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns5[A, B, C, D, E])) {
-	f.parallel(ws, f, body, body == nil)
+	f.filter.parallel(ws, f, body, body == nil)
 }
 
 func (f *Filter5[A, B, C, D, E]) runBatch(t *Task, body any) {
@@ -83,7 +83,7 @@ func (f *Filter5[A, B, C, D, E]) runBatch(t *Task, body any) {
 
 // Parallel is [Filter1.Parallel] with the columns of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns6[A, B, C, D, E, F])) {
-	f.parallel(ws, f, body, body == nil)
+	f.filter.parallel(ws, f, body, body == nil)
 }
 
 func (f *Filter6[A, B, C, D, E, F]) runBatch(t *Task, body any) {
@@ -94,7 +94,7 @@ func (f *Filter6[A, B, C, D, E, F]) runBatch(t *Task, body any) {
 
 // Parallel is [Filter1.Parallel] with the columns of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns7[A, B, C, D, E, F, G])) {
-	f.parallel(ws, f, body, body == nil)
+	f.filter.parallel(ws, f, body, body == nil)
 }
 
 func (f *Filter7[A, B, C, D, E, F, G]) runBatch(t *Task, body any) {
@@ -105,7 +105,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) runBatch(t *Task, body any) {
 
 // Parallel is [Filter1.Parallel] with the columns of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Parallel(ws *Workers, body func(t *Task, es []Entity, c Columns8[A, B, C, D, E, F, G, H])) {
-	f.parallel(ws, f, body, body == nil)
+	f.filter.parallel(ws, f, body, body == nil)
 }
 
 func (f *Filter8[A, B, C, D, E, F, G, H]) runBatch(t *Task, body any) {

@@ -14,7 +14,7 @@ func TestAll_FindsItsRowsWhereverTheyHaveCome(t *testing.T) {
 	pos, vel := mustRegisterTest[position](t, w), mustRegisterTest[velocity](t, w)
 	one, both, think := NewMap1[position](w), NewMap2[position, velocity](w), NewMap2[position, brain](w)
 	f, g, h := NewFilter1[position](w), NewFilter1[velocity](w), NewFilter1[brain](w)
-	per := int(must[*table](t)(one.target()).caps[0])
+	per := int(must[*table](t)(one.mapper.target()).caps[0])
 	var es []Entity
 	more := func(n int) {
 		for range n {
@@ -32,7 +32,7 @@ func TestAll_FindsItsRowsWhereverTheyHaveCome(t *testing.T) {
 		t.Helper()
 		var want, got, chunks []Entity
 		var at, where []*position
-		if f.main != nil && f.main.layoutVersion == w.store.layoutVersion && f.main.onlyTable.tail == f.main.cached-1 && f.main.onlyTable.tailN > 0 && f.seen == len(w.store.tables) {
+		if f.filter.main != nil && f.filter.main.layoutVersion == w.store.layoutVersion && f.filter.main.onlyTable.tail == f.filter.main.cached-1 && f.filter.main.onlyTable.tailN > 0 && f.filter.seen == len(w.store.tables) {
 			kept++
 		}
 		for e, p := range f.All() {
@@ -217,7 +217,7 @@ func TestCheck_NamesAPlaceThatIsAnother(t *testing.T) {
 	}
 	const other = "filter: its next loop goes over other rows than those of chunk 0"
 	const many = "filter: its next loop goes over one archetype of "
-	k, gone := f.main, "filter: its next loop goes over a chunk that is not there"
+	k, gone := f.filter.main, "filter: its next loop goes over a chunk that is not there"
 	for _, c := range []fault{
 		{"stock 3 entities", other, set(&k.runs[0].es, k.runs[0].es+8)},
 		{"stock 3 first column", other, set(&k.runs[0].cols[0], k.runs[0].cols[1])},
@@ -225,8 +225,8 @@ func TestCheck_NamesAPlaceThatIsAnother(t *testing.T) {
 		{"stock 3 further", other, set(&k.runs[0].following, &k.runs[1])},
 		{"stock 3 last", many, set(&k.last, false)},
 		{"stock 3 of another", other, set(&k.runs[0].it, nil)},
-		{"stock 3 notes", many, set(&f.usesTicks, true)},
-		{"stock 3 table", many, set(&f.matches, append(f.matches, w.store.tables[0]))},
+		{"stock 3 notes", many, set(&f.filter.usesTicks, true)},
+		{"stock 3 table", many, set(&f.filter.matches, append(f.filter.matches, w.store.tables[0]))},
 		{"stock 3 no chunk", gone, set(&k.onlyTable.chunks, nil)},
 		{"stock 3 number", gone, set(&k.onlyTable.chunks[0].number, uint32(len(w.store.chunks)))},
 	} {
@@ -252,7 +252,7 @@ func TestCheck_NamesAWayThatLeadsElsewhere(t *testing.T) {
 	f := NewFilter1[position](w)
 	for range f.All() {
 	}
-	k := f.main
+	k := f.filter.main
 	if k.cached != 3 || k.layoutVersion != w.store.layoutVersion {
 		t.Fatalf("the filter knows %d chunks, laid %d of %d", k.cached, k.layoutVersion, w.store.layoutVersion)
 	}
@@ -296,8 +296,8 @@ func TestAll_IsStoppedAndLeftInEachOfTheChunksThatItKnows(t *testing.T) {
 				t.Fatalf("%s: %d rows of %d, %d loops, %v, %v", what, n, f.Len(), len(w.guard.running), f.Check(), w.Check())
 			}
 		}
-		if f.main.cached < 3 || f.main.layoutVersion != w.store.layoutVersion {
-			t.Fatalf("%s: the filter knows %d chunks", what, f.main.cached)
+		if f.filter.main.cached < 3 || f.filter.main.layoutVersion != w.store.layoutVersion {
+			t.Fatalf("%s: the filter knows %d chunks", what, f.filter.main.cached)
 		}
 	}
 	whole("at first")
@@ -353,8 +353,8 @@ func TestAll_WithinItselfTakesATicketOfItsOwnAndAllocatesNone(t *testing.T) {
 		}
 		return n
 	}
-	if n := triples(); n != 900 || len(f.others) != 2 || f.Check() != nil {
-		t.Errorf("%d triples, %d tickets, %v", n, len(f.others), f.Check())
+	if n := triples(); n != 900 || len(f.filter.others) != 2 || f.Check() != nil {
+		t.Errorf("%d triples, %d tickets, %v", n, len(f.filter.others), f.Check())
 	}
 	if n := testing.AllocsPerRun(10, func() { triples() }); n != 0 {
 		t.Errorf("loops within loops allocate %v times", n)
@@ -367,12 +367,12 @@ func TestAll_WithinItselfTakesATicketOfItsOwnAndAllocatesNone(t *testing.T) {
 		})
 		break
 	}
-	if n := triples(); n != 900 || len(f.others) != 3 || f.Check() != nil || w.Check() != nil {
-		t.Errorf("%d triples, %d tickets, %v, %v", n, len(f.others), f.Check(), w.Check())
+	if n := triples(); n != 900 || len(f.filter.others) != 3 || f.Check() != nil || w.Check() != nil {
+		t.Errorf("%d triples, %d tickets, %v, %v", n, len(f.filter.others), f.Check(), w.Check())
 	}
 	must[Entity](t)(w.NewEntity()) // stops it for good
-	if n := triples(); n != 900 || len(f.others) != 2 || f.Check() != nil || len(w.guard.running) != 0 {
-		t.Errorf("%d triples, %d tickets, %v, %d loops", n, len(f.others), f.Check(), len(w.guard.running))
+	if n := triples(); n != 900 || len(f.filter.others) != 2 || f.Check() != nil || len(w.guard.running) != 0 {
+		t.Errorf("%d triples, %d tickets, %v, %d loops", n, len(f.filter.others), f.Check(), len(w.guard.running))
 	}
 }
 

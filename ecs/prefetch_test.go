@@ -32,14 +32,14 @@ func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 	}
 	f := NewFilter4[byte, burning, small, nobody](w)
 	var got []part
-	for s := f.begin(); s != nil; s = s.next() {
+	for s := f.filter.begin(); s != nil; s = s.next() {
 		p := part{rows: s.rows, from: s.cols[0]}
-		if number, ok := f.following(&s.it.filterPos); ok {
-			p.behind = w.store.column(number, m.ids[0])
+		if number, ok := f.filter.following(&s.it.filterPos); ok {
+			p.behind = w.store.column(number, m.mapper.ids[0])
 		}
 		got = append(got, p)
 	}
-	column := func(i int) unsafe.Pointer { return w.store.column(m.table.chunks[i].number, m.ids[0]) }
+	column := func(i int) unsafe.Pointer { return w.store.column(m.mapper.table.chunks[i].number, m.mapper.ids[0]) }
 	at := func(i, row int) address { return address(uintptr(column(i)) + uintptr(row)) }
 	// Behind the first lies a full one, which is looked at before its last rows are walked; behind that one of 16 KiB;
 	// nothing is looked at in another table.
@@ -101,7 +101,7 @@ func edges(t *testing.T) (w *World, f *Filter1[byte], es []Entity, at []int) {
 		t.Fatal(err)
 	}
 	f = NewFilter1[byte](w)
-	for i, table := range []*table{a.table, b.table, c.table} {
+	for i, table := range []*table{a.mapper.table, b.mapper.table, c.mapper.table} {
 		for k := range table.used() {
 			es = append(es, w.store.entitiesFrom(table.chunks[k].number<<rowBits, table.rowsIn(k))...)
 			if n := len(es); k < table.used()-1 && i != 1 {
@@ -245,8 +245,8 @@ func endsBySize[A any](t *testing.T) {
 	}
 	f, es, parted := NewFilter2[A, health](w), []Entity(nil), false
 	var at []int // the rows beside each edge
-	for s := f.begin(); s != nil; s = s.next() {
-		if parted = parted || s.it.tailRows != 0; s.end != uintptr(s.rows)*f.stride {
+	for s := f.filter.begin(); s != nil; s = s.next() {
+		if parted = parted || s.it.tailRows != 0; s.end != uintptr(s.rows)*f.filter.stride {
 			t.Errorf("%d rows end at %d", s.rows, s.end)
 		}
 		at = append(at, len(es), len(es)+s.rows-1)

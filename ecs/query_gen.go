@@ -18,7 +18,7 @@ type Filter1[A any] struct {
 // [Register] would fail or panic.
 func NewFilter1[A any](w *World) *Filter1[A] {
 	f := new(Filter1[A])
-	f.init(w, mustRegister[A](w, "NewFilter1"))
+	f.filter.init(w, mustRegister[A](w, "NewFilter1"))
 	return f
 }
 
@@ -26,7 +26,7 @@ func NewFilter1[A any](w *World) *Filter1[A] {
 // NextChunk returns false, or until Close or [World.EndQueries]. In a parallel run Query panics with a
 // [*memory.Misuse].
 func (f *Filter1[A]) Query() Query1[A] {
-	return Query1[A]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
+	return Query1[A]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
 // A Query1 is one iteration over a Filter1. Do not copy a query: after one copy has ended it, the other copies panic
@@ -58,7 +58,7 @@ func (q *Query1[A]) Columns() ([]Entity, []A) {
 // With or Writes, or if the world has closed itself. In a parallel run the loop panics when it begins.
 func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 	return func(yield func(Entity, *A) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			es, p0 := t.es.pointer(), t.cols[0].pointer()
 			oe, o0 := uintptr(0), uintptr(0)
 			for o0 < t.end {
@@ -78,7 +78,7 @@ func (f *Filter1[A]) All() iter.Seq2[Entity, *A] {
 // two steps. With ChangedSince it yields runs of changed entities. Panics are those of All.
 func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 	return func(yield func([]Entity, []A) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			n := t.rows
 			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), unsafe.Slice((*A)(t.cols[0].pointer()), n)) {
 				t.leave()
@@ -96,13 +96,13 @@ type Filter2[A, B any] struct {
 // NewFilter2 is [NewFilter1] for 2 types. It also panics if a type is named twice.
 func NewFilter2[A, B any](w *World) *Filter2[A, B] {
 	f := new(Filter2[A, B])
-	f.init(w, mustRegister[A](w, "NewFilter2"), mustRegister[B](w, "NewFilter2"))
+	f.filter.init(w, mustRegister[A](w, "NewFilter2"), mustRegister[B](w, "NewFilter2"))
 	return f
 }
 
 // Query is [Filter1.Query] for a filter of 2 components.
 func (f *Filter2[A, B]) Query() Query2[A, B] {
-	return Query2[A, B]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
+	return Query2[A, B]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
 // A Query2 is a [Query1] for 2 components.
@@ -140,7 +140,7 @@ type Columns2[A, B any] struct {
 // [Filter1.All] for 2 components.
 func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			es, p0, p1 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer()
 			oe, o0, o1 := uintptr(0), uintptr(0), uintptr(0)
 			for o0 < t.end {
@@ -162,7 +162,7 @@ func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 // Chunks is [Filter1.Chunks] for 2 components.
 func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 	return func(yield func([]Entity, Columns2[A, B]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			n := t.rows
 			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns2[A, B]{
 				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n),
@@ -182,13 +182,13 @@ type Filter3[A, B, C any] struct {
 // NewFilter3 is [NewFilter1] for 3 types. It also panics if a type is named twice.
 func NewFilter3[A, B, C any](w *World) *Filter3[A, B, C] {
 	f := new(Filter3[A, B, C])
-	f.init(w, mustRegister[A](w, "NewFilter3"), mustRegister[B](w, "NewFilter3"), mustRegister[C](w, "NewFilter3"))
+	f.filter.init(w, mustRegister[A](w, "NewFilter3"), mustRegister[B](w, "NewFilter3"), mustRegister[C](w, "NewFilter3"))
 	return f
 }
 
 // Query is [Filter1.Query] for a filter of 3 components.
 func (f *Filter3[A, B, C]) Query() Query3[A, B, C] {
-	return Query3[A, B, C]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
+	return Query3[A, B, C]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
 // A Query3 is a [Query1] for 3 components.
@@ -228,7 +228,7 @@ type Columns3[A, B, C any] struct {
 // [Filter1.All] for 3 components.
 func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer()
 			oe, o0, o1, o2 := uintptr(0), uintptr(0), uintptr(0), uintptr(0)
 			for o0 < t.end {
@@ -252,7 +252,7 @@ func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 // Chunks is [Filter1.Chunks] for 3 components.
 func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 	return func(yield func([]Entity, Columns3[A, B, C]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			n := t.rows
 			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns3[A, B, C]{
 				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n),
@@ -272,13 +272,13 @@ type Filter4[A, B, C, D any] struct {
 // NewFilter4 is [NewFilter1] for 4 types. It also panics if a type is named twice.
 func NewFilter4[A, B, C, D any](w *World) *Filter4[A, B, C, D] {
 	f := new(Filter4[A, B, C, D])
-	f.init(w, mustRegister[A](w, "NewFilter4"), mustRegister[B](w, "NewFilter4"), mustRegister[C](w, "NewFilter4"), mustRegister[D](w, "NewFilter4"))
+	f.filter.init(w, mustRegister[A](w, "NewFilter4"), mustRegister[B](w, "NewFilter4"), mustRegister[C](w, "NewFilter4"), mustRegister[D](w, "NewFilter4"))
 	return f
 }
 
 // Query is [Filter1.Query] for a filter of 4 components.
 func (f *Filter4[A, B, C, D]) Query() Query4[A, B, C, D] {
-	return Query4[A, B, C, D]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
+	return Query4[A, B, C, D]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
 // A Query4 is a [Query1] for 4 components.
@@ -320,7 +320,7 @@ type Columns4[A, B, C, D any] struct {
 // [Filter1.All] for 4 components.
 func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2, p3 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer()
 			i, o0, o1, o2, o3 := 0, uintptr(0), uintptr(0), uintptr(0), uintptr(0)
 			for i < t.rows {
@@ -346,7 +346,7 @@ func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 // Chunks is [Filter1.Chunks] for 4 components.
 func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]] {
 	return func(yield func([]Entity, Columns4[A, B, C, D]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			n := t.rows
 			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns4[A, B, C, D]{
 				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n),
@@ -366,13 +366,13 @@ type Filter5[A, B, C, D, E any] struct {
 // NewFilter5 is [NewFilter1] for 5 types. It also panics if a type is named twice.
 func NewFilter5[A, B, C, D, E any](w *World) *Filter5[A, B, C, D, E] {
 	f := new(Filter5[A, B, C, D, E])
-	f.init(w, mustRegister[A](w, "NewFilter5"), mustRegister[B](w, "NewFilter5"), mustRegister[C](w, "NewFilter5"), mustRegister[D](w, "NewFilter5"), mustRegister[E](w, "NewFilter5"))
+	f.filter.init(w, mustRegister[A](w, "NewFilter5"), mustRegister[B](w, "NewFilter5"), mustRegister[C](w, "NewFilter5"), mustRegister[D](w, "NewFilter5"), mustRegister[E](w, "NewFilter5"))
 	return f
 }
 
 // Query is [Filter1.Query] for a filter of 5 components.
 func (f *Filter5[A, B, C, D, E]) Query() Query5[A, B, C, D, E] {
-	return Query5[A, B, C, D, E]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
+	return Query5[A, B, C, D, E]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
 // A Query5 is a [Query1] for 5 components.
@@ -416,7 +416,7 @@ type Columns5[A, B, C, D, E any] struct {
 // [Filter1.All] for 5 components.
 func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	return func(yield func(Entity, Row5[A, B, C, D, E]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2, p3, p4 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer(), t.cols[4].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row5[A, B, C, D, E]{
@@ -437,7 +437,7 @@ func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 // Chunks is [Filter1.Chunks] for 5 components.
 func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, D, E]] {
 	return func(yield func([]Entity, Columns5[A, B, C, D, E]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			n := t.rows
 			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns5[A, B, C, D, E]{
 				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n), unsafe.Slice((*E)(t.cols[4].pointer()), n),
@@ -457,13 +457,13 @@ type Filter6[A, B, C, D, E, F any] struct {
 // NewFilter6 is [NewFilter1] for 6 types. It also panics if a type is named twice.
 func NewFilter6[A, B, C, D, E, F any](w *World) *Filter6[A, B, C, D, E, F] {
 	f := new(Filter6[A, B, C, D, E, F])
-	f.init(w, mustRegister[A](w, "NewFilter6"), mustRegister[B](w, "NewFilter6"), mustRegister[C](w, "NewFilter6"), mustRegister[D](w, "NewFilter6"), mustRegister[E](w, "NewFilter6"), mustRegister[F](w, "NewFilter6"))
+	f.filter.init(w, mustRegister[A](w, "NewFilter6"), mustRegister[B](w, "NewFilter6"), mustRegister[C](w, "NewFilter6"), mustRegister[D](w, "NewFilter6"), mustRegister[E](w, "NewFilter6"), mustRegister[F](w, "NewFilter6"))
 	return f
 }
 
 // Query is [Filter1.Query] for a filter of 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Query() Query6[A, B, C, D, E, F] {
-	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
+	return Query6[A, B, C, D, E, F]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
 // A Query6 is a [Query1] for 6 components.
@@ -509,7 +509,7 @@ type Columns6[A, B, C, D, E, F any] struct {
 // [Filter1.All] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, F]] {
 	return func(yield func(Entity, Row6[A, B, C, D, E, F]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2, p3, p4, p5 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer(), t.cols[4].pointer(), t.cols[5].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row6[A, B, C, D, E, F]{
@@ -531,7 +531,7 @@ func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, 
 // Chunks is [Filter1.Chunks] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, C, D, E, F]] {
 	return func(yield func([]Entity, Columns6[A, B, C, D, E, F]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			n := t.rows
 			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns6[A, B, C, D, E, F]{
 				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n), unsafe.Slice((*E)(t.cols[4].pointer()), n), unsafe.Slice((*F)(t.cols[5].pointer()), n),
@@ -551,13 +551,13 @@ type Filter7[A, B, C, D, E, F, G any] struct {
 // NewFilter7 is [NewFilter1] for 7 types. It also panics if a type is named twice.
 func NewFilter7[A, B, C, D, E, F, G any](w *World) *Filter7[A, B, C, D, E, F, G] {
 	f := new(Filter7[A, B, C, D, E, F, G])
-	f.init(w, mustRegister[A](w, "NewFilter7"), mustRegister[B](w, "NewFilter7"), mustRegister[C](w, "NewFilter7"), mustRegister[D](w, "NewFilter7"), mustRegister[E](w, "NewFilter7"), mustRegister[F](w, "NewFilter7"), mustRegister[G](w, "NewFilter7"))
+	f.filter.init(w, mustRegister[A](w, "NewFilter7"), mustRegister[B](w, "NewFilter7"), mustRegister[C](w, "NewFilter7"), mustRegister[D](w, "NewFilter7"), mustRegister[E](w, "NewFilter7"), mustRegister[F](w, "NewFilter7"), mustRegister[G](w, "NewFilter7"))
 	return f
 }
 
 // Query is [Filter1.Query] for a filter of 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Query() Query7[A, B, C, D, E, F, G] {
-	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
+	return Query7[A, B, C, D, E, F, G]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
 // A Query7 is a [Query1] for 7 components.
@@ -605,7 +605,7 @@ type Columns7[A, B, C, D, E, F, G any] struct {
 // [Filter1.All] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, E, F, G]] {
 	return func(yield func(Entity, Row7[A, B, C, D, E, F, G]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2, p3, p4, p5, p6 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer(), t.cols[4].pointer(), t.cols[5].pointer(), t.cols[6].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row7[A, B, C, D, E, F, G]{
@@ -628,7 +628,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, 
 // Chunks is [Filter1.Chunks] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, B, C, D, E, F, G]] {
 	return func(yield func([]Entity, Columns7[A, B, C, D, E, F, G]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			n := t.rows
 			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns7[A, B, C, D, E, F, G]{
 				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n), unsafe.Slice((*E)(t.cols[4].pointer()), n), unsafe.Slice((*F)(t.cols[5].pointer()), n), unsafe.Slice((*G)(t.cols[6].pointer()), n),
@@ -648,13 +648,13 @@ type Filter8[A, B, C, D, E, F, G, H any] struct {
 // NewFilter8 is [NewFilter1] for 8 types. It also panics if a type is named twice.
 func NewFilter8[A, B, C, D, E, F, G, H any](w *World) *Filter8[A, B, C, D, E, F, G, H] {
 	f := new(Filter8[A, B, C, D, E, F, G, H])
-	f.init(w, mustRegister[A](w, "NewFilter8"), mustRegister[B](w, "NewFilter8"), mustRegister[C](w, "NewFilter8"), mustRegister[D](w, "NewFilter8"), mustRegister[E](w, "NewFilter8"), mustRegister[F](w, "NewFilter8"), mustRegister[G](w, "NewFilter8"), mustRegister[H](w, "NewFilter8"))
+	f.filter.init(w, mustRegister[A](w, "NewFilter8"), mustRegister[B](w, "NewFilter8"), mustRegister[C](w, "NewFilter8"), mustRegister[D](w, "NewFilter8"), mustRegister[E](w, "NewFilter8"), mustRegister[F](w, "NewFilter8"), mustRegister[G](w, "NewFilter8"), mustRegister[H](w, "NewFilter8"))
 	return f
 }
 
 // Query is [Filter1.Query] for a filter of 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Query() Query8[A, B, C, D, E, F, G, H] {
-	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.openQuery(), f: &f.filter}}
+	return Query8[A, B, C, D, E, F, G, H]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
 // A Query8 is a [Query1] for 8 components.
@@ -704,7 +704,7 @@ type Columns8[A, B, C, D, E, F, G, H any] struct {
 // [Filter1.All] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, D, E, F, G, H]] {
 	return func(yield func(Entity, Row8[A, B, C, D, E, F, G, H]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			es, p0, p1, p2, p3, p4, p5, p6, p7 := t.es.pointer(), t.cols[0].pointer(), t.cols[1].pointer(), t.cols[2].pointer(), t.cols[3].pointer(), t.cols[4].pointer(), t.cols[5].pointer(), t.cols[6].pointer(), t.cols[7].pointer()
 			for i := 0; i < t.rows; i++ {
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), Row8[A, B, C, D, E, F, G, H]{
@@ -728,7 +728,7 @@ func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, 
 // Chunks is [Filter1.Chunks] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) Chunks() iter.Seq2[[]Entity, Columns8[A, B, C, D, E, F, G, H]] {
 	return func(yield func([]Entity, Columns8[A, B, C, D, E, F, G, H]) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			n := t.rows
 			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), n), Columns8[A, B, C, D, E, F, G, H]{
 				unsafe.Slice((*A)(t.cols[0].pointer()), n), unsafe.Slice((*B)(t.cols[1].pointer()), n), unsafe.Slice((*C)(t.cols[2].pointer()), n), unsafe.Slice((*D)(t.cols[3].pointer()), n), unsafe.Slice((*E)(t.cols[4].pointer()), n), unsafe.Slice((*F)(t.cols[5].pointer()), n), unsafe.Slice((*G)(t.cols[6].pointer()), n), unsafe.Slice((*H)(t.cols[7].pointer()), n),

@@ -88,7 +88,7 @@ func TestFirstChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 			}
 			want = append(want, slices.Repeat([]uintptr{size}, n)...)
 		}
-		for i, k := range m.table.chunks {
+		for i, k := range m.mapper.table.chunks {
 			if size := w.store.sizes[w.store.chunks[k.number].class]; size != want[min(i, len(want)-1)] {
 				t.Errorf("%+v: chunk %d has %d bytes", c.cfg, i, size)
 			}
@@ -100,7 +100,7 @@ func TestFirstChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 	w, mem := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)
 	m := NewMap2[childOf, [1024 - entityBytes]byte](w).To(child.ID(), must[Entity](t)(w.NewEntity()))
-	if err := m.NewBatch(3, nil); err != nil || w.store.sizes[w.store.chunks[m.table.chunks[0].number].class] != 4096 {
+	if err := m.NewBatch(3, nil); err != nil || w.store.sizes[w.store.chunks[m.mapper.table.chunks[0].number].class] != 4096 {
 		t.Errorf("%v: a row that does not fit 1 KiB begins with 4", err)
 	}
 	mem.failNext(true) // where memory is out a chunk that no row fits is no help

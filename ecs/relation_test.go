@@ -255,7 +255,7 @@ func TestRelation_BatchesTakeATarget(t *testing.T) {
 	if n, err := give.AddAll(all, childOf{}, velocity{1, 1}); n != 38 || err != nil || len(met(t, f.To(child.ID(), ps[2]))) != 38 {
 		t.Errorf("%d, %v", n, err)
 	}
-	if n, err := NewMap1[health](w).Removes(give.ids[1]).ExchangeAll(f, health{}); n != 38 || err != nil || len(met(t, f)) != 38 {
+	if n, err := NewMap1[health](w).Removes(give.mapper.ids[1]).ExchangeAll(f, health{}); n != 38 || err != nil || len(met(t, f)) != 38 {
 		t.Errorf("%d, %v: the target stays", n, err)
 	}
 	if n, err := NewMap1[childOf](w).RemoveAll(f); n != 38 || err != nil || len(met(t, f)) != 0 || len(met(t, all)) != 38 {

@@ -148,13 +148,13 @@ func TestCheck_NamesEachInvariantOfRelations(t *testing.T) {
 	g := NewFilter1[position](w).To(child.ID(), ps[0])
 	g.Len()
 	for _, c := range []fault{
-		{"filter 3 seen", "filter: 3 archetypes seen, 1 targets", set(&g.seen, 3)},
-		{"filter 3 targets", "archetypes seen, 9 targets", set(&g.targets.n, 9)},
-		{"filter 3 relation", "filter: target 0 is of component 2", set(&g.targets.list[0].id, 2)},
-		{"filter 3 matches", "filter: 0 matches, not", set(&g.matches, nil)},
-		{"filter 3 listed", "of the tables of target", set(&g.listed, 99)},
-		{"filter 3 list", "of the tables of target", set(&g.list, w.store.tablesOf(relationTarget{child.ID(), ps[2]}))},
-		{"filter 3 epoch", "of no tables match, in epoch", set(&g.epoch, w.store.epoch+1)},
+		{"filter 3 seen", "filter: 3 archetypes seen, 1 targets", set(&g.filter.seen, 3)},
+		{"filter 3 targets", "archetypes seen, 9 targets", set(&g.filter.targets.n, 9)},
+		{"filter 3 relation", "filter: target 0 is of component 2", set(&g.filter.targets.list[0].id, 2)},
+		{"filter 3 matches", "filter: 0 matches, not", set(&g.filter.matches, nil)},
+		{"filter 3 listed", "of the tables of target", set(&g.filter.listed, 99)},
+		{"filter 3 list", "of the tables of target", set(&g.filter.list, w.store.tablesOf(relationTarget{child.ID(), ps[2]}))},
+		{"filter 3 epoch", "of no tables match, in epoch", set(&g.filter.epoch, w.store.epoch+1)},
 	} {
 		c.test(t, g.Check)
 	}

@@ -83,7 +83,7 @@ func TestReserve_TakesSparesOnlyWhereTheySuffice(t *testing.T) {
 	w.RemoveAll(NewFilter1[velocity](w))
 	mem.limit = 4 // one block, and two spares
 	m := NewMap1[armour](w)
-	per := int(must[*table](t)(m.target()).caps[0])
+	per := int(must[*table](t)(m.mapper.target()).caps[0])
 	before, stats := w.Hash(0), w.Stats()
 	if err := m.NewBatch(3*per+1, nil); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Fatalf("four chunks of three: %v", err)
@@ -188,7 +188,7 @@ func TestShrink_GivesBackEverySpareAndNothingElse(t *testing.T) {
 func TestShrink_TrimsChunkNumbersAndKeepsThoseInUse(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	m, one := NewMap1[position](w), NewMap1[velocity](w)
-	per := int(must[*table](t)(m.target()).caps[0])
+	per := int(must[*table](t)(m.mapper.target()).caps[0])
 	first := must[Entity](t)(one.NewEntity(velocity{}))
 	if err := m.NewBatch(100*per, nil); err != nil {
 		t.Fatal(err)
@@ -252,12 +252,12 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 			}
 		}
 		m := NewMap2[position, velocity](w)
-		per := int(must[*table](t)(m.target()).caps[0])
+		per := int(must[*table](t)(m.mapper.target()).caps[0])
 		if err := m.NewBatch(2*per+1, nil); err != nil {
 			t.Fatal(err)
 		}
-		rows := w.store.entitiesFrom(m.table.chunks[1].number<<rowBits, per)
-		es := append(append([]Entity{}, rows[1:]...), *w.store.entity(m.table.chunks[2].number << rowBits))
+		rows := w.store.entitiesFrom(m.mapper.table.chunks[1].number<<rowBits, per)
+		es := append(append([]Entity{}, rows[1:]...), *w.store.entity(m.mapper.table.chunks[2].number << rowBits))
 		held := len(mem.live)
 		for i := len(es) - 1; i >= 0; i-- { // one row is left in the second chunk, the third is spare
 			if len(mem.live) != held {
@@ -290,7 +290,7 @@ func TestAsk_RefusesWhenEveryChunkNumberIsTaken(t *testing.T) {
 func TestBatches_ReturnChunksAtOnce(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
 	m, tag, all := NewMap1[position](w), NewMap1[burning](w), NewFilter1[position](w)
-	per := int(must[*table](t)(m.target()).caps[0]) // as many with the tag
+	per := int(must[*table](t)(m.mapper.target()).caps[0]) // as many with the tag
 	if err := m.NewBatch(10*per, nil); err != nil {
 		t.Fatal(err)
 	}

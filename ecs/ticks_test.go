@@ -207,7 +207,7 @@ func TestTicks_TravelWithTheirRows(t *testing.T) {
 	expect("AddAll")
 	must[int](t)(NewMap1[brain](w).RemoveAll(all))
 	expect("RemoveAll")
-	w.RemoveAll(NewFilter1[position](w).Without(vel.ids[0]))
+	w.RemoveAll(NewFilter1[position](w).Without(vel.mapper.ids[0]))
 	expect("removed")
 	w.Shrink()
 	expect("shrunk")
@@ -220,7 +220,7 @@ func TestTicks_RunOver(t *testing.T) {
 		trackAll(t, w)
 		w.store.tick, w.store.clamped = start, start
 		m := NewMap1[position](w)
-		pos := m.ids[0]
+		pos := m.mapper.ids[0]
 		var es []Entity
 		var before []Tick
 		for range 6 {

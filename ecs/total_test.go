@@ -299,11 +299,11 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 
 	w2, mem2 := newTestWorld(t, Config{ChunkBytes: 1024})
 	m := NewMap1[brain](w2)
-	if err := m.NewBatch(int(w2.store.rowsAt(must[*table](t)(m.target()), 0, 0)), nil); err != nil {
+	if err := m.NewBatch(int(w2.store.rowsAt(must[*table](t)(m.mapper.target()), 0, 0)), nil); err != nil {
 		t.Fatal(err)
 	}
 	w2.Remove(must[Entity](t)(m.NewEntity(brain{}))) // behind a full chunk lies the spare
-	fault{"table 6 spare", "keeps a ecs.brain", set((*brain)(w2.store.column(m.table.chunks[1].number, 0)), brain{Name: "left"})}.test(t, w2.Check)
+	fault{"table 6 spare", "keeps a ecs.brain", set((*brain)(w2.store.column(m.mapper.table.chunks[1].number, 0)), brain{Name: "left"})}.test(t, w2.Check)
 	if len(mem2.live) != 2 {
 		t.Errorf("%d blocks", len(mem2.live))
 	}
@@ -314,26 +314,26 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 	q := f.Query()
 	inner := f.Query()
 	for _, c := range []fault{
-		{"filter 1 columns", "filter: 9 columns", set(&f.n, 9)},
-		{"filter 1 negative", "filter: -1 columns", set(&f.n, -1)},
-		{"filter 1 need", "need 0x2000000007", set(&f.need, f.need.with(maskBit(37)))},
-		{"filter 1 deny", "deny 0x2000000000", set(&f.deny, maskBit(37))},
-		{"filter 1 id", "filter: column 1 is component 3", set(&f.ids[1], 3)},
-		{"filter 1 id range", "filter: column 1 is component 200", set(&f.ids[1], 200)},
-		{"filter 2 seen", "filter: 99 archetypes of", set(&f.seen, 99)},
-		{"filter 2 negative", "filter: -1 archetypes of", set(&f.seen, -1)},
-		{"filter 2 matches", "filter: 0 matches, not", set(&f.matches, nil)},
-		{"filter 3 newest", "filter: walk 1000 beside", set(&f.newest, 1000)},
-		{"filter 3 order", "beside [1000]", set(&f.nested[0], 1000)},
-		{"filter 3 twice", "filter: walk", set(&f.nested[0], f.newest)},
-		{"stock 1 of another", "is none of its own", set(&f.main.f, nil)},
-		{"stock 1 nil", "filter: ticket 0 of 3 is none of its own", set(&f.others[0], nil)},
-		{"stock 1 twice", "is none of its own", set(&f.others[0], f.others[1])},
-		{"stock 1 first twice", "filter: ticket 2 of 3 is none of its own", set(&f.main, f.others[0])},
-		{"stock 2 idle", "its loop is elsewhere", set(&f.main.busy, false)},
-		{"stock 2 lost", "filter: -1 of its tickets are busy", set(&f.main, nil)},
+		{"filter 1 columns", "filter: 9 columns", set(&f.filter.n, 9)},
+		{"filter 1 negative", "filter: -1 columns", set(&f.filter.n, -1)},
+		{"filter 1 need", "need 0x2000000007", set(&f.filter.need, f.filter.need.with(maskBit(37)))},
+		{"filter 1 deny", "deny 0x2000000000", set(&f.filter.deny, maskBit(37))},
+		{"filter 1 id", "filter: column 1 is component 3", set(&f.filter.ids[1], 3)},
+		{"filter 1 id range", "filter: column 1 is component 200", set(&f.filter.ids[1], 200)},
+		{"filter 2 seen", "filter: 99 archetypes of", set(&f.filter.seen, 99)},
+		{"filter 2 negative", "filter: -1 archetypes of", set(&f.filter.seen, -1)},
+		{"filter 2 matches", "filter: 0 matches, not", set(&f.filter.matches, nil)},
+		{"filter 3 newest", "filter: walk 1000 beside", set(&f.filter.newest, 1000)},
+		{"filter 3 order", "beside [1000]", set(&f.filter.nested[0], 1000)},
+		{"filter 3 twice", "filter: walk", set(&f.filter.nested[0], f.filter.newest)},
+		{"stock 1 of another", "is none of its own", set(&f.filter.main.f, nil)},
+		{"stock 1 nil", "filter: ticket 0 of 3 is none of its own", set(&f.filter.others[0], nil)},
+		{"stock 1 twice", "is none of its own", set(&f.filter.others[0], f.filter.others[1])},
+		{"stock 1 first twice", "filter: ticket 2 of 3 is none of its own", set(&f.filter.main, f.filter.others[0])},
+		{"stock 2 idle", "its loop is elsewhere", set(&f.filter.main.busy, false)},
+		{"stock 2 lost", "filter: -1 of its tickets are busy", set(&f.filter.main, nil)},
 		{"stock 2 nowhere", "its loop is elsewhere", set(&w.guard.running, w.guard.running[:2])},
-		{"stock 3 others", "a ticket but the first has addresses", set(&f.others[0].layoutVersion, 1)},
+		{"stock 3 others", "a ticket but the first has addresses", set(&f.filter.others[0].layoutVersion, 1)},
 	} {
 		c.test(t, f.Check)
 	}

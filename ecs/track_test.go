@@ -88,7 +88,7 @@ func TestTicks_AreNoComponents(t *testing.T) {
 	}
 	line := w.Column(1)
 	id := line.ID
-	if line != (ColumnStats{Name: "ticks of ecs.position", ID: id, Size: 4, Entities: 1, Archetypes: 1, BytesUsed: 4, BytesCapacity: 4 * uint64(w.store.rowsAt(m.table, 0, 0))}) || id != w.store.comps[0].ticks.id {
+	if line != (ColumnStats{Name: "ticks of ecs.position", ID: id, Size: 4, Entities: 1, Archetypes: 1, BytesUsed: 4, BytesCapacity: 4 * uint64(w.store.rowsAt(m.mapper.table, 0, 0))}) || id != w.store.comps[0].ticks.id {
 		t.Errorf("%+v", line)
 	}
 	if _, ok := w.ID(line.Name); ok || w.Ptr(e, id) != nil || w.HasID(e, id) || w.TouchID(e, id) || w.Archetype(1).Has(id) {
@@ -255,7 +255,7 @@ func TestCheck_NamesEachInvariantOfTicks(t *testing.T) {
 	f.Writes(vel.ID()).ChangedSince(since, pos.ID())
 	owner := w.store.comps[pos.ID()]
 	companion := owner.ticks
-	tab := f.matches[0]
+	tab := f.filter.matches[0]
 	stamp := &w.store.stamps(tab.chunks[1].number<<rowBits+3, 1, pos.ID())[0]
 	for _, c := range []fault{
 		{"component 4 id", "ticks of ecs.position has ID 9", set(&companion.id, 99)},
@@ -286,18 +286,18 @@ func TestCheck_NamesEachInvariantOfTicks(t *testing.T) {
 		c.test(t, w.Check)
 	}
 	for _, c := range []fault{
-		{"lookout 1 number", "filter: it looks at 9 ticks", set(&f.nStamps, 9)},
-		{"lookout 1 negative", "filter: it looks at -1 ticks", set(&f.nStamps, -1)},
-		{"lookout 1 stamps", "filter: tick 0 that it looks at is component 0", set(&f.stampIDs[0], pos.ID())},
-		{"lookout 1 writes", "filter: it writes", set(&f.writes, maskBit(companion.id))},
-		{"lookout 1 writes more", "filter: it writes", set(&f.writes, maskBit(200))},
-		{"lookout 2", "watchful: false", set(&f.usesTicks, false)},
-		{"filter 1 deny", "filter: 2 columns", set(&f.deny, maskBit(companion.id))},
+		{"lookout 1 number", "filter: it looks at 9 ticks", set(&f.filter.nStamps, 9)},
+		{"lookout 1 negative", "filter: it looks at -1 ticks", set(&f.filter.nStamps, -1)},
+		{"lookout 1 stamps", "filter: tick 0 that it looks at is component 0", set(&f.filter.stampIDs[0], pos.ID())},
+		{"lookout 1 writes", "filter: it writes", set(&f.filter.writes, maskBit(companion.id))},
+		{"lookout 1 writes more", "filter: it writes", set(&f.filter.writes, maskBit(200))},
+		{"lookout 2", "watchful: false", set(&f.filter.usesTicks, false)},
+		{"filter 1 deny", "filter: 2 columns", set(&f.filter.deny, maskBit(companion.id))},
 	} {
 		c.test(t, f.Check)
 	}
 	quiet := NewFilter1[position](w)
-	fault{"lookout 2 quiet", "watchful: true", set(&quiet.usesTicks, true)}.test(t, quiet.Check)
+	fault{"lookout 2 quiet", "watchful: true", set(&quiet.filter.usesTicks, true)}.test(t, quiet.Check)
 	var stamps [][]Tick
 	for i := range tab.used() {
 		stamps = append(stamps, w.store.stamps(tab.chunks[i].number<<rowBits, tab.rowsIn(i), pos.ID()))
@@ -305,7 +305,7 @@ func TestCheck_NamesEachInvariantOfTicks(t *testing.T) {
 	if n := memtest.EveryNthBit(t, testenv.Step(4), w.Check, &stamps, &w.store.clock, &w.store.tracked, &w.store.companions, owner, companion); n.Named < n.Flipped*3/4 {
 		t.Errorf("%+v", n)
 	}
-	if n := memtest.EveryNthBit(t, testenv.Step(4), f.Check, &f.tickFilter.nStamps, &f.tickFilter.stampIDs, &f.tickFilter.writes, &f.usesTicks); n.Named < tried(n, 100) {
+	if n := memtest.EveryNthBit(t, testenv.Step(4), f.Check, &f.filter.tickFilter.nStamps, &f.filter.tickFilter.stampIDs, &f.filter.tickFilter.writes, &f.filter.usesTicks); n.Named < tried(n, 100) {
 		t.Errorf("%+v", n)
 	}
 }

@@ -186,7 +186,7 @@ func NewFilterOf(w *World, ids ...ID) *FilterOf {
 		panic(&memory.Misuse{Package: "ecs", Op: "NewFilterOf", Reason: fmt.Sprintf("a filter reads 1 to %d columns, not %d; name others with With", maxFilter, len(ids))})
 	}
 	f := new(FilterOf)
-	f.init(w, ids...)
+	f.filter.init(w, ids...)
 	for i, id := range ids {
 		f.sizes[i] = w.store.comps[id].size
 	}
@@ -200,11 +200,11 @@ type Addresses [maxFilter]unsafe.Pointer
 // All ranges over all matching entities and the addresses of their components, as Filter1.All does.
 func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 	return func(yield func(Entity, Addresses) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			es, columns := t.es.pointer(), f.columnsOf(t)
 			for i := 0; i < t.rows; i++ {
 				row := columns
-				for k := range f.n {
+				for k := range f.filter.n {
 					row[k&(maxFilter-1)] = unsafe.Add(row[k&(maxFilter-1)], uintptr(i)*f.sizes[k&(maxFilter-1)])
 				}
 				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes)), row) {
@@ -221,7 +221,7 @@ func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 // steps. With ChangedSince it yields runs of changed entities.
 func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	return func(yield func([]Entity, Addresses) bool) {
-		for t := f.begin(); t != nil; t = t.next() {
+		for t := f.filter.begin(); t != nil; t = t.next() {
 			if !yield(unsafe.Slice((*Entity)(t.es.pointer()), t.rows), f.columnsOf(t)) {
 				t.leave()
 				return
@@ -233,12 +233,12 @@ func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 // Parallel calls body for all matching entities on several goroutines, as Filter1.Parallel does. It passes
 // the addresses of the columns, which have ColumnStats.Size bytes per entity.
 func (f *FilterOf) Parallel(ws *Workers, body func(t *Task, es []Entity, columns Addresses)) {
-	f.parallel(ws, f, body, body == nil)
+	f.filter.parallel(ws, f, body, body == nil)
 }
 
 func (f *FilterOf) runBatch(t *Task, body any) {
 	var columns Addresses
-	for i := range f.n {
+	for i := range f.filter.n {
 		k := i & (maxFilter - 1)
 		columns[k] = unsafe.Add(t.cols[k].pointer(), t.row*f.sizes[k])
 	}
@@ -246,7 +246,7 @@ func (f *FilterOf) runBatch(t *Task, body any) {
 }
 
 func (f *FilterOf) columnsOf(s *rowRun) (a Addresses) {
-	for i := range f.n {
+	for i := range f.filter.n {
 		a[i&(maxFilter-1)] = s.cols[i&(maxFilter-1)].pointer()
 	}
 	return a

@@ -51,7 +51,7 @@ func TestFilter_IsNotNarrowedUnderItsQuery(t *testing.T) {
 	if n := f.With(vel.ID()).Len(); n != 100 {
 		t.Errorf("narrowed once no query is open: %d", n)
 	}
-	if text := misuse(t, func() { f.Without(63) }); text != "ecs.Without: the world does not have this component ID" || !f.deny.empty() {
+	if text := misuse(t, func() { f.Without(63) }); text != "ecs.Without: the world does not have this component ID" || !f.filter.deny.empty() {
 		t.Error(text)
 	}
 }
@@ -104,11 +104,11 @@ func TestQuery_CopyNeitherLocksForGoodNorGoesOn(t *testing.T) {
 	inner := f.Query()
 	c.Close()
 	outer.Close()
-	if w.guard.locked != 1 || !f.anyOpen() {
+	if w.guard.locked != 1 || !f.filter.anyOpen() {
 		t.Errorf("open is %d with one walk under way", w.guard.locked)
 	}
 	inner.Close()
-	if w.guard.locked != 0 || f.anyOpen() || len(f.nested) != 0 {
+	if w.guard.locked != 0 || f.filter.anyOpen() || len(f.filter.nested) != 0 {
 		t.Errorf("open is %d", w.guard.locked)
 	}
 	must[Entity](t)(w.NewEntity())
@@ -147,8 +147,8 @@ func TestEndQueries_FreesAWorldThatAPanicLeftLocked(t *testing.T) {
 	f.With(0) // nothing is open
 	again := f.Query()
 	deep := f.Query()
-	if len(f.nested) != 1 || w.EndQueries() != 2 {
-		t.Errorf("%d walks beside another", len(f.nested))
+	if len(f.filter.nested) != 1 || w.EndQueries() != 2 {
+		t.Errorf("%d walks beside another", len(f.filter.nested))
 	}
 	again.Close()
 	deep.Close()
@@ -163,8 +163,8 @@ func TestEndQueries_FreesAWorldThatAPanicLeftLocked(t *testing.T) {
 			n++
 		}
 	}
-	if n != 200*200 || w.Locked() || f.Check() != nil || len(f.nested) != 0 {
-		t.Errorf("%d visits, nested %v, %v", n, f.nested, f.Check())
+	if n != 200*200 || w.Locked() || f.Check() != nil || len(f.filter.nested) != 0 {
+		t.Errorf("%d visits, nested %v, %v", n, f.filter.nested, f.Check())
 	}
 }
 
