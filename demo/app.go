@@ -109,7 +109,7 @@ func (a *app) Update(in *render.Input) error {
 		a.panels()
 	}
 	if a.v.Overlay.Frozen() {
-		return nil
+		return a.v.Failed()
 	}
 	if a.o.ticks > 0 && a.s.Game.Ticks >= a.o.ticks && !a.shoot {
 		return a.quit()
@@ -207,7 +207,7 @@ func (a *app) rewind(in *render.Input) (on bool, err error) {
 	if on, err = a.s.Rewind(mine && in.Rewind); on {
 		a.v.Rewound()
 	}
-	a.audio.rewind(on, a.s)
+	a.audio.rewind(on)
 	return on, err
 }
 

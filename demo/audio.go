@@ -23,8 +23,9 @@ type audio struct {
 	device *sound.Device
 	realm  string // whose music was requested
 	asked  []sounding
-	begun  bool // sounds are requested
-	back   bool // time runs backwards
+	begun  bool   // sounds are requested
+	back   bool   // time runs backwards
+	tick   uint64 // that was heard last
 }
 
 // A sounding is a requested file.
@@ -137,6 +138,10 @@ func (a *audio) update(s *session.Session, nav *render.Nav) {
 		}
 		a.mixer.SetHeat(g.Heat / game.HeatMost)
 	}
+	if s.Game.Ticks < a.tick { // what has not happened any more fades out
+		a.mixer.CutAfter(s.Game.Ticks)
+	}
+	a.tick = s.Game.Ticks
 	a.mixer.Hear(&a.events, ear, s.Game.Ticks)
 	a.events.Reset()
 	a.heard()
@@ -147,9 +152,8 @@ func (a *audio) update(s *session.Session, nav *render.Nav) {
 	a.device.Update()
 }
 
-// rewind is what is heard while time runs backwards: the music does, too. Sounds of ticks that have not happened any more
-// fade out.
-func (a *audio) rewind(on bool, s *session.Session) {
+// rewind is what is heard while time runs backwards: the music does, too.
+func (a *audio) rewind(on bool) {
 	if a == nil || a.mixer == nil || !on && !a.back {
 		return
 	}
@@ -157,10 +161,6 @@ func (a *audio) rewind(on bool, s *session.Session) {
 		a.back = on
 		a.mixer.SetBack(on)
 		a.signal.Sound(cue.Portal, 0, 0, rewindStrength)
-	}
-	if on {
-		a.events.Reset()
-		a.mixer.CutAfter(s.Game.Ticks)
 	}
 	a.mixer.Hear(&a.signal, sound.Listener{}, 0) // of no tick: it is not cut
 	a.signal.Reset()

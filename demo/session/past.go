@@ -200,6 +200,9 @@ func (p *Past) rest() error {
 // record notes the input of the next tick.
 func (p *Past) record(in *engine.Input, relieve bool) {
 	if p != nil && p.off == "" {
+		if p.r.Now() < p.r.End() { // an earlier tick was selected
+			p.used++
+		}
 		p.r.Record(recorded{*in, relieve})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
+	"github.com/strata-go/strata/render/overlay"
 )
 
 // A rewind is how time that runs backwards looks.
@@ -38,6 +39,43 @@ func (v *View) Rewound() {
 	r.steps++
 	v.teacher.played = v.s.Game.Played // it is the same run
 	v.Update()
+}
+
+// timeline returns the ticks of a session for the overlay, or nil if it keeps none.
+func (v *View) timeline(s *session.Session) overlay.Timeline {
+	if s.Past == nil {
+		return nil
+	}
+	return timeline{v, s}
+}
+
+// Failed returns the error of the last tick that was selected in the overlay. It ends the run.
+func (v *View) Failed() error { return v.failed }
+
+type timeline struct {
+	v *View
+	s *session.Session
+}
+
+// Span returns the ticks that are kept of a realm that is played.
+func (t timeline) Span() (first, now, last uint64) {
+	if !t.s.Playing() {
+		return 0, 0, 0
+	}
+	return t.s.Past.Range()
+}
+
+// Seek goes to a tick.
+func (t timeline) Seek(tick uint64) {
+	if t.v.failed = t.s.Seek(tick); t.v.failed == nil {
+		t.v.Rewound()
+	}
+}
+
+// Memory returns the bytes of the states, and of their memory.
+func (t timeline) Memory() (used, reserved uint64) {
+	f := t.s.Past.Figures()
+	return uint64(f.Used), uint64(f.Size)
 }
 
 // Empty shows that the player holds the control without a charge.
@@ -113,7 +151,8 @@ func (v *View) clock(at vec, radius float32) {
 			c = white.Mix(cold, 0.4).Fade(r.share)
 		}
 		a, b := point(i), point(i+1)
-		q.Line(a[0], a[1], b[0], b[1], 3.4, c)
+		over := b.Sub(a).Mul(0.12) // without gaps at the corners
+		q.Line(a[0]-over[0], a[1]-over[1], b[0]+over[0], b[1]+over[1], 3.4, c)
 	}
 	hand := vec{at[0] + (radius-5)*engine.Sin(r.spin), at[1] - (radius-5)*engine.Cos(r.spin)}
 	q.Line(at[0]+(hand[0]-at[0])*0.62, at[1]+(hand[1]-at[1])*0.62, hand[0], hand[1], 2.4, white.Fade(r.share))
@@ -128,7 +167,7 @@ func (v *View) rewinding() {
 	x, y := v.ui.W/2, v.below(74)
 	v.plate(x-66, y-5, 132, 26)
 	for i := range 2 {
-		v.rewindArrow(x-46+11*float32(i), y+8, 9, white.Fade(r.share))
+		v.rewindArrow(x-54+11*float32(i), y+8, 9, white.Fade(r.share))
 	}
 	seconds := r.left * session.RewindMost / engine.TickRate
 	v.text = append(render.AppendFixed(append(v.text[:0], "REWIND "...), float64(seconds), 1, 0), " s"...)

@@ -66,6 +66,7 @@ type View struct {
 	text    []byte
 	short   shortage
 	back    rewind
+	failed  error // of a Seek
 	beacon  beacon
 	teacher teacher
 	names   []string
@@ -143,7 +144,7 @@ func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
-	o, err := overlay.New(s.Mem, overlay.Config{Top: 0.12, Bottom: 0.06, Watch: true}) // between score and hull
+	o, err := overlay.New(s.Mem, overlay.Config{Top: 0.12, Bottom: 0.06, Watch: true, Timeline: v.timeline(s)}) // between score and hull
 	if err != nil {
 		return fmt.Errorf("view: %w", err)
 	}

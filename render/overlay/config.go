@@ -40,6 +40,9 @@ type Config struct {
 	// is opened. The package comment has the cost of a hidden overlay with and without Watch.
 	Watch bool
 
+	// Timeline, if it is not nil, lets the player select earlier ticks while the game is frozen.
+	Timeline Timeline
+
 	// Dir is the folder of dumps. "" means the working directory.
 	Dir string
 

@@ -20,7 +20,7 @@ type input struct {
 	x, y  float32 // where, in pixels of the screen
 }
 
-// arrows are read only while a map is open; otherwise they are left to the game.
+// arrows are read only while a map is open or ticks can be selected; otherwise they are left to the game.
 var arrows = [4]ebiten.Key{ebiten.KeyArrowLeft, ebiten.KeyArrowRight, ebiten.KeyArrowUp, ebiten.KeyArrowDown}
 
 func readDevices(o *Overlay, in *input) {
@@ -34,7 +34,7 @@ func readDevices(o *Overlay, in *input) {
 			in.user[i] = ebiten.IsKeyPressed(k)
 		}
 	}
-	if o.Shown(Maps) {
+	if o.Shown(Maps) || o.scrubs() {
 		for i, k := range arrows {
 			in.arrow[i] = ebiten.IsKeyPressed(k)
 		}
@@ -84,12 +84,13 @@ func (o *Overlay) keys() {
 			o.say(true, err.Error())
 		}
 	}
+	dragged := o.scrubbed()
 	for i := range o.in.arrow {
-		if o.in.arrow[i] && !o.was.arrow[i] {
+		if o.in.arrow[i] && !o.was.arrow[i] && (!o.scrubs() || i > 1) {
 			o.maps.move(o, i)
 		}
 	}
-	if o.in.down && !o.was.down {
+	if o.in.down && !o.was.down && !dragged {
 		o.tap(o.in.x, o.in.y)
 	}
 }

@@ -139,10 +139,14 @@ func (o *Overlay) sampleMemory() {
 }
 
 func (o *Overlay) memoryLines() int {
+	lines := 10
 	if n := len(o.memory.resident); n > 0 {
-		return 12 + n
+		lines = 12 + n
 	}
-	return 10
+	if o.cfg.Timeline != nil {
+		lines += 2
+	}
+	return lines
 }
 
 // drawMemory draws the process: a bar of the parts of its resident memory, and the figures that are not a part of it.
@@ -188,6 +192,13 @@ func (o *Overlay) drawMemory() {
 	row(i, render.PanelQuiet, "this instrument, of the Go heap", o.bytes())
 	i++
 	row(i, render.PanelQuiet, "its page, of the GPU images", 4*render.MinPage*render.MinPage)
+	if o.cfg.Timeline != nil {
+		i++
+		used, reserved := o.cfg.Timeline.Memory()
+		row(i, render.PanelQuiet, "states of past ticks, in use", used)
+		i++
+		row(i, render.PanelQuiet, "reserved for them", reserved)
+	}
 	i++
 	l = o.line(i)
 	l.x = 18

@@ -74,6 +74,7 @@ type Overlay struct {
 	sites   sites
 	faults  faults
 	dump    dump
+	scrub   scrub
 	note    note
 	buf     [160]byte
 }
@@ -186,7 +187,7 @@ func (o *Overlay) show(k int, on bool) {
 // Frozen reports whether the game must stand still in this tick. Overlay.Update determines the result. If Frozen
 // returns true, the game's Update returns after Overlay.Update, before it ends the memory frame. So Draw can draw the
 // open frame again. With the default keys F5 freezes the game or lets it go on. Shift+F5 freezes the game, or lets
-// one tick of a frozen game run.
+// one tick of a frozen game run. With Config.Timeline the player selects earlier ticks of a frozen game.
 func (o *Overlay) Frozen() bool { return o != nil && o.halted }
 
 // Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. A game can

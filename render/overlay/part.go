@@ -18,7 +18,8 @@ import (
 //	F2       the keys and the colours
 //	F3       tiers, tags and pools: largest, growing, near a limit  keeps or releases the worst frame
 //	F4       blocks by address, classes of blocks, pools' fill
-//	F5       freezes the game, or lets it go on                     freezes, or runs one tick
+//	F5       freezes the game, or lets it go on; with a Timeline    freezes, or runs one tick
+//	         the player selects earlier ticks
 //	F6       writes a dump: JSON, CSV and a picture
 //	F7       leaks of the last level, growth, churn                 snapshots A and B, none
 //	F8       fault injection, see Overlay.Starve, or its end

@@ -173,6 +173,9 @@ func (o *Overlay) statusLines() int {
 			n++
 		}
 	}
+	if o.scrubs() {
+		n += 2
+	}
 	return n
 }
 
@@ -197,6 +200,10 @@ func (o *Overlay) drawStatus(i int) {
 		l.word(render.Amber, "goes on,")
 		l.word(render.White, "Shift")
 		l.text(render.Amber, "with it lets one tick through")
+	}
+	if o.scrub.bar.w = 0; o.scrubs() {
+		o.drawScrub(i)
+		i += 2
 	}
 	if o.crowded > 0 {
 		o.drawCrowded(say(render.Amber, "no room for"))
