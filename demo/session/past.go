@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -19,7 +20,7 @@ const (
 	rewindLeast = engine.TickRate / 2 // without them there is nothing to take back
 
 	keepEvery = 30                    // between two states: so many ticks are played again at most
-	keepEarly = 20                    // if the worker of the fields is idle
+	keepEarly = 27                    // if the worker of the fields is idle
 	keepSpan  = 120 * engine.TickRate // for which there are inputs
 )
 
@@ -29,11 +30,13 @@ const (
 	ChargesMost  = 3 // one more for each seal that breaks, up to so many
 )
 
-// What a Past may cost. Keeping a state may take keepShare of the ticks' time, on average of keepWindow states. Its bytes
-// must allow RewindMost ticks, with a state more than there are intervals.
+// What a Past may cost. Keeping a state may take keepShare of the ticks' time. That is measured for keepWindow states, of which
+// the median counts: a busy machine interrupts some. A tick counts as keepTick at least: where ticks are shorter, time is not
+// short. A state's bytes must allow RewindMost ticks, with a state more than there are intervals.
 const (
 	keepShare  = 0.08
 	keepWindow = 16
+	keepTick   = time.Millisecond / 2
 	keepStates = RewindMost/keepEvery + 1
 )
 
@@ -67,8 +70,9 @@ type Past struct {
 
 // cost is the time of a window of states.
 type cost struct {
-	saves       int
-	keep, ticks time.Duration
+	saves int
+	keep  [keepWindow]time.Duration
+	ticks time.Duration
 }
 
 // PastFigures are sums over a run.
@@ -146,13 +150,14 @@ func (p *Past) keep() error {
 	p.total.Saves++
 	p.total.Wait += p.waited
 	p.total.Keep += took
+	p.cost.keep[p.cost.saves] = took
 	p.cost.saves++
-	p.cost.keep += took
 	if n, used, size := p.r.States(); used/n > size/keepStates {
 		p.tooLarge(used / n)
 	}
 	if p.cost.saves == keepWindow {
-		if share := p.cost.keep.Seconds() / p.cost.ticks.Seconds(); share > keepShare {
+		slices.Sort(p.cost.keep[:])
+		if share := keepWindow * p.cost.keep[(keepWindow-1)/2].Seconds() / p.cost.ticks.Seconds(); share > keepShare {
 			p.stop(fmt.Sprintf("STATES TAKE %.0f %% OF THE TIME", 100*share))
 		}
 		p.cost = cost{}
@@ -212,7 +217,7 @@ func (p *Past) played(took time.Duration) {
 	if p == nil {
 		return
 	}
-	p.cost.ticks += took
+	p.cost.ticks += max(took, keepTick)
 	p.total.Ticks += took
 	if n := p.s.Game.Broken; n > p.broken {
 		p.charges = min(p.charges+n-p.broken, ChargesMost)

@@ -225,7 +225,18 @@ func TestPast_AStateThatIsTooLargeSwitchesItOff(t *testing.T) {
 func TestPast_StatesThatTakeTooLongSwitchItOff(t *testing.T) {
 	s := remembering(t, 3, 0, 10)
 	p := s.Past
-	p.cost.saves, p.cost.keep = keepWindow-1, time.Hour
+	p.cost.saves, p.cost.ticks = keepWindow-1, time.Minute
+	for i := range p.cost.keep[:keepWindow/2] {
+		p.cost.keep[i] = time.Hour
+	}
+	play(t, s, keepEvery)
+	if off := p.Off(); off != "" {
+		t.Errorf("half of the states were interrupted: %q", off)
+	}
+	p.cost.saves = keepWindow - 1
+	for i := range p.cost.keep {
+		p.cost.keep[i] = time.Hour
+	}
 	play(t, s, keepEvery)
 	if off := p.Off(); !strings.HasPrefix(off, "REWIND IS OFF: STATES TAKE ") {
 		t.Errorf("%q", off)
