@@ -2,7 +2,13 @@ package session
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
+	"hash/fnv"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -118,5 +124,77 @@ func TestReadAbout_ReturnsWhatWasWritten(t *testing.T) {
 	about.Picture = make([]byte, 1<<20)
 	if err := s.Write(&b, about); err == nil {
 		t.Error("a picture of a MiB is written")
+	}
+}
+
+// oldRun is a file of an older build, written on amd64: each later build reads it, on every architecture.
+func oldRun(t *testing.T) []byte {
+	t.Helper()
+	f, err := os.Open("testdata/run.strata.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func TestSession_FileOfAnOlderBuildGoesOn(t *testing.T) {
+	s := restored(t, oldRun(t))
+	g := s.Game
+	if g.Ticks != 400 || g.Seed() != 3 || g.Heat != 4 || g.Entities() != 231 || g.Particles().Len() == 0 {
+		t.Errorf("tick %d, seed %d, heat %v, %d entities, %d particles", g.Ticks, g.Seed(), g.Heat, g.Entities(), g.Particles().Len())
+	}
+	play(t, s, 60)
+	if err := s.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// In the file a field of the state has another name and another type than the game has now, and one is missing: both are named.
+func TestSession_FileOfAnotherVersionIsConverted(t *testing.T) {
+	file := oldRun(t)
+	about, state, err := ReadAbout(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head := state[32:][:binary.LittleEndian.Uint32(state[28:])]
+	change := func(old, now string) {
+		t.Helper()
+		if len(old) != len(now) || bytes.Count(head, []byte(old)) != 1 {
+			t.Fatalf("%q is %d times in the head", old, bytes.Count(head, []byte(old)))
+		}
+		copy(head[bytes.Index(head, []byte(old)):], now)
+	}
+	change("\x0a\x00Multiplier", "\x0a\x00Multiplied")
+	change("\x08\x00Gathered", "\x08\x00Garnered")
+	h := fnv.New64a()
+	h.Write(head)
+	binary.LittleEndian.PutUint64(state[16:], h.Sum64())
+	end := len(state) - 8
+	binary.LittleEndian.PutUint32(state[end:], crc32.Checksum(state[:end], castagnoli))
+	s := synced(t, 0, 30)
+	var notes []string
+	err = s.Restore(file, func(change string) { notes = append(notes, change) })
+	all := strings.Join(notes, "; ")
+	for _, want := range []string{"Run.Multiplied was removed", "Run.Multiplier was added", "Tally.Garnered was removed", "Tally.Gathered was added"} {
+		if err != nil || !strings.Contains(all, want) {
+			t.Errorf("%q is not among %s; %v", want, all, err)
+		}
+	}
+	play(t, s, 1)
+	// A multiplier of 0 breaks an invariant: the run is refused, and another one begins in the realm.
+	if done, err := s.Restored(); done || err == nil || !strings.Contains(err.Error(), "multiplier") || about.Realm != "ember" {
+		t.Errorf("restored %v, %v", done, err)
+	}
+	if err := s.Check(); err != nil {
+		t.Error(err)
 	}
 }
