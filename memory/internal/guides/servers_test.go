@@ -36,12 +36,13 @@ func (s service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.Reset() // all memory of the request
 		s.arenas <- a
 	}()
-	body, err := arena.MakeSliceUninit(a, byteType, int(max(r.ContentLength, 0)))
-	if err == nil {
-		_, err = io.ReadFull(r.Body, body)
-	}
+	body, err := arena.MakeSliceUninit(a, byteType, int(r.ContentLength)) // fails also if the length is not known
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
+		return
+	}
+	if _, err := io.ReadFull(r.Body, body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	fmt.Fprintf(w, "%d bytes", len(body))
@@ -58,14 +59,17 @@ func Example_requests() {
 	s, err := open(2)
 	must(err)
 	defer s.close()
-	for _, body := range []string{"hello", strings.Repeat("x", 100_000)} {
+	for _, body := range []io.Reader{
+		strings.NewReader("hello"), strings.NewReader(strings.Repeat("x", 100_000)), io.MultiReader(strings.NewReader("in parts")),
+	} {
 		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest("POST", "/", strings.NewReader(body)))
+		s.ServeHTTP(w, httptest.NewRequest("POST", "/", body))
 		fmt.Println(w.Code, strings.TrimSpace(w.Body.String()))
 	}
 	// Output:
 	// 200 5 bytes
 	// 413 memory: out of memory
+	// 413 memory: request too large for this allocator
 }
 
 func Example_workers() {
