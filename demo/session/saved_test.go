@@ -242,7 +242,7 @@ func BenchmarkSession_States(b *testing.B) {
 				slot, to, from := slots[i%10], copies[i%10], slots[(i+5)%10].Bytes()
 				timed(0, func() error { copy(to, from); return nil })
 				timed(2, func() error { return set.Save(slot) })
-				timed(1, func() error { copy(to, from); return nil })
+				timed(1, func() error { copy(copies[(i+3)%10], from); return nil })
 				timed(3, func() error { return set.Load(slot) })
 			}
 			var median [4]float64

@@ -44,6 +44,12 @@ type Coder struct {
 	at        int    // the next byte
 	again     bool   // another pass fitting is needed
 	content   int    // where the length of the contents of BeginContent stands
+	lengths   []int  // of parts and contents, in the order of their beginnings: measured, and then saved
+	length    int    // the next one to be saved
+	opened    int    // the index of the length of BeginContent
+	hashing   bool   // saving hashes what it has copied
+	hashed    int    // bytes of buf that lanes has
+	lanes     lanes
 	err       error
 	depth     int
 	labels    [maxDepth]label
@@ -249,7 +255,11 @@ func (c *Coder) raw(name string, t reflect.Type, p unsafe.Pointer, n uintptr, ro
 		if n%8 != 0 {
 			clear(c.buf[c.at-8 : c.at])
 		}
-		copy(c.buf[b:c.at], unsafe.Slice((*byte)(p), n))
+		if c.hashing {
+			c.copyHashed(b, unsafe.Slice((*byte)(p), n))
+		} else {
+			copy(c.buf[b:c.at], unsafe.Slice((*byte)(p), n))
+		}
 	case loading:
 		copy(unsafe.Slice((*byte)(p), n), c.buf[b:])
 	case scanning:
@@ -331,7 +341,9 @@ func (c *Coder) BeginContent() bool {
 		return false
 	}
 	c.content = c.at
-	n := c.Word(0)
+	length := uint64(0)
+	c.opened, length = c.beginLength()
+	n := c.Word(length)
 	if c.Saving() || c.Loading() {
 		return c.err == nil
 	}
@@ -353,14 +365,62 @@ func (c *Coder) EndContent() {
 		return
 	}
 	n := uint64(c.at - c.content - 8)
-	switch c.pass {
-	case saving:
-		binary.LittleEndian.PutUint64(c.buf[c.content:], n)
-	case loading:
+	c.endLength(c.opened, int(n))
+	if c.pass == loading {
 		if was := binary.LittleEndian.Uint64(c.buf[c.content:]); was != n {
 			c.Differs("%d bytes of contents were loaded of %d", n, was)
 		}
 	}
+}
+
+// beginLength returns the index of the next length, and in the pass saving the length as measured. So each word is written
+// once, and can be hashed at once.
+func (c *Coder) beginLength() (i int, n uint64) {
+	switch c.pass {
+	case measuring:
+		c.lengths = append(c.lengths, 0)
+		return len(c.lengths) - 1, 0
+	case saving:
+		if i = c.length; i < len(c.lengths) {
+			c.length++
+			return i, uint64(c.lengths[i])
+		}
+		c.Differs("there are more parts and contents than were measured")
+	}
+	return 0, 0
+}
+
+// endLength records or verifies a length.
+func (c *Coder) endLength(i, n int) {
+	switch {
+	case c.err != nil:
+	case c.pass == measuring:
+		c.lengths[i] = n
+	case c.pass == saving && c.lengths[i] != n:
+		c.Differs("%d bytes were measured, and %d visited", c.lengths[i], n)
+	}
+}
+
+// hashBlock is how much is copied before it is hashed: it stays in the first-level cache. Copying and hashing 64 bytes at a
+// time is slower.
+const hashBlock = 16 << 10
+
+// copyHashed copies b to at, and hashes what was written since.
+func (c *Coder) copyHashed(at int, b []byte) {
+	for len(b) > 0 {
+		n := copy(c.buf[at:min(at+hashBlock, len(c.buf))], b)
+		at, b = at+n, b[n:]
+		if at-c.hashed >= hashBlock {
+			end := c.hashed + (at-c.hashed)&^(laneBlock-1)
+			c.lanes.blocks(c.buf[c.hashed:end])
+			c.hashed = end
+		}
+	}
+}
+
+// hash returns the hash of all that was saved.
+func (c *Coder) hash() uint64 {
+	return c.lanes.sum(c.lanes.blocks(c.buf[c.hashed:]), len(c.buf))
 }
 
 // Slots visits slots of size bytes at base, of values of type t, which may be nil: those whose bit is set in bits, below

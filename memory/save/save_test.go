@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
@@ -295,48 +298,116 @@ func TestMetadata_LeavesContentsToTheirOwner(t *testing.T) {
 	}
 }
 
-// benchmark: save and load of a slab, a pool and a large heap, beside copy of the saved bytes.
-func BenchmarkSet(b *testing.B) {
+// mixed returns a Set of a slab, a large heap, a pool and a slice, whose states have about the given bytes.
+func mixed(t testing.TB, bytes int) *save.Set {
+	t.Helper()
 	h, err := slab.New(nil, slab.Config{})
 	l, err2 := tlsf.New(nil, tlsf.Config{})
-	p, err3 := pool.New[monster](nil, pool.Config{Capacity: 100_000})
+	p, err3 := pool.New[monster](nil, pool.Config{Capacity: bytes/60 + 10})
 	set := new(save.Set)
-	must(b, err, err2, err3, set.Add("slab", h), set.Add("large", l), set.Add("pool", p), set.Seal())
-	defer h.Close()
-	defer l.Close()
-	defer p.Close()
-	for i := range 40_000 {
-		block := memtest.MustAlloc(b, h, uintptr(16+i%200), 16)
+	list := make([]uint32, bytes/16+1)
+	must(t, err, err2, err3, set.Add("slab", h), set.Add("large", l), set.Add("pool", p), save.Slice(set, "list", &list), set.Seal())
+	t.Cleanup(func() { must(t, h.Close(), l.Close(), p.Close()) })
+	for i := 0; 3*i*120 < bytes; i++ {
+		block := memtest.MustAlloc(t, h, uintptr(16+i%200), 16)
 		hm, _, err := p.New()
-		if must(b, err); i%4 == 0 {
+		if must(t, err); i%4 == 0 {
 			h.Free(block, uintptr(16+i%200))
 			p.Free(hm)
 		}
 	}
-	for i := range 100 {
-		memtest.MustAlloc(b, l, uintptr(4000+i*100), 16)
+	for n := 0; 2*n < bytes; n += 5000 {
+		memtest.MustAlloc(t, l, 5000, 16)
 	}
-	n, err := set.Size()
-	must(b, err)
-	var slots [10]*save.Slot
-	var copies [10][]byte
-	for i := range slots {
-		slots[i] = filled(b, set, set.NewSlot(n))
-		copies[i] = make([]byte, n)
+	return set
+}
+
+func TestSet_SaveHashIsTheHashOfTheBytes(t *testing.T) {
+	for _, bytes := range []int{0, 3000, 50_000, 300_000} {
+		set := mixed(t, bytes)
+		n, err := set.Size()
+		must(t, err)
+		for _, slot := range []*save.Slot{set.NewSlot(n), set.NewCanonical(2*n + 1000)} {
+			h, err := set.SaveHash(slot)
+			must(t, err)
+			if want := save.Hash(slot.Bytes()); h != want || h == 0 {
+				t.Errorf("%d bytes: SaveHash %#x, want %#x", len(slot.Bytes()), h, want)
+			}
+			bytes := string(slot.Bytes())
+			if must(t, set.Save(slot)); string(slot.Bytes()) != bytes {
+				t.Error("Save and SaveHash write other bytes")
+			}
+		}
+		slot := set.NewSlot(n)
+		if allocs := testing.AllocsPerRun(3, func() { _, err = set.SaveHash(slot) }); err != nil || allocs > 0 && !testenv.Short() {
+			t.Errorf("%v allocations, %v", allocs, err)
+		}
+		if _, err := set.SaveHash(set.NewSlot(n - 1)); err == nil {
+			t.Error("a slot that is too small has no error")
+		}
 	}
-	from := make([]byte, n)
-	for name, f := range map[string]func(i int){
-		"op=copy":  func(i int) { copy(copies[i], from) },
-		"op=copy2": func(i int) { copy(copies[i], from) },
-		"op=save":  func(i int) { must(b, set.Save(slots[i])) },
-		"op=load":  func(i int) { must(b, set.Load(slots[i])) },
+}
+
+func TestSet_StateThatVisitsOtherBytesIsNamed(t *testing.T) {
+	for name, visit := range map[string]func(c *save.Coder, again int){
+		"more":  func(c *save.Coder, again int) { c.Raw(unsafe.Pointer(new([64]byte)), uintptr(8*again)) },
+		"fewer": func(c *save.Coder, again int) { c.Raw(unsafe.Pointer(new([64]byte)), uintptr(32-8*again)) },
+		"content": func(c *save.Coder, again int) {
+			c.BeginContent()
+			c.Word(1)
+			c.EndContent()
+			c.BeginContent()
+			c.EndContent()
+		},
 	} {
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(n))
-			i := 0
-			for b.Loop() {
-				f(i % 10)
-				i++
+		set, again := new(save.Set), 0
+		must(t, set.AddFunc("part", func(c *save.Coder) { again++; visit(c, again) }), set.Seal())
+		slot := set.NewSlot(500)
+		if err := set.Save(slot); (err == nil) != (name == "content") || err != nil && (!errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), "part")) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if slot.Full() != (name == "content") {
+			t.Errorf("%s: the slot is full: %v", name, slot.Full())
+		}
+	}
+}
+
+// BenchmarkSet saves and loads in a ring of ten slots, in turn with two copies of the saved bytes. It prints the ratios of
+// the lower quartiles to that of the first copy. The ratio of the second copy shows the noise.
+func BenchmarkSet(b *testing.B) {
+	for _, size := range []int{64 << 10, 256 << 10, 1 << 20, 4 << 20} {
+		b.Run(fmt.Sprintf("KiB=%d", size>>10), func(b *testing.B) {
+			set := mixed(b, size)
+			n, err := set.Size()
+			must(b, err)
+			var slots [10]*save.Slot
+			var copies [10][]byte
+			for i := range slots {
+				slots[i], copies[i] = filled(b, set, set.NewSlot(n)), make([]byte, n)
+			}
+			from := make([]byte, n)
+			var times [5][]time.Duration
+			timed := func(k int, f func() error) {
+				began := time.Now()
+				must(b, f())
+				times[k] = append(times[k], time.Since(began))
+			}
+			for i := 0; b.Loop(); i++ {
+				timed(0, func() error { copy(copies[i%10], from); return nil })
+				timed(2, func() error { return set.Save(slots[i%10]) })
+				timed(1, func() error { copy(copies[(i+3)%10], from); return nil })
+				timed(3, func() error { return set.Load(slots[(i+5)%10]) })
+				timed(4, func() error { _, err := set.SaveHash(slots[(i+2)%10]); return err })
+			}
+			var quartile [5]float64
+			for k := range times {
+				slices.Sort(times[k])
+				quartile[k] = float64(times[k][len(times[k])/4])
+			}
+			b.ReportMetric(float64(n), "state-B")
+			b.ReportMetric(quartile[0]/1e3, "copy-µs")
+			for k, name := range []string{"copy/copy", "save/copy", "load/copy", "savehash/copy"} {
+				b.ReportMetric(quartile[k+1]/quartile[0], name)
 			}
 		})
 	}

@@ -99,7 +99,18 @@ func (s *Set) measure(canonical bool) (int, error) {
 //
 // The error wraps [ErrUnsealed], [ErrForeign], or the error of the part that it names: [ErrBusy] or memory.ErrClosed. If
 // the slot is too small, the error is a *memory.Exhausted with the bytes that are needed. Save does not allocate.
-func (s *Set) Save(slot *Slot) error {
+func (s *Set) Save(slot *Slot) error { return s.save(slot, false) }
+
+// SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes that it copies while they are
+// in the cache. In a slot of [Set.NewCanonical], equal states have equal hashes.
+func (s *Set) SaveHash(slot *Slot) (uint64, error) {
+	if err := s.save(slot, true); err != nil {
+		return 0, err
+	}
+	return s.coder.hash(), nil
+}
+
+func (s *Set) save(slot *Slot, hashing bool) error {
 	if err := s.owns(slot); err != nil {
 		return err
 	}
@@ -111,6 +122,7 @@ func (s *Set) Save(slot *Slot) error {
 		return &memory.Exhausted{Op: "save: slot", Need: uintptr(n), Have: uintptr(cap(slot.buf)), Limit: uintptr(cap(slot.buf))}
 	}
 	slot.buf, slot.full = slot.buf[:n], false
+	s.coder.hashing = hashing
 	if _, err := s.run(saving, slot.canonical, slot.buf); err != nil {
 		return err // a State that visits other bytes than it was measured to have
 	}
@@ -183,8 +195,10 @@ func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
 	}
 	defer s.end()
 	c := &s.coder
-	yield := c.yield
-	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: yield}
+	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: c.yield, lengths: c.lengths, hashing: c.hashing && p == saving, lanes: start}
+	if p == measuring {
+		c.lengths = c.lengths[:0]
+	}
 	for i := range s.parts {
 		s.runPart(c, &s.parts[i])
 		if c.err != nil {
@@ -201,8 +215,11 @@ func (s *Set) runPart(c *Coder, p *part) {
 	c.Enter(p.name)
 	defer c.Leave()
 	head, whole := c.at, c.buf
-	c.at += 8
-	if c.pass > saving {
+	i, length := c.beginLength()
+	if c.Saving() {
+		c.Word(length)
+	} else {
+		c.at += 8
 		n := uint64(0)
 		if c.at <= len(c.buf) {
 			n = binary.LittleEndian.Uint64(c.buf[head:])
@@ -216,8 +233,8 @@ func (s *Set) runPart(c *Coder, p *part) {
 	p.state.SaveState(c)
 	switch {
 	case c.err != nil:
-	case c.pass == saving:
-		binary.LittleEndian.PutUint64(c.buf[head:], uint64(c.at-head-8))
+	case c.Saving():
+		c.endLength(i, c.at-head-8)
 	case c.pass > saving && c.at != len(c.buf):
 		c.Differs("%d bytes of %d were visited", c.at-head-8, len(c.buf)-head-8)
 	}
