@@ -121,6 +121,9 @@ func (x *entityIndex) saveState(c *save.Coder) {
 func (x *entityIndex) known() int {
 	all := x.recs[:cap(x.recs)]
 	n := len(all)
+	for n >= 64 && *(*[64]record)(all[n-64:]) == ([64]record{}) { // most are zero
+		n -= 64
+	}
 	for n > 0 && all[n-1] == (record{}) {
 		n--
 	}

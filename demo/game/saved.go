@@ -91,8 +91,8 @@ func (s *scorches) saveState(c *save.Coder, base unsafe.Pointer) {
 	c.Enter("scorch")
 	defer c.Leave()
 	n := 0
-	for _, block := range s.all {
-		if block != nil {
+	for i := 0; i < len(s.all) && c.Saving(); i++ { // otherwise the number is in the state
+		if s.all[i] != nil {
 			n++
 		}
 	}

@@ -71,37 +71,74 @@ func (h *Heap) saveState(c *save.Coder) {
 	}
 }
 
-// saveClasses visits the classes and their stacks.
+// saveClasses visits the classes and their stacks. Most classes of a program are never used: a bit for each says which
+// ones follow.
 func (h *Heap) saveClasses(c *save.Coder) {
-	for i := range h.ladder.sizes {
-		cl, s := &h.classes[i], &h.shapes[i]
-		save.Num(c, &cl.allocs)
-		save.Num(c, &s.looked)
-		save.Num(c, &cl.carved)
-		save.Num(c, &cl.bump)
-		save.Num(c, &cl.end)
-		save.Num(c, &s.units)
-		blocks := uint32(c.Word(uint64(s.blocks)))
-		n := uint32(c.Count(int(cl.n)))
-		switch {
-		case c.Failed():
-			return
-		case n > blocks:
-			c.Differs("class %d had %d free blocks of %d", i, n, blocks)
-			return
-		case blocks > s.capacity && c.Scanning():
-			c.Differs("class %d had %d blocks", i, blocks)
-			return
-		case blocks > s.capacity && !c.Saving():
-			stack := make([]uint32, blocks)
-			copy(stack, cl.free())
-			cl.stack, s.capacity = unsafe.Pointer(unsafe.SliceData(stack)), blocks
+	n := len(h.ladder.sizes)
+	for first := 0; first < n; first += 64 {
+		used, end := uint64(0), min(first+64, n)
+		for i := first; i < end && c.Saving(); i++ {
+			if h.used(i) {
+				used |= 1 << (i - first)
+			}
 		}
-		if c.Loading() {
-			s.blocks, cl.n = blocks, n
+		used = c.Word(used)
+		for i := first; i < end && !c.Failed(); i++ {
+			if used>>(i-first)&1 != 0 {
+				h.saveClass(c, i)
+			} else if c.Loading() {
+				h.unuse(i)
+			}
 		}
-		c.Raw(cl.stack, uintptr(n)*4)
 	}
+}
+
+// used reports whether class i has ever had a span, or has a count.
+func (h *Heap) used(i int) bool {
+	cl, s := &h.classes[i], &h.shapes[i]
+	return cl.allocs|s.looked|uint64(cl.carved|cl.bump|cl.end|s.units|s.blocks|cl.n) != 0
+}
+
+// unuse makes class i as it is before its first span.
+func (h *Heap) unuse(i int) {
+	cl, s := &h.classes[i], &h.shapes[i]
+	cl.allocs, cl.carved, cl.bump, cl.end, cl.n = 0, 0, 0, 0, 0
+	s.looked, s.units, s.blocks = 0, 0, 0
+}
+
+// saveClass visits class i, two counts of 32 bits in a word.
+func (h *Heap) saveClass(c *save.Coder, i int) {
+	cl, s := &h.classes[i], &h.shapes[i]
+	save.Num(c, &cl.allocs)
+	save.Num(c, &s.looked)
+	carved, bump := two(c, cl.carved, cl.bump)
+	end, units := two(c, cl.end, s.units)
+	blocks, n := two(c, s.blocks, cl.n)
+	switch {
+	case c.Failed():
+		return
+	case n > blocks:
+		c.Differs("class %d had %d free blocks of %d", i, n, blocks)
+		return
+	case blocks > s.capacity && c.Scanning():
+		c.Differs("class %d had %d blocks", i, blocks)
+		return
+	case blocks > s.capacity && !c.Saving():
+		stack := make([]uint32, blocks)
+		copy(stack, cl.free())
+		cl.stack, s.capacity = unsafe.Pointer(unsafe.SliceData(stack)), blocks
+	}
+	if c.Loading() {
+		cl.carved, cl.bump, cl.end, cl.n = carved, bump, end, n
+		s.units, s.blocks = units, blocks
+	}
+	c.Raw(cl.stack, uintptr(n)*4)
+}
+
+// two visits two numbers in one word.
+func two(c *save.Coder, a, b uint32) (uint32, uint32) {
+	w := c.Word(uint64(a) | uint64(b)<<32)
+	return uint32(w), uint32(w >> 32)
 }
 
 func (u *undo) saveState(c *save.Coder) {
