@@ -21,9 +21,10 @@ import (
 type report struct {
 	Ticks         uint64              `json:"ticks"`
 	Hash          string              `json:"hash"`
-	Mem           string              `json:"mem"`    // what -mem names
-	RSS           uint64              `json:"rss"`    // bytes of the process as the run ends; 0: not known
-	Levels        int                 `json:"levels"` // realms that have ended
+	Mem           string              `json:"mem"`     // what -mem names
+	RSS           uint64              `json:"rss"`     // bytes of the process as the run ends; 0: not known
+	Levels        int                 `json:"levels"`  // realms that have ended
+	Cleared       int                 `json:"cleared"` // of these, those that the player has left through the portal
 	EntitiesPeak  int                 `json:"entities_peak"`
 	ParticlesPeak int                 `json:"particles_peak"`
 	Tiers         []tiers.TierRecord  `json:"tiers"`
@@ -180,7 +181,7 @@ func (b *books) print(w io.Writer) error {
 func summarize(s *session.Session, before marking) *report {
 	own := ownAllocs(s) // before the report allocates
 	r := &report{
-		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.RealmsEnded(),
+		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.RealmsEnded(), Cleared: s.Game.Cleared,
 		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), TickCPUMS: s.TickCPU(), Lost: s.Game.Lost,
 		Stream: streamed(s), Mem: s.Store().String(), Traffic: traffic(s),
 	}
