@@ -34,6 +34,17 @@ func (f far) Open(name string) (fs.File, error) {
 	return &file{name: name, data: data, size: data.Get("length").Int()}, nil
 }
 
+// Download returns a file of the page's server. The path is relative to the page.
+func Download(path string) ([]byte, error) {
+	data, err := fetch(path)
+	if err != nil {
+		return nil, err
+	}
+	p := make([]byte, data.Get("length").Int())
+	js.CopyBytesToGo(p, data)
+	return p, nil
+}
+
 // fetch returns a file as a Uint8Array.
 func fetch(url string) (data js.Value, err error) {
 	for end, try := time.Now().Add(patience), 0; ; {

@@ -376,5 +376,5 @@ func (o *options) window() (*report, error) {
 	detach()
 	au.stop()
 	a.ended()
-	return o.finish(s, a.counted, a.rows, errors.Join(err, tape.save(), v.Overlay.Close()))
+	return o.finish(s, a.counted, a.rows, errors.Join(err, tape.save(), tape.result(s, o.stderr), v.Overlay.Close()))
 }

@@ -6,9 +6,13 @@ import (
 	"runtime"
 	"syscall/js"
 
+	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/render/overlay"
 )
+
+// readWhole returns a file of the page's server.
+func readWhole(name string, _ int64) ([]byte, error) { return assets.Download(name) }
 
 // endings are the signals that end a run. A page has none.
 func endings() []os.Signal { return nil }

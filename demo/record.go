@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/strata-go/strata/demo/replay"
@@ -124,6 +123,20 @@ func (t *tape) after(s *session.Session) {
 	}
 }
 
+// result prints what was played of a recording. The error names the first tick that differs.
+func (t *tape) result(s *session.Session, out io.Writer) error {
+	if !t.playing() || !t.on {
+		return nil
+	}
+	if t.differs != 0 {
+		return fmt.Errorf("-replay: tick %d is the first that differs", t.differs)
+	}
+	first := t.rec.Tape.First() + t.seek
+	fmt.Fprintf(out, "replayed ticks %d to %d of %d, from the state of tick %d: all hashes are equal\n",
+		first, s.Game.Ticks, t.rec.Tape.End(), t.rec.Before(first).Tick)
+	return nil
+}
+
 // again begins the recording of another run if on is true. Otherwise, and if a recording plays, it ends.
 func (t *tape) again(on bool) {
 	if t == nil {
@@ -161,20 +174,13 @@ func (t *tape) save() error {
 // replayMost is the largest recording: some hours at little heat.
 const replayMost = 1 << 30
 
-// readReplay reads the file of -replay.
-func (o *options) readReplay() error {
+// readReplay reads the file of -replay, in a page from its server.
+func (o *options) readReplay() (err error) {
 	if o.replay == "" {
 		return nil
 	}
-	info, err := os.Stat(o.replay)
-	switch {
-	case err != nil:
-		return fmt.Errorf("-replay %s: %w", o.replay, reason(err))
-	case !info.Mode().IsRegular() || info.Size() > replayMost:
-		return fmt.Errorf("-replay %s: not a plain file of at most %d bytes", o.replay, replayMost)
-	}
-	if o.replayed, err = os.ReadFile(o.replay); err != nil {
-		return fmt.Errorf("-replay %s: %w", o.replay, reason(err))
+	if o.replayed, err = readWhole(o.replay, replayMost); err != nil {
+		return fmt.Errorf("-replay %s: %w", o.replay, err)
 	}
 	return nil
 }
@@ -211,12 +217,8 @@ func (o *options) replayHeadless(stdout io.Writer) error {
 			time.Sleep(100 * time.Microsecond) // the workers are loading
 		}
 	}
-	from, ticks := t.rec.Before(t.rec.Tape.First()+t.seek).Tick, s.Game.Ticks
-	if err == nil && t.differs != 0 {
-		err = fmt.Errorf("-replay %s: tick %d is the first that differs", o.replay, t.differs)
-	} else if err == nil {
-		fmt.Fprintf(stdout, "replayed ticks %d to %d of %d, from the state of tick %d: all hashes are equal\n",
-			t.rec.Tape.First()+t.seek, ticks, t.rec.Tape.End(), from)
+	if err == nil {
+		err = t.result(s, stdout)
 	}
 	if err == nil && o.hash {
 		fmt.Fprintf(stdout, "hash %016x\n", s.Game.Hash())
@@ -234,6 +236,8 @@ func (o *options) badRecord(given map[string]bool) string {
 		return ""
 	case o.record != "" && o.replay != "":
 		return "-record and -replay: use one of them"
+	case browser && o.record != "":
+		return "-record is not in the page, which has no files; -replay takes a file of its server"
 	case o.record != "" && given["seek"]:
 		return "-seek is for -replay, and not for -record"
 	case o.mem.Store != session.StoreTiers || o.guard:

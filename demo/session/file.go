@@ -42,6 +42,8 @@ type About struct {
 	Day     string  `json:"day,omitempty"`     // of a daily run
 	Build   string  `json:"build,omitempty"`   // of the program
 	Written int64   `json:"written,omitempty"` // Unix seconds
+	Charges int     `json:"charges"`           // left to rewind
+	Rewound int     `json:"rewound,omitempty"` // times that the player has rewound
 	Picture []byte  `json:"picture,omitempty"` // PictureW by PictureH pixels, a byte each
 }
 
@@ -66,7 +68,11 @@ func (s *Session) fileSet() (*save.Set, error) {
 // About describes the present run.
 func (s *Session) About() About {
 	g := s.Game
-	return About{Realm: g.Manifest.Name, Heat: g.Heat, Ticks: g.Played, Score: g.Score, Seed: g.Seed(), First: s.cfg.Realm}
+	a := About{Realm: g.Manifest.Name, Heat: g.Heat, Ticks: g.Played, Score: g.Score, Seed: g.Seed(), First: s.cfg.Realm, Charges: ChargesFirst}
+	if s.Past != nil {
+		a.Charges, a.Rewound = s.Past.Charges(), s.Past.Used()
+	}
+	return a
 }
 
 // Start goes to a realm, with which another run begins.
@@ -158,7 +164,7 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 	if err != nil {
 		return err
 	}
-	s.restore, s.restored = state, nil
+	s.about, s.restore, s.restored = about, state, nil
 	s.cfg.Realm = about.First
 	s.Flow.Go(about.Realm)
 	return nil
@@ -170,15 +176,16 @@ func (s *Session) Restored() (bool, error) {
 	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
 }
 
-// resume reads the state of Restore into the game, whose realm has begun.
-func (s *Session) resume() {
+// resume reads the state of Restore into the game, whose realm has begun. It reports whether there was one.
+func (s *Session) resume() (about About, resumed bool) {
 	state := s.restore
 	if s.restore = nil; state == nil {
-		return
+		return about, false
 	}
 	set, err := s.fileSet()
 	if err == nil {
 		err = set.Read(bytes.NewReader(state), Migration(nil))
 	}
 	s.restored = err
+	return s.about, err == nil
 }

@@ -198,3 +198,19 @@ func TestSession_FileOfAnotherVersionIsConverted(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestSession_RestoredRunHasItsCharges(t *testing.T) {
+	cfg := Config{Game: game.Config{Seed: 3}, Rewind: 8 << 20}
+	a, b := newSession(t, cfg), newSession(t, cfg)
+	play(t, a, 30)
+	play(t, b, 10)
+	a.Past.charges, a.Past.used, b.Past.charges = 0, 2, ChargesMost
+	a.Game.Broken, a.Game.Seals[0].Broken, a.Game.Goal = 1, true, 1
+	if err := b.Restore(written(t, a), nil); err != nil {
+		t.Fatal(err)
+	}
+	play(t, b, 3)
+	if b.Game.Broken != 1 || b.Past.Charges() != 0 || b.Past.Used() != 2 {
+		t.Errorf("%d seals are broken, %d charges, %d used", b.Game.Broken, b.Past.Charges(), b.Past.Used())
+	}
+}

@@ -132,9 +132,11 @@ func (s *Session) enter(m *manifest.File) error {
 	if err := s.Game.Begin(m, s.loading.take(s, m.Name)); err != nil {
 		return err
 	}
-	s.resume()
+	about, resumed := s.resume()
 	s.settling = 1
-	s.Past.begin()
+	if s.Past.begin(); resumed {
+		s.Past.resume(about.Charges, about.Rewound)
+	}
 	s.objects.begin(s.Game.Ticks)
 	return nil
 }

@@ -128,6 +128,13 @@ func (p *Past) begin() {
 	}
 }
 
+// resume goes on with the charges of a run from a file.
+func (p *Past) resume(charges, used int) {
+	if p != nil {
+		p.charges, p.used, p.broken = min(max(charges, 0), ChargesMost), max(used, 0), p.s.Game.Broken
+	}
+}
+
 // keep saves a state if one is due. It switches itself off if states take too much time or space.
 func (p *Past) keep() error {
 	if p == nil || p.off != "" || p.s.Paused {

@@ -84,7 +84,8 @@ type Session struct {
 	unpace   func() // restores what pace has changed; nil if nothing was
 	loading  loading
 	input    engine.Input // of this frame; a variable of Frame would be an object for Config.Steer
-	restore  []byte       // the state of Restore, until its realm has begun
+	about    About        // the run of Restore
+	restore  []byte       // its state, until its realm has begun
 	restored error        // why it could not be read
 	tags     tags
 	steered  engine.Input // that Config.Steer sees

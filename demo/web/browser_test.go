@@ -228,6 +228,28 @@ func TestBrowser_PlaysTheSameGameWithFingersAndWithoutAnError(t *testing.T) {
 	t.Logf("%.2f MiB downloaded by the end", float64(c.bytes())/(1<<20))
 }
 
+func TestBrowser_ReplaysARecordingOfAnotherSystem(t *testing.T) {
+	dir := site(t)
+	c := newChrome(t)
+	server := httptest.NewServer(handler(dir))
+	defer server.Close()
+	file := filepath.Join(dir, "run.strata")
+	defer os.Remove(file)
+	native, err := testenv.Command(t, "go", "run", demoPath, "-headless", "-seed=9", "-heat=3", "-ticks=420", "-hash", "-record="+file).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.open(server.URL+"/?replay=run.strata&seek=320&hash&config=none", 844, 390, true)
+	c.until("it plays", func(s state) bool { return s.Ticks > 0 })
+	c.until("the recording ends", func(s state) bool { return s == state{} })
+	var text string
+	c.eval("document.getElementById('out').textContent", &text)
+	if got, want := hashOf(t, text), hashOf(t, string(native)); got != want || !strings.Contains(text, "from the state of tick 301: all hashes are equal") {
+		t.Errorf("the hash is %s; a native run's is %s:\n%s", got, want, text)
+	}
+	c.nothingWrong("a recording")
+}
+
 // Any server will do, in any of its folders.
 func TestBrowser_KeepsSettingsAndPausesWhenHiddenOnAPlainServer(t *testing.T) {
 	dir := site(t)
