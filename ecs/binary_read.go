@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"unsafe"
@@ -94,7 +95,7 @@ func readFile(in io.Reader) ([]byte, error) {
 	return all, nil
 }
 
-// binaryRows is what a jsonReader needs for a file of WriteBinary, whose head it reads.
+// binaryRows is what a reader needs for a file of WriteBinary, whose head it reads.
 type binaryRows struct {
 	migration *Migration
 	head      int64  // its bytes
@@ -112,7 +113,7 @@ type binaryType struct {
 }
 
 // types reads the descriptions of component types.
-func (r *jsonReader) types() error {
+func (r *reader) types() error {
 	b := r.binary
 	b.types = map[string]*binaryType{}
 	err := r.List(func() error {
@@ -134,16 +135,15 @@ func (r *jsonReader) types() error {
 		}
 		return r.match(x)
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		b.noteUnused()
 	}
-	return b.unused()
+	return err
 }
 
-// unused returns an error if the migration names a component type that the file and the program lack: a misspelled
-// name must not lose data in silence.
-func (b *binaryRows) unused() error {
-	for name := range b.migration.Convert {
+// noteUnused reports each Convert of a component type that the file lacks: its name may be misspelled.
+func (b *binaryRows) noteUnused() {
+	for _, name := range slices.Sorted(maps.Keys(b.migration.Convert)) {
 		found := false
 		for _, x := range b.types {
 			found = found || x.c != nil && x.c.name == name
@@ -152,7 +152,6 @@ func (b *binaryRows) unused() error {
 			b.note("Convert of " + name + ": the file has no such type")
 		}
 	}
-	return nil
 }
 
 func (b *binaryRows) note(change string) {
@@ -162,7 +161,7 @@ func (b *binaryRows) note(change string) {
 }
 
 // match finds the component of a type and plans the conversion of its values.
-func (r *jsonReader) match(x *binaryType) (err error) {
+func (r *reader) match(x *binaryType) (err error) {
 	m, name := r.binary.migration, x.Name
 	if now, ok := m.Renamed[name]; ok {
 		r.binary.note(name + " was renamed to " + now)
@@ -203,7 +202,7 @@ type fileColumn struct {
 }
 
 // rows reads the rows of an archetype with these types, n of them, into t.
-func (r *jsonReader) rows(t *table, types []*binaryType, n uint64) error {
+func (r *reader) rows(t *table, types []*binaryType, n uint64) error {
 	b := r.binary
 	if n > uint64(len(b.rest))/uint64(entityBytes) {
 		return fmt.Errorf("%d rows in %d bytes", n, len(b.rest))
@@ -250,7 +249,7 @@ func (r *jsonReader) rows(t *table, types []*binaryType, n uint64) error {
 }
 
 // fill writes k cells from loc on with the values of the file from at on.
-func (r *jsonReader) fill(t *table, x *fileColumn, loc uint32, at, k uint64) error {
+func (r *reader) fill(t *table, x *fileColumn, loc uint32, at, k uint64) error {
 	if x.c == nil || x.c.size == 0 && x.hook == nil {
 		return nil
 	}

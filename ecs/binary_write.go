@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/layout"
 )
 
@@ -53,14 +52,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // Cost: that of copying the columns and of a checksum, and some Go allocations for each archetype.
 func (w *World) WriteBinary(out io.Writer) error {
 	const op = "WriteBinary"
-	w.guard.mustBeOpen(op)
-	if w.guard.allocating {
-		w.guard.refuse(op)
-	}
-	if out == nil {
-		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the writer is nil"})
-	}
-	w.guard.beginText()
+	w.beginWrite(op, out)
 	defer w.guard.endText()
 	if err := w.writeBinary(out); err != nil {
 		return fmt.Errorf("ecs: %s: %w", op, err)

@@ -49,7 +49,7 @@ func (s *store) takeChunks(d *store, place []*table) {
 }
 
 // adopt moves the draft to w. It cannot fail.
-func (s *store) adopt(r *jsonReader) {
+func (s *store) adopt(r *reader) {
 	place := make([]*table, len(r.into.tables))
 	for i, t := range r.into.tables {
 		place[i] = s.adoptTable(t)
@@ -124,7 +124,7 @@ func recordsFor(last uint32) int {
 }
 
 // adoptIndex replaces the index with what was read: slots that the text does not name have generation 0.
-func (s *store) adoptIndex(r *jsonReader) {
+func (s *store) adoptIndex(r *reader) {
 	x := &s.index
 	x.peak = x.peakNow()
 	x.recs = x.recs[:cap(x.recs)]

@@ -10,14 +10,14 @@ import (
 )
 
 // entities reads the rows of t.
-func (r *jsonReader) entities(t *table) error {
+func (r *reader) entities(t *table) error {
 	return r.List(func() error {
 		r.Where = ""
 		return r.entity(t)
 	})
 }
 
-func (r *jsonReader) entity(t *table) error {
+func (r *reader) entity(t *table) error {
 	if err := r.Delim('{'); err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (r *jsonReader) entity(t *table) error {
 }
 
 // newEntity reads an entity that the text has not named before.
-func (r *jsonReader) newEntity() (e Entity, err error) {
+func (r *reader) newEntity() (e Entity, err error) {
 	name, err := r.Text()
 	if err == nil {
 		err = e.UnmarshalText([]byte(name))
@@ -76,7 +76,7 @@ func (r *jsonReader) newEntity() (e Entity, err error) {
 }
 
 // add records an entity that the text has not named before.
-func (r *jsonReader) add(e Entity) error {
+func (r *reader) add(e Entity) error {
 	if e.index == 0 || e.gen%2 == 0 || e.gen > lastGen {
 		return fmt.Errorf("%s is never valid: slots begin at 1, and generations are odd and end at %d", quote(e), uint32(lastGen))
 	}
@@ -85,7 +85,7 @@ func (r *jsonReader) add(e Entity) error {
 }
 
 // slot records that the text names a slot.
-func (r *jsonReader) slot(index, gen uint32) error {
+func (r *reader) slot(index, gen uint32) error {
 	if index > r.w.store.index.max {
 		return fmt.Errorf("slot %d is above Config.MaxEntities, %d: %w", index, r.w.store.index.max, ErrLimit)
 	}
@@ -96,7 +96,7 @@ func (r *jsonReader) slot(index, gen uint32) error {
 }
 
 // row appends a row for e to t. Its cells are not initialized.
-func (r *jsonReader) row(t *table, e Entity) (loc uint32, err error) {
+func (r *reader) row(t *table, e Entity) (loc uint32, err error) {
 	if t.tailN == t.limit {
 		if err := r.After(r.into.grow(t)); err != nil {
 			return 0, err
@@ -109,7 +109,7 @@ func (r *jsonReader) row(t *table, e Entity) (loc uint32, err error) {
 }
 
 // component returns the component type with a name. If m is not nil it must contain the type.
-func (r *jsonReader) component(name string, m *mask) (*component, error) {
+func (r *reader) component(name string, m *mask) (*component, error) {
 	if r.binary != nil {
 		switch x := r.binary.types[name]; {
 		case x == nil:
@@ -130,7 +130,7 @@ func (r *jsonReader) component(name string, m *mask) (*component, error) {
 }
 
 // registered returns the only component type of the world with a name.
-func (r *jsonReader) registered(name string) (*component, error) {
+func (r *reader) registered(name string) (*component, error) {
 	for i, c := range r.into.comps {
 		if c.name != name || c.owner != nil {
 			continue
@@ -153,7 +153,7 @@ type scratch struct {
 }
 
 // value reads a value into its cell.
-func (r *jsonReader) value(c *component, loc uint32) error {
+func (r *reader) value(c *component, loc uint32) error {
 	p := r.into.cell(loc, c.id, c.size)
 	if c.typ == nil {
 		text, err := r.Text()

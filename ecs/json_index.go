@@ -83,7 +83,7 @@ func (l *slotList) end() error {
 }
 
 // index reads the slots without an entity.
-func (r *jsonReader) index() error {
+func (r *reader) index() error {
 	r.Where = ""
 	err := r.Members(
 		jsonio.Member{Name: "next", Must: true, Read: func() error {
@@ -109,7 +109,7 @@ func (r *jsonReader) index() error {
 	return nil
 }
 
-func (r *jsonReader) freeSlots() error {
+func (r *reader) freeSlots() error {
 	s, err := r.run()
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (r *jsonReader) freeSlots() error {
 	return nil
 }
 
-func (r *jsonReader) vacantSlots() error {
+func (r *reader) vacantSlots() error {
 	s, err := r.run()
 	if err == nil && s.Gen != retiredGen && min(s.From, s.To) < r.next {
 		err = fmt.Errorf("%q is below the next slot, and neither free nor retired", s)
@@ -131,7 +131,7 @@ func (r *jsonReader) vacantSlots() error {
 }
 
 // run reads one run of slots without an entity.
-func (r *jsonReader) run() (s jsonio.SlotRun, err error) {
+func (r *reader) run() (s jsonio.SlotRun, err error) {
 	text, err := r.Text()
 	if err == nil {
 		s, err = jsonio.ParseRun(text)

@@ -78,7 +78,7 @@ func (w *World) load(op string, read func() error) error {
 
 // readText reads into a draft, and adopts it if there was no error. With rows, the text is the head of a binary file.
 func (w *World) readText(in io.Reader, rows *binaryRows) error {
-	r := jsonReader{w: w, binary: rows, into: w.store.newDraft(), Reader: jsonio.NewReader(in, w.guard.stillOpen)}
+	r := reader{w: w, binary: rows, into: w.store.newDraft(), Reader: jsonio.NewReader(in, w.guard.stillOpen)}
 	defer func() { w.store.discard(r.into) }()
 	err := r.document()
 	if err == nil {
@@ -95,8 +95,8 @@ func (w *World) readText(in io.Reader, rows *binaryRows) error {
 	return nil
 }
 
-// A jsonReader reads one text.
-type jsonReader struct {
+// A reader reads one text or one binary file.
+type reader struct {
 	*jsonio.Reader
 	w        *World // the destination
 	binary   *binaryRows
@@ -112,7 +112,7 @@ type jsonReader struct {
 	since    uint64   // the default of the next "since"
 }
 
-func (r *jsonReader) document() error {
+func (r *reader) document() error {
 	r.next = 1
 	start := []jsonio.Member{{Name: "strata/ecs", Must: true, Read: func() error { return r.version(jsonVersion) }}}
 	if r.binary != nil {
@@ -131,7 +131,7 @@ func (r *jsonReader) document() error {
 	return r.End()
 }
 
-func (r *jsonReader) version(want uint64) error {
+func (r *reader) version(want uint64) error {
 	v, err := jsonio.Whole[uint64](r.Reader)
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ type draft struct {
 }
 
 // archetype reads an archetype with its entities.
-func (r *jsonReader) archetype() error {
+func (r *reader) archetype() error {
 	r.Where = fmt.Sprintf("archetype %d", len(r.from))
 	r.from = append(r.from, r.Offset())
 	var d draft
@@ -61,7 +61,7 @@ func (r *jsonReader) archetype() error {
 }
 
 // content returns the member with the rows of an archetype.
-func (r *jsonReader) content(into func(read func(*table) error) error, d *draft) jsonio.Member {
+func (r *reader) content(into func(read func(*table) error) error, d *draft) jsonio.Member {
 	if r.binary == nil {
 		return jsonio.Member{Name: "entities", Read: func() error { return into(r.entities) }}
 	}
@@ -75,7 +75,7 @@ func (r *jsonReader) content(into func(read func(*table) error) error, d *draft)
 }
 
 // part reads the name of a component of an archetype.
-func (r *jsonReader) part(d *draft) error {
+func (r *reader) part(d *draft) error {
 	if r.binary == nil {
 		return r.nameInto(&d.mask, nil)
 	}
@@ -97,7 +97,7 @@ func (r *jsonReader) part(d *draft) error {
 }
 
 // nameInto reads the name of a component and adds it to m. If from is not nil it must contain the component.
-func (r *jsonReader) nameInto(m, from *mask) error {
+func (r *reader) nameInto(m, from *mask) error {
 	name, err := r.Text()
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (r *jsonReader) nameInto(m, from *mask) error {
 }
 
 // target reads the target of a relation.
-func (r *jsonReader) target(d *draft, name string) error {
+func (r *reader) target(d *draft, name string) error {
 	d.related = true
 	c, err := r.component(name, &d.mask)
 	if err != nil {
@@ -142,7 +142,7 @@ func (r *jsonReader) target(d *draft, name string) error {
 }
 
 // begin creates the table of a draft.
-func (r *jsonReader) begin(d *draft) (*table, error) {
+func (r *reader) begin(d *draft) (*table, error) {
 	s := r.into
 	if d.mask.empty() && len(r.from) == 1 && !d.related {
 		return s.tables[0], nil
@@ -206,7 +206,7 @@ func (s *store) draftTable(k key) (t *table, err error) {
 
 // relate applies the relation members of a draft to its table. Until all are read, since of an idle
 // table is its position.
-func (r *jsonReader) relate(t *table, d *draft) error {
+func (r *reader) relate(t *table, d *draft) error {
 	f := t.variants
 	if d.sweep != nil {
 		if len(f.tables) > 1 {
@@ -235,7 +235,7 @@ func (r *jsonReader) relate(t *table, d *draft) error {
 }
 
 // settleTargets verifies what depends on the whole text: targets, their order and the reuse of tables.
-func (r *jsonReader) settleTargets() error {
+func (r *reader) settleTargets() error {
 	for i, t := range r.targeted {
 		if err := r.targets(t, r.gone[i]); err != nil {
 			r.Where = fmt.Sprintf("archetype %d, after byte %d", t.index, r.from[t.index])
@@ -268,7 +268,7 @@ func (r *jsonReader) settleTargets() error {
 }
 
 // targets compares the targets of t with the slots that the text names.
-func (r *jsonReader) targets(t *table, gone mask) error {
+func (r *reader) targets(t *table, gone mask) error {
 	for i, id := range t.variants.relations {
 		e, dead := t.targets[i&(MaxRelations-1)], gone.has(id)
 		gen := r.named.At(e.index)

@@ -79,6 +79,19 @@ const flushBytes = 32 << 10
 // per entity, except where encoding/json or the methods of component types do.
 func (w *World) WriteJSON(out io.Writer) error {
 	const op = "WriteJSON"
+	w.beginWrite(op, out)
+	defer w.guard.endText()
+	j := jsonWriter{w: w, out: out, idle: make(map[*table]int)}
+	j.enc = json.NewEncoder(&j.buf)
+	j.enc.SetEscapeHTML(false)
+	if err := j.world(); err != nil {
+		return fmt.Errorf("ecs: %s: %w", op, err)
+	}
+	return nil
+}
+
+// beginWrite panics unless the world may be written to out now, and locks it.
+func (w *World) beginWrite(op string, out io.Writer) {
 	w.guard.mustBeOpen(op)
 	if w.guard.allocating {
 		w.guard.refuse(op)
@@ -87,14 +100,6 @@ func (w *World) WriteJSON(out io.Writer) error {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "the writer is nil"})
 	}
 	w.guard.beginText()
-	defer w.guard.endText()
-	j := jsonWriter{w: w, out: out, idle: make(map[*table]int)}
-	j.enc = json.NewEncoder(&j.buf)
-	j.enc.SetEscapeHTML(false)
-	if err := j.world(); err != nil {
-		return fmt.Errorf("ecs: WriteJSON: %w", err)
-	}
-	return nil
 }
 
 // beginText locks the world while it is written or read; endText is deferred.
