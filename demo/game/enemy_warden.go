@@ -9,7 +9,7 @@ import (
 func init() {
 	register(realm.Warden, breed{
 		text: "guards the heart", look: Look{From: 2, To: 2, Glow: 0.4, Wide: 2.2},
-		radius: 31, size: 74, hp: 420, score: 2500, speed: 34, damage: 2, worth: 40,
+		radius: 31, size: 74, hp: 300, score: 2500, speed: 34, damage: 2, worth: 40,
 		move: (*walk).ward, crowd: stands, boss: true, wide: true, core: 4, glare: 0.35, fear: 6, reach: 170, kick: 0.004, freeze: 6, shake: 12,
 	})
 }

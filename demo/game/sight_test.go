@@ -104,12 +104,12 @@ func TestGame_BossIsTheWardenWithTheMostHull(t *testing.T) {
 	if share, ok := s.Boss(); ok || share != 0 {
 		t.Errorf("without a warden %v, %v", share, ok)
 	}
-	for _, hp := range []int16{105, 315, 210} {
+	for _, hp := range []int16{75, 225, 150} {
 		_, _, e, _ := s.cast.enemies.Get(s.enemy(realm.Warden, 300, 0))
 		e.HP = hp
 	}
 	if share, ok := s.Boss(); !ok || share != 0.75 {
-		t.Errorf("of 105, 315 and 210 of 420 the most is %v, %v", share, ok)
+		t.Errorf("of 75, 225 and 150 of 300 the most is %v, %v", share, ok)
 	}
 	s.cast.announce(s.Game, realm.Swarm, middle, 0)
 	if s.Enemies() != 5 || s.Entities() != 4 {
