@@ -68,6 +68,9 @@
 // difference by tier, entity and field, and exits with 1. At the end of a realm a state cannot be loaded: these ticks
 // are counted, and played once. The streamer goes on meanwhile.
 //
+// -rollback prints up to which heat a rollback of eight ticks fits into 16 ms on this machine: one load, eight ticks, a save
+// after each.
+//
 // # Rewind
 //
 // The player holds Q, the right mouse button, L1 of a gamepad, or the button << on the screen: time runs backwards for up to

@@ -71,6 +71,7 @@ type options struct {
 	replay     string      // the file of -replay
 	replayed   []byte      // what it contains
 	seek       uint64      // ticks that -replay skips
+	back       bool        // -rollback
 	svg        string      // the picture of -compare
 	marked     marking     // by the collector, when the session began
 	stderr     io.Writer   // for lines about assets
@@ -291,6 +292,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.StringVar(&o.record, "record", "", "record the run in `FILE`: inputs, hashes, and a state each five seconds; the newest run if there are several")
 	f.StringVar(&o.replay, "replay", "", "play the run of `FILE` from -record, and report the first tick whose hash differs")
 	f.Uint64Var(&o.seek, "seek", 0, "with -replay: begin `N` ticks after the start of the recording")
+	f.BoolVar(&o.back, "rollback", false, "without a window: print up to which heat, from -heat on, a rollback of eight ticks fits into 16 ms, after -ticks (default 900)")
 	f.StringVar(&o.svg, "svg", "", "with -compare: draw its table as `FILE`.svg")
 	f.Int64Var(&o.wantEvery, "every", 0, "with -stats: a row of a time series each `N` ticks, under series in JSON, instead of the tiers in CSV")
 	f.BoolVar(&o.progress, "progress", false, "without a window: a line every five seconds, also where stderr is no terminal")
@@ -330,6 +332,8 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		return fmt.Sprintf("-rewind %d: allowed are 0 to 1024", o.rewind)
 	case given["rewind"] && o.rewind > 0 && (o.mem.Store != session.StoreTiers || o.guard):
 		return "-rewind saves the tiers: use it with -mem tiers and without -guard"
+	case o.back && (!o.headless || o.mem.Store != session.StoreTiers || o.guard || given["synctest"] || o.compare):
+		return "-rollback saves the tiers: use it with -headless and -mem tiers, without -guard, -synctest and -compare"
 	case given["headroom"] && o.mem.Store != session.StoreTiers:
 		return "-headroom is for the manager, which paces the collector: use it with -mem tiers"
 	case o.fast && !(o.headless && o.tour.Kind != tour.None):

@@ -43,7 +43,7 @@ var groups = []struct {
 }{
 	{"The game", "seed level autopilot tour heat enemies particles assets config record replay seek"},
 	{"The window", "size overlay screenshot capture screen"},
-	{"Without a window", "headless ticks paced fast progress synctest wav"},
+	{"Without a window", "headless ticks paced fast progress synctest rollback wav"},
 	{"What is written", "hash stats every trace profile books"},
 	{"Memory", "mem budget guard resident headroom rewind slow"},
 	{"Compare", "compare rounds svg"},

@@ -87,6 +87,9 @@ func (o *options) play(stdout, stderr io.Writer) (err error) {
 	if !browser && o.compare {
 		return o.comparison(stdout)
 	}
+	if !browser && o.back {
+		return o.rollback(stdout)
+	}
 	if !browser && o.distance > 0 {
 		return o.synctest(stdout)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/heapsites"
 	"github.com/strata-go/strata/memory/resident"
@@ -36,10 +37,38 @@ type report struct {
 	Lost          game.Lost           `json:"lost"`                  // what full tiers cost the game
 	Traffic       trafficReport       `json:"traffic"`               // what the tiers carried
 	Series        []row               `json:"series,omitempty"`      // what -every asks for
+	Rewind        *rewindReport       `json:"rewind,omitempty"`      // what -rewind keeps
 	Sound         *soundReport        `json:"sound,omitempty"`       // what -wav hears
 	Books         *books              `json:"books,omitempty"`
 
 	snapshot tiers.Snapshot
+}
+
+// rewindReport is what was kept of the last ticks.
+type rewindReport struct {
+	States  int     `json:"states"`
+	Bytes   int     `json:"bytes"`   // of all states
+	Seconds float64 `json:"seconds"` // that they cover
+	Share   float64 `json:"share"`   // of the ticks' time that keeping took
+	EachMS  float64 `json:"each_ms"` // a state
+	WaitMS  float64 `json:"wait_ms"` // for the worker of the fields, in all: ticks wait less for it
+	Off     string  `json:"off,omitempty"`
+}
+
+func rewound(s *session.Session) *rewindReport {
+	if s.Past == nil {
+		return nil
+	}
+	f := s.Past.Figures()
+	return &rewindReport{
+		States: f.States, Bytes: f.Used, Seconds: float64(f.Span) / engine.TickRate, Share: f.Keep.Seconds() / max(f.Ticks.Seconds(), 1e-9),
+		EachMS: ms(f.Keep) / float64(max(f.Saves, 1)), WaitMS: ms(f.Wait), Off: s.Past.Off(),
+	}
+}
+
+func (r *rewindReport) print(w io.Writer) {
+	fmt.Fprintf(w, "rewind: %d states in %s cover %.1f s; keeping them took %.1f %% of the ticks, %.2f ms each %s\n",
+		r.States, memory.FormatBytes(uint64(r.Bytes)), r.Seconds, 100*r.Share, r.EachMS, r.Off)
 }
 
 type goReport struct {
@@ -183,7 +212,7 @@ func summarize(s *session.Session, before marking) *report {
 	r := &report{
 		Ticks: s.Game.Ticks, Hash: fmt.Sprintf("%016x", s.Game.Hash()), Levels: s.RealmsEnded(), Cleared: s.Game.Cleared,
 		EntitiesPeak: s.EntitiesPeak(), ParticlesPeak: s.Game.Best, TickMS: s.TickTimes(), TickCPUMS: s.TickCPU(), Lost: s.Game.Lost,
-		Stream: streamed(s), Mem: s.Store().String(), Traffic: traffic(s),
+		Stream: streamed(s), Mem: s.Store().String(), Traffic: traffic(s), Rewind: rewound(s),
 	}
 	s.Mem.Snapshot(&r.snapshot)
 	r.Tiers = r.snapshot.Records()
@@ -267,6 +296,9 @@ func (r *report) print(w io.Writer, hash bool) error {
 	fmt.Fprintf(w, "\ntraffic: the passes take %s, side by side %s (%.0f %% saved); %s in a frame; a second %.0f blocks of slab (%d live in %d classes), %.0f of large, %.0f home to workers\n",
 		memory.FormatBytes(t.StaticBytes), memory.FormatBytes(t.StaticSideBySide), 100*t.StaticSaves, memory.FormatBytes(t.FrameBytesMax), t.SlabPerSecond, t.SlabLive, t.SlabClasses, t.LargePerSecond, t.InboxPerSecond)
 	fmt.Fprintf(w, "Go: %d collections, %d of them in play; %.2f heap objects a tick\n", r.Go.Cycles, r.Go.CyclesInPlay, r.Go.ObjectsPerTick)
+	if r.Rewind != nil {
+		r.Rewind.print(w)
+	}
 	if r.Sound != nil {
 		r.Sound.print(w)
 	}

@@ -56,3 +56,54 @@ func (s *Session) stepOnce() error {
 	}
 	return nil
 }
+
+// Rollback plays ticks, and measures how long it takes to return to their beginning and play them again with a save each, as
+// a game does that predicts the input of another player. It also returns how long it waited for the worker of the fields.
+// A realm must be playing. If it ends meanwhile, the error wraps save.ErrLayout.
+func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {
+	set, err := s.States()
+	if err != nil {
+		return 0, 0, err
+	}
+	slots := make([]*save.Slot, ticks+1)
+	keep := func(i int) error {
+		began := time.Now()
+		if err := s.Rest(); err != nil {
+			return err
+		}
+		waited += time.Since(began)
+		if slots[i] == nil {
+			n, err := set.Size()
+			if err != nil {
+				return err
+			}
+			slots[i] = set.NewSlot(2 * n)
+		}
+		return set.Save(slots[i])
+	}
+	for i := range slots { // the first time, which also touches the memory of the slots
+		if err := keep(i); err != nil {
+			return 0, 0, err
+		}
+		if err := s.stepOnce(); err != nil {
+			return 0, 0, err
+		}
+	}
+	if err := s.Rest(); err != nil {
+		return 0, 0, err
+	}
+	waited = 0
+	began := time.Now()
+	if err := set.Load(slots[0]); err != nil {
+		return 0, 0, err
+	}
+	for i := 1; i <= ticks; i++ {
+		if err := s.stepOnce(); err != nil {
+			return 0, 0, err
+		}
+		if err := keep(i); err != nil {
+			return 0, 0, err
+		}
+	}
+	return time.Since(began), waited, nil
+}

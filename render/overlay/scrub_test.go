@@ -51,7 +51,7 @@ func TestScrub_ArrowsSelectATick(t *testing.T) {
 	}
 	g.press(9)
 	g.want("states of past ticks, in use  3.0 MiB")
-	g.want("reserved for them 64.0 MiB")
+	g.want("reserved for them  64.0 MiB")
 }
 
 func TestScrub_DragSelectsATick(t *testing.T) {
