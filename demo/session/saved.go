@@ -57,9 +57,9 @@ func (s *Session) stepOnce() error {
 	return nil
 }
 
-// Rollback plays ticks, and measures how long it takes to return to their beginning and play them again with a save each, as
-// a game does that predicts the input of another player. It also returns how long it waited for the worker of the fields.
-// A realm must be playing. If it ends meanwhile, the error wraps save.ErrLayout.
+// Rollback plays ticks. Then it measures how long it takes to return to their beginning and play them again with a save each.
+// A game does that if it predicts the input of another player. Rollback also returns how long it waited for the worker of the
+// fields. A realm must be playing. If it ends meanwhile, the error wraps save.ErrLayout.
 func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {
 	set, err := s.States()
 	if err != nil {

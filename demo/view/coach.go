@@ -69,7 +69,7 @@ func (v *View) hint() {
 	v.Menu.hints.update(v.Menu.Bindings, v.Menu.Device)
 	above := float32(36)
 	if v.ui.tall() { // above the gauges, and the sticks of thumbs
-		above = 60
+		above = 60 + gaugeRow
 		if v.ui.Device == render.Touch {
 			above = 132
 		}
