@@ -23,6 +23,8 @@ type saved struct {
 	slots  [3]moment
 	rng    *rand.Rand
 	serial byte
+	traced bool
+	trace  []string // what operations returned, if traced
 }
 
 // A savedBlock is filled with a byte of its own.
@@ -43,7 +45,10 @@ type moment struct {
 // blocks of the state lie at their addresses with their contents, Check is nil, and the statistics are those that were
 // saved. A program that is repeated from one state allocates the same addresses. Saving and loading again does not
 // allocate Go memory.
-func Saved(t *testing.T, s Subject) { savedStates(t, s.withDefaults()) }
+func Saved(t *testing.T, s Subject) {
+	savedStates(t, s.withDefaults())
+	detours(t, s.withDefaults())
+}
 
 func savedStates(t testing.TB, s Subject) {
 	a := s.make(t, nil)
@@ -196,11 +201,13 @@ func (x *saved) alloc() {
 	size, al := x.s.size(x.rng.Uint32()), x.s.align(x.rng.Uint32())
 	p, err := x.a.Alloc(size, al)
 	if errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge) {
+		x.note("alloc", size, err)
 		return
 	}
 	if err != nil {
 		x.t.Fatalf("Alloc(%d, %d): %v", size, al, err)
 	}
+	x.note("alloc", size, x.place(p))
 	x.serial++
 	b := savedBlock{p, size, x.serial}
 	b.paint(0)
@@ -234,7 +241,9 @@ func (x *saved) resize(i int) {
 	}
 	b := &x.blocks[i]
 	size := x.s.size(x.rng.Uint32())
-	if old := b.size; r.Resize(b.p, old, size) {
+	old := b.size
+	ok = r.Resize(b.p, old, size)
+	if x.note("resize", old, size, ok); ok {
 		b.size = size
 		b.paint(min(old, size))
 	}
@@ -253,7 +262,8 @@ func (x *saved) rest(n int) {
 		if r, ok := x.a.(interface {
 			TrimStep(uintptr) (uintptr, error)
 		}); ok {
-			if _, err := r.TrimStep(64 << 10); err != nil {
+			n, err := r.TrimStep(64 << 10)
+			if x.note("trim step", n); err != nil {
 				x.t.Fatalf("TrimStep: %v", err)
 			}
 		}
@@ -263,7 +273,8 @@ func (x *saved) rest(n int) {
 		}
 	case 3:
 		if r, ok := x.a.(interface{ Sweep(int) bool }); ok {
-			r.Sweep(100)
+			x.note("sweep", r.Sweep(100))
 		}
 	}
+	x.note("stats", x.stats())
 }

@@ -268,6 +268,11 @@ func (b *Blocks) metadata(n uintptr) uintptr { return n*4 + b.words(n)*8 }
 
 // extend lengthens s to n entries with zeros.
 func extend[E uint32 | uint64 | uintptr](s []E, n uintptr) []E {
+	if k := uintptr(len(s)); n > k && n <= uintptr(cap(s)) { // a load has shortened it
+		s = s[:n]
+		clear(s[k:])
+		return s
+	}
 	t := make([]E, max(n, uintptr(len(s))))
 	copy(t, s)
 	return t

@@ -55,16 +55,21 @@ func (s *slots) saveSlots(c *save.Coder) {
 	}
 	save.Num(c, &s.allocs)
 	save.Num(c, &s.failures)
+	entries := uint(c.Word(uint64(len(s.gens)))) // they decide how many slots refill opens
 	n := uint(c.Count(int(s.known())))
 	vacant, open := uint(c.Count(int(s.n))), uint(c.Count(int(s.opened)))
 	if c.Failed() {
 		return
 	}
 	if c.Fitting() || c.Loading() {
-		s.lengthen(n)
+		had := uint(len(s.gens))
+		s.lengthen(entries)
+		if c.Fitting() {
+			s.shorten(had)
+		}
 	}
-	if c.Scanning() && n > uint(len(s.gens)) {
-		c.Differs("%d slots were in use of %d", n, len(s.gens))
+	if c.Scanning() && n > uint(cap(s.gens)) {
+		c.Differs("%d slots were in use of %d", n, cap(s.gens))
 		return
 	}
 	save.Vec(c, s.gens[:n])
@@ -73,6 +78,7 @@ func (s *slots) saveSlots(c *save.Coder) {
 	if c.Loading() {
 		clear(s.gens[n:])
 		clear(s.live[(open+63)/64:])
+		s.shorten(entries)
 	}
 }
 
@@ -93,6 +99,11 @@ func (s *slots) lengthen(n uint) {
 	s.gens = extend(s.gens, uintptr(n))
 	s.free = extend(s.free, uintptr(n))
 	s.live = extend(s.live, uintptr(n+63)>>6)
+}
+
+// shorten makes the metadata end at slot n, and keeps its arrays.
+func (s *slots) shorten(n uint) {
+	s.gens, s.free, s.live = s.gens[:n], s.free[:n], s.live[:(n+63)>>6]
 }
 
 // saveRows visits the slots at base, of which ready are committed: the live ones, or in debug builds all that may contain
@@ -121,16 +132,22 @@ func (b *Blocks) SaveState(c *save.Coder) {
 	save.Num(c, &b.n)
 	save.Num(c, &b.allocs)
 	save.Num(c, &b.failures)
-	open := uintptr(c.Word(uint64(b.opened))) // no Count: Metadata saves less than a byte for each slot
+	open := uintptr(c.Word(uint64(b.opened)))       // no Count: Metadata saves less than a byte for each slot
+	entries := uintptr(c.Word(uint64(len(b.free)))) // they decide how many slots refill opens
 	vacant, asked := c.Count(int(b.n)), c.Count(len(b.asked))
 	if c.Failed() {
 		return
 	}
-	if known := max(open, uintptr(asked)); (c.Fitting() || c.Loading()) && known > uintptr(len(b.free)) {
-		b.free, b.live = extend(b.free, known), extend(b.live, b.words(known))
+	if had := uintptr(len(b.free)); c.Fitting() || c.Loading() {
+		if entries > had {
+			b.free, b.live = extend(b.free, entries), extend(b.live, b.words(entries))
+		}
+		if c.Fitting() {
+			b.free, b.live = b.free[:had], b.live[:b.words(had)]
+		}
 	}
-	if c.Scanning() && open > uintptr(len(b.free)) {
-		c.Differs("%d slots were in use of %d", open, len(b.free))
+	if c.Scanning() && open > uintptr(cap(b.free)) {
+		c.Differs("%d slots were in use of %d", open, cap(b.free))
 		return
 	}
 	save.Vec(c, b.free[:vacant])
@@ -139,6 +156,9 @@ func (b *Blocks) SaveState(c *save.Coder) {
 		if save.Vec(c, b.live[:n]); c.Loading() {
 			clear(b.live[n:])
 		}
+	}
+	if c.Loading() {
+		b.free, b.live = b.free[:entries], b.live[:b.words(entries)]
 	}
 	if invariant.Debug {
 		b.saveDebug(c, asked)
@@ -151,15 +171,18 @@ func (b *Blocks) SaveState(c *save.Coder) {
 
 // saveDebug visits what debug builds record for each slot.
 func (b *Blocks) saveDebug(c *save.Coder, asked int) {
-	if (c.Fitting() || c.Loading()) && asked > len(b.asked) {
+	if had := len(b.asked); (c.Fitting() || c.Loading()) && asked > had {
 		b.asked = extend(b.asked, uintptr(asked))
+		if c.Fitting() {
+			b.asked = b.asked[:had]
+		}
 	}
-	if asked > len(b.asked) {
-		c.Fail(fmt.Errorf("%w: %d slots of %d", save.ErrLayout, asked, len(b.asked)))
+	if asked > cap(b.asked) {
+		c.Fail(fmt.Errorf("%w: %d slots of %d", save.ErrLayout, asked, cap(b.asked)))
 		return
 	}
 	if save.Vec(c, b.asked[:asked]); c.Loading() {
-		clear(b.asked[asked:])
+		b.asked = b.asked[:asked]
 	}
 	save.Lives(c, &b.lives)
 }

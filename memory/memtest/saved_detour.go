@@ -1,0 +1,109 @@
+package memtest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
+)
+
+// detours plays equal programs on two subjects. One of them plays other programs in between, without memory at times, and
+// loads. All its operations return what those of the other one return.
+func detours(t testing.TB, s Subject) {
+	for seed := range uint64(8 / testenv.Step(4)) {
+		limit := page.NewLimit(nil, 0)
+		loaded, straight := newDetour(t, s, limit), newDetour(t, s, page.NewLimit(nil, 0))
+		chaos := rand.New(rand.NewPCG(seed, 77))
+		var ring []*moment
+		for round := range 10 {
+			for _, x := range []*saved{loaded, straight} {
+				x.rng = rand.New(rand.NewPCG(seed, uint64(round)))
+				x.trace, x.serial = x.trace[:0], 0
+				x.program(60)
+			}
+			if i, a, b := firstDifference(loaded.trace, straight.trace); i >= 0 {
+				t.Fatalf("seed %d, round %d, operation %d after a load: %s, without one: %s", seed, round, i, a, b)
+			}
+			ring = append(ring[max(0, len(ring)-9):], &moment{})
+			now := ring[len(ring)-1]
+			loaded.save(now)
+			straight.stats() // it may coalesce blocks
+			for range chaos.IntN(4) {
+				loaded.rng = chaos
+				loaded.program(chaos.IntN(80))
+				if chaos.IntN(2) == 0 {
+					loaded.load(ring[chaos.IntN(len(ring))])
+				}
+				if chaos.IntN(2) == 0 {
+					loaded.loadWithout(limit, ring[chaos.IntN(len(ring))])
+				}
+			}
+			loaded.load(now)
+		}
+		for _, x := range []*saved{loaded, straight} {
+			for len(x.blocks) > 0 {
+				x.free(len(x.blocks) - 1)
+			}
+			check(t, x.a)
+		}
+	}
+}
+
+func firstDifference(a, b []string) (i int, x, y string) {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i, a[i], b[i]
+		}
+	}
+	if len(a) != len(b) {
+		return min(len(a), len(b)), fmt.Sprint(len(a), " operations"), fmt.Sprint(len(b))
+	}
+	return -1, "", ""
+}
+
+func newDetour(t testing.TB, s Subject, src page.Source) *saved {
+	a := s.make(t, src)
+	x := &saved{t: t, s: s, a: a, traced: true}
+	if err := errors.Join(x.set.Add("subject", a.(save.State)), x.set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// place returns what is equal for the addresses of equal blocks of two subjects.
+func (x *saved) place(p unsafe.Pointer) uintptr {
+	if b, ok := x.a.(memory.Baser); ok && b.Base() != nil {
+		return uintptr(p) - uintptr(b.Base())
+	}
+	return uintptr(p) % page.BaseAlign
+}
+
+// note adds to the trace.
+func (x *saved) note(op string, v ...any) {
+	if x.traced {
+		x.trace = append(x.trace, op+" "+fmt.Sprint(v...))
+	}
+}
+
+// loadWithout loads a state without a budget: the state is loaded, or nothing has changed.
+func (x *saved) loadWithout(limit *page.Limit, m *moment) {
+	limit.SetBudget(1)
+	defer limit.SetBudget(0)
+	before := slices.Clone(x.blocks)
+	switch err := x.set.Load(m.slot); {
+	case err == nil:
+		x.blocks = append(x.blocks[:0], m.blocks...)
+	case !errors.Is(err, memory.ErrOutOfMemory):
+		x.t.Fatalf("Load without memory: %v", err)
+	default:
+		x.blocks = before
+	}
+	x.verify()
+}
