@@ -15,7 +15,7 @@ type Migration struct {
 	// Dropped has component types of the file whose values are dropped, or parts of a Set. A relation cannot be dropped.
 	Dropped []string
 	// Convert has functions by today's name of a type. Such a function is called for each value of the type,
-	// after the fields that need no Migration are converted. What has no other way is zero then. component is a pointer to
+	// after the fields that need no Migration are converted. It is not called for a field of another type. What has no other way is zero then. component is a pointer to
 	// the value, such as *Hull. An error ends the reading. It may be called twice for a value of a Set.
 	Convert map[string]func(old OldValue, component any) error
 	// Changed, if not nil, is called for each change that was found, before values are read.
