@@ -39,7 +39,7 @@ func TestTags_CountNearlyEveryBlockAtFullHeat(t *testing.T) {
 			t.Errorf("%d of %d %s have no tag; want at most 2 %% of at least %d", c.none, c.all, c.what, c.least)
 		}
 	}
-	for _, name := range []string{"assets", "components", "embers", "particles", "paths", "scorch", "soot", "trails"} {
+	for _, name := range []string{"assets", "cast", "effects", "paths", "scorch", "soot", "trails"} {
 		if of[name].Allocs == 0 {
 			t.Errorf("nothing was allocated under %q", name)
 		}

@@ -60,7 +60,7 @@ func (c *cast) build(s *store, extra int) (err error) {
 		return err
 	}
 	if c.chunks != nil { // they are the tier's; the world frees them before they close
-		if err := s.register("components", c.chunks.Stats, nil, c.chunks.Close); err != nil {
+		if err := s.register("cast", "components", c.chunks.Stats, nil, c.chunks.Close); err != nil {
 			return err
 		}
 	}
@@ -82,8 +82,8 @@ func (c *cast) build(s *store, extra int) (err error) {
 	c.chilled, errs[1] = ecs.Register[Chilled](w)
 	c.elite, errs[2] = ecs.Register[Elite](w)
 	c.shielded, errs[3] = ecs.Register[Shielded](w)
-	c.omens, errs[4] = newPool[Omen](s, pool.Config{Name: "omens", Capacity: 4096})
-	c.embers, errs[5] = newPool[Ember](s, pool.Config{Name: "embers", Capacity: emberMost})
+	c.omens, errs[4] = newPool[Omen](s, "cast", pool.Config{Name: "omens", Capacity: 4096})
+	c.embers, errs[5] = newPool[Ember](s, "cast", pool.Config{Name: "embers", Capacity: emberMost})
 	return errors.Join(errs[:]...)
 }
 

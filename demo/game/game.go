@@ -149,7 +149,7 @@ func (g *Game) build() (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.register("particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close); err != nil {
+	if err := s.register("effects", "particles", func() memory.Stats { return ps.Stats().Memory }, ps.Reset, ps.Close); err != nil {
 		return err
 	}
 	g.fx, err = newFX(ps, g.cfg.Sound)

@@ -39,7 +39,7 @@ func (ps *popups) build(s *store) error {
 		return tolerate(err)
 	}
 	ps.texts = texts
-	return s.register("texts", texts.Stats, nil, texts.Close)
+	return s.register("effects", "texts", texts.Stats, nil, texts.Close)
 }
 
 func (ps *popups) add(g *Game, at vec, won int64) {

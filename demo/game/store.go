@@ -65,14 +65,14 @@ func (s *store) source() page.Source {
 	return page.Heap()
 }
 
-// register has something reset when the realm ends and closed by the manager. Its memory counts under a tag of the same
-// name. The tiers' statistics exclude memory of the Go heap.
-func (s *store) register(name string, stats func() memory.Stats, reset func(), close func() error) error {
+// register has something reset when the realm ends and closed by the manager. Its memory counts under a tag. The
+// tiers' statistics exclude memory of the Go heap.
+func (s *store) register(under, name string, stats func() memory.Stats, reset func(), close func() error) error {
 	if !s.tiers() {
 		s.m.AddPool(name, &tiers.Funcs{ResetFunc: reset, CloseFunc: close})
 		return nil
 	}
-	tag, err := s.m.Tag(name)
+	tag, err := s.m.Tag(under)
 	if err == nil {
 		tag.AddPool(name, &tiers.Funcs{StatsFunc: stats, ResetFunc: reset, CloseFunc: close})
 	}
@@ -88,10 +88,10 @@ func (s *store) entities(extra int) int {
 	return 1<<17 + extra
 }
 
-// newPool makes a pool of fixed capacity, which counts under a tag of the same name.
-func newPool[T any](s *store, cfg pool.Config) (*pool.Pool[T], error) {
+// newPool makes a pool of fixed capacity, which counts under a tag.
+func newPool[T any](s *store, under string, cfg pool.Config) (*pool.Pool[T], error) {
 	if s.tiers() {
-		tag, err := s.m.Tag(cfg.Name)
+		tag, err := s.m.Tag(under)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +99,7 @@ func newPool[T any](s *store, cfg pool.Config) (*pool.Pool[T], error) {
 	}
 	p, err := pool.New[T](s.source(), cfg)
 	if err == nil {
-		err = s.register(cfg.Name, nil, p.Reset, p.Close)
+		err = s.register(under, cfg.Name, nil, p.Reset, p.Close)
 	}
 	return p, err
 }

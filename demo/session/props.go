@@ -37,7 +37,7 @@ func (ps *props) init(m *tiers.Manager) error {
 	if err == nil {
 		ps.a = a
 		var tag *tiers.Tag
-		if tag, err = m.Tag("props"); err == nil {
+		if tag, err = m.Tag("ground"); err == nil {
 			tag.AddPool("props", &tiers.Funcs{StatsFunc: a.Stats, CloseFunc: a.Close})
 		}
 	}

@@ -36,7 +36,7 @@ func (v *View) lay(s *session.Session, bytes int) (err error) {
 	if t.tiles, err = render.NewTiles(render.TilesConfig{Page: side, Pages: pages, Source: s.Mem.PoolSource()}); err != nil {
 		return err
 	}
-	tag, err := s.Mem.Tag("ground pages")
+	tag, err := s.Mem.Tag("ground")
 	if err == nil {
 		tag.AddPool("ground pages", &tiers.Funcs{StatsFunc: t.tiles.Memory, CloseFunc: t.tiles.Close})
 	}
