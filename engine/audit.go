@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -24,7 +26,7 @@ import (
 // that the method forgets: pass a State that you wrote as a root. Roots are read field by field.
 //
 // Some fields are no state, such as scratch memory and times. Ignore lists them as "package.Type.field". A type without
-// a field, "package.Type", stands for all its fields.
+// a field, "package.Type", stands for all its fields, and "package." for all structs of a package.
 //
 // Fields is for tests. It allocates for each reference, and keeps a number for each value.
 func Fields(ignore []string, roots ...any) func() func() (save.Difference, bool) {
@@ -301,7 +303,8 @@ func (w *walker) mapping(v reflect.Value) {
 
 func (w *walker) structure(v reflect.Value) {
 	t := v.Type()
-	if slices.Contains(w.ignore, t.String()) || t == reflect.TypeFor[save.Set]() || t == reflect.TypeFor[save.Slot]() {
+	pkg, _, _ := strings.Cut(t.String(), ".")
+	if slices.Contains(w.ignore, pkg+".") || slices.Contains(w.ignore, t.String()) || t == reflect.TypeFor[save.Set]() || t == reflect.TypeFor[save.Slot]() {
 		return
 	}
 	if p, ok := stateOf(v); ok && !w.roots[reference{v.Addr().UnsafePointer(), reflect.PointerTo(t)}] {
@@ -336,16 +339,30 @@ func stateOf(v reflect.Value) (save.State, bool) {
 	return s, ok
 }
 
-// stateNumber returns a hash of what a State saves. A State that cannot be saved now has the number 0.
+// stateNumber returns a hash of what a State saves, without contents of blocks: they belong to the callers
+// that allocated them, and may be scratch. A State that cannot be saved now has the number 0.
 func stateNumber(s save.State) uint64 {
 	set := new(save.Set)
 	if set.Add("state", s) != nil || set.Seal() != nil {
 		return 0
 	}
-	n, err := set.Size()
-	slot := set.NewSlot(n)
-	if err != nil || set.Save(slot) != nil {
+	slot := set.NewCanonical(0)
+	err := set.Save(slot)
+	if short := (*memory.Exhausted)(nil); errors.As(err, &short) {
+		slot = set.NewCanonical(int(short.Need))
+		err = set.Save(slot)
+	}
+	if err != nil {
 		return 0
 	}
-	return save.Hash(slot.Bytes())
+	var h Hasher
+	if set.Scan(slot, func(p save.Piece) bool {
+		if !strings.HasSuffix(p.Path, "/contents") {
+			h.Bytes(slot.Bytes()[p.Off : p.Off+p.Size])
+		}
+		return true
+	}) != nil {
+		return 0
+	}
+	return h.Sum()
 }

@@ -73,6 +73,15 @@ func TestFields_SharedElements(t *testing.T) {
 	}
 }
 
+func TestFields_IgnoresPackage(t *testing.T) {
+	r := &struct{ T auditTimes }{}
+	check := engine.Fields([]string{"engine_test."}, r)()
+	r.T.A = 1
+	if d, differs := check(); differs {
+		t.Errorf("%s", d)
+	}
+}
+
 func TestFields_RootMustBePointer(t *testing.T) {
 	defer func() {
 		if s, _ := recover().(string); !strings.Contains(s, "a root is a engine_test.auditTimes, want a pointer") {
