@@ -131,7 +131,8 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 }
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
-// Load fails, the state is unchanged.
+// Load fails, all values and blocks are unchanged. But memory may have been committed, so that later blocks may lie
+// elsewhere than without the call.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of the part that it names: [ErrLayout],
 // [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have the memory and the metadata that they had
