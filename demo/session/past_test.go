@@ -38,7 +38,7 @@ func hashed(t testing.TB, s *Session, n int, into map[uint64]uint64) {
 func TestPast_RewoundRunGoesOnAsIfItNeverWas(t *testing.T) {
 	seeds, heats, n, rounds := []uint64{3}, []float32{6}, 60, 8
 	if !testenv.Brief() {
-		seeds, heats, n, rounds = []uint64{3, 4, 5}, []float32{0, 5, 10}, 900, 24
+		seeds, heats, n, rounds = []uint64{3, 4}, []float32{0, 5, 10}, 180, 8
 	}
 	for _, seed := range seeds {
 		for _, heat := range heats {
@@ -337,9 +337,10 @@ func TestPast_CoversWhatItPromises(t *testing.T) {
 	testenv.Long(t)
 	for _, c := range []struct {
 		heat float32
+		warm uint64
 		span int
-	}{{5, 60 * engine.TickRate}, {10, 4 * engine.TickRate}} {
-		s := remembering(t, 3, c.heat, 3700)
+	}{{5, 3700, 60 * engine.TickRate}, {10, 1200, 4 * engine.TickRate}} {
+		s := remembering(t, 3, c.heat, c.warm)
 		f := s.Past.Figures()
 		t.Logf("heat %v: %d ticks in %d states of %d bytes; keeping took %v of %v", c.heat, f.Span, f.States, f.Used/max(f.States, 1), f.Keep, f.Ticks)
 		if f.Span < c.span || s.Past.Off() != "" {
