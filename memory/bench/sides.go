@@ -92,9 +92,9 @@ var goSides = []side{
 	{name: caches, tags: []string{"cache"}},
 	{name: goLoop, tags: []string{"noop"}, noop: true},
 	{name: runtimes, kind: inGo},
-	{name: slicings, kind: inGo, tags: []string{"gc", "slices"}, extra: true},
-	{name: syncPool, kind: inGo, tags: []string{"gc", "syncpool"}},
-	{name: goArenas, kind: inGo, tags: []string{"gc", "arenas"}, env: []string{"GOEXPERIMENT=arenas"}},
+	{name: slicings, kind: inGo, tags: []string{"collected", "slices"}, extra: true},
+	{name: syncPool, kind: inGo, tags: []string{"collected", "syncpool"}},
+	{name: goArenas, kind: inGo, tags: []string{"collected", "arenas"}, env: []string{"GOEXPERIMENT=arenas"}},
 	{name: modernc, kind: inGo, tags: []string{"modernc"}},
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"go/build"
 	"slices"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func TestGoSide_EndingsChangeTheBuild(t *testing.T) {
 	for name, want := range map[string]string{
 		slabs: "chosen slab", slabs + fast: "chosen slab memfast", pools + through: "chosen pool wrapped", runtimes: "",
 		huge: "chosen slab", runtimes + next: "GOTOOLCHAIN=go1.27.3", slabs + fast + next: "chosen slab memfast GOTOOLCHAIN=go1.27.3",
-		goArenas: "chosen gc arenas GOEXPERIMENT=arenas", runtimes + through: "wrapped",
+		goArenas: "chosen collected arenas GOEXPERIMENT=arenas", runtimes + through: "wrapped",
 	} {
 		s, ok := goSide(name)
 		if got := s.recipe(); !ok || got != want || s.name != name {
@@ -75,6 +76,24 @@ func TestThousands_HaveCommas(t *testing.T) {
 	for n, want := range map[int]string{1: "1", 999: "999", 1000: "1,000", 10_000_000: "10,000,000"} {
 		if got := thousands(n); got != want {
 			t.Error(got)
+		}
+	}
+}
+
+// The tag gc, which every Go compiler sets, once gave all sides the refs of the Go heap: with a write barrier each.
+func TestSides_OnlyBlocksOfTheGoHeapHavePointers(t *testing.T) {
+	pointers := []string{runtimes, slicings, syncPool, goArenas}
+	for _, name := range []string{slabs, huge, warmed, manager, pools, tlsfs, quick, arenas, frames, remotes, caches, goLoop, modernc, runtimes, slicings, syncPool, goArenas} {
+		s, ok := goSide(name)
+		if !ok {
+			t.Fatalf("there is no side %s", name)
+		}
+		c := build.Default
+		c.BuildTags = s.tags
+		for file, want := range map[string]bool{"refs_gc.go": slices.Contains(pointers, name), "refs_outside.go": !slices.Contains(pointers, name)} {
+			if got, err := c.MatchFile("driver", file); err != nil || got != want {
+				t.Errorf("%s: %s is compiled: %v, %v", name, file, got, err)
+			}
 		}
 	}
 }

@@ -1,4 +1,4 @@
-//go:build !chosen || gc
+//go:build !chosen || collected
 
 package main
 
