@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -256,5 +257,36 @@ func BenchmarkSession_States(b *testing.B) {
 				b.ReportMetric(median[k+1]/median[0], name)
 			}
 		})
+	}
+}
+
+// scratch are the fields of a Game that are no state: what each tick makes again, tables that the world looks up again,
+// and statistics.
+var scratch = []string{
+	"engine.Tick", "ecs.", "tiers.", "game.grid", "game.horde.columns", "game.horde.walk", "game.horde.doomed", "game.sight", "realm.Flow",
+}
+
+// Every other field that can be reached from the game has its value again after a load. A variable that is kept outside
+// of the Set is found.
+func TestSession_AuditFindsWhatTheSetLacks(t *testing.T) {
+	s := synced(t, 5, 60)
+	set, err := s.States()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := new(struct{ Ticks uint64 })
+	test := func(roots ...any) error {
+		_, err := engine.Synctest(engine.Sync{
+			Set: set, Ticks: 8, Distance: 4, Hash: s.Game.Hash, Rest: s.Rest, Check: s.Check,
+			Step:  func() error { outside.Ticks++; return s.stepOnce() },
+			Audit: engine.Fields(scratch, roots...),
+		})
+		return err
+	}
+	if err := test(s.Game); err != nil {
+		t.Error(err)
+	}
+	if err := test(s.Game, outside); err == nil || !strings.Contains(err.Error(), ".Ticks: ") {
+		t.Errorf("a variable outside of the Set: %v", err)
 	}
 }
