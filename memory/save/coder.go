@@ -13,10 +13,12 @@ import (
 // the same order. The Set calls it in several passes, which [Coder.Saving], [Coder.Fitting], [Coder.Scanning] and
 // [Coder.Loading] distinguish. Since one method serves all passes, they cannot disagree.
 //
-// SaveState may return early, but it must not panic, and must not call the Set. It runs on the goroutine that called the Set.
+// SaveState may return early after an error. It must not panic and must not call the Set. It runs on the goroutine that
+// called the Set. A State whose bytes differ from pass to pass makes Save fail with an error that wraps [ErrLayout].
 type State interface{ SaveState(c *Coder) }
 
-// A Refuser is a State that cannot always be saved. [Set.Add] and [Set.Seal] fail with the error of CanSave.
+// A Refuser is a State that cannot always be saved. If CanSave returns an error, [Set.Add] and [Set.Seal] return an error
+// that wraps it.
 type Refuser interface{ CanSave() error }
 
 // A pass is what the Coder does with the data that it visits.
@@ -32,8 +34,8 @@ const (
 
 // A Coder moves a State into a [Slot] or out of it. Only a Set makes a Coder; it is valid during SaveState.
 //
-// Values are padded with zeros to 8 bytes. After the first error, all methods do nothing and return zero, so a
-// State needs to test [Coder.Failed] only before it changes something.
+// Values are padded with zeros to 8 bytes. After the first error no method reads or writes data of the State, and numbers
+// are zero unless the State is being counted. So a State needs to test [Coder.Failed] only before it changes something.
 type Coder struct {
 	// Invariant: 0 <= at <= len(buf), except in the pass measuring, which has no buf.
 
@@ -65,46 +67,51 @@ type label struct {
 	i    int
 }
 
-// Saving reports whether the values of the State are read: to count their bytes, or to save them.
+// Saving reports whether the values of the State are read, either to count their bytes or to save them.
 func (c *Coder) Saving() bool { return c.pass <= saving }
 
-// Fitting reports whether this is the pass before loading. The State compares its layout with what was saved. It
-// commits memory and lengthens metadata, so that loading cannot fail. It changes nothing else.
+// Fitting reports whether this is a pass before loading. The State compares its layout with what was saved. It commits
+// memory and lengthens metadata, so that loading cannot fail. It changes nothing else. The pass may run several times, see
+// [Coder.Again].
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
-// Again demands that all States are fitted once more. A State calls it if it commits memory while it is fitted: committing may
-// call functions of the program, which may decommit what was committed for another State.
+// Again demands that all States are fitted once more. A State calls it if it commits memory while it is fitted: committing
+// may call functions of the program, which may decommit what was committed for another State. After four passes that call
+// Again, the error wraps memory.ErrOutOfMemory. In other passes it has no effect.
 func (c *Coder) Again() { c.again = true }
 
 // Scanning reports whether the pieces of a slot are listed. The State must change nothing.
 func (c *Coder) Scanning() bool { return c.pass == scanning }
 
-// Loading reports whether values of the State are replaced by those that were saved. If this pass begins, [Coder.Fitting]
-// has succeeded for all States.
+// Loading reports whether values of the State are replaced by those that were saved. It returns false after an error.
+// [Coder.Fitting] has succeeded for all States before this pass begins. The exception is a failed [Set.Read]: it loads the
+// state from before without fitting it.
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 
-// Canonical reports whether equal states shall be equal bytes. Then a State saves live blocks only, without addresses.
+// Canonical reports whether equal states must have equal bytes. Then a State saves live blocks only, without addresses. It
+// is true for slots of [Set.NewCanonical] and for files.
 func (c *Coder) Canonical() bool { return c.canonical }
 
-// Portable reports whether the bytes are those of a file, which other processes read. Then a State visits numbers, values of
-// known types and streams only. Errors are possible while it loads, too: the Set then restores what it had.
+// Portable reports whether the bytes are those of a file, which other processes read. Then a State visits numbers, values
+// of known types and streams only. Errors are possible while it loads, too: [Set.Read] then restores the state from before.
 func (c *Coder) Portable() bool { return c.file != nil }
 
-// Failed reports whether there was an error. Then the State should return.
+// Failed reports whether the pass has an error. Then the State should return.
 func (c *Coder) Failed() bool { return c.err != nil }
 
-// Fail stops the pass with err. Only the first error counts. Errors are possible in all passes, but in the one of loading only
-// if the bytes are those of a file.
+// Fail stops the pass with an error that wraps err and names the place by its labels. Only the first error counts; a nil
+// err is ignored. A State may fail in each pass except loading. It may fail while it loads only if [Coder.Portable] returns
+// true.
 func (c *Coder) Fail(err error) {
 	if c.err == nil && err != nil {
 		c.err = fmt.Errorf("save: %s: %w", c.where(), err)
 	}
 }
 
-// Busy stops the pass with an error that wraps [ErrBusy]. The text says what is open.
+// Busy stops the pass with an error that wraps [ErrBusy]. The text names what is open.
 func (c *Coder) Busy(what string) { c.Fail(fmt.Errorf("%w: %s", ErrBusy, what)) }
 
-// Differs stops the pass with an error that wraps [ErrLayout].
+// Differs stops the pass with an error that wraps [ErrLayout]. The text is formatted as by [fmt.Sprintf].
 func (c *Coder) Differs(format string, args ...any) {
 	c.Fail(fmt.Errorf("%w: %s", ErrLayout, fmt.Sprintf(format, args...)))
 }
@@ -124,11 +131,11 @@ func (c *Coder) where() string {
 	return s
 }
 
-// Enter names what follows, up to the [Coder.Leave] that belongs to it. Names of errors and of [Set.Diff] consist of these
-// labels. At most 12 can be open.
+// Enter names what follows, up to the matching [Coder.Leave]. The paths of errors, [Set.Scan] and [Set.Diff] consist of
+// these labels. A path has 12 labels at most, of which the first is the part's name. Deeper ones are left out.
 func (c *Coder) Enter(name string) { c.EnterAt(name, -1) }
 
-// EnterAt is [Coder.Enter] with a number.
+// EnterAt is [Coder.Enter] with a number, which the path shows in brackets. A negative number is not shown.
 func (c *Coder) EnterAt(name string, i int) {
 	if c.depth < maxDepth {
 		c.labels[c.depth] = label{name, i}
@@ -136,10 +143,11 @@ func (c *Coder) EnterAt(name string, i int) {
 	c.depth++
 }
 
-// Leave ends the newest [Coder.Enter].
+// Leave ends the newest [Coder.Enter]. A Leave without an Enter is a bug of the State, and may panic.
 func (c *Coder) Leave() { c.depth-- }
 
-// Word visits a number. It returns v in the passes that save, and the number that was saved in all others.
+// Word visits a number of 8 bytes. It returns v while [Coder.Saving] is true, and the number that was saved in all other
+// passes. If no bytes are left, the pass fails with an error that wraps [ErrLayout], and Word returns 0.
 func (c *Coder) Word(v uint64) uint64 {
 	at := c.at
 	switch {
@@ -160,8 +168,8 @@ func (c *Coder) Word(v uint64) uint64 {
 	return binary.LittleEndian.Uint64(c.buf[at:])
 }
 
-// Count is [Coder.Word] for the number of things that follow, each at least one byte. A number that exceeds the bytes
-// that are left is an error that wraps [ErrLayout].
+// Count is [Coder.Word] for the number of things that follow, each at least one byte. If the saved number exceeds the bytes
+// of the state, the pass fails with an error that wraps [ErrLayout], and Count returns 0. n must not be negative.
 func (c *Coder) Count(n int) int {
 	v := c.Word(uint64(n))
 	if c.pass > saving && v > uint64(len(c.buf)) {
@@ -171,7 +179,7 @@ func (c *Coder) Count(n int) int {
 	return int(v)
 }
 
-// Flag is [Coder.Word] for a bool.
+// Flag is [Coder.Word] for a bool. A saved number other than 0 is true.
 func (c *Coder) Flag(v bool) bool {
 	n := uint64(0)
 	if v {
@@ -185,22 +193,23 @@ type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-// Num visits a number variable. Its bytes are the same on all architectures.
+// Num visits a number variable, as 8 bytes. Its bytes are the same on all architectures. A number that does not fit T when
+// it is loaded is truncated, such as a large int on a 32-bit system.
 func Num[T Number](c *Coder, v *T) {
 	if n := c.Word(uint64(*v)); c.Loading() {
 		*v = T(n)
 	}
 }
 
-// Bool visits a bool variable.
+// Bool visits a bool variable, as 8 bytes.
 func Bool(c *Coder, v *bool) {
 	if n := c.Flag(*v); c.Loading() {
 		*v = n
 	}
 }
 
-// Same visits a number that must be the same when the state is loaded, such as a capacity. Otherwise the error wraps
-// [ErrLayout], and contains what and both numbers. A file does not have the number.
+// Same visits a number that must be the same when the state is loaded, such as a capacity. If it differs, the error wraps
+// [ErrLayout], and contains what and both numbers. A file does not contain the number: there Same does nothing.
 func (c *Coder) Same(what string, v uint64) {
 	if c.file != nil {
 		return // types are converted, and capacities are for the State to compare
@@ -211,7 +220,8 @@ func (c *Coder) Same(what string, v uint64) {
 }
 
 // Pointer visits the address of a block in memory that begins at base, as its offset. It returns the address that was
-// saved. A nil p stays nil. base must be the same when the state is loaded, or the base of equal memory in another process.
+// saved. A nil p is saved as nil. base may be another address when the state is loaded; the result is then relative to it.
+// After an error Pointer returns nil. In a file it fails with an error that wraps [ErrPortable].
 func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	if c.file != nil {
 		c.Fail(errAddress)
@@ -227,11 +237,15 @@ func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Add(base, uintptr(off-1))
 }
 
-// Raw visits the n bytes at p. They must contain no Go pointers.
+// Raw visits the n bytes at p. They must contain no Go pointers, and n must be the same when the state is loaded. In a file
+// it fails with an error that wraps [ErrPortable].
 func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 
-// Rows visits count values of type t at p, of size bytes each. The name and the type appear in [Set.Scan] and in
-// [Set.Diff], which names the row and the field that differ. t may be nil.
+// Rows visits count values of type t at p, which are size bytes apart. The name and the type appear in [Set.Scan] and in
+// [Set.Diff], which names the row and the field that differ. The values must contain no Go pointers. count must be the same
+// when the state is loaded.
+//
+// t may be nil, except in a file: there the error wraps [ErrPortable]. Values from a file are converted if t has changed.
 func (c *Coder) Rows(name string, t reflect.Type, p unsafe.Pointer, size uintptr, count int) {
 	c.raw(name, t, p, size*uintptr(count), count)
 }
@@ -286,22 +300,23 @@ func (c *Coder) fits(n uintptr) bool {
 	return false
 }
 
-// Var visits a variable. T must be pointer-free, which Var does not check.
+// Var visits a variable. T must be pointer-free, which Var does not check. In a file it is converted if T has changed.
 func Var[T any](c *Coder, v *T) { c.raw("", fileType[T](c), unsafe.Pointer(v), unsafe.Sizeof(*v), 1) }
 
-// Typed is [Var] with a name and the type, so that [Set.Diff] names the field.
+// Typed is [Var] with a name and the type, so that [Set.Diff] names the field of a slot.
 func Typed[T any](c *Coder, name string, v *T) {
 	c.Rows(name, reflect.TypeFor[T](), unsafe.Pointer(v), unsafe.Sizeof(*v), 1)
 }
 
-// Vec visits the elements of s. T must be pointer-free, which Vec does not check. The length is not visited: it must be
-// the saved one when the state is loaded, see [Coder.Count].
+// Vec visits the elements of s. T must be pointer-free, which Vec does not check. The length is not visited. When the state
+// is loaded, s must have the length that was saved: see [Coder.Count].
 func Vec[T any](c *Coder, s []T) {
 	c.raw("", fileType[T](c), unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T))*uintptr(len(s)), len(s))
 }
 
-// List visits the length and the elements of a slice. T must be pointer-free, which List does not check. If the array of
-// the slice is shorter than what was saved, a longer one is allocated.
+// List visits the length and the elements of a slice. T must be pointer-free, which List does not check. If the capacity of
+// the slice is below the saved length, a new array is allocated when the state is loaded. Otherwise the elements are copied
+// into the array of the slice.
 func List[T any](c *Coder, s *[]T) {
 	size := unsafe.Sizeof(*new(T))
 	n := 0
@@ -330,9 +345,10 @@ func List[T any](c *Coder, s *[]T) {
 // contents is the name of a piece in Set.Scan.
 const contents = "contents"
 
-// BeginContent begins the contents of blocks: bytes whose places follow from metadata that was visited before. It returns
-// false if they are to be skipped, because the metadata was not loaded yet, or because another State saves them. Otherwise the
-// State visits them by Raw and calls [Coder.EndContent].
+// BeginContent begins the contents of blocks: bytes whose places follow from metadata that was visited before. If it
+// returns true, the State visits them by Raw and then calls [Coder.EndContent]. It returns false if the contents are
+// skipped: while the State is fitted or scanned, for [Metadata] except in debug builds, and after an error. In a file it
+// fails with an error that wraps [ErrPortable].
 func (c *Coder) BeginContent() bool {
 	if c.file != nil {
 		c.Fail(errBlocks)
@@ -359,7 +375,7 @@ func (c *Coder) BeginContent() bool {
 	return false
 }
 
-// EndContent ends what BeginContent began.
+// EndContent ends what [Coder.BeginContent] began. Call it only if that returned true.
 func (c *Coder) EndContent() {
 	if c.err != nil {
 		return
@@ -423,9 +439,12 @@ func (c *Coder) hash() uint64 {
 	return c.lanes.sum(c.lanes.blocks(c.buf[c.hashed:]), len(c.buf))
 }
 
-// Slots visits slots of size bytes at base, of values of type t, which may be nil: those whose bit is set in bits, below
-// end. Neighbours are one copy. If more than half of the slots up to the last are visited, all of them are, unless the
-// bytes shall be canonical. For [Metadata] it visits none.
+// Slots visits the slots of size bytes at base whose bit is set in bits, below end. Adjacent slots are one copy. t is the
+// type of their values. It may be nil, except in a file. Values must contain no Go pointers.
+//
+// If more than half of the slots up to the last set bit are live, all of these are visited, unless [Coder.Canonical] is
+// true. When the state is loaded, the slots that were saved are visited, whatever bits contains. For [Metadata] it visits
+// none, except in debug builds.
 func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
 	if c.bare && !invariant.Debug {
 		return

@@ -9,22 +9,24 @@ import (
 	"unsafe"
 )
 
-// A Piece is a run of bytes of a state that a State has visited by one call.
+// A Piece is a run of bytes of a state that a State has visited by one call, such as [Coder.Word] or [Coder.Rows].
 type Piece struct {
-	Path string       // the labels, and the name of the call of Rows
+	Path string       // the labels of Coder.Enter, and the name given to Coder.Rows
 	Off  int          // the first byte in Slot.Bytes
 	Size int          // in bytes, without padding
-	Rows int          // values
+	Rows int          // how many values
 	Type reflect.Type // of a value; nil if it is unknown
 }
 
-// Entity is the name of the rows that name the other rows beside them: [Set.Diff] prints them with a difference.
+// Entity is a name for [Coder.Rows]. Row i of rows with this name identifies row i of the other rows with the same labels.
+// [Set.Diff] prints it in [Difference.Entity].
 const Entity = "entity"
 
 var errStop = errors.New("save: stop")
 
-// Scan yields the pieces of the slot's state, in their order, until yield returns false. The errors are those of
-// [Set.Load]. Scan changes nothing.
+// Scan yields the pieces of the slot's state, in their order, until yield returns false. Then it returns nil. The error
+// wraps [ErrUnsealed], [ErrForeign], [ErrEmpty] or [ErrBusy], or is that of the part that it names, such as [ErrLayout].
+// Scan changes nothing, and allocates. yield must not call the Set.
 func (s *Set) Scan(slot *Slot, yield func(Piece) bool) error {
 	if err := s.owns(slot); err != nil {
 		return err
@@ -58,10 +60,10 @@ func (c *Coder) piece(name string, t reflect.Type, off, size, rows int) {
 // A Difference is the first place at which two states differ.
 type Difference struct {
 	Path   string // the part, tier, table or variable
-	Row    int    // of the values there
+	Row    int    // the index of the value there, from 0
 	Entity string // the entity of the row, or ""
-	Field  string // of the value, or the byte in it
-	A, B   string // the values
+	Field  string // the field of the value, or the byte in it; "" if the value has no fields
+	A, B   string // the two values, as text
 }
 
 // String returns the difference in one line.
@@ -79,9 +81,11 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s, and %s", s, d.A, d.B)
 }
 
-// Diff returns the first difference of two states, in the order of the parts. A difference in contents of blocks, whose types
-// are unknown, counts only if no value of a known type differs behind it. Use slots of [Set.NewCanonical]: others
-// may differ in what was left in free blocks. Diff allocates.
+// Diff returns the first difference of two states, in the order of the parts. differ is false if there is none. A
+// difference in contents of blocks, whose types are unknown, is returned only if no later value of a known type differs.
+//
+// Use slots of [Set.NewCanonical]: others may differ in old bytes of free blocks. The errors are those of [Set.Scan]. Diff
+// allocates.
 func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
 	if err := errors.Join(s.owns(a), s.owns(b)); err != nil {
 		return d, false, err
@@ -89,7 +93,7 @@ func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
 	return Diff(a, b)
 }
 
-// Diff is [Set.Diff] for slots of two Sets with the same parts, such as those of two games.
+// Diff is [Set.Diff] for slots of two Sets with the same parts, such as those of two games. A nil slot is [ErrForeign].
 func Diff(a, b *Slot) (d Difference, differ bool, err error) {
 	if a == nil || b == nil {
 		return d, false, ErrForeign

@@ -37,9 +37,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // The file contains the names of the parts and a description of each type, so that [Set.Read] can convert values whose type
 // has changed since.
 //
-// The error wraps [ErrUnsealed], [ErrPortable], the error of the part that it names, the error of out, or
-// [io.ErrShortWrite]. After an error a part of the file may have been written: write to a new file, and rename it.
-// Write allocates some Go memory, about twice the size of the file. The bytes between fields are written as they are.
+// The error wraps [ErrUnsealed], [ErrPortable], the error of the part that it names, such as [ErrBusy], the error of out,
+// or [io.ErrShortWrite]. After an error of out a part of the file may have been written: write to a new file, and rename
+// it. After other errors nothing was written. Write has the whole file in Go memory, and allocates more while that grows.
+// Padding bytes between fields are written as they are.
 func (s *Set) Write(out io.Writer) error {
 	if err := s.Portable(); err != nil {
 		return err
@@ -109,17 +110,19 @@ func fingerprint(head []byte) uint64 {
 	return h.Sum64()
 }
 
-// Read replaces the present state by that of a file of [Set.Write]. Parts are found by name, and types are converted: m says
-// what has changed that names and kinds do not show; nil is no Migration. A part that the file does not have keeps its
-// present state.
+// Read replaces the present state by that of a file of [Set.Write]. Parts are found by name, and types are converted. m
+// declares the changes that names and kinds do not show; it may be nil. A part that the file does not have keeps its
+// present state. Read reads to the end of in: the file must be the last thing in it.
 //
 // The error wraps [ErrUnsealed], [ErrPortable], or the error of the reader. If the file is truncated or continued, or a bit
-// differs, the error wraps [ErrFile]. If a part or a type of the file does not fit, it wraps [ErrLayout] and names it. If a
-// part of the file is not in the Set, and m does not drop or rename it, the error wraps ErrLayout. Otherwise it is the
-// error of the part that it names, such as [ErrBusy].
+// differs, the error wraps [ErrFile]. So it does if m gives two parts one name. If a part or a type of the file does not
+// fit, it wraps [ErrLayout] and names it. If a part of the file is not in the Set, and m does not drop or rename it, the
+// error wraps ErrLayout. Otherwise it is the error of the part that it names, such as [ErrBusy].
 //
-// After an error the state is unchanged. Read allocates about the size of the file, and as much again for the present state
-// to restore. Addresses of blocks, and handles from before Read, are no longer valid.
+// After an error all values are as before, but memory may have been committed. If loading had begun, Read restores them
+// from a copy. If that fails too, which only a State outside of this module can cause, the error joins both errors, and the
+// state is undefined. Read allocates Go memory for the whole file and for the copy. Addresses of blocks and handles that
+// the program has from before Read are no longer valid, also if loading began and failed.
 func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err == nil {
@@ -145,8 +148,8 @@ func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	return err
 }
 
-// Verify reads a file of [Set.Write] and returns the error of [Set.Read], except errors that show only while a part loads.
-// The state is unchanged, but memory may have been committed.
+// Verify reads a file of [Set.Write] and returns the error that [Set.Read] would return, except errors that show only while
+// a part loads. The state is unchanged, but memory may have been committed. Functions of m are called.
 func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err != nil {

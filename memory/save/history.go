@@ -7,8 +7,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A History is a ring of states of one Set in one block of memory. Each state has a number, which rises: the tick. States
-// take as many bytes as they have. The oldest ones make space for new ones. A History belongs to the goroutine of its Set.
+// A History is a ring of states of one Set in one block of memory. Each state has a number, the tick, which rises from
+// state to state. States have different sizes. New states replace the oldest ones. A History belongs to the goroutine of
+// its Set.
 type History struct {
 	// Invariants, verified by Check:
 	//
@@ -31,8 +32,9 @@ type moment struct {
 	at, n int // in mem
 }
 
-// NewHistory returns an empty History of at most most states in the given memory, which the caller owns and must keep. The
-// memory must not belong to a part of the Set. If most is below 1, the error wraps memory.ErrConfig.
+// NewHistory returns an empty History of at most most states in mem, which the caller owns and must keep while the History
+// is in use. mem needs no alignment and need not be zero. It must not belong to a part of the Set. If set is nil or most is
+// below 1, the error wraps memory.ErrConfig. NewHistory allocates about 24 bytes for each of the most states.
 func NewHistory(set *Set, mem []byte, most int) (*History, error) {
 	if set == nil || most < 1 {
 		return nil, fmt.Errorf("save: history of %d states; at least 1 is needed, of a Set: %w", most, memory.ErrConfig)
@@ -41,9 +43,10 @@ func NewHistory(set *Set, mem []byte, most int) (*History, error) {
 }
 
 // Save saves the present state under a tick that is above that of the newest state; otherwise the error wraps
-// memory.ErrConfig. Older states are dropped, the oldest first, as far as their space is needed. If the state is larger
-// than the memory, the error is a *memory.Exhausted with the bytes that are needed. The other errors are those of
-// [Set.Save]. If Save fails before the copy begins, no state is dropped. Save does not allocate.
+// memory.ErrConfig. After Load, call [History.DropAfter] first. The oldest states are dropped if their space is needed. If
+// the state is larger than the memory, the error is a *memory.Exhausted with the bytes that are needed. The other errors
+// are those of [Set.Save]. After an error no state is dropped, unless a State visits other bytes than it was counted to
+// have. Save allocates no more than Set.Save.
 func (h *History) Save(tick uint64) error {
 	if newest, ok := h.Newest(); ok && tick <= newest {
 		return fmt.Errorf("save: history: tick %d after tick %d: %w", tick, newest, memory.ErrConfig)
@@ -88,7 +91,8 @@ func (h *History) space(n int) (at int, ok bool) {
 	return 0, oldest.at >= n
 }
 
-// Spare reports whether the present state can be saved without dropping one.
+// Spare reports whether the present state can be saved without dropping one. It returns false if the state cannot be saved
+// now. It costs a pass that counts the bytes.
 func (h *History) Spare() bool {
 	n, err := h.set.measure(false)
 	if err != nil || h.count == len(h.all) {
@@ -111,7 +115,7 @@ func (h *History) find(tick uint64) int {
 }
 
 // Load loads the newest state that is not after a tick and returns its own tick. All states stay. If there is none, the
-// error wraps [ErrEmpty]. The others are those of [Set.Load].
+// error wraps [ErrEmpty]. The others are those of [Set.Load]. of is meaningful only if err is nil.
 func (h *History) Load(tick uint64) (of uint64, err error) {
 	n := h.find(tick)
 	if !h.set.sealed {
@@ -153,7 +157,7 @@ func (h *History) DropOldest() {
 	}
 }
 
-// DropAfter drops the states that are after a tick, so that another future can be saved.
+// DropAfter drops the states that are after a tick, so that other states can be saved for these ticks.
 func (h *History) DropAfter(tick uint64) {
 	for keep := h.find(tick); h.count > keep; h.count-- {
 		h.used -= h.get(h.count - 1).n
@@ -166,10 +170,10 @@ func (h *History) Clear() { h.first, h.count, h.used = 0, 0, 0 }
 // Len returns the number of states.
 func (h *History) Len() int { return h.count }
 
-// Bytes returns the bytes of all states together, and those of the memory.
+// Bytes returns the bytes of all states together, and the size of the memory.
 func (h *History) Bytes() (used, size int) { return h.used, len(h.mem) }
 
-// Check verifies the invariants.
+// Check verifies the metadata of the History and returns what is inconsistent, joined. Its cost is quadratic in the states.
 func (h *History) Check() error {
 	var errs []error
 	sum := 0

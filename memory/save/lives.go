@@ -2,8 +2,8 @@ package save
 
 import "github.com/strata-go/strata/memory/internal/invariant"
 
-// Lives visits the generations and requested sizes that debug builds record for each granule. In other builds it does
-// nothing.
+// Lives visits the generations and requested sizes that debug builds record for each granule of an allocator. In other
+// builds it does nothing. Only packages of this module can call it.
 func Lives(c *Coder, l *invariant.Lives) {
 	if !invariant.Debug {
 		return

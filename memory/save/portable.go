@@ -12,23 +12,27 @@ import (
 	"github.com/strata-go/strata/memory/layout"
 )
 
-// A Portable is a State that can go to a file. Its SaveState has a form for files: see [Coder.Portable]. CanWrite returns an
-// error if it has a type that is not the same in another process; the error contains the path of the field.
+// A Portable is a State that can go to a file. Its SaveState has a form for files: see [Coder.Portable]. CanWrite returns
+// an error if a value of the State is not the same in another process. The error contains the path of the field.
 type Portable interface {
 	State
 	CanWrite() error
 }
 
-// A HandleOwner is a State to which handles belong, such as a pool. HandleKey returns the type of the handles, and what
-// changes the generations of this pool's handles. A file does not contain the key.
+// A HandleOwner is a State to which handles belong, such as a pool. HandleKey returns the type of the handles, and a key
+// that differs from process to process. The generation of each handle was combined with the key by XOR. A file contains the
+// generations without it.
 type HandleOwner interface {
 	HandleKey() (handle reflect.Type, key uint32)
 }
 
-// Portable returns an error if the Set cannot go to a file. The error wraps [ErrPortable] and names each part. It has the
-// path of each field that is not the same in another process: an address, or a handle of a pool outside of the Set. The blocks of
-// an allocator have unknown types: add a function that visits them with [Set.AddFunc]. [Set.Write] and [Set.Read] return the
-// same error.
+// Portable returns an error if the Set cannot go to a file, or [ErrUnsealed]. The error names each part that cannot, and
+// the path of its first field that is not the same in another process. Such a field is an address, or a handle of a pool
+// outside of the Set. [Set.Write] and [Set.Read] return the same error.
+//
+// Errors of variables, slices and allocators wrap [ErrPortable]. The blocks of an allocator have unknown types: add a
+// function that visits them with [Set.AddFunc]. Portable does not call functions of AddFunc, and does not look for the
+// pools of handles inside of another pool. There only Write finds the mistake: its error wraps ErrPortable.
 func (s *Set) Portable() error {
 	if !s.sealed {
 		return ErrUnsealed
@@ -115,7 +119,8 @@ func fileType[T any](c *Coder) reflect.Type {
 	return reflect.TypeFor[T]()
 }
 
-// Migration returns what the program says about its changes since the file was written. It is nil unless a file is read.
+// Migration returns what the program declares about its changes since the file was written. It is nil unless a file is read
+// or verified. Then it is never nil.
 func (c *Coder) Migration() *layout.Migration {
 	if c.file == nil {
 		return nil
@@ -307,7 +312,8 @@ func (f *file) translate(t reflect.Type, p unsafe.Pointer) {
 }
 
 // Stream visits data that has a format of its own, such as that of ecs.World. write is called if a file is written. read is
-// called while it is loaded, with exactly the bytes that write has written. It is for files only: see [Coder.Portable].
+// called while it is loaded, with exactly the bytes that write has written, and need not read all of them. It is not called
+// while the State is fitted. Without [Coder.Portable] the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Stream(write func(io.Writer) error, read func(io.Reader) error) {
 	if c.file == nil {
 		c.Fail(errBlocks)

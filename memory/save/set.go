@@ -14,7 +14,7 @@ import (
 // Set is empty. A Set belongs to one goroutine at a time, the one to which its States belong, and must not be copied
 // after Seal.
 //
-// Add an allocator before States whose data lies in its blocks: memory is committed before it is written.
+// Add an allocator before States whose data lies in its blocks: so its memory is committed before they are loaded.
 type Set struct {
 	parts  []part
 	sealed bool
@@ -29,7 +29,8 @@ type part struct {
 }
 
 // Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state is
-// nil or was added already. If the state is a [Refuser], Add returns its error, with the name.
+// nil or was added already. If the state is a [Refuser], the error wraps that of CanSave and has the name. After an error
+// the Set is unchanged.
 func (s *Set) Add(name string, state State) error {
 	why := ""
 	switch {
@@ -66,8 +67,8 @@ func refused(name string, state State) error {
 	return nil
 }
 
-// Seal ends the list of parts. It returns the errors of parts that cannot be saved any more, joined; then the Set is
-// not sealed.
+// Seal ends the list of parts. It returns the errors of parts that can no longer be saved, joined; then the Set is not
+// sealed. Seal may be called again.
 func (s *Set) Seal() error {
 	var errs []error
 	for i := range s.parts {
@@ -81,10 +82,11 @@ func (s *Set) Seal() error {
 // Parts returns the number of parts.
 func (s *Set) Parts() int { return len(s.parts) }
 
-// ErrUnsealed is wrapped by the errors of a Set before Seal.
+// ErrUnsealed is wrapped by the errors of methods that need a sealed Set, such as Save, Load, Write and Read.
 var ErrUnsealed = errors.New("save: the Set is not sealed")
 
-// Size returns the bytes that the present state takes in a [Slot]. The errors are those of [Set.Save].
+// Size returns the bytes that the present state takes in a slot of [Set.NewSlot]. The error wraps [ErrUnsealed], [ErrBusy],
+// or the error of the part that it names. Slots of [Set.NewCanonical] may take another number of bytes.
 func (s *Set) Size() (int, error) { return s.measure(false) }
 
 func (s *Set) measure(canonical bool) (int, error) {
@@ -94,15 +96,17 @@ func (s *Set) measure(canonical bool) (int, error) {
 	return s.run(measuring, canonical, nil)
 }
 
-// Save copies the present state into the slot. It replaces the state that the slot had. If Save fails, the slot is
-// unchanged.
+// Save copies the present state into the slot. It replaces the state that the slot had.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], or the error of the part that it names: [ErrBusy] or memory.ErrClosed. If
-// the slot is too small, the error is a *memory.Exhausted with the bytes that are needed. Save does not allocate.
+// the slot is too small, the error is a *memory.Exhausted with the bytes that are needed. After these errors the slot is
+// unchanged. If a State visits other bytes than it was counted to have, the error wraps [ErrLayout], and the slot is empty.
+//
+// A successful Save does not allocate, except that the first one of a Set may allocate a few words.
 func (s *Set) Save(slot *Slot) error { return s.save(slot, false) }
 
-// SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes that it copies while they are
-// in the cache. In a slot of [Set.NewCanonical], equal states have equal hashes.
+// SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes that it copies while they are in
+// the cache. In a slot of [Set.NewCanonical], equal states have equal hashes. After an error the hash is 0.
 func (s *Set) SaveHash(slot *Slot) (uint64, error) {
 	if err := s.save(slot, true); err != nil {
 		return 0, err
@@ -131,8 +135,8 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 }
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
-// Load fails, all values and blocks are unchanged. But memory may have been committed, so that later blocks may lie
-// elsewhere than without the call.
+// Load fails, all values and blocks are unchanged. But memory may have been committed, so that later blocks may have other
+// addresses than without the call. This does not hold if a State breaks its contract: it panics, or fails while it loads.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of the part that it names: [ErrLayout],
 // [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have the memory and the metadata that they had
@@ -243,7 +247,8 @@ func (s *Set) runPart(c *Coder, p *part) {
 }
 
 // Metadata returns a State of an allocator without the contents of its blocks. It is for an allocator whose blocks belong
-// to another State that saves them itself, such as the chunks of an ecs.World. Debug builds save the contents, too.
+// to another State that saves them itself, such as the chunks of an ecs.World. Debug builds save the contents, too. of must
+// not be nil. A Set with such a part cannot be written to a file.
 func Metadata(of State) State { return &metadata{of} }
 
 type metadata struct{ of State }

@@ -8,8 +8,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Value adds a variable. If T contains a Go pointer, the error wraps a *memory.PointerError that names its field.
-// Otherwise the errors are those of [Set.Add].
+// Value adds a variable. If T contains a Go pointer, the error wraps a *memory.PointerError that names its field. If v is
+// nil, the error wraps memory.ErrConfig. Otherwise the errors are those of [Set.Add]. But Value does not find out that the
+// variable was added under another name.
 func Value[T any](s *Set, name string, v *T) error {
 	if v == nil {
 		return fmt.Errorf("save: add %q: the variable is nil: %w", name, memory.ErrConfig)
@@ -38,9 +39,8 @@ func (v *value) SaveState(c *Coder) {
 }
 
 // Slice adds the length and the elements of a slice variable. When a state is loaded, the elements are copied into the
-// array that the variable has then. If that is too short, it is replaced. Other slices of the old array, such as a copy
-// of the variable, then no longer share elements with it. If T contains a Go pointer, the error wraps a
-// *memory.PointerError. Otherwise the errors are those of [Set.Add].
+// array that the variable has then. If that is too short, it is replaced. Other slices of the old array, such as a copy of
+// the variable, then no longer share elements with it. The errors are those of [Value].
 func Slice[T any](s *Set, name string, v *[]T) error {
 	if v == nil {
 		return fmt.Errorf("save: add %q: the variable is nil: %w", name, memory.ErrConfig)
@@ -60,8 +60,9 @@ func (l *slice[T]) valueType() reflect.Type { return reflect.TypeFor[T]() }
 
 func (l *slice[T]) SaveState(c *Coder) { List(c, l.v) }
 
-// AddFunc adds a function as a State, for data that needs code to be visited: see [State]. The errors are those of
-// [Set.Add].
+// AddFunc adds a function as a State, for data that needs code to be visited. It must keep the rules of [State]. The errors
+// are those of [Set.Add]; a nil function wraps memory.ErrConfig. In a Set for files the function must do what
+// [Coder.Portable] demands.
 func (s *Set) AddFunc(name string, f func(c *Coder)) error {
 	if f == nil {
 		return s.Add(name, nil)
