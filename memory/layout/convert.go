@@ -20,16 +20,19 @@ var scalars = map[string]scalar{
 	"handle": {'h', 8, 0},
 }
 
-// A Convert writes a value of the new type, which is zero before, from a value of the old type.
+// A Convert writes a value of the new type to dst from a value of the old type in src. Both have the size of their type,
+// and dst must be zero before. It returns an error if a number does not fit or a bool is neither 0 nor 1. Then dst is
+// partly written.
 type Convert func(dst, src []byte) error
 
 // A Planner compares the types of a file with those of the program.
 type Planner struct {
-	// Renamed maps "package.Type.Field" of the file to the field's name in the program.
+	// Renamed maps "package.Type.Field" of the file to the field's name in the program, and types of handles: see
+	// [Migration.Renamed]. It may be nil.
 	Renamed map[string]string
-	// Note receives each change.
+	// Note, if not nil, receives each change that Plan finds.
 	Note func(change string)
-	// Lenient leaves a field zero that cannot be converted, because a function of the program converts it.
+	// Lenient leaves a field zero that cannot be converted. Otherwise it is an error of Plan.
 	Lenient bool
 }
 
@@ -39,7 +42,10 @@ func (p *Planner) note(format string, args ...any) {
 	}
 }
 
-// Plan returns how values of a file become values of the program. It is nil if the bytes are the same and all valid.
+// Plan returns how values of type from, of a file, become values of type to, of the program. The function is nil if the
+// bytes can be copied: they are the same, and no bool must be verified. where is the name that begins the paths of errors
+// and notes. The error names the field that cannot be converted, or that two fields became. Both types must pass
+// [Type.Check].
 func (p *Planner) Plan(where string, from, to *Type) (Convert, error) {
 	if from.Equal(to) && !p.renames(from) {
 		if !to.Has("bool") {
@@ -256,7 +262,9 @@ func putFloat(dst []byte, f float64, b scalar) {
 	binary.LittleEndian.PutUint64(dst, math.Float64bits(f))
 }
 
-// Number returns a number of a value as an integer and as a float64.
+// Number returns a bool, integer or float of type t as an integer and as a float64. ok is false for other types. src must
+// have the bytes of the value. n of a float is truncated, and unspecified if it does not fit. n of a uint64 above
+// math.MaxInt64 is negative. f of a large integer is rounded.
 func Number(t *Type, src []byte) (n int64, f float64, ok bool) {
 	s, ok := scalars[t.Kind]
 	switch {

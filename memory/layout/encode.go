@@ -7,7 +7,8 @@ import (
 	"math"
 )
 
-// AppendTo appends the description to dst in a binary form and returns the extended slice. [Decode] reads it.
+// AppendTo appends the description to dst in a binary form and returns the extended slice. [Decoder.Type] reads it. t must
+// pass [Type.Check]. Names beyond 65,535 bytes are cut.
 func (t *Type) AppendTo(dst []byte) []byte {
 	dst = AppendText(AppendText(dst, t.Kind), t.Name)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(t.Size))
@@ -25,13 +26,14 @@ func (t *Type) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// AppendText appends the length of s, as two bytes, and s. A longer text is cut.
+// AppendText appends the length of s, as two little-endian bytes, and s. A text longer than 65,535 bytes is cut there.
 func AppendText(dst []byte, s string) []byte {
 	s = s[:min(len(s), math.MaxUint16)]
 	return append(binary.LittleEndian.AppendUint16(dst, uint16(len(s))), s...)
 }
 
-// A Decoder reads what AppendTo and AppendText have written. After an error its methods return zeros.
+// A Decoder reads what [Type.AppendTo] and [AppendText] have written from Rest, and advances it. After an error, which Err
+// has, its methods read nothing and return zero values. The call that fails may return a part of a value.
 type Decoder struct {
 	Rest []byte
 	Err  error
@@ -39,7 +41,8 @@ type Decoder struct {
 
 var errShort = errors.New("the description ends")
 
-// Bytes returns the next n bytes.
+// Bytes returns the next n bytes, which share the memory of Rest. If fewer are left, Err is set and the result is nil. n
+// must not be negative.
 func (d *Decoder) Bytes(n int) []byte {
 	if d.Err == nil && n > len(d.Rest) {
 		d.Err = errShort
@@ -52,7 +55,7 @@ func (d *Decoder) Bytes(n int) []byte {
 	return b
 }
 
-// Number reads four bytes. A number above most is an error.
+// Number reads four bytes as a little-endian number. A number above most is an error. most must not be negative.
 func (d *Decoder) Number(most int) int {
 	b := d.Bytes(4)
 	if b == nil {
@@ -75,7 +78,8 @@ func (d *Decoder) Text() string {
 	return string(d.Bytes(int(binary.LittleEndian.Uint16(b))))
 }
 
-// Type reads a description and checks it. It allocates at most some 30 times the bytes that it reads.
+// Type reads a description and applies [Type.Check]. Use the result only if Err is nil. It allocates at most some 30 times
+// the bytes that it reads.
 func (d *Decoder) Type() Type {
 	t := d.typ(0)
 	if d.Err == nil {

@@ -2,7 +2,7 @@
 // a Go type that has changed since. The files of packages save and ecs use it.
 //
 // [Of] describes a Go type. A [Planner] compares a description from a file with one of the program, field by field and by
-// name, and returns the function that converts values. A [Migration] is what a program says about its changes.
+// name, and returns the function that converts values. A [Migration] declares how the types of a program have changed.
 package layout
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // A Type describes a type. All numbers in a value are little-endian.
 type Type struct {
-	Name   string  `json:"name,omitempty"` // as reflect.Type.String returns it; empty for predeclared types
+	Name   string  `json:"name,omitempty"` // as reflect.Type.String returns it; empty for predeclared types and types without a name
 	Kind   string  `json:"kind"`           // struct, array, bytes, handle, bool, or a number with its bits, such as int32
 	Size   int     `json:"size"`           // in bytes
 	Len    int     `json:"len,omitempty"`  // of an array
@@ -22,7 +22,7 @@ type Type struct {
 	Fields []Field `json:"fields,omitempty"`
 }
 
-// A Field is a field of a struct. Fields named _ are left out.
+// A Field is a field of a struct. Off is its offset in bytes. Fields named _ are left out.
 type Field struct {
 	Name string `json:"name"`
 	Off  int    `json:"off"`
@@ -35,7 +35,7 @@ const (
 	deepest = 32
 )
 
-// Bytes describes a value of size bytes without a Go type.
+// Bytes describes a value of size bytes without a Go type. Such a value converts only to one of the same size.
 func Bytes(name string, size int) Type { return Type{Name: name, Kind: "bytes", Size: size} }
 
 // errAddress and errHandle say why a type cannot be in a file.
@@ -44,11 +44,14 @@ var (
 	errHandle  = errors.New("a handle of a pool is not valid in another process")
 )
 
-// Of describes a Go type. The error names the path of the first field that is not the same in another process.
+// Of describes a Go type. The error names the path of the first field that is not the same in another process: a pointer, a
+// uintptr, or a memory.Handle. Types above 1 GiB, or nested more than 32 deep, are an error too. t must not be nil. Use the
+// description only if the error is nil.
 func Of(t reflect.Type) (Type, error) { return OfHandles(t, nil) }
 
 // OfHandles is [Of] for a type that may have handles of pools: a memory.Handle is of the kind handle. known is called with
-// the type of each Handle. It returns an error if the handle cannot be translated.
+// the type of each Handle. It returns an error if the handle cannot be translated. If known is nil, each Handle is an
+// error.
 func OfHandles(t reflect.Type, known func(handle reflect.Type) error) (Type, error) {
 	d, err := description(t, known)
 	if err == nil {
@@ -68,7 +71,7 @@ func (t *Type) of() string {
 	return name[strings.LastIndexByte(name, '/')+1:]
 }
 
-// IsHandle reports whether t is a memory.Handle.
+// IsHandle reports whether t is a memory.Handle of any type.
 func IsHandle(t reflect.Type) bool {
 	return t.Kind() == reflect.Struct && strings.HasSuffix(t.PkgPath(), "/strata/memory") && strings.HasPrefix(t.Name(), "Handle[")
 }
@@ -122,7 +125,8 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 	return d, nil
 }
 
-// Check returns an error if a description from a file is impossible.
+// Check returns an error if a description from a file is impossible: a kind is unknown, a size is wrong for it or above 1
+// GiB, a field lies outside of its struct, or types are nested more than 32 deep.
 func (t *Type) Check() error { return t.check(0) }
 
 func (t *Type) check(depth int) error {
@@ -162,7 +166,8 @@ func clip(s string) string {
 	return s
 }
 
-// Equal reports whether values of both types have the same bytes and the same meaning.
+// Equal reports whether values of both types have the same bytes and the same meaning. Names of types count only for
+// handles. Both types must pass [Type.Check].
 func (t *Type) Equal(u *Type) bool {
 	if t.Kind == "handle" && t.Name != u.Name {
 		return false // a handle of another pool
@@ -179,7 +184,7 @@ func (t *Type) Equal(u *Type) bool {
 	return true
 }
 
-// Has reports whether a value contains one of a kind, such as bool.
+// Has reports whether a value of t is, or contains, a value of a kind, such as bool.
 func (t *Type) Has(kind string) bool {
 	if t.Kind == kind || t.Elem != nil && t.Len > 0 && t.Elem.Has(kind) {
 		return true
@@ -192,7 +197,8 @@ func (t *Type) Has(kind string) bool {
 	return false
 }
 
-// Find returns the offset and the type of a field by its path, such as "Pos.X".
+// Find returns the offset and the type of a field by its path, such as "Pos.X". A path cannot lead into an array. The
+// result belongs to t.
 func (t *Type) Find(path string) (off int, f *Type, ok bool) {
 	for name := range strings.SplitSeq(path, ".") {
 		found := false

@@ -2,9 +2,11 @@ package layout
 
 // A Migration says how the types of a program have changed since a file was written. These changes need no Migration:
 //   - a field was added, and is zero; a field was removed, or moved within its struct;
-//   - an array has another length;
+//   - an array has another length: elements beyond the old one are zero, elements beyond the new one are lost;
 //   - an integer has another size or sign, and each value fits;
-//   - a float32 became a float64, or an integer a float that has all its values.
+//   - a float32 became a float64, a complex64 a complex128, or an integer a float that has all its values.
+//
+// The zero Migration declares no change. Reading does not change a Migration.
 type Migration struct {
 	// Renamed maps the names of the file to today's: "game.Health" to "game.Hull" for a component type, and
 	// "game.Health.HP" to "Points" for a field. The name of a field begins with the name that its struct has in the file.
@@ -12,13 +14,18 @@ type Migration struct {
 	// renamed. A Migration does not know the age of a file: if two names are exchanged, files of today's program must be
 	// read without it.
 	Renamed map[string]string
-	// Dropped has component types of the file whose values are dropped, or parts of a Set. A relation cannot be dropped.
+	// Dropped has component types whose values are dropped, or parts of a Set, by their names in the file. A relation cannot be
+	// dropped.
 	Dropped []string
-	// Convert has functions by today's name of a type. Such a function is called for each value of the type,
-	// after the fields that need no Migration are converted. It is not called for a field of another type. What has no other way is zero then. component is a pointer to
-	// the value, such as *Hull. An error ends the reading. It may be called twice for a value of a Set.
+	// Convert has functions by today's name of a type, such as "game.Hull". Such a function is called for each value of the
+	// type, after the fields that need no Migration are converted. Fields that cannot be converted are zero then. component
+	// is a pointer to the value, such as *Hull, and is valid during the call. An error ends the reading.
+	//
+	// A function is not called for values of the type that are fields or elements of other types. For a value of a Set it
+	// is called several times: while the file is verified, with a copy, and while it is loaded. So it must depend on its
+	// arguments only.
 	Convert map[string]func(old OldValue, component any) error
-	// Changed, if not nil, is called for each change that was found, before values are read.
+	// Changed, if not nil, is called for each change that was found, before values of the changed type are read.
 	Changed func(change string)
 }
 
@@ -28,17 +35,18 @@ type OldValue struct {
 	value []byte
 }
 
-// NewOldValue returns the value of a type with these bytes.
+// NewOldValue returns the value of a type with these bytes. t must pass [Type.Check], and value must have t.Size bytes.
 func NewOldValue(t *Type, value []byte) OldValue { return OldValue{t, value} }
 
-// Int returns the integer, bool or rounded number of a field by its path in the file, such as "Pos.X". It returns false
-// if there is no such number.
+// Int returns the integer, bool or truncated float of a field by its path in the file, such as "Pos.X". It returns false if
+// there is no such number. A float that does not fit int64 gives an unspecified number, and a uint64 above math.MaxInt64 a
+// negative one.
 func (o OldValue) Int(path string) (int64, bool) {
 	n, _, ok := o.number(path)
 	return n, ok
 }
 
-// Float is Int for a float64.
+// Float is [OldValue.Int] for a float64. A large integer is rounded.
 func (o OldValue) Float(path string) (float64, bool) {
 	_, f, ok := o.number(path)
 	return f, ok
@@ -52,5 +60,5 @@ func (o OldValue) number(path string) (int64, float64, bool) {
 	return Number(t, o.value[off:off+t.Size])
 }
 
-// Bytes returns the bytes of the value as the file has them.
+// Bytes returns the bytes of the value as the file has them. They must not be changed, or kept after the call.
 func (o OldValue) Bytes() []byte { return o.value }
