@@ -9,13 +9,15 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Lockstep plays two games side by side and compares their hashes after each of a.Ticks ticks. If they differ, the error is
-// a *[Desync] that names the first difference of the two Sets, which must have the same parts. Lockstep finds what [Synctest]
-// cannot: rules that differ between two processes or two architectures, if b replays what the other one does. Of b
-// it uses Set, Step, Hash and Rest.
+// Lockstep plays two games side by side and compares their hashes after each of a.Ticks ticks. It returns how many ticks
+// were equal. If the hashes differ, the error wraps a *[Desync] that names the first difference of the two Sets, which must
+// have the same parts. Other errors are those of Step, Rest and the Sets. Of both games it uses Set, Step, Hash and Rest.
 //
-// A pool.Handle contains the number of its pool, which two games do not share. If a hash covers handles, or if a component
-// with handles comes first in the Set, Lockstep names them.
+// Lockstep finds what [Synctest] cannot: rules that differ between two processes or two architectures, if b replays what
+// the other one does.
+//
+// A memory.Handle depends on the process and its pool, so equal games have different handles. If a hash covers handles,
+// each tick differs. If a component with handles comes first in the Set, Lockstep names it instead of a later difference.
 func Lockstep(a, b Sync) (ticks int, err error) {
 	both := [2]syncer{{Sync: a}, {Sync: b}}
 	for i := range max(a.Ticks, 0) {
@@ -47,11 +49,14 @@ func apart(both *[2]syncer, tick int) error {
 	return d
 }
 
-// Unhashed returns the fields that the Set of the game saves, and that its hash does not cover. It flips a bit of one field at
-// a time, in a copy of the state that it loads, and compares the hash. In the end it loads the state as it was.
+// Unhashed returns the fields that the Set of the game saves, and that its hash does not cover. It flips a bit of one field
+// at a time in a copy of the state, loads it, and compares the hash. In the end it loads the state as it was, also after an
+// error. It uses Set, Hash and Rest. The errors are those of Rest and the Set.
 //
-// It tests the first value of each variable, slice, pool and component; what has no value at present is not tested. Metadata
-// of allocators and entities are not touched. A hash that panics because of the value covers the field.
+// It tests the first value of each variable, slice, pool and component, and the first element of each array. It does not
+// test lists without a value at present, and values without a known type, such as those of save.Num and save.Var. It does
+// not test values of this module's own types, such as entities and metadata of allocators. Predeclared types in pools and
+// components are not tested either. A hash that panics because of the value covers the field.
 func Unhashed(cfg Sync) (fields []string, err error) {
 	s := syncer{Sync: cfg}
 	if err := s.save(&s.start, false); err != nil {

@@ -14,12 +14,14 @@ import (
 type RewindConfig[T any] struct {
 	// Set is the state of the game, sealed.
 	Set *save.Set
-	// Memory is where states are kept. It must outlive the Rewind, and must not belong to a part of the Set.
+	// Memory is where states are kept, up to its length. It must outlive the Rewind, and must not belong to a part of the
+	// Set. It needs no alignment and need not be zero.
 	Memory []byte
-	// Ticks is how many ticks back the inputs are kept, and States how many states at most. They are allocated at once. 0
-	// means two minutes, and 1,024 states.
+	// Ticks is how many ticks back the inputs are kept, and States how many states at most. NewRewind allocates both lists.
+	// 0 means two minutes, and 1,024 states.
 	Ticks, States int
-	// Step plays one tick again. Sounds that it requests were heard already.
+	// Step plays one tick again. Sounds that it requests were heard already. It must not change the input, keep the
+	// pointer, or call the Rewind.
 	Step func(in *T) error
 	// Rest is called before each save and load. It waits for workers, for example by tiers.Manager.Rest. It may be nil.
 	Rest func() error
@@ -54,7 +56,7 @@ const (
 	rewindStates = 1024
 )
 
-// NewRewind returns an empty Rewind. If Set or Step is nil, or Ticks or States is negative, the error wraps
+// NewRewind returns an empty Rewind at tick 0. If Set or Step is nil, or Ticks or States is negative, the error wraps
 // memory.ErrConfig.
 func NewRewind[T any](cfg RewindConfig[T]) (*Rewind[T], error) {
 	cfg.Ticks, cfg.States = cmp.Or(cfg.Ticks, rewindTicks), cmp.Or(cfg.States, rewindStates)
@@ -68,13 +70,14 @@ func NewRewind[T any](cfg RewindConfig[T]) (*Rewind[T], error) {
 	return &Rewind[T]{cfg: cfg, states: states, inputs: make([]T, cfg.Ticks)}, nil
 }
 
-// Begin forgets everything. tick is the number of the present tick, for example of a game that begins: 0.
+// Begin forgets all states and inputs. tick is the number of the present tick, for example 0 for a new game.
 func (r *Rewind[T]) Begin(tick uint64) {
 	r.states.Clear()
 	r.now, r.end = tick, tick
 }
 
-// Record notes the input of the next tick, which the caller plays. What was recorded after the present tick is forgotten.
+// Record notes the input of the next tick, which becomes the present one. The caller must play it next. States and inputs
+// after the old present tick are forgotten. States that are more than RewindConfig.Ticks old are dropped.
 func (r *Rewind[T]) Record(in T) {
 	r.Cut()
 	r.now++
@@ -85,8 +88,9 @@ func (r *Rewind[T]) Record(in T) {
 	}
 }
 
-// Keep saves the present state if there is none, or if the newest is at least every ticks old. Call it between ticks, after
-// each. The errors are those of Rest and of [save.History.Save].
+// Keep saves the present state if there is none, or if the newest is at least every ticks old. It replaces the oldest
+// states if there is no space. Call it between ticks, after each. An every below 1 means 1. The errors are those of Rest
+// and of [save.History.Save]. saved is meaningful only if err is nil.
 func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	if newest, ok := r.states.Newest(); ok && (newest >= r.now || r.now-newest < uint64(max(every, 1))) {
 		return false, nil
@@ -100,12 +104,15 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // Seek makes tick the present one, from Oldest to End. What was recorded after it stays until [Rewind.Cut] or
 // [Rewind.Record]. It returns how many ticks were played.
 //
-// If the tick is out of range, the error wraps save.ErrEmpty. Other errors of loading leave the present tick as it is:
-// save.ErrLayout, for example, if a level has ended. An error of Step ends the game, whose tick is then not known.
+// If the tick is out of range, the error wraps save.ErrEmpty. Errors of Rest and of loading leave the present tick as it
+// is: save.ErrLayout, for example, if a level has ended. After an error of Step the state is not that of any tick: load
+// another one or call [Rewind.Begin].
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
 // Back makes an earlier tick the present one, as [Rewind.Seek], and forgets what was recorded after it. If there is free
-// memory, it keeps states at each dense ticks that it plays. So going back tick by tick costs less with each step.
+// memory, it saves a state after each dense ticks that it plays. So going back tick by tick costs less with each step. A
+// dense below 1 means 1. A tick after the present one is an error that wraps save.ErrEmpty. If an error occurs before
+// anything is played, nothing is forgotten. After a later error the states after the tick are lost.
 func (r *Rewind[T]) Back(tick uint64, dense int) (played int, err error) {
 	if tick > r.now {
 		return 0, fmt.Errorf("engine: rewind: tick %d is after tick %d: %w", tick, r.now, save.ErrEmpty)
@@ -163,7 +170,7 @@ func (r *Rewind[T]) rest() error {
 	return r.cfg.Rest()
 }
 
-// Cut forgets what was recorded after the present tick.
+// Cut forgets the states and inputs after the present tick.
 func (r *Rewind[T]) Cut() {
 	if r.end != r.now {
 		r.states.DropAfter(r.now)
@@ -191,7 +198,7 @@ func (r *Rewind[T]) States() (n, used, size int) {
 	return r.states.Len(), used, size
 }
 
-// Check verifies the invariants.
+// Check verifies the metadata of the Rewind and returns what is inconsistent, joined.
 func (r *Rewind[T]) Check() error {
 	var errs []error
 	oldest, ok := r.states.Oldest()

@@ -2,13 +2,14 @@ package engine
 
 import "github.com/strata-go/strata/memory/save"
 
-// SaveState saves the number of ticks and the time that is not stepped yet. The time that was dropped goes on.
+// SaveState saves the number of ticks and the time that is not stepped yet. Loading leaves the time that was dropped as it
+// is.
 func (c *Clock) SaveState(s *save.Coder) {
 	save.Num(s, &c.rest)
 	save.Num(s, &c.ticks)
 }
 
-// SaveState saves the state and the stream.
+// SaveState saves the state and the number of the stream, so that the same numbers follow after loading.
 func (r *Rand) SaveState(s *save.Coder) {
 	save.Num(s, &r.state)
 	save.Num(s, &r.inc)

@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Sync configures [Synctest].
+// Sync configures [Synctest], [Lockstep] and [Unhashed]. Set and Hash must not be nil, and Step only for Unhashed.
 type Sync struct {
 	// Set is the state of the game, sealed.
 	Set *save.Set
@@ -17,39 +17,40 @@ type Sync struct {
 	// Hash returns a number that is equal for equal states. It should cover every field, also of data that was forgotten
 	// in the Set: what only the Set covers is restored, and its loss is not detected.
 	Hash func() uint64
-	// Rest is called before each save and load. It waits for workers, for example by tiers.Manager.Rest. It may be nil.
+	// Rest is called after each Step, and before a state is saved or loaded. It waits for workers, for example by
+	// tiers.Manager.Rest. It may be nil.
 	Rest func() error
-	// Ticks is how many ticks of the game are tested.
+	// Ticks is how many ticks of the game are tested. Below 1 none is.
 	Ticks int
-	// Distance is how many ticks lie between save and load. 0 means 1.
+	// Distance is how many ticks lie between save and load. Below 1 means 1.
 	Distance int
-	// Check, if it is not nil, is called after each load.
+	// Check, if it is not nil, is called after each load. Its error ends the test.
 	Check func() error
-	// Audit, if it is not nil, is called after each save. After the load the function that it returned compares the state
-	// with that of the save. [Fields] returns such an audit.
+	// Audit, if it is not nil, is called after each save to which the test returns. After the load the function that it
+	// returned compares the state with that of the save. [Fields] returns such an audit.
 	Audit func() func() (save.Difference, bool)
 }
 
 // Synced is what [Synctest] has done.
 type Synced struct {
 	Ticks   int // that were played twice
-	Loads   int
-	Skipped int // ticks that were played once: a part of the Set has changed its layout, as at the end of a level
+	Loads   int // that succeeded
+	Skipped int // ticks that were played once, because Load returned save.ErrLayout, as after the end of a level
 	Bytes   int // of the largest state
 }
 
 // A Desync is the error of [Synctest] for a state that is not the same the second time, and of [Lockstep] for two games
 // that differ.
 type Desync struct {
-	Tick       int             // of the test, from 1; 0: already after the load
-	Difference save.Difference // the first difference that the Set has; empty if it has none
-	Differ     bool            // Difference is set; otherwise only Hash has a difference
+	Tick       int             // of the test, from 1; after a load, the tick that was loaded, 0 for the start
+	Difference save.Difference // the first one of the Set or of Audit; empty if there is none
+	Differ     bool            // Difference is set; otherwise only Hash differs, or Err is set
 	Audit      bool            // Audit has found the difference
-	Err        error           // of Check
+	Err        error           // of Sync.Check, or nil
 	lockstep   bool            // two games differ
 }
 
-// Error names the tick and the difference.
+// Error returns a text with the tick and the difference.
 func (d *Desync) Error() string {
 	when := fmt.Sprintf("synctest: tick %d", d.Tick)
 	if d.lockstep {
@@ -70,11 +71,14 @@ func (d *Desync) Error() string {
 func (d *Desync) Unwrap() error { return d.Err }
 
 // Synctest tests that a game can be saved and loaded. It saves, plays Distance ticks, loads, and plays the same ticks
-// again; then it goes on from there. The hashes must be equal after the load and after every tick. If they are not, the error
-// is a *[Desync], which names the first difference by part, table, entity and field. Other errors are those of the
-// functions and of the Set.
+// again; then it goes on from there. The hashes must be equal after the load and after every tick. If they are not, the
+// error wraps a *[Desync], which names the first difference by part, table, entity and field. Other errors are those of the
+// functions and of the Set. But if a load fails with save.ErrLayout, these ticks count as Skipped and the test goes on:
+// compare Synced.Skipped with what you expect.
 //
-// Synctest plays each tick twice, and saves it once. It keeps Distance states. The game must not be drawn meanwhile.
+// Synctest plays each tick twice. It saves after each tick, and before each Distance ticks. It keeps Distance + 2 states in
+// Go memory. The game must not be drawn during the test. After success it is Ticks ticks later; after an error its state is
+// not specified.
 func Synctest(cfg Sync) (Synced, error) {
 	s := syncer{Sync: cfg}
 	s.Distance = max(s.Distance, 1)
