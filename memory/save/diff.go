@@ -9,7 +9,7 @@ import (
 	"unsafe"
 )
 
-// A Piece is a run of bytes of a state that a State has visited by one call, such as [Coder.Word] or [Coder.Rows].
+// A Piece is a run of bytes of a state: a number, the rows of one call, or the contents of blocks.
 type Piece struct {
 	Path string       // the labels of Coder.Enter, and the name given to Coder.Rows
 	Off  int          // the first byte in Slot.Bytes

@@ -31,10 +31,10 @@
 // # Files
 //
 // [Set.Write] and [Set.Read] are for files and other processes. Such a Set has variables, slices, pools, worlds, particle
-// systems and functions whose types are the same everywhere. It has no allocators, whose blocks have unknown types: a
-// function that is added by [Set.AddFunc] visits the values in such blocks, and allocates the blocks again while it loads.
-// Entities and handles inside of the saved state stay valid. Parts are found by name, and fields too, so that a file
-// survives an update of the program: see layout.Migration.
+// systems and functions whose types are the same everywhere. It has no allocators, because the types of their blocks are
+// not known. A function that is added by [Set.AddFunc] visits the values in such blocks, and allocates the blocks again
+// while it loads. Entities and handles inside of the saved state stay valid. Parts are found by name, and fields too, so
+// that a file survives an update of the program: see layout.Migration.
 //
 // # Cost
 //

@@ -7,7 +7,7 @@ import (
 
 var (
 	// ErrBusy is wrapped by the errors of a Set while a part is in use. Examples are an open query of a world and an open
-	// frame of a manager. The error names what is open. So are calls of the Set by its own States.
+	// frame of a manager. The error names what is open. Calls of the Set by its own States fail with it, too.
 	ErrBusy = errors.New("save: busy")
 
 	// ErrLayout is wrapped by the errors of Load and Read if a part does not fit what was saved. It may have another
@@ -15,8 +15,8 @@ var (
 	// have. The error names the part and what differs.
 	ErrLayout = errors.New("save: the layout differs")
 
-	// ErrPortable is wrapped by the errors of Portable, Write and Read for a Set with a part that cannot be in a file. The error
-	// names the part and the path of the field.
+	// ErrPortable is wrapped by the errors of Portable, Write and Read for a Set with a part that cannot be in a file. The
+	// error names the part and the path of the field. It may lack ErrPortable if it is that of a State's CanWrite.
 	ErrPortable = errors.New("save: it cannot be in a file")
 
 	// ErrFile is wrapped by the errors of Read and Verify for a file that is damaged, truncated, continued, of another

@@ -120,9 +120,12 @@ func fingerprint(head []byte) uint64 {
 // error wraps ErrLayout. Otherwise it is the error of the part that it names, such as [ErrBusy].
 //
 // After an error all values are as before, but memory may have been committed. If loading had begun, Read restores them
-// from a copy. If that fails too, which only a State outside of this module can cause, the error joins both errors, and the
-// state is undefined. Read allocates Go memory for the whole file and for the copy. Addresses of blocks and handles that
-// the program has from before Read are no longer valid, also if loading began and failed.
+// from a copy. The copy is such a file, too, so data that files do not contain is lost, such as the ticks of a world. If
+// that fails too, for example because memory is short, the error joins both errors, and the state is undefined. Read
+// allocates Go memory for the whole file and for the copy.
+//
+// Addresses of blocks, handles and entities that the program has kept from before a successful Read are no longer valid. If
+// loading began and failed, handles and entities are valid again, and addresses of blocks are not.
 func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err == nil {

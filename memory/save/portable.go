@@ -13,15 +13,16 @@ import (
 )
 
 // A Portable is a State that can go to a file. Its SaveState has a form for files: see [Coder.Portable]. CanWrite returns
-// an error if a value of the State is not the same in another process. The error contains the path of the field.
+// an error if a value of the State is not the same in another process. The error contains the path of the field, and should
+// wrap [ErrPortable].
 type Portable interface {
 	State
 	CanWrite() error
 }
 
-// A HandleOwner is a State to which handles belong, such as a pool. HandleKey returns the type of the handles, and a key
-// that differs from process to process. The generation of each handle was combined with the key by XOR. A file contains the
-// generations without it.
+// A HandleOwner is a State to which handles belong, such as a pool. HandleKey returns the type of the handles, and the key
+// of this pool. The generation of each of its handles was combined with the key by XOR. A file contains the generations
+// without it.
 type HandleOwner interface {
 	HandleKey() (handle reflect.Type, key uint32)
 }
@@ -30,9 +31,10 @@ type HandleOwner interface {
 // the path of its first field that is not the same in another process. Such a field is an address, or a handle of a pool
 // outside of the Set. [Set.Write] and [Set.Read] return the same error.
 //
-// Errors of variables, slices and allocators wrap [ErrPortable]. The blocks of an allocator have unknown types: add a
-// function that visits them with [Set.AddFunc]. Portable does not call functions of AddFunc, and does not look for the
-// pools of handles inside of another pool. There only Write finds the mistake: its error wraps ErrPortable.
+// Errors of variables, slices and allocators wrap [ErrPortable]. The error of a State's CanWrite is wrapped as it is. The
+// blocks of an allocator have unknown types: add a function that visits them with [Set.AddFunc]. Portable does not call
+// functions of AddFunc, and does not look for the pools of handles inside of another pool. There only Write finds the
+// mistake: its error wraps ErrPortable.
 func (s *Set) Portable() error {
 	if !s.sealed {
 		return ErrUnsealed

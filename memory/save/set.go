@@ -102,7 +102,8 @@ func (s *Set) measure(canonical bool) (int, error) {
 // the slot is too small, the error is a *memory.Exhausted with the bytes that are needed. After these errors the slot is
 // unchanged. If a State visits other bytes than it was counted to have, the error wraps [ErrLayout], and the slot is empty.
 //
-// A successful Save does not allocate, except that the first one of a Set may allocate a few words.
+// If the States do not allocate, a successful Save allocates at most a few words. It does so the first time, and when the
+// state has more contents than ever before.
 func (s *Set) Save(slot *Slot) error { return s.save(slot, false) }
 
 // SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes that it copies while they are in
@@ -136,7 +137,8 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
 // Load fails, all values and blocks are unchanged. But memory may have been committed, so that later blocks may have other
-// addresses than without the call. This does not hold if a State breaks its contract: it panics, or fails while it loads.
+// addresses than without the call. A State that breaks its contract, because it panics or fails while it loads, leaves a
+// mixture of both states.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of the part that it names: [ErrLayout],
 // [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have the memory and the metadata that they had
