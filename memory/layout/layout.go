@@ -14,7 +14,7 @@ import (
 
 // A Type describes a type. All numbers in a value are little-endian.
 type Type struct {
-	Name   string  `json:"name,omitempty"` // as reflect.Type.String returns it; empty for predeclared types and types without a name
+	Name   string  `json:"name,omitempty"` // as reflect.Type.String returns it; empty for predeclared and unnamed types
 	Kind   string  `json:"kind"`           // struct, array, bytes, handle, bool, or a number with its bits, such as int32
 	Size   int     `json:"size"`           // in bytes
 	Len    int     `json:"len,omitempty"`  // of an array
@@ -44,9 +44,9 @@ var (
 	errHandle  = errors.New("a handle of a pool is not valid in another process")
 )
 
-// Of describes a Go type. The error names the path of the first field that is not the same in another process: a pointer, a
-// uintptr, or a memory.Handle. Types above 1 GiB, or nested more than 32 deep, are an error too. t must not be nil. Use the
-// description only if the error is nil.
+// Of describes a Go type. The error names the path of the first field that is not the same in another process. Examples are
+// a pointer, a string, a uintptr and a memory.Handle. Types above 1 GiB, or nested more than 32 deep, are an error too. t
+// must not be nil. Use the description only if the error is nil.
 func Of(t reflect.Type) (Type, error) { return OfHandles(t, nil) }
 
 // OfHandles is [Of] for a type that may have handles of pools: a memory.Handle is of the kind handle. known is called with
@@ -125,8 +125,8 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 	return d, nil
 }
 
-// Check returns an error if a description from a file is impossible: a kind is unknown, a size is wrong for it or above 1
-// GiB, a field lies outside of its struct, or types are nested more than 32 deep.
+// Check returns an error if a description from a file is impossible. Examples are an unknown kind, a wrong size, a size
+// above 1 GiB, and a field outside of its struct. So are types that are nested more than 32 deep.
 func (t *Type) Check() error { return t.check(0) }
 
 func (t *Type) check(depth int) error {

@@ -22,7 +22,7 @@ type Migration struct {
 	// is a pointer to the value, such as *Hull, and is valid during the call. An error ends the reading.
 	//
 	// A function is not called for values of the type that are fields or elements of other types. For a value of a Set it
-	// is called several times: while the file is verified, with a copy, and while it is loaded. So it must depend on its
+	// may be called several times: before loading, with a copy, and while the file is loaded. So it must depend on its
 	// arguments only.
 	Convert map[string]func(old OldValue, component any) error
 	// Changed, if not nil, is called for each change that was found, before values of the changed type are read.
