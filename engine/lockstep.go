@@ -16,7 +16,7 @@ import (
 // Lockstep finds what [Synctest] cannot: rules that differ between two processes or two architectures, if b replays what
 // the other one does.
 //
-// A memory.Handle depends on the process and its pool, so equal games have different handles. If a hash covers handles,
+// A memory.Handle depends on the pool that made it, so two equal games have different handles. If a hash covers handles,
 // each tick differs. If a component with handles comes first in the Set, Lockstep names it instead of a later difference.
 func Lockstep(a, b Sync) (ticks int, err error) {
 	both := [2]syncer{{Sync: a}, {Sync: b}}

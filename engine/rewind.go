@@ -105,8 +105,8 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // [Rewind.Record]. It returns how many ticks were played.
 //
 // If the tick is out of range, the error wraps save.ErrEmpty. Errors of Rest and of loading leave the present tick as it
-// is: save.ErrLayout, for example, if a level has ended. After an error of Step the state is not that of any tick: load
-// another one or call [Rewind.Begin].
+// is: save.ErrLayout, for example, if a level has ended. After an error of Step the state is not that of any tick, although
+// Now returns the last complete one. Seek to a tick before Now, which loads a state, or call [Rewind.Begin].
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
 // Back makes an earlier tick the present one, as [Rewind.Seek], and forgets what was recorded after it. If there is free

@@ -3,13 +3,14 @@ package engine
 import "github.com/strata-go/strata/memory/save"
 
 // SaveState saves the number of ticks and the time that is not stepped yet. Loading leaves the time that was dropped as it
-// is.
+// is. A Set with a Clock cannot be written to a file: call SaveState from a function of save.Set.AddFunc.
 func (c *Clock) SaveState(s *save.Coder) {
 	save.Num(s, &c.rest)
 	save.Num(s, &c.ticks)
 }
 
-// SaveState saves the state and the number of the stream, so that the same numbers follow after loading.
+// SaveState saves the state and the number of the stream, so that the same numbers follow after loading. For a file call it
+// from a function of save.Set.AddFunc.
 func (r *Rand) SaveState(s *save.Coder) {
 	save.Num(s, &r.state)
 	save.Num(s, &r.inc)

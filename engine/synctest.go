@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Sync configures [Synctest], [Lockstep] and [Unhashed]. Set and Hash must not be nil, and Step only for Unhashed.
+// Sync configures [Synctest], [Lockstep] and [Unhashed]. Set and Hash must not be nil. Step may be nil for Unhashed only.
 type Sync struct {
 	// Set is the state of the game, sealed.
 	Set *save.Set
