@@ -198,10 +198,14 @@ type Sample struct {
 	Tier Tier
 	Tag  string // empty without a tag
 	// Stack has program counters for [runtime.CallersFrames], the innermost first: at most 32. It begins inside this
-	// package. It is empty in the row of call stacks that exceed 4,095, and must not be changed.
+	// package, belongs to the manager and must not be changed.
+	//
+	// The game goroutine and each worker record 4,095 call stacks. All further ones share one row with an empty Stack, the
+	// Tier Static and no Tag.
 	Stack []uintptr
-	// Live and InUse are blocks that are live and their bytes. Allocs and Bytes are all blocks since New. Bytes are
-	// those that were requested.
+	// Live is the number of live blocks, and InUse their bytes. Allocs and Bytes are the number and the bytes of all blocks
+	// since New. All bytes are requested bytes, without rounding. Bytes does not count a resize. If 65,536 samples are
+	// live, further blocks count in Allocs and Bytes only.
 	Live, InUse, Allocs, Bytes float64
 }
 

@@ -13,14 +13,15 @@ import (
 
 // Saved selects what [Manager.State] saves.
 type Saved struct {
-	// Tiers are the tiers. Nil means all but Frame, which is never saved. A tier that no rule of the game changes, such
-	// as Level after loading, can be left out.
+	// Tiers are those that are saved. Nil means all but Frame, which is never saved. Loading does not change the others. A
+	// tier that no rule of the game changes, such as Level after loading, can be left out.
 	Tiers []Tier
 	// Workers are the workers whose heaps are saved with the tier Inbox. Nil means all. A worker whose blocks do not
 	// influence the simulation, such as one that streams pictures, should be left out: it need not rest.
 	Workers []int
-	// Scratch reports whether the contents of a live block of the tier Large are not part of the state, although the
-	// block is. Nil means that all contents are saved. See tlsf.Heap.SaveStateExcept.
+	// Scratch reports whether the contents of a live block of the tier Large are not part of the state, although the block
+	// is. p is the start of the block. Nil means that all contents are saved. Scratch is called in several passes, must
+	// return the same each time, and must not use the manager. See tlsf.Heap.SaveStateExcept.
 	Scratch func(p unsafe.Pointer) bool
 }
 
@@ -35,10 +36,13 @@ type managerState struct {
 // State returns a State of the manager, for a save.Set. Save and load it outside of frames, within the level in which it
 // was saved, with the workers at rest: see [Manager.Rest]. Of the tier Pools it saves the pools that are a save.State.
 // Other registered pools, such as a world that is registered by [Funcs], belong into the Set on their own, after the
-// manager. Budgets, the history, the figures of the collector and the trace are not saved.
+// manager. Budgets, the history, the figures of the collector and the trace are not saved. Loading removes the hooks of
+// [Manager.OnReset] that were registered since. A Set with the manager cannot be written to a file. Saving and loading free
+// the blocks in flight to the game goroutine and to the saved workers.
 //
-// If a frame or a task is open, the error of the Set wraps save.ErrBusy. If the level has ended, or a pool was
-// registered since, it wraps save.ErrLayout. If cfg names no tier or no worker, State panics with a *memory.Misuse.
+// If a frame or a task is open, or if a hook or Config.OnSoft uses the Set, the error of the Set wraps save.ErrBusy. If the
+// level has ended, or a pool was registered since, it wraps save.ErrLayout. After Close it wraps memory.ErrClosed. If cfg
+// contains Frame, or a number that is no tier or no worker, State panics with a *memory.Misuse.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
@@ -61,12 +65,16 @@ func (m *Manager) State(cfg Saved) save.State {
 	return s
 }
 
-// SaveState saves all tiers but Frame, with all workers: see [Manager.State].
+// SaveState saves all tiers but Frame, with all workers: see [Manager.State]. Each call allocates a few words; add the
+// result of State to a Set that saves in every frame.
 func (m *Manager) SaveState(c *save.Coder) { m.State(Saved{}).SaveState(c) }
 
 // Rest waits until the workers are in no task, and frees the blocks that are in flight to them and from them. Without
-// workers it means all. The caller must see to it that no worker begins a new task meanwhile, and that no result waits
-// in a channel. If a worker is still in a task after the time limit, the error wraps save.ErrBusy.
+// workers it means all. The limit is for all of them together; 0 tests once. The caller must make sure that no worker
+// begins a new task before the save or load ends, and that no result waits in a channel. If a worker is still in a task
+// after the time limit, the error wraps save.ErrBusy. If the manager or a worker is closed, it wraps memory.ErrClosed. For
+// another number than that of a worker Rest panics with a *memory.Misuse. Call it on the game goroutine: it keeps a
+// processor busy while it waits.
 func (m *Manager) Rest(limit time.Duration, workers ...int) error {
 	if m.phase >= closing {
 		return memory.ErrClosed

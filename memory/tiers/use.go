@@ -12,12 +12,12 @@ type Use struct {
 	memory.Stats
 }
 
-// EachUse calls f with every part of the memory in use, tier by tier, and leaves out parts that have and had no
-// blocks. In the sum of the rows of a tier, InUse, Live and Allocs are those of [Manager.Stats]. In the sum of the
-// rows of a tag outside Frame and Level, they are those of [Tag.Stats]. The rows of a tag in Frame and Level are those
-// of [TagArena.Taken]; after a Rewind they may be smaller, because the tier has less in use. If a worker is inside a
-// call, the sums may lack that call. Without [Config.Tags] all rows but those of pools have no tag. EachUse belongs to
-// the game goroutine.
+// EachUse calls f with every part of the memory in use, tier by tier, and leaves out parts whose statistics are all zero.
+// In the sum of the rows of a tier, InUse, Live and Allocs are those of [Manager.Stats]. In the sum of the rows of a tag
+// outside Frame and Level, they are those of [Tag.Stats]. The rows of a tag in Frame and Level are those of
+// [TagArena.Taken]; after a Rewind they may be smaller, because the tier has less in use. If a worker is inside a call, the
+// sums may lack that call. Without [Config.Tags] all rows but those of pools have no tag. f must not use the manager.
+// EachUse belongs to the game goroutine. It may allocate some words for each tier.
 func (i Inspector) EachUse(f func(Use)) {
 	m := i.m
 	for t, state := range m.states {
