@@ -10,20 +10,22 @@ import (
 	"time"
 )
 
-// A Site is a function that allocates on the Go heap, with all allocations of standard library functions that it calls.
-// If runtime.MemProfileRate is 1 the numbers are exact, otherwise estimates.
+// A Site is a function that allocates on the Go heap, with all allocations of standard library functions that it calls. A
+// package belongs to the standard library if the first element of its import path has no dot, and it is not main. So do the
+// packages of a module whose path has no domain: their allocations count for main, or for the outermost function. If
+// runtime.MemProfileRate is 1 the numbers are exact, otherwise estimates. If it is 0, nothing is recorded.
 type Site struct {
 	Package  string // import path; of a program's main package "main"
 	Function string // name within the package, such as (*Queue).Push
 
 	Objects uint64  // allocated since the process began
 	Bytes   uint64  // of these
-	Live    uint64  // bytes that were not freed at Profile.AsOf
+	Live    uint64  // bytes that no collection had freed at Profile.AsOf
 	Rate    float64 // bytes allocated a second, during Profile.Span
 }
 
 // A Profile is what functions had allocated at one moment. The zero Profile is ready to use. A Profile is not safe for
-// concurrent use.
+// concurrent use. Read writes Sites into the same array: copy what must be kept.
 type Profile struct {
 	Sites []Site        // sorted by Live and the bytes allocated during Span together, the largest first
 	AsOf  time.Time     // the moment that Sites describes; zero before the second collection
@@ -49,7 +51,9 @@ type row struct {
 // started is close to the start of the process.
 var started = time.Now()
 
-// Read reads the runtime's profile if a collection has ended since the last Read. It reports whether Sites has changed.
+// Read reads the runtime's profile if a collection has ended since the last Read that returned true. At least two
+// collections must have ended since the process began. It then replaces Sites, AsOf and Span, and returns true. Otherwise
+// it changes nothing and returns false.
 func (p *Profile) Read() bool {
 	debug.ReadGCStats(&p.gc)
 	if p.gc.NumGC < 2 || p.gc.NumGC == p.cycles || len(p.gc.PauseEnd) < 2 {

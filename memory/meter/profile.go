@@ -20,17 +20,18 @@ import (
 //	inuse_objects   live blocks
 //	inuse_space     bytes in use, with rounding; the default
 //
-// The call stacks have one function for each tier, "tier slab", then one for each tag and pool, "tag bodies" and
-// "pool shots". Memory without a tag is directly below its tier. With [tiers.Config.SampleBytes] the functions that
-// allocated the memory follow, as far as samples know them. Functions of Strata that are innermost are left out.
-// Each sample has the labels tier, tag and pool.
+// The call stacks have one function for each tier, "tier slab", then one for each tag and pool, "tag bodies" and "pool
+// shots". Memory without a tag is directly below its tier. With [tiers.Config.SampleBytes] the functions that allocated the
+// memory follow, as far as samples know them. Samples exist for slab, large and inbox, and not for pools. Innermost
+// functions of the packages below memory are left out. Each sample has those of the labels tier, tag and pool that are not
+// empty.
 //
 // In the sum over a tier, inuse_objects, inuse_space and alloc_objects are exact: those of Manager.Stats. The sums
 // over a tag are exact outside Frame and Level, see [tiers.Inspector.EachUse]. Samples only divide these sums among
 // the functions, in proportion to the estimates. If a tag in a tier has no live sample, its memory has no functions.
 //
-// Call WriteProfile on the game goroutine. It allocates from the Go heap and takes some milliseconds. It returns the
-// error of w.
+// Call WriteProfile on the game goroutine. It allocates from the Go heap and takes some milliseconds. m must not be nil.
+// WriteProfile returns the error of w; a part of the file may have been written then.
 func WriteProfile(w io.Writer, m *tiers.Manager) error {
 	p := newProfile(time.Now(), m.Inspect())
 	z := gzip.NewWriter(w)
