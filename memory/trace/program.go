@@ -36,11 +36,11 @@ import (
 // A program differs from its trace in these points. Blocks below 8 bytes have 8, so that a replay can write a word.
 // Alignments above 4096 are 4096. Levels, used bytes and threads are left out: one thread runs everything.
 type Program struct {
-	Slots      int
-	Ops        []Op
-	Timed      int    // the first operations, which are of the trace
+	Slots      int    // the length of the table of live blocks
+	Ops        []Op   // the list
+	Timed      int    // how many operations, from the first, are of the trace
 	Operations int    // of these, allocations, frees and resizes
-	PeakAt     int    // the operation after which most bytes are live
+	PeakAt     int    // index in Ops of the operation after which most bytes are live
 	Peak       uint64 // bytes live then
 	Largest    uint32 // bytes of the largest block
 }
@@ -62,9 +62,9 @@ type OpKind uint8
 // The kinds of operations.
 const (
 	OpAlloc   OpKind = iota // with an alignment up to 16
-	OpFree                  //
-	OpResize                //
-	OpTick                  //
+	OpFree                  // a free
+	OpResize                // a resize, in place or moved
+	OpTick                  // the end of a tick; it has only a tier
 	OpAligned               // an alloc with an alignment above 16
 	opKinds
 )
@@ -183,8 +183,8 @@ func (c *compiler) end() *Program {
 	return p
 }
 
-// WriteTo writes the program as the content of a file and returns the number of bytes written. The error wraps that of
-// w.
+// WriteTo writes the program as the content of a file and returns the number of bytes written. It builds the whole file in
+// memory and calls w once. It does not verify the program. The error wraps that of w.
 func (p *Program) WriteTo(w io.Writer) (int64, error) {
 	le := binary.LittleEndian
 	b := make([]byte, 0, programHeader+len(p.Ops)*opBytes)

@@ -100,7 +100,8 @@ func (t *Writer) Blocks() uint64 { return t.blocks }
 // Written returns the bytes written so far, without the events that are still collected.
 func (t *Writer) Written() int64 { return t.written }
 
-// Alloc records the allocation of a block and returns its number. Align is a power of two.
+// Alloc records the allocation of a block and returns its number. align must be a power of two up to 2^62, which Alloc does
+// not check.
 func (t *Writer) Alloc(at Where, size, align uint64) (block uint64) {
 	b := t.begin(Alloc, at)
 	b = appendNumber(b, min(size, maxSize))
@@ -148,10 +149,10 @@ func (t *Writer) Used(at Where, bytes uint64) {
 	t.buf = appendNumber(b, min(bytes, maxSize))
 }
 
-// Append records an event. Its Block is the number of a block in this Writer, and is ignored for an Alloc. The events
-// of a Reader have these numbers only if all of them, from the first one, are appended to a new Writer. If the
-// recording has stopped, Append returns the error of [Writer.Err]. After Close the error wraps memory.ErrClosed,
-// unless the recording had stopped before.
+// Append records an event. An event of an unknown Kind is ignored. Its Block is the number of a block in this Writer, and
+// is ignored for an Alloc. The events of a Reader have these numbers only if all of them, from the first one, are appended
+// to a new Writer. If the recording has stopped, Append returns the error of [Writer.Err]. After Close the error wraps
+// memory.ErrClosed, unless the recording had stopped before.
 func (t *Writer) Append(e Event) error {
 	switch e.Kind {
 	case Alloc:
