@@ -10,9 +10,12 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live objects, the generations of all slots and the order of the vacant ones. When the state is
-// loaded, a handle is valid if it was valid when the state was saved. The generation of a slot goes back, too: a handle
-// that was made after the state was saved may later name another object.
+// SaveState saves the live objects, the generations of all slots and the order of the vacant ones. After loading, a handle
+// is valid if it was valid when the state was saved, and its object has the same address. The generation of a slot goes
+// back, too: a handle that was made after the state was saved may later name another object.
+//
+// Another capacity is an error that wraps save.ErrLayout. In a file it may differ if the slots fit. If the pool is closed, the
+// error wraps memory.ErrClosed.
 func (p *Pool[T]) SaveState(c *save.Coder) {
 	if p.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -30,7 +33,7 @@ func (p *Pool[T]) SaveState(c *save.Coder) {
 	saveRows[T](c, &p.slots, "slot", p.base, p.ready())
 }
 
-// SaveState saves the pool as [Pool.SaveState] does.
+// SaveState saves both parts as [Pool.SaveState] does. A Set with a Split cannot be written to a file.
 func (p *Split[Hot, Cold]) SaveState(c *save.Coder) {
 	if p.hotBase == nil {
 		c.Fail(memory.ErrClosed)
@@ -117,7 +120,9 @@ func saveRows[T any](c *save.Coder, s *slots, name string, base unsafe.Pointer, 
 	c.Slots(name, reflect.TypeFor[T](), base, stride[T](), s.live, s.opened)
 }
 
-// SaveState saves the live slots and the order of the vacant ones.
+// SaveState saves the live slots and the order of the vacant ones. After loading, the slots that were live have the same
+// addresses and bytes. Another size or capacity is an error that wraps save.ErrLayout. If the pool is closed, the error
+// wraps memory.ErrClosed. A Set with a Blocks cannot be written to a file.
 func (b *Blocks) SaveState(c *save.Coder) {
 	if b.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -208,8 +213,9 @@ func (b *Blocks) saveContent(c *save.Coder) {
 	}
 }
 
-// SaveState saves the pools in the order of their registration. A pool that was registered after the state was saved is
-// an error that wraps save.ErrLayout and names the pool.
+// SaveState saves the pools in the order of their registration. A pool that was registered after the state was saved is an
+// error that wraps save.ErrLayout and names the pool. If the registry or one of its pools is closed, the error wraps
+// memory.ErrClosed. A Set with a Registry cannot be written to a file: add its pools.
 func (r *Registry) SaveState(c *save.Coder) {
 	if r.closed {
 		c.Fail(memory.ErrClosed)

@@ -9,14 +9,15 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanWrite returns an error if T is not the same in another process. The error names the path of the field. Handles are
-// translated if the Set has their pool.
+// CanWrite returns an error if T is not the same in another process. The error names the path of the field. Handles in T
+// are no error: save.Set.Write translates them if exactly one pool of the Set has such handles, and fails otherwise.
 func (p *Pool[T]) CanWrite() error {
 	_, err := layout.OfHandles(reflect.TypeFor[T](), func(reflect.Type) error { return nil })
 	return err
 }
 
-// HandleKey returns the type of the pool's handles and the key that changes their generations.
+// HandleKey returns the type of the pool's handles and the key with which their generations are combined by XOR: see
+// save.HandleOwner.
 func (p *Pool[T]) HandleKey() (handle reflect.Type, key uint32) {
 	return reflect.TypeFor[memory.Handle[T]](), p.key
 }
