@@ -17,7 +17,7 @@ import (
 	"github.com/strata-go/strata/memory/layout"
 )
 
-// A Migration says how the component types of a program have changed since a file was written. See [layout.Migration].
+// A Migration declares how the component types of a program have changed since a file was written. See [layout.Migration].
 type Migration = layout.Migration
 
 // An OldValue is a component as a file has it. It is valid during the call that receives it.
@@ -25,8 +25,9 @@ type OldValue = layout.OldValue
 
 // ReadBinary loads the output of [World.WriteBinary] into a world without entities. Index and generation of each entity
 // come from the file. So each Entity, also an Entity in a component, names the same entity as in the world that was
-// written. All component types of the file must be registered, with the same names, in any order. m says which have
-// other names, and what else has changed; nil is no Migration.
+// written. All component types of the file must be registered, with the same names, in any order. m declares which have
+// other names, and what else has changed; it may be nil. The file must be the last thing in the reader, because ReadBinary
+// reads one byte more.
 //
 // ReadBinary has the conditions, the locking and the calls of observers of [World.ReadJSON]. If w has entities, and
 // after every error, w is unchanged, except that its empty chunks may have been freed. ReadBinary fails if:
@@ -36,8 +37,8 @@ type OldValue = layout.OldValue
 //   - a bool is neither 0 nor 1, an entity occurs twice, or another condition of ReadJSON does not hold;
 //   - a function of m, the reader, the allocator or Config.Pages fails.
 //
-// Cost: that of copying. ReadBinary reads the whole file into the Go heap first, and never more bytes than the reader has.
-// A column whose type has changed is converted value by value.
+// Cost: that of copying. ReadBinary reads the whole file into the Go heap first. A forged length does not make it allocate
+// memory for bytes that the reader does not have. A column whose type has changed is converted value by value.
 func (w *World) ReadBinary(in io.Reader, m *Migration) error {
 	const op = "ReadBinary"
 	w.guard.mutable(op)

@@ -43,8 +43,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // and ticks are not written.
 //
 // Otherwise the error wraps the error of out, or [io.ErrShortWrite], or [memory.ErrClosed] if the allocator was closed.
-// When WriteBinary fails, a part may have been written: write to a new file, and rename it. The bytes between fields
-// are written as they are.
+// When WriteBinary fails, a part may have been written: write to a new file, and rename it. Padding bytes between fields
+// are written as they are, so equal worlds may have different files.
 //
 // The world is locked during the call; open queries and loops are allowed. WriteBinary panics with a [*memory.Misuse]
 // if out is nil or w is closed, in a parallel run, and in a call of the allocator or of Config.Pages.

@@ -7,7 +7,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanWrite returns an error if a component is not the same in another process. The error names the path of each such field.
+// CanWrite returns an error if a registered component is not the same in another process. The error names the path of the
+// first such field of each component. A save.Set calls CanWrite.
 func (w *World) CanWrite() error {
 	var errs []error
 	for _, c := range w.store.comps {
