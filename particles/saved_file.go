@@ -4,7 +4,7 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanWrite returns nil: the columns are numbers.
+// CanWrite returns nil: the columns are numbers, which are the same in another process.
 func (s *System) CanWrite() error { return nil }
 
 // saveFile visits the live particles and the random numbers in a file. The capacity may differ if the particles fit.

@@ -32,8 +32,9 @@ const (
 // A System contains particles in columns in memory of a page source: row i of every column is particle i. The last
 // row replaces a dead row, so the order of rows changes.
 //
-// A System is for one goroutine at a time. After Close, or after the source of the System is closed, only Close,
-// Check, Stats, Len, Capacity, Count, Kind and Hash may be called. All other methods panic with a *memory.Misuse.
+// A System is for one goroutine at a time. After Close, or after the source of the System is closed, only Close, Check,
+// Stats, Len, Capacity, Count, Kind, Hash, SaveState and CanWrite may be called. All other methods panic with a
+// *memory.Misuse.
 type System struct {
 	// Invariants, verified by Check:
 	//
@@ -107,8 +108,9 @@ func (s *System) Len() int { return s.n }
 func (s *System) Capacity() int { return s.max }
 
 // Motion returns the columns of positions and velocities, for forces that a Kind does not have, such as a vortex or a
-// magnet. Each column has one entry per live particle. The caller may change the entries. The slices are valid until
-// the next Emit, Burst, EmitRate, Update, Reset, Trim or Close, or until the source is closed.
+// magnet. Each column has one entry per live particle. The caller may change the entries. The slices are valid until the
+// next Emit, Burst, EmitRate, Update, Reset, Trim or Close. They also end when a saved state is loaded, and when the source
+// is closed.
 func (s *System) Motion() (x, y, vx, vy []float32) {
 	s.open("Motion")
 	return s.x[:s.n:s.n], s.y[:s.n:s.n], s.vx[:s.n:s.n], s.vy[:s.n:s.n]
@@ -124,9 +126,10 @@ func (s *System) SetBounds(b Bounds) {
 	s.bounds = b
 }
 
-// Reserve commits memory for n particles. Until the next Trim, Emit then commits nothing as long as at most n
-// particles are alive. If n exceeds Capacity, the error wraps memory.ErrTooLarge. If the source refuses, the error
-// wraps the error of the source, and Stats.Failures counts the refusal. After an error no rows are added.
+// Reserve commits memory for n particles. If n is at most Stats.Rows, it commits nothing. Until the next Trim, Emit then
+// commits nothing as long as at most n particles are alive. If n exceeds Capacity, the error wraps memory.ErrTooLarge. If
+// the source refuses, the error wraps the error of the source, and Stats.Failures counts the refusal. After an error no
+// rows are added.
 //
 // After a refused commit Emit does not ask the source for memory again. Reserve with n up to Capacity makes Emit ask
 // again, even if Reserve fails.
