@@ -17,7 +17,7 @@ type Sync struct {
 	// Hash returns a number that is equal for equal states. It should cover every field, also of data that was forgotten
 	// in the Set: what only the Set covers is restored, and its loss is not detected.
 	Hash func() uint64
-	// Rest is called after each Step, and before a state is saved or loaded. It waits for workers, for example by
+	// Rest is called after each Step, before each save, and before Synctest loads. It waits for workers, for example by
 	// tiers.Manager.Rest. It may be nil.
 	Rest func() error
 	// Ticks is how many ticks of the game are tested. Below 1 none is.

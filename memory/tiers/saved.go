@@ -41,8 +41,8 @@ type managerState struct {
 // the blocks in flight to the game goroutine and to the saved workers.
 //
 // If a frame or a task is open, or if a hook or Config.OnSoft uses the Set, the error of the Set wraps save.ErrBusy. If the
-// level has ended, or a pool was registered since, it wraps save.ErrLayout. After Close it wraps memory.ErrClosed. If cfg
-// contains Frame, or a number that is no tier or no worker, State panics with a *memory.Misuse.
+// level has ended, a pool was registered or a hook of Level has run since, it wraps save.ErrLayout. After Close it wraps
+// memory.ErrClosed. If cfg contains Frame, or a number that is no tier or no worker, State panics with a *memory.Misuse.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
@@ -72,9 +72,9 @@ func (m *Manager) SaveState(c *save.Coder) { m.State(Saved{}).SaveState(c) }
 // Rest waits until the workers are in no task, and frees the blocks that are in flight to them and from them. Without
 // workers it means all. The limit is for all of them together; 0 tests once. The caller must make sure that no worker
 // begins a new task before the save or load ends, and that no result waits in a channel. If a worker is still in a task
-// after the time limit, the error wraps save.ErrBusy. If the manager or a worker is closed, it wraps memory.ErrClosed. For
-// another number than that of a worker Rest panics with a *memory.Misuse. Call it on the game goroutine: it keeps a
-// processor busy while it waits.
+// after the time limit, the error wraps save.ErrBusy. If the manager is closed, or a worker cannot receive its blocks any
+// more, it wraps memory.ErrClosed. For another number than that of a worker Rest panics with a *memory.Misuse. Call it on
+// the game goroutine: it keeps a processor busy while it waits.
 func (m *Manager) Rest(limit time.Duration, workers ...int) error {
 	if m.phase >= closing {
 		return memory.ErrClosed
