@@ -22,7 +22,7 @@ func Lockstep(a, b Sync) (ticks int, err error) {
 	both := [2]syncer{{Sync: a}, {Sync: b}}
 	for i := range max(a.Ticks, 0) {
 		for k := range both {
-			if err := both[k].step(); err != nil {
+			if err := both[k].step("lockstep", i+1); err != nil {
 				return i, err
 			}
 		}

@@ -48,6 +48,7 @@ type Rewind[T any] struct {
 	inputs []T    // of tick n at n % len
 	now    uint64 // the present tick
 	end    uint64 // the last tick that was recorded
+	torn   bool   // Step has failed: the state is that of no tick
 }
 
 // What is kept by default.
@@ -73,7 +74,7 @@ func NewRewind[T any](cfg RewindConfig[T]) (*Rewind[T], error) {
 // Begin forgets all states and inputs. tick is the number of the present tick, for example 0 for a new game.
 func (r *Rewind[T]) Begin(tick uint64) {
 	r.states.Clear()
-	r.now, r.end = tick, tick
+	r.now, r.end, r.torn = tick, tick, false
 }
 
 // Record notes the input of the next tick, which becomes the present one. The caller must play it next. States and inputs
@@ -90,7 +91,7 @@ func (r *Rewind[T]) Record(in T) {
 
 // Keep saves the present state if there is none, or if the newest is at least every ticks old. It replaces the oldest
 // states if there is no space. Call it between ticks, after each. An every below 1 means 1. The errors are those of Rest
-// and of [save.History.Save]. saved is meaningful only if err is nil.
+// and of [save.History.Save]. On error saved is false.
 func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	if newest, ok := r.states.Newest(); ok && (newest >= r.now || r.now-newest < uint64(max(every, 1))) {
 		return false, nil
@@ -98,15 +99,16 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	if err := r.rest(); err != nil {
 		return false, err
 	}
-	return true, r.states.Save(r.now)
+	err = r.states.Save(r.now)
+	return err == nil, err
 }
 
 // Seek makes tick the present one, from Oldest to End. What was recorded after it stays until [Rewind.Cut] or
 // [Rewind.Record]. It returns how many ticks were played.
 //
 // If the tick is out of range, the error wraps save.ErrEmpty. Errors of Rest and of loading leave the present tick as it
-// is: save.ErrLayout, for example, if a level has ended. After an error of Step the state is not that of any tick, although
-// Now returns the last complete one. Seek to a tick before Now, which loads a state, or call [Rewind.Begin].
+// is: save.ErrLayout, for example, if a level has ended. After an error of Step the state is not that of any tick. The next
+// Seek then loads a state before it plays. Without a state it returns an error that wraps save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
 // Back makes an earlier tick the present one, as [Rewind.Seek], and forgets what was recorded after it. If there is free
@@ -128,7 +130,10 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 		return 0, fmt.Errorf("engine: rewind: tick %d; there are %d to %d: %w", tick, oldest, r.end, save.ErrEmpty)
 	}
 	from, ok := r.states.Before(tick)
-	if !ok || from <= r.now && r.now <= tick {
+	if r.torn && !ok {
+		return 0, fmt.Errorf("engine: rewind: a step has failed, and there is no state before tick %d: %w", tick, save.ErrEmpty)
+	}
+	if !r.torn && (!ok || from <= r.now && r.now <= tick) {
 		from = r.now // from where the game stands
 	} else if err := r.rest(); err != nil {
 		return 0, err
@@ -139,7 +144,7 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 		r.states.DropAfter(from) // they make space
 		r.end = tick
 	}
-	r.now = from
+	r.now, r.torn = from, false
 	for r.now < tick {
 		if played > 0 && played%dense == 0 {
 			if err := r.spare(); err != nil {
@@ -147,6 +152,7 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 			}
 		}
 		if err := r.cfg.Step(&r.inputs[(r.now+1)%uint64(len(r.inputs))]); err != nil {
+			r.torn = true
 			return played, err
 		}
 		r.now++

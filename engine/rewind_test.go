@@ -177,3 +177,40 @@ func TestRewind_DoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations a tick", n)
 	}
 }
+
+// After a step that failed the next Seek begins from a state, also if the tick comes after the one that failed.
+func TestRewind_AFailedStepIsNotGoneOnFrom(t *testing.T) {
+	g, cfg := newToy(t)
+	steps, broken := 0, errors.New("no")
+	r, err := engine.NewRewind(engine.RewindConfig[int]{Set: cfg.Set, Memory: make([]byte, 40_000), Ticks: 300, States: 200, Step: func(in *int) error {
+		if steps++; steps != 5 {
+			return g.play(in)
+		}
+		g.score += 1000 // half of a tick
+		return broken
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashes := []uint64{g.hash()}
+	for range 8 {
+		live(t, g, r, 1, 100)
+		hashes = append(hashes, g.hash())
+	}
+	if saved, err := r.Keep(1); !saved || err != nil {
+		t.Fatal(saved, err)
+	}
+	if _, err := r.Seek(6); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if _, err := r.Seek(7); err != nil || g.hash() != hashes[7] {
+		t.Errorf("%v, hash %x, want %x", err, g.hash(), hashes[7])
+	}
+	small, err := engine.NewRewind(engine.RewindConfig[int]{Set: cfg.Set, Memory: make([]byte, 8), Step: g.play})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if saved, err := small.Keep(1); saved || err == nil {
+		t.Errorf("saved %t without space: %v", saved, err)
+	}
+}

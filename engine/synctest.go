@@ -113,7 +113,7 @@ func (s *syncer) window(n int) error {
 		audit = s.Audit()
 	}
 	for i := range n {
-		if err := s.step(); err != nil {
+		if err := s.step("synctest", s.at(i+1)); err != nil {
 			return err
 		}
 		s.hashes[i] = s.Hash()
@@ -135,7 +135,7 @@ func (s *syncer) window(n int) error {
 		return err
 	}
 	for i := range n {
-		if err := s.step(); err != nil {
+		if err := s.step("synctest", s.at(i+1)); err != nil {
 			return err
 		}
 		if s.Hash() != s.hashes[i] {
@@ -167,9 +167,10 @@ func (s *syncer) loaded(before uint64, audit func() (save.Difference, bool)) err
 // at returns the number of the tick i ticks after the beginning of the window.
 func (s *syncer) at(i int) int { return s.done.Ticks + s.done.Skipped + i }
 
-func (s *syncer) step() error {
+// step plays the tick with this number. The name of the test is for the error.
+func (s *syncer) step(test string, tick int) error {
 	if err := s.Step(); err != nil {
-		return fmt.Errorf("engine: synctest: tick %d: %w", s.at(1), err)
+		return fmt.Errorf("engine: %s: tick %d: %w", test, tick, err)
 	}
 	return s.rest()
 }

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/strata-go/strata/engine"
@@ -95,5 +96,35 @@ func TestSynctest_ReturnsTheErrorsOfTheGame(t *testing.T) {
 	cfg.Step = func() error { level++; return nil }
 	if done, err := engine.Synctest(cfg); err != nil || done.Skipped != 60 || done.Ticks != 0 {
 		t.Errorf("levels that end: %+v, %v", done, err)
+	}
+}
+
+func TestSynctest_AStepThatFailsIsNamedByItsTick(t *testing.T) {
+	broken := errors.New("broken")
+	for _, at := range []int{1, 3, 4, 11} {
+		_, cfg := newToy(t)
+		play, n := cfg.Step, 0
+		cfg.Step = func() error {
+			if n++; n == at {
+				return broken
+			}
+			return play()
+		}
+		_, other := newToy(t)
+		_, err := engine.Lockstep(cfg, other)
+		if want := fmt.Sprintf("engine: lockstep: tick %d: broken", at); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	_, cfg := newToy(t)
+	play, n := cfg.Step, 0
+	cfg.Step = func() error {
+		if n++; n == 3 {
+			return broken
+		}
+		return play()
+	}
+	if _, err := engine.Synctest(cfg); err == nil || err.Error() != "engine: synctest: tick 3: broken" {
+		t.Error(err)
 	}
 }

@@ -11,9 +11,8 @@ import (
 )
 
 // A Site is a function that allocates on the Go heap, with all allocations of standard library functions that it calls. A
-// package belongs to the standard library if the first element of its import path has no dot, and it is not main. So do the
-// packages of a module whose path has no domain: their allocations count for main, or for the outermost function. If
-// runtime.MemProfileRate is 1 the numbers are exact, otherwise estimates. If it is 0, nothing is recorded.
+// package belongs to the standard library if the first element of its import path has no dot, unless it is main or in the
+// program's module. If runtime.MemProfileRate is 1 the numbers are exact, otherwise estimates. If it is 0, nothing is recorded.
 type Site struct {
 	Package  string // import path; of a program's main package "main"
 	Function string // name within the package, such as (*Queue).Push
@@ -140,7 +139,7 @@ func function(stack []uintptr) (name string) {
 			continue
 		}
 		name = f.Function
-		if pkg, _ := split(name); !standard(pkg) {
+		if pkg, _ := split(name); !standard(pkg, program) {
 			break
 		}
 	}
@@ -157,10 +156,19 @@ func split(name string) (pkg, function string) {
 	return strings.ReplaceAll(name[:from+dot], "%2e", "."), name[from+dot+1:]
 }
 
-// standard reports whether a package belongs to the standard library: its path begins without a domain.
-func standard(pkg string) bool {
+// program is the path of the program's module, which may have no domain.
+var program = func() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		return info.Main.Path
+	}
+	return ""
+}()
+
+// standard reports whether a package belongs to the standard library: its path begins without a domain, and is not in the
+// module.
+func standard(pkg, module string) bool {
 	first, _, _ := strings.Cut(pkg, "/")
-	return pkg != "main" && !strings.Contains(first, ".")
+	return pkg != "main" && !strings.Contains(first, ".") && (module == "" || pkg != module && !strings.HasPrefix(pkg, module+"/"))
 }
 
 // sort writes Sites.

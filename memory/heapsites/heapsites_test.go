@@ -147,8 +147,8 @@ func TestSplit_SeparatesThePackage(t *testing.T) {
 			t.Errorf("%s: %s and %s", name, pkg, f)
 		}
 	}
-	for pkg, want := range map[string]bool{"runtime": true, "internal/runtime/maps": true, "main": false, "a.org/b": false} {
-		if standard(pkg) != want {
+	for pkg, want := range map[string]bool{"runtime": true, "internal/runtime/maps": true, "main": false, "a.org/b": false, "mygame": false, "mygame/ecs": false, "mygames": true} {
+		if standard(pkg, "mygame") != want {
 			t.Errorf("%s is of the standard library: %t", pkg, !want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -229,5 +230,55 @@ func TestSet_PoolOfElementsWithoutBytes(t *testing.T) {
 		if _, ok := p.Get(all[3]); !ok || p.Len() != 5000 {
 			t.Errorf("%d objects", p.Len())
 		}
+	}
+}
+
+func TestDiff_RefusesSlotsOfNoSet(t *testing.T) {
+	var s save.Set
+	x := 1
+	if err := errors.Join(save.Value(&s, "x", &x), s.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	slot := s.NewSlot(100)
+	if err := s.Save(slot); err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]*save.Slot{{nil, slot}, {slot, nil}, {new(save.Slot), slot}, {slot, new(save.Slot)}} {
+		if _, _, err := save.Diff(pair[0], pair[1]); !errors.Is(err, save.ErrForeign) {
+			t.Error(err)
+		}
+	}
+}
+
+func TestSlot_UsesNoByteBehindItsMemory(t *testing.T) {
+	var s save.Set
+	x := [20]uint64{1, 2, 3}
+	if err := errors.Join(save.Value(&s, "x", &x), s.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	memory := make([]byte, 400)
+	if err := s.Save(s.NewSlotIn(memory[:100])); err == nil {
+		t.Error("a state of more than 160 bytes fits into 100")
+	}
+	for i, b := range memory[100:] {
+		if b != 0 {
+			t.Fatalf("byte %d was written", 100+i)
+		}
+	}
+}
+
+func TestPortable_WrapsItsErrorForEachKindOfPart(t *testing.T) {
+	type bad struct{ Address uintptr }
+	p, err := pool.New[bad](nil, pool.Config{Capacity: 10, Name: "bad"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	var s save.Set
+	if err := errors.Join(s.Add("pool", p), s.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Portable(); !errors.Is(err, save.ErrPortable) || !strings.Contains(err.Error(), "Address") {
+		t.Error(err)
 	}
 }

@@ -95,7 +95,7 @@ func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
 
 // Diff is [Set.Diff] for slots of two Sets with the same parts, such as those of two games. A nil slot is [ErrForeign].
 func Diff(a, b *Slot) (d Difference, differ bool, err error) {
-	if a == nil || b == nil {
+	if a == nil || b == nil || a.set == nil || b.set == nil {
 		return d, false, ErrForeign
 	}
 	var ps, qs []Piece

@@ -16,7 +16,7 @@ var (
 	ErrLayout = errors.New("save: the layout differs")
 
 	// ErrPortable is wrapped by the errors of Portable, Write and Read for a Set with a part that cannot be in a file. The
-	// error names the part and the path of the field. It may lack ErrPortable if it is that of a State's CanWrite.
+	// error names the part and the path of the field.
 	ErrPortable = errors.New("save: it cannot be in a file")
 
 	// ErrFile is wrapped by the errors of Read and Verify for a file that is damaged, truncated, continued, of another

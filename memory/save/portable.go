@@ -31,8 +31,7 @@ type HandleOwner interface {
 // the path of its first field that is not the same in another process. Such a field is an address, or a handle of a pool
 // outside of the Set. [Set.Write] and [Set.Read] return the same error.
 //
-// Errors of variables, slices and allocators wrap [ErrPortable]. The error of a State's CanWrite is wrapped as it is. The
-// blocks of an allocator have unknown types: add a function that visits them with [Set.AddFunc]. Portable does not call
+// The error wraps [ErrPortable], and that of a State's CanWrite. The blocks of an allocator have unknown types: add a function that visits them with [Set.AddFunc]. Portable does not call
 // functions of AddFunc, and does not look for the pools of handles inside of another pool. There only Write finds the
 // mistake: its error wraps ErrPortable.
 func (s *Set) Portable() error {
@@ -54,6 +53,9 @@ func (s *Set) Portable() error {
 			}
 		}
 		if err != nil {
+			if !errors.Is(err, ErrPortable) {
+				err = fmt.Errorf("%w: %w", ErrPortable, err)
+			}
 			errs = append(errs, fmt.Errorf("save: %q: %w", p.name, err))
 		}
 	}

@@ -13,10 +13,9 @@ type Slot struct {
 // Set need not be sealed. NewSlot panics if bytes is negative.
 func (s *Set) NewSlot(bytes int) *Slot { return s.NewSlotIn(make([]byte, bytes)) }
 
-// NewSlotIn is [Set.NewSlot] in memory of the caller, which must outlive the slot. The slot uses the capacity of memory,
-// not its length: limit it by memory[:n:n]. No alignment is needed, and it need not be zero. The memory must not belong to
-// a part of the Set: loading would overwrite the slot.
-func (s *Set) NewSlotIn(memory []byte) *Slot { return &Slot{set: s, buf: memory[:0]} }
+// NewSlotIn is [Set.NewSlot] in memory of the caller, which must outlive the slot. No alignment is needed, and it need not
+// be zero. The memory must not belong to a part of the Set: loading would overwrite the slot.
+func (s *Set) NewSlotIn(memory []byte) *Slot { return &Slot{set: s, buf: memory[:0:len(memory)]} }
 
 // NewCanonical is [Set.NewSlot] for states that have equal bytes if they are equal. The bytes contain no addresses and no
 // old bytes of free blocks. Saving takes longer. [Set.Diff] compares such slots.

@@ -74,7 +74,7 @@
 //
 //	o.Meter().Monitor("enemies", "", func() float64 { return float64(len(enemies)) })
 //	physics := o.Meter().Timer("physics")   // physics.Start() and Stop() in Update
-//	o.Add(overlay.Panel{Title: "paths", Key: ebiten.KeyF10, Cols: 20, Rows: 6, Draw: drawPaths})
+//	o.Add(overlay.Panel{Title: "paths", Key: ebiten.KeyF12, Cols: 20, Rows: 6, Draw: drawPaths})
 //
 // # Cost
 //
