@@ -33,6 +33,7 @@ func TestManager_DetoursLeaveNoTrace(t *testing.T) {
 				if i == tiers.Frame {
 					continue // it is not saved
 				}
+				a.Reserved, b.Reserved = 0, 0 // on 32 bits the second manager finds less address space
 				if a != b {
 					t.Fatalf("seed %d, round %d: after loads the tier %v has %+v, without %+v", seed, round, i, a, b)
 				}
