@@ -1,9 +1,13 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
+
+// The number of states depends on when a worker is idle.
+var kept = regexp.MustCompile(`\nrewind: [2-9] states in .* cover 2\.0 s; keeping them took `)
 
 // States of the last ticks change no hash, and the report has what they cost.
 func TestRewind_ChangesNoHash(t *testing.T) {
@@ -15,7 +19,7 @@ func TestRewind_ChangesNoHash(t *testing.T) {
 	if code != 0 || was == "" || was != is {
 		t.Errorf("exit %d: hash %q, without -rewind %q: %s", code, is, was, stderr)
 	}
-	if strings.Contains(plain, "rewind:") || !strings.Contains(with, "\nrewind: 5 states in ") || !strings.Contains(with, " cover 2.0 s; keeping them took ") {
+	if strings.Contains(plain, "rewind:") || !kept.MatchString(with) {
 		t.Errorf("the report says:\n%s", with)
 	}
 	if code, _, stderr := demo("-headless", "-rewind", "16", "-mem", "goheap"); code != 2 || !strings.Contains(stderr, "-rewind saves the tiers") {

@@ -34,6 +34,14 @@ const (
 // page is what is compressed.
 var page = []string{indexName, loaderName, wasmName}
 
+// cold are packages of which no tick depends on the speed. Without inlining the program is some 5 % shorter to download.
+var cold = []string{
+	"github.com/hajimehoshi/ebiten/v2/...", "golang.org/x/...", "github.com/mewkiz/...",
+	"encoding/...", "image/...", "fmt", "reflect", "net/...", "compress/...", "text/...", "regexp/...", "os", "io/...",
+	"github.com/strata-go/strata/demo", "github.com/strata-go/strata/demo/shell",
+	"github.com/strata-go/strata/memory/layout", "github.com/strata-go/strata/memory/save",
+}
+
 // build writes all that a browser needs to dir, and says how much it is. The loader belongs to the
 // toolchain that builds: another version's does not fit.
 func build(ctx context.Context, dir string, stdout io.Writer) error {
@@ -50,7 +58,11 @@ func build(ctx context.Context, dir string, stdout io.Writer) error {
 	}
 	env := append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	wasm := filepath.Join(dir, wasmName)
-	if _, err := tool(ctx, env, "build", "-trimpath", "-ldflags=-s -w", "-o", wasm, demoPath); err != nil {
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", wasm}
+	for _, pkg := range cold {
+		args = append(args, "-gcflags="+pkg+"=-l")
+	}
+	if _, err := tool(ctx, env, append(args, demoPath)...); err != nil {
 		return err
 	}
 	info, err := os.Stat(wasm)
