@@ -46,6 +46,11 @@ func (s *System) SaveState(c *save.Coder) {
 	save.Bool(c, &s.refused)
 	save.Num(c, &s.rng)
 	save.Num(c, &s.peak)
+	s.saveLive(c, n)
+}
+
+// saveLive visits what a slot and a file have in common: statistics, bounds, and the first n rows of all columns.
+func (s *System) saveLive(c *save.Coder, n int) {
 	for _, v := range [...]*uint64{&s.emitted, &s.dropped, &s.failures} {
 		save.Num(c, v)
 	}

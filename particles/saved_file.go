@@ -27,17 +27,7 @@ func (s *System) saveFile(c *save.Coder) {
 		s.n, s.peak = n, max(s.peak, n)
 	}
 	save.Num(c, &s.rng)
-	for _, v := range [...]*uint64{&s.emitted, &s.dropped, &s.failures} {
-		save.Num(c, v)
-	}
-	save.Var(c, &s.bounds)
-	save.Var(c, &s.alive)
-	saveColumn[uint8](s, c, 0, n, "kind")
-	saveColumn[uint8](s, c, 1, n, "tint")
-	for i, name := range [...]string{"x", "y", "vx", "vy", "left"} {
-		saveColumn[float32](s, c, 2+i, n, name)
-	}
-	saveColumn[birth](s, c, 7, n, "birth")
+	s.saveLive(c, n)
 	if c.Loading() {
 		c.Fail(s.Check())
 	}
