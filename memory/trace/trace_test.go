@@ -505,6 +505,44 @@ func TestCopy_StopsAfterOperations(t *testing.T) {
 	}
 }
 
+// Block numbers of another Writer, or kinds that do not exist, must not get into a trace that a Reader then refuses.
+func TestWriter_AppendRefusesWhatNoReaderAccepts(t *testing.T) {
+	var b bytes.Buffer
+	w, _ := NewWriter(&b, header, Config{})
+	want := []Event{{Kind: Alloc, Size: 8, Align: 8}, {Kind: Free}}
+	if err := w.Append(want[0]); err != nil {
+		t.Fatal(err)
+	}
+	for text, e := range map[string]Event{"kind(6): at most kind 5": {Kind: kinds}, "kind(255): at": {Kind: 255}, "free of block 1: the": {Kind: Free, Block: 1}, "resize of block 9": {Kind: Resize, Block: 9}} {
+		if err := w.Append(e); !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), text) {
+			t.Errorf("%v, want %s", err, text)
+		}
+	}
+	if err := errors.Join(w.Append(want[1]), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := events(b.Bytes()); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestCopy_RefusesAWriterWithOtherBlocks(t *testing.T) {
+	file := written(t, Config{}, program(rand.New(rand.NewPCG(9, 10)), 1000))
+	r, _ := NewReader(bytes.NewReader(file))
+	var b bytes.Buffer
+	w, _ := NewWriter(&b, header, Config{})
+	w.Alloc(Where{}, 1, 1)
+	if n, err := Copy(w, r, 0); n != 0 || !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "Writer has 1 blocks and the Reader 0") || r.Blocks() != 0 {
+		t.Errorf("%d operations, %v", n, err)
+	}
+	w, _ = NewWriter(&b, header, Config{})
+	for range 2 { // Copy goes on where it stopped
+		if _, err := Copy(w, r, 300); err != nil || w.Blocks() != r.Blocks() {
+			t.Errorf("%d blocks of %d, %v", w.Blocks(), r.Blocks(), err)
+		}
+	}
+}
+
 func TestCopy_ReturnsErrorsOfBothSides(t *testing.T) {
 	file := written(t, Config{}, program(rand.New(rand.NewPCG(9, 10)), 40_000))
 	r, _ := NewReader(bytes.NewReader(file[:len(file)-1]))

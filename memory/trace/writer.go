@@ -149,11 +149,18 @@ func (t *Writer) Used(at Where, bytes uint64) {
 	t.buf = appendNumber(b, min(bytes, maxSize))
 }
 
-// Append records an event. An event of an unknown Kind is ignored. Its Block is the number of a block in this Writer, and
-// is ignored for an Alloc. The events of a Reader have these numbers only if all of them, from the first one, are appended
-// to a new Writer. If the recording has stopped, Append returns the error of [Writer.Err]. After Close the error wraps
-// memory.ErrClosed, unless the recording had stopped before.
+// Append records an event. Its Block is the number of a block in this Writer, and is ignored for an Alloc. The events of a
+// Reader have these numbers only if all of them, from the first one, are appended to a new Writer. If the Kind is unknown,
+// or if the Writer has no block with this number, the error wraps memory.ErrConfig and nothing is recorded. If the
+// recording has stopped, Append returns the error of [Writer.Err]. After Close the error wraps memory.ErrClosed, unless the
+// recording had stopped before.
 func (t *Writer) Append(e Event) error {
+	switch {
+	case e.Kind >= kinds:
+		return bad("append: an event of %v: at most kind %d is allowed", e.Kind, kinds-1)
+	case (e.Kind == Free || e.Kind == Resize) && e.Block >= t.blocks:
+		return bad("append: %v of block %d: the Writer has %d blocks", e.Kind, e.Block, t.blocks)
+	}
 	switch e.Kind {
 	case Alloc:
 		t.Alloc(e.Where, e.Size, e.Align)
@@ -269,10 +276,14 @@ func (t *Writer) write(b []byte) {
 // Copy appends the events of r to t until limit of them allocate, free or resize a block; 0 means no limit. Other
 // events do not count. Copy returns how many such operations it has appended. At the end of r and at the limit the
 // error is nil. Otherwise Copy returns the error of r or of [Writer.Append]. If t has ended before, Copy reads nothing.
-// Either r and t are new, or t has exactly the events that r has returned (see [Writer.Append]).
+// Either r and t are new, or t has exactly the events that r has returned (see [Writer.Append]). If t and r do not have
+// the same number of blocks, Copy reads nothing, and the error wraps memory.ErrConfig.
 func Copy(t *Writer, r *Reader, limit uint64) (operations uint64, err error) {
 	if err := t.ended(); err != nil {
 		return 0, err
+	}
+	if t.blocks != r.blocks {
+		return 0, bad("copy: the Writer has %d blocks and the Reader %d: want the same blocks", t.blocks, r.blocks)
 	}
 	for limit == 0 || operations < limit {
 		e, err := r.Next()
