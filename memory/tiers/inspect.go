@@ -10,7 +10,7 @@ import (
 
 // An Inspector is a view of a manager for instruments: overlays, meters, reports and tests. It changes nothing. Pages,
 // RemoteFrees and TraceErr are safe for concurrent use. All other methods belong to the game goroutine. No method
-// allocates, except EachUse. The methods of the zero Inspector panic.
+// allocates. The methods of the zero Inspector panic.
 type Inspector struct{ m *Manager }
 
 // Inspect returns the manager's view for instruments. The Inspector stays valid after Close of the manager.

@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/remote"
+	"github.com/strata-go/strata/memory/save"
 )
 
 // A Manager has all of a game's memory: one reservation, divided into tiers that are freed at different moments. It
@@ -53,6 +54,7 @@ type Manager struct {
 	recorder *recorder // of Config.Trace; nil without one
 	sampler  *sampler  // of Config.SampleBytes, for slab and large; nil without
 	pacer    *gcpace.Pacer
+	saving   save.State // of State without a selection; nil before the first SaveState
 	dropped  runtime.Cleanup
 	owner    invariant.Owner
 }

@@ -21,7 +21,7 @@ type sampler struct {
 	base  uintptr
 	live  map[uintptr]sampled   // by offset from base
 	busy  [filterSize]uint16    // samples in live by hash of their offsets
-	sites []site                // the first one collects what exceeds maxSites
+	sites []site                // those without a stack collect what exceeds maxSites, by tier and tag
 	index map[siteKey]uint32    // into sites
 	pcs   [maxDepth + 8]uintptr // scratch
 }
@@ -29,7 +29,8 @@ type sampler struct {
 const (
 	// maxDepth is the largest number of frames in a recorded call stack.
 	maxDepth = 32
-	// maxSites bounds the recorded call stacks to about 2 MiB. A program with more of them is reported in part.
+	// maxSites bounds the recorded call stacks to about 2 MiB. A program with more of them is reported in part. The rows
+	// without a stack come on top, one for each tier and tag.
 	maxSites = 4096
 	// maxSampled bounds the table of live samples to about 4 MiB.
 	maxSampled = 1 << 16
@@ -65,7 +66,6 @@ func newSampler(rate uintptr, base unsafe.Pointer, seed uint64) *sampler {
 		return nil
 	}
 	s := &sampler{rate: float64(rate), base: uintptr(base), rng: seed, live: map[uintptr]sampled{}, index: map[siteKey]uint32{}}
-	s.sites = append(s.sites, site{})
 	s.next = s.distance()
 	return s
 }
@@ -104,7 +104,11 @@ func (s *sampler) take(t Tier, tag uint8, p unsafe.Pointer, size uintptr) {
 	key := siteKey{tier: t, tag: tag}
 	key.depth = uint8(copy(key.pcs[:], s.pcs[:runtime.Callers(3, s.pcs[:])]))
 	i, ok := s.index[key]
-	if !ok && len(s.sites) < maxSites {
+	if !ok && len(s.sites) >= maxSites {
+		key = siteKey{tier: t, tag: tag}
+		i, ok = s.index[key]
+	}
+	if !ok {
 		i = uint32(len(s.sites))
 		s.index[key] = i
 		s.sites = append(s.sites, site{siteKey: key})
@@ -200,8 +204,8 @@ type Sample struct {
 	// Stack has program counters for [runtime.CallersFrames], the innermost first: at most 32. It begins inside this
 	// package, belongs to the manager and must not be changed.
 	//
-	// The game goroutine and each worker record 4,095 call stacks. All further ones share one row with an empty Stack, the
-	// Tier Static and no Tag.
+	// The game goroutine and each worker record 4,096 call stacks. All further ones of a tier and tag share one row with an
+	// empty Stack.
 	Stack []uintptr
 	// Live is the number of live blocks, and InUse their bytes. Allocs and Bytes are the number and the bytes of all blocks
 	// since New. All bytes are requested bytes, without rounding. Bytes does not count a resize. If 65,536 samples are

@@ -214,20 +214,36 @@ func TestSampler_WorkersSampleAtOnce(t *testing.T) {
 	within(t, "blocks of two workers", many.Live, 400, .35)
 }
 
+// Beyond the limit of stacks the bytes stay in their tier and under their tag.
 func TestSampler_StacksAreBounded(t *testing.T) {
-	s := newSampler(1, nil, 0)
-	for i := range maxSites + 100 {
-		s.index[siteKey{tag: uint8(i), pcs: [maxDepth]uintptr{uintptr(i)}}] = 0
+	m := sampledManager(t, Config{SampleBytes: 1, Tags: true})
+	tag, err := m.Tag("many")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := m.sampler
+	for i := range maxSites {
+		s.index[siteKey{depth: 1, pcs: [maxDepth]uintptr{uintptr(i)}}] = uint32(i)
 		s.sites = append(s.sites, site{})
 	}
 	n := len(s.sites)
-	s.next = -1
-	s.alloc(Slab, 0, unsafe.Pointer(&s.rate), 100) // the address is only a number here
-	if len(s.sites) != n || s.sites[0].samples != 1 {
-		t.Errorf("%d sites of %d, %d samples in the row of the rest", len(s.sites), n, s.sites[0].samples)
+	for range 3 {
+		takeSmall(m, 100)
+		takeSmall(tag, 100)
+		takeMany(tag, 100_000)
+	}
+	rows := map[string]float64{}
+	m.Inspect().EachSample(func(x Sample) {
+		if len(x.Stack) != 0 {
+			t.Errorf("a stack beyond the limit: %+v", x)
+		}
+		rows[x.Tier.String()+" "+x.Tag] += x.Live
+	})
+	if len(s.sites) != n+3 || len(rows) != 3 || rows["slab "] != 3 || rows["slab many"] != 3 || rows["large many"] != 3 {
+		t.Errorf("%d sites of %d, %v", len(s.sites), n, rows)
 	}
 	s.close()
-	if s.sites[0].live != 0 || len(s.live) != 0 {
+	if s.sites[n].live != 0 || len(s.live) != 0 {
 		t.Error("close left samples")
 	}
 }
@@ -311,6 +327,10 @@ func compareUses(t *testing.T, m *Manager, tags []*Tag) {
 	t.Helper()
 	var byTier [Count]memory.Stats
 	byTag := map[string]memory.Stats{}
+	sum := memory.Stats{}
+	if n := testing.AllocsPerRun(1, func() { m.Inspect().EachUse(func(u Use) { sum = sum.Add(u.Stats) }) }); n != 0 {
+		t.Fatalf("EachUse allocates %v times", n)
+	}
 	m.Inspect().EachUse(func(u Use) {
 		byTier[u.Tier] = byTier[u.Tier].Add(u.Stats)
 		if u.Tier != Frame && u.Tier != Level {

@@ -65,9 +65,13 @@ func (m *Manager) State(cfg Saved) save.State {
 	return s
 }
 
-// SaveState saves all tiers but Frame, with all workers: see [Manager.State]. Each call allocates a few words; add the
-// result of State to a Set that saves in every frame.
-func (m *Manager) SaveState(c *save.Coder) { m.State(Saved{}).SaveState(c) }
+// SaveState saves all tiers but Frame, with all workers: see [Manager.State].
+func (m *Manager) SaveState(c *save.Coder) {
+	if m.saving == nil {
+		m.saving = m.State(Saved{})
+	}
+	m.saving.SaveState(c)
+}
 
 // Rest waits until the workers are in no task, and frees the blocks that are in flight to them and from them. Without
 // workers it means all. The limit is for all of them together; 0 tests once. The caller must make sure that no worker
@@ -79,14 +83,14 @@ func (m *Manager) Rest(limit time.Duration, workers ...int) error {
 	if m.phase >= closing {
 		return memory.ErrClosed
 	}
-	if len(workers) == 0 {
-		for k := range m.inbox.workers {
-			workers = append(workers, k)
-		}
+	for _, k := range workers {
+		m.Worker(k) // panics for another number
 	}
 	end := time.Now().Add(limit)
-	for _, k := range workers {
-		w := m.Worker(k)
+	for k, w := range m.inbox.workers {
+		if len(workers) > 0 && !slices.Contains(workers, k) {
+			continue
+		}
 		for w.inTask() {
 			if !time.Now().Before(end) {
 				return fmt.Errorf("tiers: rest: %w: worker %d is in a task", save.ErrBusy, k)

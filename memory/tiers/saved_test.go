@@ -218,6 +218,22 @@ func TestManager_SavedStatesAreRestored(t *testing.T) {
 	}
 }
 
+// A game that keeps states in each frame rests, saves and loads without the Go heap.
+func TestManager_SavingDoesNotAllocate(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	for range 5 {
+		g.frame()
+	}
+	slot := g.set.NewSlot(8 << 20)
+	if n := testing.AllocsPerRun(3, func() {
+		if err := errors.Join(g.m.Rest(time.Minute), g.set.Save(slot), g.set.Load(slot)); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
 func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})
 	g.frame()

@@ -121,8 +121,9 @@ type state interface {
 	// sizeOf returns the size of the block at p. kept is false if the tier keeps no sizes.
 	sizeOf(m *Manager, p unsafe.Pointer) (size uintptr, kept bool)
 	stats(m *Manager) stats
-	// uses yields the parts of these statistics that have a tag or a name.
-	uses(m *Manager, f func(Use))
+	// use returns part k of these statistics, of those that have a tag or a name. ok is false behind the last one. Not a
+	// function of the caller: it would be on the Go heap.
+	use(m *Manager, k int) (u Use, ok bool)
 	check(c *checker)
 
 	// addHook registers a hook that runHooks calls, once, the newest first.

@@ -17,73 +17,81 @@ type Use struct {
 // outside Frame and Level, they are those of [Tag.Stats]. The rows of a tag in Frame and Level are those of
 // [TagArena.Taken]; after a Rewind they may be smaller, because the tier has less in use. If a worker is inside a call, the
 // sums may lack that call. Without [Config.Tags] all rows but those of pools have no tag. f must not use the manager.
-// EachUse belongs to the game goroutine. It may allocate some words for each tier.
+// EachUse belongs to the game goroutine. It allocates nothing.
 func (i Inspector) EachUse(f func(Use)) {
 	m := i.m
 	for t, state := range m.states {
 		rest := m.Stats(Tier(t))
-		state.uses(m, func(u Use) {
+		for k := 0; ; k++ {
+			u, ok := state.use(m, k)
+			if !ok {
+				break
+			}
 			u.Tier = Tier(t)
 			u.Stats = memory.Stats{InUse: min(u.InUse, rest.InUse), Live: min(u.Live, rest.Live), Allocs: min(u.Allocs, rest.Allocs)}
 			rest.InUse, rest.Live, rest.Allocs = rest.InUse-u.InUse, rest.Live-u.Live, rest.Allocs-u.Allocs
 			if u.Stats != (memory.Stats{}) {
 				f(u)
 			}
-		})
+		}
 		if last := (memory.Stats{InUse: rest.InUse, Live: rest.Live, Allocs: rest.Allocs}); last != (memory.Stats{}) {
 			f(Use{Tier: Tier(t), Stats: last})
 		}
 	}
 }
 
-// tagUses yields what the tags have in a heap with these counts.
-func (m *Manager) tagUses(counts []tagCounts, f func(Use)) {
-	if !m.cfg.Tags {
-		return
+// tagUse returns what tag k has in a heap with these counts.
+func (m *Manager) tagUse(counts []tagCounts, k int) (Use, bool) {
+	if !m.cfg.Tags || k >= len(m.tags) {
+		return Use{}, false
 	}
-	for _, t := range m.tags {
-		f(Use{Tag: t.name, Stats: counts[t.id].stats()})
-	}
+	t := m.tags[k]
+	return Use{Tag: t.name, Stats: counts[t.id].stats()}, true
 }
 
-func (basic) uses(*Manager, func(Use)) {}
+func (basic) use(*Manager, int) (u Use, ok bool) { return u, false }
 
-func (s *slabTier) uses(m *Manager, f func(Use))  { m.tagUses(s.notes.counts, f) }
-func (s *largeTier) uses(m *Manager, f func(Use)) { m.tagUses(s.notes.counts, f) }
+func (s *slabTier) use(m *Manager, k int) (Use, bool)  { return m.tagUse(s.notes.counts, k) }
+func (s *largeTier) use(m *Manager, k int) (Use, bool) { return m.tagUse(s.notes.counts, k) }
 
-func (s *inboxTier) uses(m *Manager, f func(Use)) {
-	for _, t := range m.tags {
-		var sum memory.Stats
-		for _, w := range s.workers {
-			b := w.countsOf(t.id)
-			sum = sum.Add(b.stats())
-		}
-		f(Use{Tag: t.name, Stats: sum})
+func (s *inboxTier) use(m *Manager, k int) (u Use, ok bool) {
+	if k >= len(m.tags) {
+		return u, false
 	}
+	u.Tag = m.tags[k].name
+	for _, w := range s.workers {
+		b := w.countsOf(m.tags[k].id)
+		u.Stats = u.Add(b.stats())
+	}
+	return u, true
 }
 
-func (s *frameTier) uses(m *Manager, f func(Use)) {
-	for _, t := range m.tags {
-		f(Use{Tag: t.name, Stats: t.frame.Taken().stats()})
+func (s *frameTier) use(m *Manager, k int) (u Use, ok bool) {
+	if k >= len(m.tags) {
+		return u, false
 	}
+	return Use{Tag: m.tags[k].name, Stats: m.tags[k].frame.Taken().stats()}, true
 }
 
-func (s *levelTier) uses(m *Manager, f func(Use)) {
-	for _, t := range m.tags {
-		f(Use{Tag: t.name, Stats: t.level.Taken().stats()})
+func (s *levelTier) use(m *Manager, k int) (u Use, ok bool) {
+	if k >= len(m.tags) {
+		return u, false
 	}
+	return Use{Tag: m.tags[k].name, Stats: m.tags[k].level.Taken().stats()}, true
 }
 
 func (b Bumped) stats() memory.Stats {
 	return memory.Stats{InUse: b.Bytes, Live: b.Blocks, Allocs: b.Blocks}
 }
 
-func (s *poolsTier) uses(_ *Manager, f func(Use)) {
-	for _, p := range s.all {
-		u := Use{Pool: p.name, Stats: p.read()}
-		if p.tag != nil {
-			u.Tag = p.tag.name
-		}
-		f(u)
+func (s *poolsTier) use(_ *Manager, k int) (u Use, ok bool) {
+	if k >= len(s.all) {
+		return u, false
 	}
+	p := s.all[k]
+	u = Use{Pool: p.name, Stats: p.read()}
+	if p.tag != nil {
+		u.Tag = p.tag.name
+	}
+	return u, true
 }
