@@ -26,7 +26,7 @@ var storeys = map[string]int{
 	"memory":                 1,
 	"memory/layout":          1,
 	"memory/internal/tally":  2, "memory/histogram": 2, "memory/trace": 2, "memory/save": 2,
-	"memory/page": 3,
+	"memory/internal/saved": 3, "memory/page": 3,
 	// allocators
 	"memory/arena": 4, "memory/stack": 4, "memory/pool": 4, "memory/freelist": 4, "memory/buddy": 4,
 	"memory/tlsf": 4, "memory/slab": 4, "memory/remote": 4, "memory/compact": 4, "memory/plan": 4,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/saved"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -35,7 +36,7 @@ func (h *Heap) SaveState(c *save.Coder) {
 		}
 		h.adopt(end)
 	}
-	save.Lives(c, &h.lives)
+	saved.Lives(c, &h.lives)
 	if c.BeginContent() {
 		h.saveContent(c, end)
 		c.EndContent()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/saved"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -189,7 +190,7 @@ func (b *Blocks) saveDebug(c *save.Coder, asked int) {
 	if save.Vec(c, b.asked[:asked]); c.Loading() {
 		b.asked = b.asked[:asked]
 	}
-	save.Lives(c, &b.lives)
+	saved.Lives(c, &b.lives)
 }
 
 // saveContent visits runs of live slots. Builds without live bits, and debug builds, visit all.

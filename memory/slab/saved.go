@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/saved"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -61,7 +62,7 @@ func (h *Heap) saveState(c *save.Coder) {
 		}
 		return nil
 	}, func(from, to uintptr) { h.mark(from>>unitShift, to>>unitShift, vacant) })
-	save.Lives(c, &h.lives)
+	saved.Lives(c, &h.lives)
 	if h.central != nil {
 		h.central.saveNotes(c)
 	}

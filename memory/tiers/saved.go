@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/saved"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -246,7 +247,7 @@ func (w *Worker) saveState(c *save.Coder) {
 	}
 	w.inbox.SaveState(c)
 	w.heap.SaveState(c)
-	save.Lives(c, &w.sizes)
+	saved.Lives(c, &w.sizes)
 	if w.tags != nil {
 		w.tags.saveState(c)
 	}

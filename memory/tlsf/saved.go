@@ -5,6 +5,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/saved"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -47,7 +48,7 @@ func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) boo
 			return
 		}
 		h.saveHoles(c, k)
-		save.Lives(c, &h.lives[k])
+		saved.Lives(c, &h.lives[k])
 	}
 	if c.BeginContent() {
 		if invariant.Debug {

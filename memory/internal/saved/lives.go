@@ -1,10 +1,14 @@
-package save
+// Package saved visits what only debug builds record, for the saved states of allocators.
+package saved
 
-import "github.com/strata-go/strata/memory/internal/invariant"
+import (
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/save"
+)
 
 // Lives visits the generations and requested sizes that debug builds record for each granule of an allocator. In other
-// builds it does nothing. Only packages of this module can call it.
-func Lives(c *Coder, l *invariant.Lives) {
+// builds it does nothing.
+func Lives(c *save.Coder, l *invariant.Lives) {
 	if !invariant.Debug {
 		return
 	}
@@ -27,7 +31,7 @@ func Lives(c *Coder, l *invariant.Lives) {
 }
 
 // forget clears a page that was made after the state was saved.
-func forget(c *Coder, l *invariant.Lives, first uintptr) {
+func forget(c *save.Coder, l *invariant.Lives, first uintptr) {
 	if !c.Loading() || !l.Has(first) {
 		return
 	}
