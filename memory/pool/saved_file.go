@@ -10,11 +10,14 @@ import (
 )
 
 // CanWrite returns an error if T is not the same in another process. The error names the path of the field. Handles in T
-// are no error: save.Set.Write translates them if exactly one pool of the Set has such handles, and fails otherwise.
+// are no error: save.Set.Portable demands that exactly one pool of the Set has such handles.
 func (p *Pool[T]) CanWrite() error {
 	_, err := layout.OfHandles(reflect.TypeFor[T](), func(reflect.Type) error { return nil })
 	return err
 }
+
+// RowType returns the type T. Package save looks for the pools of the handles in it.
+func (p *Pool[T]) RowType() reflect.Type { return reflect.TypeFor[T]() }
 
 // HandleKey returns the type of the pool's handles and the key with which their generations are combined by XOR: see
 // save.HandleOwner.

@@ -15,6 +15,9 @@ import (
 // A Portable is a State that can go to a file. Its SaveState has a form for files: see [Coder.Portable]. CanWrite returns
 // an error if a value of the State is not the same in another process. The error contains the path of the field, and should
 // wrap [ErrPortable].
+//
+// A Portable that consists of values of one type should have a method RowType() reflect.Type that returns it. Then
+// [Set.Portable] looks for the pools of the handles in such values, and [Set.Read] knows the type.
 type Portable interface {
 	State
 	CanWrite() error
@@ -31,8 +34,8 @@ type HandleOwner interface {
 // the path of its first field that is not the same in another process. Such a field is an address, or a handle of a pool
 // outside of the Set. [Set.Write] and [Set.Read] return the same error.
 //
-// The error wraps [ErrPortable], and that of a State's CanWrite. The blocks of an allocator have unknown types: add a function that visits them with [Set.AddFunc]. Portable does not call
-// functions of AddFunc, and does not look for the pools of handles inside of another pool. There only Write finds the
+// The error wraps [ErrPortable], and that of a State's CanWrite. The blocks of an allocator have unknown types: add a
+// function that visits them with [Set.AddFunc]. Portable does not call functions of AddFunc. There only Write finds the
 // mistake: its error wraps ErrPortable.
 func (s *Set) Portable() error {
 	if !s.sealed {
@@ -47,9 +50,9 @@ func (s *Set) Portable() error {
 			continue
 		}
 		err := w.CanWrite()
-		if v, ok := p.state.(typed); ok && err == nil {
-			if _, err = layout.OfHandles(v.valueType(), s.handleKnown); err != nil {
-				err = fmt.Errorf("%s%w: %w", v.valueType(), err, ErrPortable)
+		if t := rowType(p.state); t != nil && err == nil {
+			if _, err = layout.OfHandles(t, s.handleKnown); err != nil {
+				err = fmt.Errorf("%s%w: %w", t, err, ErrPortable)
 			}
 		}
 		if err != nil {
@@ -62,8 +65,14 @@ func (s *Set) Portable() error {
 	return errors.Join(errs...)
 }
 
-// typed is a part that consists of values of one type.
-type typed interface{ valueType() reflect.Type }
+// rowType returns the type of the values of which a part consists, or nil if it has several, or unknown ones. A State may
+// have a method RowType, as pool.Pool does.
+func rowType(s State) reflect.Type {
+	if typed, ok := s.(interface{ RowType() reflect.Type }); ok {
+		return typed.RowType()
+	}
+	return nil
+}
 
 // handleKey returns the key of the pool to which the handles of a type belong. ok is false unless exactly one pool of the Set
 // has such handles.

@@ -31,7 +31,8 @@ type value struct {
 // CanWrite returns nil: the Set describes the type.
 func (v *value) CanWrite() error { return nil }
 
-func (v *value) valueType() reflect.Type { return v.typ }
+// RowType returns the type of the variable.
+func (v *value) RowType() reflect.Type { return v.typ }
 
 func (v *value) SaveState(c *Coder) {
 	c.Same(v.size, uint64(v.typ.Size()))
@@ -56,7 +57,8 @@ type slice[T any] struct{ v *[]T }
 // CanWrite returns nil: the Set describes the type.
 func (l *slice[T]) CanWrite() error { return nil }
 
-func (l *slice[T]) valueType() reflect.Type { return reflect.TypeFor[T]() }
+// RowType returns the type of an element.
+func (l *slice[T]) RowType() reflect.Type { return reflect.TypeFor[T]() }
 
 func (l *slice[T]) SaveState(c *Coder) { List(c, l.v) }
 
