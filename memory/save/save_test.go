@@ -178,6 +178,37 @@ func TestSet_FailedFitChangesNothing(t *testing.T) {
 	}
 }
 
+// A Load that fails leaves memory committed. A Load that succeeds, or a Trim, ends that, and blocks lie as they did.
+func TestSet_FailedLoadLeavesMemoryCommitted(t *testing.T) {
+	h, err := tlsf.New(nil, tlsf.Config{Reserve: 8 << 20})
+	fail := false
+	set := new(save.Set)
+	must(t, err, set.Add("heap", h), set.Add("part", &failing{func(c *save.Coder) bool { return c.Fitting() && fail }}), set.Seal())
+	defer h.Close()
+	p, err := h.Alloc(4<<20, 16)
+	must(t, err)
+	large := filled(t, set, set.NewSlot(5<<20))
+	had := h.Stats().Committed
+	h.Free(p, 4<<20)
+	must(t, h.Trim())
+	small := filled(t, set, set.NewSlot(5<<20))
+	few := h.Stats().Committed
+	for _, end := range []func() error{h.Trim, func() error { return set.Load(small) }} {
+		fail = true
+		if err := set.Load(large); !errors.Is(err, save.ErrBusy) || h.Stats().Committed != had || h.Stats().InUse != 0 || h.Check() != nil {
+			t.Errorf("%v: %d bytes committed, %d in the slot, %v", err, h.Stats().Committed, had, h.Check())
+		}
+		fail = false
+		if must(t, end()); h.Stats().Committed != few || few >= had {
+			t.Errorf("%d bytes committed, before %d", h.Stats().Committed, few)
+		}
+	}
+	if must(t, set.Load(large)); h.Stats().Committed != had {
+		t.Errorf("%d bytes committed, want %d", h.Stats().Committed, had)
+	}
+	h.Free(p, 4<<20)
+}
+
 func TestSet_ClosedPartIsNamed(t *testing.T) {
 	h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
 	set := new(save.Set)

@@ -136,9 +136,13 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 }
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
-// Load fails, all values and blocks are unchanged. But memory may have been committed, so that later blocks may have other
-// addresses than without the call. A State that breaks its contract, because it panics or fails while it loads, leaves a
-// mixture of both states.
+// Load fails, all values and blocks are unchanged. A State that breaks its contract, because it panics or fails while it
+// loads, leaves a mixture of both states.
+//
+// A Load that fails does not return the memory that it has committed. The part that failed, and those before it, may have
+// as many bytes committed as they had when the slot was saved. These bytes are free. Their blocks are the same, but a later
+// block of tlsf or freelist may have another address than without the call. The next Load that succeeds, or a Trim of the
+// allocator, ends that. Blocks in flight to an allocator may have been freed.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of the part that it names: [ErrLayout],
 // [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have the memory and the metadata that they had
