@@ -10,6 +10,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/strata-go/strata/ecs/internal/jsonio"
@@ -35,6 +36,8 @@ type OldValue = layout.OldValue
 //   - a component type is not registered, is registered twice, or has Go pointers;
 //   - a value would be lost: a kind that does not convert, or an integer that does not fit;
 //   - a bool is neither 0 nor 1, an entity occurs twice, or another condition of ReadJSON does not hold;
+//   - m asks for a component or a field that does not exist, or gives two of them one name: the error wraps
+//     [layout.ErrMigration];
 //   - a function of m, the reader, the allocator or Config.Pages fails.
 //
 // Cost: that of copying. ReadBinary reads the whole file into the Go heap first. A forged length does not make it allocate
@@ -48,6 +51,11 @@ func (w *World) ReadBinary(in io.Reader, m *Migration) error {
 	if m == nil {
 		m = &Migration{}
 	}
+	return w.readBinary(op, in, m, true)
+}
+
+// readBinary is ReadBinary. If alone is true, m is for this world only.
+func (w *World) readBinary(op string, in io.Reader, m *Migration, alone bool) error {
 	return w.load(op, func() error {
 		file, err := readFile(in)
 		if ended := w.guard.stillOpen(); ended != nil {
@@ -57,7 +65,7 @@ func (w *World) ReadBinary(in io.Reader, m *Migration) error {
 			return err
 		}
 		n := binary.LittleEndian.Uint64(file[16:]) // readFile has compared it
-		b := &binaryRows{migration: m, head: int64(n), rest: file[binaryHead+n : len(file)-binarySum]}
+		b := &binaryRows{migration: m, alone: alone, head: int64(n), rest: file[binaryHead+n : len(file)-binarySum]}
 		return w.readText(bytes.NewReader(file[binaryHead:binaryHead+n]), b)
 	})
 }
@@ -99,6 +107,7 @@ func readFile(in io.Reader) ([]byte, error) {
 // binaryRows is what a reader needs for a file of WriteBinary, whose head it reads.
 type binaryRows struct {
 	migration *Migration
+	alone     bool   // the Migration is not shared with other parts of a save.Set
 	head      int64  // its bytes
 	rest      []byte // the rows that were not read
 	types     map[string]*binaryType
@@ -137,22 +146,37 @@ func (r *reader) types() error {
 		return r.match(x)
 	})
 	if err == nil {
-		b.noteUnused()
+		err = r.unused()
 	}
 	return err
 }
 
-// noteUnused reports each Convert of a component type that the file lacks: its name may be misspelled.
-func (b *binaryRows) noteUnused() {
+// unused reports each Convert of a component type that the file lacks. If no component has the name, it is an error.
+func (r *reader) unused() error {
+	b := r.binary
 	for _, name := range slices.Sorted(maps.Keys(b.migration.Convert)) {
+		registered := slices.ContainsFunc(r.into.comps, func(c *component) bool { return c.name == name })
+		if !registered && b.alone {
+			return fmt.Errorf("%w: Convert[%.40q]: no such component is registered; allowed: %s", layout.ErrMigration, name, r.components())
+		}
 		found := false
 		for _, x := range b.types {
 			found = found || x.c != nil && x.c.name == name
 		}
-		if !found {
+		if !found && (registered || b.alone) {
 			b.note("Convert of " + name + ": the file has no such type")
 		}
 	}
+	return nil
+}
+
+// components returns the names of up to 20 registered components, for an error.
+func (r *reader) components() string {
+	var names []string
+	for _, c := range r.into.comps[:min(len(r.into.comps), 20)] {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, ", ")
 }
 
 func (b *binaryRows) note(change string) {
@@ -164,20 +188,31 @@ func (b *binaryRows) note(change string) {
 // match finds the component of a type and plans the conversion of its values.
 func (r *reader) match(x *binaryType) (err error) {
 	m, name := r.binary.migration, x.Name
-	if now, ok := m.Renamed[name]; ok {
+	now, renamed := m.Renamed[name]
+	if renamed {
 		r.binary.note(name + " was renamed to " + now)
 		name = now
 	}
-	if x.c, err = r.registered(name); err != nil {
+	c, err := r.registered(name)
+	if err != nil && renamed {
+		return fmt.Errorf("%w: Renamed[%.40q]: %w; allowed: %s", layout.ErrMigration, x.Name, err, r.components())
+	}
+	if err != nil {
 		return err
 	}
+	for _, other := range r.binary.types {
+		if other.c == c {
+			return fmt.Errorf("%w: two types became %s; Renamed must give each another name", layout.ErrMigration, c.name)
+		}
+	}
+	x.c = c
 	to, err := x.c.describe()
 	if err != nil {
 		return err
 	}
 	x.hook = m.Convert[x.c.name]
 	if x.hook != nil && x.c.typ == nil {
-		return fmt.Errorf("component %s has no Go type for Migration.Convert", x.c.name)
+		return fmt.Errorf("%w: Convert[%q]: the component has no Go type", layout.ErrMigration, x.c.name)
 	}
 	p := layout.Planner{Renamed: m.Renamed, Note: r.binary.note, Lenient: x.hook != nil}
 	if x.convert, err = p.Plan(x.c.name, &x.Type, &to); err == nil && x.convert == nil && x.hook != nil {

@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/layout"
 )
 
 type flagged struct {
@@ -330,6 +331,32 @@ func TestMigration_LostValuesAreErrors(t *testing.T) {
 	}
 	if v, _ := narrow.Get(e); v.N != 200 {
 		t.Error(v)
+	}
+}
+
+func TestMigration_MistakesNameWhatIsAllowed(t *testing.T) {
+	a, _ := newTestWorld(t, Config{})
+	unit, hp := mustRegisterTest[oldUnit](t, a), mustRegisterTest[health](t, a)
+	relation := mustRelation[likes](t, a)
+	e, err := a.NewEntity()
+	if err := errors.Join(err, unit.Add(e, oldUnit{HP: 3}), hp.Add(e, health{}), relation.Add(e, likes{}, e)); err != nil {
+		t.Fatal(err)
+	}
+	file := binaryFile(t, a)
+	for want, m := range map[string]*Migration{
+		`is not registered; allowed: ecs.oldUnit, ecs.health`:        {Renamed: map[string]string{"ecs.oldUnit": "ecs.Unit"}},
+		"two types became ecs.oldUnit":                               {Renamed: map[string]string{"ecs.health": "ecs.oldUnit"}},
+		"is Hulk, which ecs.oldUnit does not have; its fields: HP, ": {Renamed: map[string]string{"ecs.oldUnit.HP": "Hulk"}},
+		`Convert["ecs.Unit"]: no such component is registered`:       {Convert: map[string]func(OldValue, any) error{"ecs.Unit": nil}},
+		"Dropped has the relation":                                   {Dropped: []string{"ecs.likes"}},
+	} {
+		b, _ := newTestWorld(t, Config{})
+		mustRegisterTest[oldUnit](t, b)
+		mustRegisterTest[health](t, b)
+		mustRelation[likes](t, b)
+		if err := b.ReadBinary(bytes.NewReader(file), m); !errors.Is(err, layout.ErrMigration) || !strings.Contains(err.Error(), want) || b.Len() != 0 || b.Check() != nil {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/ecs/internal/jsonio"
+	"github.com/strata-go/strata/memory/layout"
 )
 
 // entities reads the rows of t.
@@ -115,7 +116,7 @@ func (r *reader) component(name string, m *mask) (*component, error) {
 		case x == nil:
 			return nil, fmt.Errorf("type %q is not described", jsonio.Clip(name))
 		case x.c == nil:
-			return nil, fmt.Errorf("relation %q cannot be dropped", jsonio.Clip(name))
+			return nil, fmt.Errorf("%w: Dropped has the relation %q, which cannot be dropped", layout.ErrMigration, jsonio.Clip(name))
 		case m != nil && !m.has(x.c.id):
 			return nil, fmt.Errorf("component %s does not belong to the archetype", x.c.name)
 		default:

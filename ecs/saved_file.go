@@ -29,6 +29,6 @@ func (w *World) saveFile(c *save.Coder) {
 		}
 		s.layoutVersion++
 		s.epoch++
-		return w.ReadBinary(in, c.Migration())
+		return w.readBinary("ReadBinary", in, c.Migration(), false)
 	})
 }

@@ -44,8 +44,8 @@ func (p *Planner) note(format string, args ...any) {
 
 // Plan returns how values of type from, of a file, become values of type to, of the program. The function is nil if the
 // bytes can be copied: they are the same, and no bool must be verified. where is the name that begins the paths of errors
-// and notes. The error names the field that cannot be converted, or that two fields became. Both types must pass
-// [Type.Check].
+// and notes. The error names the field that cannot be converted, or that two fields became. If Renamed asks for a field
+// that is not there, it wraps [ErrMigration]. Both types must pass [Type.Check].
 func (p *Planner) Plan(where string, from, to *Type) (Convert, error) {
 	if from.Equal(to) && !p.renames(from) {
 		if !to.Has("bool") {
@@ -163,24 +163,30 @@ func (p *Planner) structs(where string, from, to *Type) (Convert, error) {
 	for i := range from.Fields {
 		f := &from.Fields[i]
 		name := f.Name
-		if now, ok := p.Renamed[from.Name+"."+name]; ok {
+		now, renamed := p.Renamed[from.Name+"."+name]
+		if renamed {
 			p.note("%s.%s was renamed to %s", where, name, now)
 			name = now
 		}
-		off, g, ok := to.Find(name)
-		if !ok {
+		g := to.field(name)
+		switch {
+		case g == nil && renamed:
+			return nil, fmt.Errorf("%w: Renamed[%q] is %s, which %s does not have; its fields: %s",
+				ErrMigration, clip(from.Name)+"."+clip(f.Name), clip(name), where, to.fields())
+		case g == nil:
 			p.note("%s.%s was removed", where, f.Name)
 			continue
-		}
-		if came[name] {
+		case came[name] && p.renames(from):
+			return nil, fmt.Errorf("%w: %s: two fields became %s; Renamed must give each another name", ErrMigration, where, clip(name))
+		case came[name]:
 			return nil, fmt.Errorf("%s: two fields became %s", where, clip(name))
 		}
 		came[name] = true
-		convert, err := p.plan(where+"."+name, &f.Type, g)
+		convert, err := p.plan(where+"."+name, &f.Type, &g.Type)
 		if err != nil {
 			return nil, err
 		}
-		moves = append(moves, move{f.Off, f.Off + f.Type.Size, off, off + g.Size, convert})
+		moves = append(moves, move{f.Off, f.Off + f.Type.Size, g.Off, g.Off + g.Type.Size, convert})
 	}
 	for i := range to.Fields {
 		if f := &to.Fields[i]; !came[f.Name] {

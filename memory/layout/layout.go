@@ -201,16 +201,30 @@ func (t *Type) Has(kind string) bool {
 // result belongs to t.
 func (t *Type) Find(path string) (off int, f *Type, ok bool) {
 	for name := range strings.SplitSeq(path, ".") {
-		found := false
-		for i := range t.Fields {
-			if t.Fields[i].Name == name {
-				off, t, found = off+t.Fields[i].Off, &t.Fields[i].Type, true
-				break
-			}
-		}
-		if !found {
+		f := t.field(name)
+		if f == nil {
 			return 0, nil, false
 		}
+		off, t = off+f.Off, &f.Type
 	}
 	return off, t, true
+}
+
+// field returns a field by its name, or nil.
+func (t *Type) field(name string) *Field {
+	for i := range t.Fields {
+		if t.Fields[i].Name == name {
+			return &t.Fields[i]
+		}
+	}
+	return nil
+}
+
+// fields returns the names of up to 20 fields, for an error.
+func (t *Type) fields() string {
+	var names []string
+	for i := range t.Fields[:min(len(t.Fields), 20)] {
+		names = append(names, t.Fields[i].Name)
+	}
+	return strings.Join(names, ", ")
 }

@@ -1,5 +1,11 @@
 package layout
 
+import "errors"
+
+// ErrMigration is wrapped by errors about a [Migration] that asks for what is not there, or gives two things one name. The
+// text names what it asks for, and what is allowed. The file itself is valid.
+var ErrMigration = errors.New("the Migration does not fit the program")
+
 // A Migration says how the types of a program have changed since a file was written. These changes need no Migration:
 //   - a field was added, and is zero; a field was removed, or moved within its struct;
 //   - an array has another length: elements beyond the old one are zero, elements beyond the new one are lost;
@@ -10,16 +16,19 @@ package layout
 type Migration struct {
 	// Renamed maps the names of the file to today's: "game.Health" to "game.Hull" for a component type, and
 	// "game.Health.HP" to "Points" for a field. The name of a field begins with the name that its struct has in the file.
-	// In a file of a save.Set it also maps the names of parts. A handle of another type is an error, unless its type is
+	// In a file of a save.Set it also maps the names of parts. If the file has the old name, the program must have the new
+	// one, and nothing else may get it: otherwise the error wraps ErrMigration. A handle of another type is an error, unless its type is
 	// renamed. A Migration does not know the age of a file: if two names are exchanged, files of today's program must be
 	// read without it.
 	Renamed map[string]string
 	// Dropped has component types whose values are dropped, or parts of a Set, by their names in the file. A relation cannot be
-	// dropped.
+	// dropped: the error wraps ErrMigration.
 	Dropped []string
 	// Convert has functions by today's name of a type, such as "game.Hull". Such a function is called for each value of the
 	// type, after the fields that need no Migration are converted. Fields that cannot be converted are zero then. component
-	// is a pointer to the value, such as *Hull, and is valid during the call. An error ends the reading.
+	// is a pointer to the value, such as *Hull, and is valid during the call. An error ends the reading. If the program has
+	// no type of such a name, or a type has no Go type, the error wraps ErrMigration. A save.Set may be unable to list its
+	// types, because it has worlds or functions. It then reports the name to Changed.
 	//
 	// A function is not called for values of the type that are fields or elements of other types. For a value of a Set it
 	// may be called several times: before loading, with a copy, and while the file is loaded. So it must depend on its

@@ -8,8 +8,10 @@ import (
 	"hash/crc32"
 	"hash/fnv"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/strata-go/strata/memory/layout"
 )
@@ -115,11 +117,12 @@ func fingerprint(head []byte) uint64 {
 // present state. Read reads to the end of in: the file must be the last thing in it.
 //
 // The error wraps [ErrUnsealed], [ErrPortable], or the error of the reader. If the file is truncated or continued, or a bit
-// differs, the error wraps [ErrFile]. So it does if m gives two parts one name. If a part or a type of the file does not
-// fit, it wraps [ErrLayout] and names it. If a part of the file is not in the Set, and m does not drop or rename it, the
-// error wraps ErrLayout. Otherwise it is the error of the part that it names, such as [ErrBusy].
+// differs, the error wraps [ErrFile]. If m asks for a part, a field or a type that does not exist, or gives two of them one
+// name, it wraps [layout.ErrMigration]. If a part or a type of the file does not fit, it wraps [ErrLayout] and names it. If a
+// part of the file is not in the Set, and m does not drop or rename it, the error wraps ErrLayout. Otherwise it is the error
+// of the part that it names, such as [ErrBusy].
 //
-// After an error all values are as before, but memory may have been committed. If loading had begun, Read restores them
+// After an error all values are as before, but memory may have been committed: see [Set.Load]. If loading had begun, Read restores them
 // from a copy. The copy is such a file, too, so data that files do not contain is lost, such as the ticks of a world. If
 // that fails too, for example because memory is short, the error joins both errors, and the state is undefined. Read
 // allocates Go memory for the whole file and for the copy.
@@ -190,7 +193,10 @@ func (s *Set) open(in io.Reader, m *layout.Migration) (*fileReader, error) {
 	if err == nil {
 		err = r.split(names, all[fileHead+len(head):len(all)-fileSum])
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, layout.ErrMigration):
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
 	return r, r.known(names)
@@ -278,7 +284,7 @@ func (r *fileReader) split(names []string, body []byte) error {
 			name = now
 		}
 		if r.parts[name] != nil {
-			return fmt.Errorf("two parts became %.40q", name)
+			return fmt.Errorf("save: %w: two parts became %.40q; Renamed must give each another name", layout.ErrMigration, name)
 		}
 		r.parts[name] = body[8 : 8+n : 8+n]
 		body = body[8+n:]
@@ -299,7 +305,8 @@ func (r *fileReader) known(names []string) error {
 	}
 	for _, was := range names {
 		name := was
-		if now, ok := m.Renamed[was]; ok {
+		now, renamed := m.Renamed[was]
+		if renamed {
 			note("part %s was renamed to %s", was, now)
 			name = now
 		}
@@ -307,6 +314,8 @@ func (r *fileReader) known(names []string) error {
 		case has:
 		case slices.Contains(m.Dropped, was):
 			note("part %s was dropped", was)
+		case renamed:
+			return fmt.Errorf("save: %w: Renamed[%.40q] is %.40q, which the Set does not have; its parts: %s", layout.ErrMigration, was, now, r.set.names())
 		default:
 			return fmt.Errorf("save: the file has part %.40q, which the Set does not have: %w", was, ErrLayout)
 		}
@@ -319,16 +328,57 @@ func (r *fileReader) known(names []string) error {
 	return nil
 }
 
+// names returns the names of up to 20 parts, for an error.
+func (s *Set) names() string {
+	var names []string
+	for i := range s.parts[:min(len(s.parts), 20)] {
+		names = append(names, s.parts[i].name)
+	}
+	return strings.Join(names, ", ")
+}
+
 // fit makes passes fitting until none commits memory.
 func (r *fileReader) fit() error {
 	for n := 1; ; n++ {
-		if err := r.run(fitting); err != nil || !r.again {
+		if err := r.run(fitting); err != nil {
 			return err
+		}
+		if !r.again {
+			return r.unused()
 		}
 		if n == fits {
 			return errAgain
 		}
 	}
+}
+
+// unused looks for functions of Migration.Convert that no type has asked for. It is an error if the types of all parts are
+// known, and otherwise a note.
+func (r *fileReader) unused() error {
+	m := r.file.migration
+	var types []string
+	all := true
+	for i := range r.set.parts {
+		if t := rowType(r.set.parts[i].state); t != nil {
+			types = append(types, t.String())
+		} else {
+			all = false
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Convert)) {
+		asked := slices.Contains(types, name)
+		for key := range r.file.plans {
+			asked = asked || key.now.String() == name
+		}
+		switch {
+		case asked:
+		case all:
+			return fmt.Errorf("save: %w: Convert[%.40q]: no part consists of this type; allowed: %s", layout.ErrMigration, name, strings.Join(types, ", "))
+		case m.Changed != nil:
+			m.Changed("Convert of " + name + ": no value of this type was read outside of worlds")
+		}
+	}
+	return nil
 }
 
 // run makes one pass over the parts that the file has.

@@ -138,9 +138,12 @@ func TestSet_WriteRefusesByPath(t *testing.T) {
 	h, err := slab.New(nil, slab.Config{})
 	must(t, err)
 	defer h.Close()
+	foreign, err := pool.New[strange](nil, pool.Config{Capacity: 10, Name: "of a pool outside"})
+	must(t, err)
+	defer foreign.Close()
 	n := uint32(0)
 	var set save.Set
-	must(t, save.Value(&set, "state", new(state)), save.Slice(&set, "strange", new([]strange)), set.Add("heap", h),
+	must(t, set.Add("foreign", foreign), save.Value(&set, "state", new(state)), save.Slice(&set, "strange", new([]strange)), set.Add("heap", h),
 		set.Add("half", save.Metadata(h)), save.Value(&set, "n", &n))
 	if err := set.Portable(); !errors.Is(err, save.ErrUnsealed) {
 		t.Errorf("before Seal: %v", err)
@@ -151,7 +154,7 @@ func TestSet_WriteRefusesByPath(t *testing.T) {
 			t.Fatalf("%v", err)
 		}
 		for _, want := range []string{`"state": save_test.state.In.At[]: uintptr: an address`, `"strange": save_test.strange.H: memory.Handle[int]: exactly one pool`,
-			`"heap": *slab.Heap: `, `"half": `, "unknown type"} {
+			`"foreign": save_test.strange.H: memory.Handle[int]: exactly one pool`, `"heap": *slab.Heap: `, `"half": `, "unknown type"} {
 			if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), `"n"`) {
 				t.Errorf("%v, want %s", err, want)
 			}
@@ -370,6 +373,42 @@ func TestSet_ReadMigratesByName(t *testing.T) {
 	must(t, v2.Read(bytes.NewReader(file.Bytes()), m))
 	if two.Armour != 3 || two.Hull != 7 {
 		t.Errorf("Convert: %+v", two)
+	}
+}
+
+// A mistake of the program is not reported as a damaged file, and names what is allowed.
+func TestSet_MistakesOfAMigrationAreNamed(t *testing.T) {
+	one, count := shipV1{Hull: 7}, 3
+	var v1 save.Set
+	must(t, save.Value(&v1, "ship", &one), save.Value(&v1, "count", &count), v1.Seal())
+	var file bytes.Buffer
+	must(t, v1.Write(&file))
+	two := shipV2{Armour: 9}
+	var v2 save.Set
+	must(t, save.Value(&v2, "ship", &two), save.Value(&v2, "count", &count), v2.Seal())
+	hook := func(layout.OldValue, any) error { return nil }
+	for want, m := range map[string]*layout.Migration{
+		`Renamed["ship"] is "boat", which the Set does not have; its parts: ship, count`: {Renamed: map[string]string{"ship": "boat"}},
+		`two parts became "ship"`: {Renamed: map[string]string{"count": "ship"}},
+		`Renamed["save_test.shipV1.Hull"] is Hulk, which save_test.shipV2 does not have; its fields: Speed, Hull`: {Renamed: map[string]string{"save_test.shipV1.Hull": "Hulk"}},
+		`save_test.shipV2: two fields became Hull`:                                                                {Renamed: map[string]string{"save_test.shipV1.Old": "Hull"}},
+		`Convert["save_test.shipV3"]: no part consists of this type; allowed: save_test.shipV2, int`:              {Convert: map[string]func(layout.OldValue, any) error{"save_test.shipV3": hook}},
+	} {
+		err := v2.Read(bytes.NewReader(file.Bytes()), m)
+		if !errors.Is(err, layout.ErrMigration) || errors.Is(err, save.ErrFile) || errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if two.Hull != 0 || two.Armour != 9 {
+			t.Errorf("after %v: %+v", err, two)
+		}
+	}
+	must(t, v2.Read(bytes.NewReader(file.Bytes()), &layout.Migration{Renamed: map[string]string{"boat": "ship"}, Dropped: []string{"gone"}}))
+	var open save.Set // a function may read values of any type
+	must(t, save.Value(&open, "ship", &two), open.AddFunc("count", func(c *save.Coder) { save.Var(c, &count) }), open.Seal())
+	var notes []string
+	must(t, open.Read(&file, &layout.Migration{Changed: func(s string) { notes = append(notes, s) }, Convert: map[string]func(layout.OldValue, any) error{"save_test.shipV3": hook}}))
+	if all := strings.Join(notes, "; "); !strings.Contains(all, "Convert of save_test.shipV3: no value") {
+		t.Error(all)
 	}
 }
 

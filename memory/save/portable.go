@@ -170,6 +170,10 @@ func (c *Coder) fileRows(name string, t reflect.Type, p unsafe.Pointer, n uintpt
 		return
 	}
 	x, err := c.file.plan(c, old, t)
+	if errors.Is(err, layout.ErrMigration) {
+		c.Fail(err)
+		return
+	}
 	if err != nil {
 		c.Fail(fmt.Errorf("%w: %w", ErrLayout, err))
 		return
