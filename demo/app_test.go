@@ -123,6 +123,7 @@ func (a *app) press(t *testing.T, in func(shell.Nav), label string) {
 }
 
 func TestGifts_ANewGameEndsAnOffer(t *testing.T) {
+	testenv.Long(t)
 	a, in := offered(t)
 	g := a.s.Game
 	wait(in, 40)
@@ -183,6 +184,7 @@ func TestFocus_OnlyAPersonsGameIsPausedWhenItIsLost(t *testing.T) {
 
 // The picture of a warden is of the one that came so many ticks before, and the last of them take their time.
 func TestPose_TheWardenIsPlayedToInAHurryAndMet(t *testing.T) {
+	testenv.Long(t)
 	a, _ := offered(t)
 	g := a.s.Game
 	g.Offered = false

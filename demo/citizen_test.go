@@ -19,6 +19,7 @@ import (
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -92,6 +93,7 @@ func TestPaths_EachIsTriedBeforePlay(t *testing.T) {
 }
 
 func TestEvery_WritesARowForEachNTicks(t *testing.T) {
+	testenv.Long(t)
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out.csv")
 	if code, _, errs := demo("-headless", "-ticks", "100", "-seed", "7", "-every", "10", "-stats", path); code != 0 {
@@ -132,6 +134,7 @@ func TestEvery_WritesARowForEachNTicks(t *testing.T) {
 
 // The series is taken without a change to what it watches.
 func TestEvery_DoesNotChangeTheHash(t *testing.T) {
+	testenv.Long(t)
 	path := filepath.Join(t.TempDir(), "out.json")
 	_, a, _ := demo("-headless", "-ticks", "100", "-hash")
 	_, b, _ := demo("-headless", "-ticks", "100", "-hash", "-every", "7", "-stats", path)
@@ -263,6 +266,7 @@ func TestApp_FromTheTitleIntoAGameAndBack(t *testing.T) {
 }
 
 func TestApp_AGameThatIsLostIsInTheTable(t *testing.T) {
+	testenv.Long(t)
 	a := newTestApp(t)
 	a.tick(t, render.Input{Nav: render.Nav{Select: true}})
 	a.until(t, func() bool { return !a.s.Attract && a.s.Playing() && a.s.Game.Played > 3 })

@@ -23,6 +23,7 @@ import (
 )
 
 func TestMem_SameHashInEachAndNoGoroutineIsLeft(t *testing.T) {
+	testenv.Long(t)
 	if code, _, stderr := demo("-headless", "-ticks", "1"); code != 0 { // signals have one of the runtime's, from the first run on
 		t.Fatal(stderr)
 	}

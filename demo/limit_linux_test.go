@@ -26,6 +26,7 @@ func TestLimit_Child(t *testing.T) {
 // Under a limit on address space the demo plays, with smaller tiers, or prints one line. Go itself does
 // not start under some limits, and ends the process before any package is initialized.
 func TestLimit_RunsOrPrintsOneLine(t *testing.T) {
+	testenv.Long(t)
 	started, played := 0, 0
 	limits := []int{1_000_000, 1_200_000, 1_450_000, 1_600_000, 1_800_000, 2_000_000, 4_000_000}
 	for _, kib := range limits {

@@ -34,6 +34,7 @@ func demo(args ...string) (code int, stdout, stderr string) {
 }
 
 func TestSlow_ChangesWhenFilesArriveAndNothingElse(t *testing.T) {
+	testenv.Long(t)
 	play := func(args ...string) (hash string, took time.Duration) {
 		began := time.Now()
 		code, stdout, stderr := demo(append(strings.Fields("-headless -ticks 60 -seed 7 -hash"), args...)...)
@@ -145,6 +146,7 @@ func TestHeadless_WritesTheWholeReport(t *testing.T) {
 }
 
 func TestTour_StreamsHeadlessAndSaysHow(t *testing.T) {
+	testenv.Long(t)
 	code, stdout, stderr := demo("-headless", "-tour", "zigzag", "-fast", "-resident", "8", "-ticks", "200", "-every", "50", "-stats", "-")
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -173,6 +175,7 @@ func TestTour_StreamsHeadlessAndSaysHow(t *testing.T) {
 }
 
 func TestTour_IsPacedByItsOwnClock(t *testing.T) {
+	testenv.Long(t)
 	began := time.Now()
 	if code, _, stderr := demo("-headless", "-tour", "-ticks", "30"); code != 0 {
 		t.Fatalf("exit %d: %s", code, stderr)
@@ -257,6 +260,7 @@ func TestBudget_ATenthOfEverythingIsPlayable(t *testing.T) {
 
 // The drawing is not a part of the state: how much of it has space does not change the hash.
 func TestBudget_AShortViewLeavesTheHashAsItIs(t *testing.T) {
+	testenv.Long(t)
 	hash := func(args ...string) string {
 		code, stdout, stderr := demo(append(args, "-headless", "-ticks", "60", "-seed", "7", "-hash")...)
 		_, hash, found := strings.Cut(stdout, "\nhash ")
@@ -288,6 +292,7 @@ func TestWithoutADisplayItSaysSoAndPlaysHeadless(t *testing.T) {
 }
 
 func TestBooks_AddUpWithoutAWindow(t *testing.T) {
+	testenv.Long(t)
 	code, stdout, stderr := demo("-headless", "-ticks", "60", "-books")
 	if runtime.GOOS != "linux" {
 		if code != 1 || !strings.Contains(stderr, "-books: resident: ") {

@@ -308,7 +308,8 @@ func TestAssets_AMalformedLevelOfNobodysIsReplacedByTheFirst(t *testing.T) {
 
 // Ten malformed sounds, from the start and while one plays.
 func TestAssets_MalformedSoundsAreALineEachAndTheGamePlaysOn(t *testing.T) {
-	for _, hot := range []bool{true, false}[:3-testenv.Step(2)] { // the first unless the long tests run
+	testenv.Long(t)
+	for _, hot := range []bool{true, false} {
 		t.Run(fmt.Sprintf("hot %v", hot), func(t *testing.T) {
 			t.Parallel()
 			dir := unpacked(t)

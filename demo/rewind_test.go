@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // The number of states depends on when a worker is idle.
@@ -11,6 +13,7 @@ var kept = regexp.MustCompile(`\nrewind: [2-9] states in .* cover 2\.0 s; keepin
 
 // States of the last ticks change no hash, and the report has what they cost.
 func TestRewind_ChangesNoHash(t *testing.T) {
+	testenv.Long(t)
 	args := strings.Fields("-headless -ticks 120 -seed 7 -heat 2 -hash -config none")
 	_, plain, _ := demo(args...)
 	code, with, stderr := demo(append(args, "-rewind", "16")...)
@@ -28,6 +31,7 @@ func TestRewind_ChangesNoHash(t *testing.T) {
 }
 
 func TestRollback_NamesAHeat(t *testing.T) {
+	testenv.Long(t)
 	code, stdout, stderr := demo("-headless", "-rollback", "-heat", "10", "-ticks", "60")
 	if code != 0 || !strings.HasPrefix(stdout, "heat 10: ") || !strings.Contains(stdout, "\na rollback of 8 ticks ") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)

@@ -124,6 +124,7 @@ func TestRun_AttractAndAutopilotAreNotInTheTable(t *testing.T) {
 
 // The run of a day is the run of its seed, whatever was played before it: a score can be compared with others'.
 func TestRun_OfADayIsTheSameForEveryone(t *testing.T) {
+	testenv.Long(t)
 	const seed = 77
 	ticks, others := uint64(240), []int{150}
 	if testenv.Full() {

@@ -5,12 +5,14 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
 // At full heat nearly every block counts under a tag: of slab, large, pools and inbox together, and of the frame and the
 // level. The passes of the frame have names of their own in the plan of the static tier.
 func TestTags_CountNearlyEveryBlockAtFullHeat(t *testing.T) {
+	testenv.Long(t)
 	s := hot(t, "ember", 360, budgets{})
 	var all, none tiers.TagStats
 	of := map[string]memory.Stats{}

@@ -46,6 +46,7 @@ func counted(t *testing.T, path string) (kinds map[trace.Kind]int, inTier [tiers
 }
 
 func TestTrace_HasEveryTickAndTier(t *testing.T) {
+	testenv.Long(t)
 	path := filepath.Join(t.TempDir(), "run.trace")
 	code, with, stderr := demo("-headless", "-ticks", "200", "-seed", "7", "-heat", "10", "-hash", "-trace", path)
 	if code != 0 {
@@ -69,6 +70,7 @@ func TestTrace_HasEveryTickAndTier(t *testing.T) {
 
 // A killed run leaves a trace that is readable up to its last chunk.
 func TestTrace_KilledRunIsReadable(t *testing.T) {
+	testenv.Long(t)
 	path := filepath.Join(t.TempDir(), "run.trace")
 	cmd := testenv.Command(t, program(t), "-headless", "-ticks", "100000000", "-seed", "7", "-config", "none", "-trace", path)
 	if err := cmd.Start(); err != nil {
@@ -132,6 +134,7 @@ func TestTrace_FullDiskIsReportedAtTheEnd(t *testing.T) {
 
 // The profile does not change the game, and its sums are those of the tiers: .ci/profile reads them.
 func TestProfile_IsWrittenAsTheRunEnds(t *testing.T) {
+	testenv.Long(t)
 	path := filepath.Join(t.TempDir(), "run.pb.gz")
 	args := []string{"-headless", "-ticks", "200", "-heat", "10", "-seed", "7", "-hash"}
 	_, without, _ := demo(args...)

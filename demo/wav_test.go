@@ -32,13 +32,11 @@ func heard(t *testing.T, args ...string) (*soundReport, []byte) {
 
 // How loud the game is as it is shipped: -18 LUFS, 2 more or less, at every heat, and the music is heard in it.
 func TestWAV_LoudnessOfEveryRealm(t *testing.T) {
+	testenv.Long(t)
 	type play struct{ realm, heat, ticks string }
-	plays := []play{{realm.Names[0], "4", "600"}}
-	if testenv.Full() {
-		plays = []play{{realm.Names[0], "10", "900"}}
-		for _, name := range realm.Names {
-			plays = append(plays, play{name, "0", "3600"})
-		}
+	plays := []play{{realm.Names[0], "10", "900"}}
+	for _, name := range realm.Names {
+		plays = append(plays, play{name, "0", "3600"})
 	}
 	for _, p := range plays {
 		r, _ := heard(t, "-level", p.realm, "-heat", p.heat, "-ticks", p.ticks)
@@ -62,6 +60,7 @@ func TestWAV_LoudnessOfEveryRealm(t *testing.T) {
 }
 
 func TestWAV_TheSameGameIsTheSameFile(t *testing.T) {
+	testenv.Long(t)
 	args := []string{"-ticks", "40", "-heat", "6", "-hash"}
 	r, data := heard(t, args...)
 	_, again := heard(t, args...)

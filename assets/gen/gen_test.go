@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // Architectures that fuse multiplication and addition round differently. A level or two of grey is invisible, and a
@@ -51,6 +52,7 @@ func misses(a, b *image.NRGBA) (n int) {
 }
 
 func TestGen_WritesTheSameBytesEachTime(t *testing.T) {
+	testenv.Long(t)
 	for _, p := range pictures {
 		if p.w > 96 || p.h > 96 {
 			continue

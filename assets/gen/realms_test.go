@@ -21,6 +21,7 @@ func file(t *testing.T, name string) []byte {
 }
 
 func TestRealms_AreThoseInTheFolderAndCanBePlayed(t *testing.T) {
+	testenv.Long(t)
 	for i := range realms {
 		if i != 1 && testenv.Brief() { // its rock takes the least time
 			continue // the gate makes all of them

@@ -147,6 +147,7 @@ func TestBalance_HandWithAQuarterSecondOfDelayLivesTwoMinutes(t *testing.T) {
 }
 
 func TestGame_AnOfferIsHeldUntilAGiftIsChosen(t *testing.T) {
+	testenv.Long(t)
 	h := newGame(t, Config{Seed: 2})
 	h.play(t, 2)
 	g := h.Game

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A hull of two beats, one of one beats louder, and others do not.
 func TestCues_TheHeartIsHeardWhenTheHullIsLow(t *testing.T) {
+	testenv.Long(t)
 	for hull, want := range map[int]string{1: "low 1.00", 2: "low 0.50", 3: ""} {
 		tr := &tracer{}
 		h := newGame(t, Config{Seed: 3, Sound: tr})

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A card's figures are those of the rules: what is fired in ten seconds is counted.
@@ -61,6 +62,7 @@ func TestFigure_EachIsShortAndSaysWhatChanges(t *testing.T) {
 }
 
 func TestTally_AddsUpToTheRun(t *testing.T) {
+	testenv.Long(t)
 	h := newGame(t, Config{Seed: 7, Heat: 4})
 	h.play(t, 900)
 	kills, ticks := 0, uint64(0)

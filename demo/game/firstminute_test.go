@@ -39,6 +39,7 @@ func TestFirstMinute_EnemiesAreCloseWithinThreeSeconds(t *testing.T) {
 }
 
 func TestFirstMinute_WhoDoesNothingLives(t *testing.T) {
+	testenv.Long(t)
 	realms, seeds := firsts()
 	for _, name := range realms {
 		for seed := range seeds {
@@ -52,6 +53,7 @@ func TestFirstMinute_WhoDoesNothingLives(t *testing.T) {
 }
 
 func TestFirstMinute_TheHordeWaitsForTheFirstKill(t *testing.T) {
+	testenv.Long(t)
 	h := newHost(t, Config{Seed: 3}, small(), "ember")
 	h.hand = idle
 	if h.play(t, 600); h.Enemies() > scouts {

@@ -265,6 +265,7 @@ func (l *load) round() (sides []abtest.Side) {
 }
 
 func TestFlat_IsTheSameGameToTheLastBit(t *testing.T) {
+	testenv.Long(t)
 	rounds, fallen := 6, 100
 	if testenv.Brief() {
 		rounds, fallen = 3, 50

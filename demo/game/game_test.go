@@ -11,6 +11,7 @@ import (
 )
 
 func TestGame_ClockStopsWithThePlayer(t *testing.T) {
+	testenv.Long(t)
 	h := newGame(t, Config{Seed: 3, Enemies: 500})
 	h.hand = idle
 	if !h.until(t, 3000, over) {

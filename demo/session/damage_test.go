@@ -95,7 +95,7 @@ func TestGround_DamagedStampsAreOneLineAndTheRealmIsSoft(t *testing.T) {
 	for what, data := range map[string][]byte{
 		"cut short": stamps[:len(stamps)/2], "missing": nil, "huge": huge, "of another size": asset(t, "art/player.png"),
 	} {
-		if !full() && what != "missing" && what != "huge" {
+		if !*whole && what != "missing" && what != "huge" {
 			continue
 		}
 		t.Run(what, func(t *testing.T) {

@@ -53,9 +53,10 @@ func restored(t testing.TB, file []byte) *Session {
 
 // A run that was read goes on with the hashes of the run that was written, into the next realm.
 func TestSession_RestoredRunGoesOn(t *testing.T) {
+	testenv.Long(t)
 	runs := map[float32]uint64{0: 300, 4: 200}
 	ticks := uint64(60)
-	if !testenv.Brief() {
+	if *whole {
 		runs, ticks = map[float32]uint64{0: 300, 10: 240}, 600
 	}
 	for heat, warm := range runs {

@@ -192,6 +192,7 @@ func TestGround_TwoWaysToAPlaceShowTheSame(t *testing.T) {
 }
 
 func TestGround_DoesNotReachTheGame(t *testing.T) {
+	testenv.Long(t)
 	ticks := played(600)
 	hash := func(v GroundView) uint64 {
 		s := newSession(t, Config{Game: game.Config{Seed: 7}, View: v, GroundBytes: 8 * ground.Bytes})
@@ -202,7 +203,7 @@ func TestGround_DoesNotReachTheGame(t *testing.T) {
 	if with := hash(newLooker(t)); with != without {
 		t.Errorf("hash %x, and %x with the ground", without, with)
 	}
-	if !full() {
+	if !*whole {
 		return
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
@@ -375,6 +376,7 @@ func TestGround_SlicesEndWhereASectorIsLetGo(t *testing.T) {
 }
 
 func TestGround_SteadyFlightAllocatesNothingOnTheGameGoroutine(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes})
 	play(t, s, 1)
 	still(t, s, under[0], func() bool { return s.allShown(under[0]) })

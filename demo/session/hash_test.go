@@ -51,7 +51,7 @@ func TestSession_HashIsTheSameForAnyNumberOfProcessors(t *testing.T) {
 	testenv.Long(t)
 	var all [][]uint64
 	many := []int{1, 16, 2}
-	if !full() {
+	if !*whole {
 		many = many[:2]
 	}
 	for _, procs := range many {

@@ -27,6 +27,7 @@ func until(t *testing.T, s *Session, done func() bool) (frames int) {
 }
 
 func TestSession_FramesGoOnWhileARealmIsReadAndBuilt(t *testing.T) {
+	testenv.Long(t)
 	pass := make(chan struct{})
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, FS: otherFiles{FS: assets.FS(), open: func(name string) {
 		if strings.HasSuffix(name, ".walls") {
@@ -55,7 +56,7 @@ func TestSession_FramesGoOnWhileARealmIsReadAndBuilt(t *testing.T) {
 
 func TestSession_RealmMayBeLeftWhileItIsBuilt(t *testing.T) {
 	s := newSession(t, Config{Game: game.Config{Seed: 7}})
-	for _, next := range []string{"tide", "spore", "ember"}[:4-testenv.Step(2)] { // two unless the long tests run
+	for _, next := range []string{"tide", "spore"} {
 		until(t, s, func() bool { return s.loading.build != nil })
 		check(t, s)
 		s.Flow.Go(next)

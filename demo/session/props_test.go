@@ -23,6 +23,7 @@ func (s *Session) standing(t *testing.T, at vec) (n int) {
 }
 
 func TestProps_ComeAndGoWithTheirSector(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), GroundBytes: 8 * ground.Bytes})
 	play(t, s, 1)
 	total := 0

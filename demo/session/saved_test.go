@@ -60,10 +60,10 @@ func syncRuns() (runs []syncRun, warm uint64) {
 			}
 		}
 		return runs, 900
-	case testenv.Brief():
+	case !testenv.Full():
 		return []syncRun{{heat: 0, ticks: 40, distance: 1}, {heat: 5, ticks: 24, distance: 8}}, 120
 	}
-	return []syncRun{{heat: 0, ticks: 400, distance: 1}, {heat: 5, ticks: 240, distance: 8, procs: 16, slow: true}}, 900
+	return []syncRun{{heat: 0, ticks: 60, distance: 1}, {heat: 5, ticks: 60, distance: 8, procs: 16, slow: true}}, 300
 }
 
 func TestSession_Synctest(t *testing.T) {
@@ -86,6 +86,7 @@ func TestSession_Synctest(t *testing.T) {
 
 // From each of many random moments the game goes on twice, with equal hashes.
 func TestSession_MomentsGoOnWithEqualHashes(t *testing.T) {
+	testenv.Long(t)
 	moments, ticks := 2, 30
 	if *whole {
 		moments, ticks = 100, 600
@@ -269,6 +270,7 @@ var scratch = []string{
 // Every other field that can be reached from the game has its value again after a load. A variable that is kept outside
 // of the Set is found.
 func TestSession_AuditFindsWhatTheSetLacks(t *testing.T) {
+	testenv.Long(t)
 	s := synced(t, 5, 60)
 	set, err := s.States()
 	if err != nil {

@@ -103,7 +103,7 @@ func TestSession_HashIsAFunctionOfTheSeed(t *testing.T) {
 	if again := hash(7, ticks); again != first {
 		t.Errorf("seed 7 gave %x and then %x", first, again)
 	}
-	if full() { // HashIsTheSameForAnyNumberOfProcessors compares every tick
+	if *whole { // HashIsTheSameForAnyNumberOfProcessors compares every tick
 		procs := runtime.GOMAXPROCS(1)
 		alone := hash(7, ticks)
 		runtime.GOMAXPROCS(procs)
@@ -149,6 +149,7 @@ func bare(t *testing.T, cfg game.Config, ticks uint64) uint64 {
 
 // A session loads, streams and measures, and the game is the one that is played without it.
 func TestSession_GameIsTheOneWithoutASession(t *testing.T) {
+	testenv.Long(t)
 	ticks := played(400)
 	if a, b := plainly(t, ticks), bare(t, game.Config{Seed: 7}, ticks); a != b {
 		t.Errorf("hash %x in a session, and %x without one", a, b)
@@ -165,17 +166,14 @@ func TestSession_LoadingTimeDoesNotReachTheGame(t *testing.T) {
 	}
 }
 
-// full reports whether the long tests run.
-func full() bool { return !testenv.Brief() }
-
-// played returns how many ticks a comparison of states plays: most of them if the long tests run, and 200 otherwise. In
-// 200 ticks enemies are hit, fields are replaced, and all goroutines meet. The gate's race build, with -short, plays 400.
+// played returns how many ticks a comparison of states plays: most of them in .ci/nightly, at most 300 if the long tests
+// run, and 200 otherwise. In 200 ticks enemies are hit, fields are replaced, and all goroutines meet.
 func played(most uint64) uint64 {
 	switch {
-	case full():
+	case *whole:
 		return most
 	case testenv.Full():
-		return min(most, 400)
+		return min(most, 300)
 	}
 	return 200
 }
@@ -188,6 +186,7 @@ func (s slowFS) Open(name string) (fs.File, error) {
 }
 
 func TestSession_PausedFramesDoNotReachTheGame(t *testing.T) {
+	testenv.Long(t)
 	ticks := played(400)
 	b := newSession(t, Config{Game: game.Config{Seed: 7}})
 	play(t, b, ticks/2)

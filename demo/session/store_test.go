@@ -24,11 +24,12 @@ func TestParseStore_NamesThoseThatThereAre(t *testing.T) {
 
 // The rules do not know what their blocks lie in: every tick's state is the same.
 func TestStore_HashIsTheSameInEach(t *testing.T) {
+	testenv.Long(t)
 	for _, c := range []struct {
 		cfg   game.Config
 		ticks uint64
 	}{{game.Config{Seed: 7, Heat: game.HeatMost}, 400}, {game.Config{Seed: 7}, 700}} {
-		if c.cfg.Heat == 0 && !full() {
+		if c.cfg.Heat == 0 && !*whole {
 			continue
 		}
 		c.ticks = played(c.ticks)
@@ -135,7 +136,7 @@ func TestStore_TheCollectorIsLeftAloneOutsideTheTiers(t *testing.T) {
 	}
 	for k := range Store(Stores) {
 		s := newSession(t, Config{Game: game.Config{Seed: 7, Heat: game.HeatMost}, Store: k, Memory: ample})
-		if ticks := played(300); k != StorePooled || full() {
+		if ticks := played(300); k != StorePooled || *whole {
 			play(t, s, ticks)
 		} else {
 			play(t, s, 1)

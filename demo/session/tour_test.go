@@ -167,7 +167,11 @@ func TestTour_SlowFilesAreOnlySofter(t *testing.T) {
 // Five seconds after one has come to rest, what is there is a function of the place, whatever the way.
 func TestTour_TwoWaysToAPlaceAgree(t *testing.T) {
 	testenv.Long(t)
-	for _, mib := range []int{8, 64} {
+	rooms := []int{8}
+	if *whole {
+		rooms = []int{8, 64}
+	}
+	for _, mib := range rooms {
 		var sets [2]string
 		for i := range sets {
 			synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/newcomer"
 	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -85,6 +86,7 @@ func lesson(t *testing.T, set func(b *sitting)) (texts []string, hash uint64) {
 // A new player reads how to move, in the words of the bindings and the device, and what the arrow points at. The game
 // does not depend on it.
 func TestView_TeachesANewPlayer(t *testing.T) {
+	testenv.Long(t)
 	var hashes []uint64
 	for _, c := range []struct {
 		name string

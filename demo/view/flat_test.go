@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/abtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -231,6 +232,7 @@ func sameQuads(t testing.TB, v *View, f *flat) int {
 }
 
 func TestFlat_DrawsTheSameQuads(t *testing.T) {
+	testenv.Long(t)
 	v := newCrowd(t, 500, 300)
 	if n := sameQuads(t, v, copyOf(v)); n < 1000 {
 		t.Errorf("%d quads", n)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/render"
 )
 
@@ -107,6 +108,7 @@ const (
 )
 
 func TestOutlines_DifferInShapeLightAndMotion(t *testing.T) {
+	testenv.Long(t)
 	s := newScenery(t, realm.Names[0], 30, false)
 	s.hurt(false)
 	s.time = 0

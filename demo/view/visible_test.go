@@ -253,6 +253,7 @@ const (
 )
 
 func TestShip_IsFoundInTheHorde(t *testing.T) {
+	testenv.Long(t)
 	realms := map[string]string{}
 	for _, name := range realm.Names {
 		realms[name] = name

@@ -280,6 +280,7 @@ func TestGrowth_WarmUpEndsTheVerdict(t *testing.T) {
 
 // What a meter says of a pool is what the simulation says of the same figures.
 func TestGrowth_AMeterJudgesAsTheSimulation(t *testing.T) {
+	testenv.Long(t)
 	for i, name := range slices.Sorted(maps.Keys(shapes)) {
 		hz, period := rates[i%3], periods[(5*i)%len(periods)]
 		const begins, until = 100, 240
