@@ -263,7 +263,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	}
 	e := cmd.resolve(ops[0].e)
 	if ops[0].kind == commandDestroy {
-		alive, err := w.destroy(e)
+		alive, err := w.destroy("Apply", e)
 		if err != nil {
 			return err
 		}
@@ -362,8 +362,8 @@ func (cmd *Commands) Discard() {
 	n := len(cmd.ops)
 	for i := range n {
 		if op := &cmd.ops[i]; op.kind == commandSpawn {
-			if _, err := cmd.w.destroy(cmd.resolve(op.e)); err != nil {
-				cmd.w.guard.refuse("Remove")
+			if _, err := cmd.w.destroy("Discard", cmd.resolve(op.e)); err != nil {
+				cmd.w.guard.refuse("Discard")
 			}
 		}
 	}

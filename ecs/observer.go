@@ -54,6 +54,10 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // are not called. After the panic the observer no longer locks the world, but queries that it left open do. Check
 // returns nil.
 //
+// If an observer of removal closes the allocator, the world closes itself: see [World]. [Component.Remove], Remove of a map
+// and [Commands.Apply] return an error that wraps [memory.ErrClosed]. Methods that return no error panic with a
+// [*memory.Misuse]: World.Remove, RemoveAll, RemoveTree, Reset and Discard.
+//
 // # What is not reported
 //
 // Writes through pointers and columns are not reported. Close and a closed allocator are not reported either: to
@@ -268,10 +272,10 @@ func (o *observers) notifyMoved(op string, s span, m, was mask) {
 // the world locked, and returns an error if one closed the allocator.
 //
 //go:noinline
-func (o *observers) notifyRemoval(loc uint32) error {
+func (o *observers) notifyRemoval(op string, loc uint32) error {
 	o.notify(removeEvent, loc, 1, o.store.tableAt(loc).mask)
 	o.notify(destroyEvent, loc, 1, wholeEntity)
-	return o.store.guard.stillMutable("Remove")
+	return o.store.guard.stillMutable(op)
 }
 
 // notifyRemovals is notifyRemoval for all entities of t. If t is the archetype without components,

@@ -487,6 +487,72 @@ func TestObserver_RemovalsReturnErrClosed(t *testing.T) {
 	}
 }
 
+// Removals that return no error panic with their own name, and what the observer closed stays closed.
+func TestObserver_ThatClosesTheAllocatorEndsRemovals(t *testing.T) {
+	for op, remove := range map[string]func(w *World, r Relation[likes], e Entity){
+		"Remove":     func(w *World, _ Relation[likes], e Entity) { w.Remove(e) },
+		"RemoveAll":  func(w *World, _ Relation[likes], _ Entity) { w.RemoveAll(NewFilter1[position](w)) },
+		"RemoveTree": func(_ *World, r Relation[likes], e Entity) { r.RemoveTree(e) },
+		"Reset":      func(w *World, _ Relation[likes], _ Entity) { w.Reset() },
+		"Discard": func(w *World, _ Relation[likes], _ Entity) {
+			must[Entity](t)(w.Commands().Spawn())
+			w.Commands().Discard()
+		},
+	} {
+		mem := &tellingMemory{testMemory: newTestMemory(t)}
+		w, _, _, es := populated(t, mem)
+		r, calls := mustRelation[likes](t, w), 0
+		if err := r.Add(es[6], likes{}, es[5]); err != nil {
+			t.Fatal(err)
+		}
+		w.OnRemove(func(Entity) { calls++; mem.close() })
+		if text := misuse(t, func() { remove(w, r, es[5]) }); text != "ecs."+op+": the world is closed" || calls != 1 {
+			t.Errorf("%s: %q after %d calls", op, text, calls)
+		}
+		if err := errors.Join(w.Check(), w.Close()); err != nil || w.Len() != 0 || w.Alive(es[7]) {
+			t.Errorf("%s: %d entities, %v", op, w.Len(), err)
+		}
+	}
+}
+
+// Reset reports each entity once and ends with an empty world, also if each report spawns another entity.
+func TestObserver_ThatSpawnsDuringResetLeavesNothing(t *testing.T) {
+	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
+	m := NewMap1[position](w)
+	if err := m.NewBatch(500, nil); err != nil {
+		t.Fatal(err)
+	}
+	es := append(newEntities(t, w, 300), entities(w, NewFilter1[position](w))...)
+	told := map[Entity]int{}
+	var spawned []Entity
+	o := w.OnRemove(func(e Entity) {
+		told[e]++
+		n, err := w.Commands().Spawn()
+		if err != nil {
+			t.Fatal(err)
+		}
+		AddTo(w.Commands(), mustRegisterTest[position](t, w), n, position{})
+		spawned = append(spawned, n)
+	})
+	w.Reset()
+	for _, e := range es {
+		if told[e] != 1 || w.Alive(e) {
+			t.Fatalf("%v was reported %d times, and lives: %t", e, told[e], w.Alive(e))
+		}
+	}
+	for _, e := range spawned {
+		if told[e] > 1 || w.Alive(e) {
+			t.Fatalf("%v, spawned during Reset, was reported %d times, and lives: %t", e, told[e], w.Alive(e))
+		}
+	}
+	if err := errors.Join(w.Commands().Apply(), w.Check()); err != nil || w.Len() != 0 || len(spawned) < len(es) {
+		t.Errorf("%d entities, %d were spawned, %v", w.Len(), len(spawned), err)
+	}
+	if o.Stop(); len(newEntities(t, w, 10)) != w.Len() {
+		t.Errorf("%d entities after Reset", w.Len())
+	}
+}
+
 func TestObserver_CommandsGivenDuringApplyAreCarriedOutByIt(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
 	pos, br := mustRegisterTest[position](t, w), mustRegisterTest[brain](t, w)

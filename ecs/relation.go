@@ -215,9 +215,9 @@ func (r Relation[T]) RemoveTree(e Entity) int {
 	w.tree = tree
 	n := 0
 	for i := len(tree) - 1; i >= 0; i-- {
-		alive, err := w.destroy(tree[i])
+		alive, err := w.destroy("RemoveTree", tree[i])
 		if err != nil {
-			w.guard.refuse("Remove")
+			w.guard.refuse("RemoveTree")
 		}
 		if alive {
 			n++

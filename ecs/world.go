@@ -262,7 +262,7 @@ func (w *World) Len() int { return int(w.store.index.live) }
 // change: it panics with a [*memory.Misuse] if the world is locked.
 func (w *World) Remove(e Entity) bool {
 	w.guard.mutable("Remove")
-	alive, err := w.destroy(e)
+	alive, err := w.destroy("Remove", e)
 	if err != nil {
 		w.guard.refuse("Remove")
 	}
@@ -270,14 +270,14 @@ func (w *World) Remove(e Entity) bool {
 	return alive
 }
 
-// destroy is Remove without freeing pending blocks. It returns an error if an observer closed the allocator.
-func (w *World) destroy(e Entity) (alive bool, err error) {
+// destroy is Remove without freeing pending blocks, for op. It returns an error if an observer closed the allocator.
+func (w *World) destroy(op string, e Entity) (alive bool, err error) {
 	r := w.store.index.find(e)
 	if r == nil {
 		return false, nil
 	}
 	if w.observers.observed != 0 {
-		if err := w.observers.notifyRemoval(r.loc); err != nil {
+		if err := w.observers.notifyRemoval(op, r.loc); err != nil {
 			return false, err
 		}
 	}
