@@ -48,7 +48,7 @@ type Rewind[T any] struct {
 	inputs []T    // of tick n at n % len
 	now    uint64 // the present tick
 	end    uint64 // the last tick that was recorded
-	torn   bool   // Step has failed: the state is that of no tick
+	torn   bool   // Step or Load has failed or panicked: the state is that of no tick
 }
 
 // What is kept by default.
@@ -91,8 +91,12 @@ func (r *Rewind[T]) Record(in T) {
 
 // Keep saves the present state if there is none, or if the newest is at least every ticks old. It replaces the oldest
 // states if there is no space. Call it between ticks, after each. An every below 1 means 1. The errors are those of Rest
-// and of [save.History.Save]. On error saved is false.
+// and of [save.History.Save]. On error saved is false. After a Step that failed the error wraps save.ErrEmpty until a Seek
+// has succeeded, because the state is not that of a tick.
 func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
+	if r.torn {
+		return false, fmt.Errorf("engine: rewind: a step has failed, and there is no state of tick %d; call Seek: %w", r.now, save.ErrEmpty)
+	}
 	if newest, ok := r.states.Newest(); ok && (newest >= r.now || r.now-newest < uint64(max(every, 1))) {
 		return false, nil
 	}
@@ -107,8 +111,8 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // [Rewind.Record]. It returns how many ticks were played.
 //
 // If the tick is out of range, the error wraps save.ErrEmpty. Errors of Rest and of loading leave the present tick as it
-// is: save.ErrLayout, for example, if a level has ended. After an error of Step the state is not that of any tick. The next
-// Seek then loads a state before it plays. Without a state it returns an error that wraps save.ErrEmpty.
+// is: save.ErrLayout, for example, if a level has ended. After an error or a panic of Step the state is not that of any
+// tick. The next Seek then loads a state before it plays. Without a state it returns an error that wraps save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
 // Back makes an earlier tick the present one, as [Rewind.Seek], and forgets what was recorded after it. If there is free
@@ -137,7 +141,7 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 		from = r.now // from where the game stands
 	} else if err := r.rest(); err != nil {
 		return 0, err
-	} else if _, err := r.states.Load(tick); err != nil {
+	} else if err := r.load(tick); err != nil {
 		return 0, err
 	}
 	if tick < r.now && dense < math.MaxInt {
@@ -151,14 +155,24 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 				return played, err
 			}
 		}
+		r.torn = true // until the step has ended
 		if err := r.cfg.Step(&r.inputs[(r.now+1)%uint64(len(r.inputs))]); err != nil {
-			r.torn = true
 			return played, err
 		}
+		r.torn = false
 		r.now++
 		played++
 	}
 	return played, nil
+}
+
+// load loads the newest state that is not after a tick. If a State panics, the state is that of no tick.
+func (r *Rewind[T]) load(tick uint64) error {
+	was := r.torn
+	r.torn = true
+	_, err := r.states.Load(tick)
+	r.torn = was
+	return err
 }
 
 // spare saves the present state if there is free memory.

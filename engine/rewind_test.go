@@ -203,6 +203,9 @@ func TestRewind_AFailedStepIsNotGoneOnFrom(t *testing.T) {
 	if _, err := r.Seek(6); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
+	if saved, err := r.Keep(1); saved || !errors.Is(err, save.ErrEmpty) {
+		t.Errorf("half of a tick is kept as tick %d: %v, %v", r.Now(), saved, err)
+	}
 	if _, err := r.Seek(7); err != nil || g.hash() != hashes[7] {
 		t.Errorf("%v, hash %x, want %x", err, g.hash(), hashes[7])
 	}
@@ -212,5 +215,62 @@ func TestRewind_AFailedStepIsNotGoneOnFrom(t *testing.T) {
 	}
 	if saved, err := small.Keep(1); saved || err == nil {
 		t.Errorf("saved %t without space: %v", saved, err)
+	}
+}
+
+// A program that recovers a panic of its Step, or of a State, never goes on from half of a tick, and keeps none.
+func TestRewind_PanicsAreNotGoneOnFrom(t *testing.T) {
+	score, armed, inLoad := 0, false, false
+	set := new(save.Set)
+	if err := errors.Join(set.AddFunc("toy", func(c *save.Coder) { // a State that panics breaks its contract
+		if save.Num(c, &score); c.Loading() && inLoad {
+			inLoad = false
+			panic("load")
+		}
+	}), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	r, err := engine.NewRewind(engine.RewindConfig[int]{Set: set, Memory: make([]byte, 4000), Ticks: 100, Step: func(in *int) error {
+		if score += *in; armed {
+			armed = false
+			panic("step")
+		}
+		score++
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if _, err := r.Keep(10); err != nil {
+			t.Fatal(err)
+		}
+		r.Record(1)
+		score += 2
+	}
+	panics := func(tick uint64) {
+		t.Helper()
+		defer func() {
+			if recover() == nil {
+				t.Errorf("tick %d: no panic", tick)
+			}
+		}()
+		_, _ = r.Seek(tick)
+	}
+	for tick := uint64(1); tick < 20; tick++ {
+		if armed, inLoad = tick%2 == 0 && tick%10 != 0, tick%2 == 1 || tick == 10; !armed && !inLoad {
+			continue
+		}
+		panics(tick)
+		if saved, err := r.Keep(1); saved || !errors.Is(err, save.ErrEmpty) {
+			t.Errorf("after a panic on the way to tick %d, tick %d is kept: %v", tick, r.Now(), err)
+		}
+		to := (tick*7 + 3) % 20
+		if _, err := r.Seek(to); err != nil || score != 2*int(to) || r.Check() != nil {
+			t.Errorf("tick %d has score %d: %v", to, score, err)
+		}
+		if _, err := r.Seek(20); err != nil || score != 40 {
+			t.Errorf("the last tick has score %d: %v", score, err)
+		}
 	}
 }
