@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -77,6 +78,121 @@ func TestRewind_SeeksBesideAModel(t *testing.T) {
 	if n, used, size := r.States(); seeks < 100 || !dropped || n == 0 || used > size {
 		t.Errorf("%d seeks; %d states in %d of %d bytes, the oldest of tick %d", seeks, n, used, size, r.Oldest())
 	}
+}
+
+// A rewindCase is a Rewind at a limit: as many states as fit, ticks as few as one.
+type rewindCase struct {
+	states, ticks, most int // states that fit into the memory; RewindConfig.Ticks, States
+	seed                uint64
+}
+
+func rewindCases() (all []rewindCase) {
+	seeds := uint64(1)
+	if testenv.Full() {
+		seeds = 20
+	}
+	for seed := range seeds {
+		for _, states := range []int{0, 1, 2, 7} {
+			for _, ticks := range []int{1, 2, 9, 200} {
+				for _, most := range []int{1, 2, 50} {
+					all = append(all, rewindCase{states, ticks, most, seed})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// At every limit, and with steps and rests that fail, a Seek that succeeds shows the tick as it was played, and one that
+// fails before a step leaves the present tick as it is.
+func TestRewind_LimitsAndFailuresBesideAModel(t *testing.T) {
+	sought := 0
+	for _, c := range rewindCases() {
+		sought += rewindAtLimits(t, c)
+	}
+	if sought < 500 {
+		t.Errorf("%d ticks were sought", sought)
+	}
+}
+
+func rewindAtLimits(t *testing.T, c rewindCase) (sought int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(c.seed, uint64(c.states*10_000+c.ticks*100+c.most)))
+	var v struct{ Tick, Sum uint64 }
+	set, broken := new(save.Set), errors.New("broken")
+	if err := errors.Join(save.Value(set, "v", &v), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := set.Size()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stepFails, restFails := 0, false // in so many steps
+	step := func(in *int) error {
+		v.Tick++ // half of a tick
+		if stepFails--; stepFails == 0 {
+			return broken
+		}
+		v.Sum = v.Sum*31 + uint64(*in)
+		return nil
+	}
+	r, err := engine.NewRewind(engine.RewindConfig[int]{Set: set, Memory: make([]byte, c.states*bytes+rng.IntN(bytes)), Ticks: c.ticks, States: c.most,
+		Step: step, Rest: func() error {
+			if restFails {
+				return broken
+			}
+			return nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, torn := map[uint64]uint64{0: 0}, false // by tick
+	for op := range 150 {
+		was, now := v, r.Now()
+		stepFails, restFails = -1, rng.IntN(12) == 0
+		switch k := rng.IntN(10); {
+		case k < 4 && !torn:
+			in := rng.IntN(100)
+			r.Record(in)
+			if err := step(&in); err != nil {
+				t.Fatal(err)
+			}
+			sums[r.Now()] = v.Sum
+		case k < 6:
+			if saved, err := r.Keep(1 + rng.IntN(4)); saved && (torn || restFails) || err == nil && torn || v != was {
+				t.Fatalf("%+v, operation %d: Keep %t, %v", c, op, saved, err)
+			}
+		case k < 9:
+			to := r.Oldest() + uint64(rng.IntN(int(r.End()-r.Oldest())+3)) - min(r.Oldest(), 1)
+			stepFails = 1 + rng.IntN(20)
+			seek := func() (int, error) { return r.Seek(to) }
+			if rng.IntN(3) == 0 {
+				seek = func() (int, error) { return r.Back(to, rng.IntN(4)) }
+			}
+			switch played, err := seek(); {
+			case err == nil:
+				if torn = false; r.Now() != to {
+					t.Fatalf("%+v, operation %d: tick %d instead of %d", c, op, r.Now(), to)
+				}
+				sought++
+			case errors.Is(err, broken) && stepFails == 0:
+				torn = true
+			case played > 0: // Rest failed between two ticks
+				torn = false
+			case v != was || r.Now() != now:
+				t.Fatalf("%+v, operation %d: tick %d became %d after %v", c, op, now, r.Now(), err)
+			}
+		default:
+			if r.Cut(); torn {
+				r.Begin(v.Tick)
+				sums, torn = map[uint64]uint64{v.Tick: v.Sum}, false
+			}
+		}
+		if sum, ok := sums[r.Now()]; !torn && (!ok || v.Sum != sum || v.Tick != r.Now()) || r.Check() != nil {
+			t.Fatalf("%+v, operation %d: tick %d is %+v, want sum %d (%t); %v", c, op, r.Now(), v, sum, ok, r.Check())
+		}
+	}
+	return sought
 }
 
 // Going back tick by tick plays each tick again about dense times, not every times.
