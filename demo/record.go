@@ -23,6 +23,7 @@ type tape struct {
 	tick    uint64 // of the frame that runs; the game is there before
 	begun   bool   // the first state was requested
 	seek    uint64 // ticks from the first one on that are skipped
+	same    int    // ticks whose hash is that of the recording
 	differs uint64 // the first tick whose hash differs, and 1; 0: none yet
 	out     io.Writer
 }
@@ -38,7 +39,9 @@ func (o *options) newTape(cfg *session.Config, out io.Writer) (*tape, error) {
 		if err != nil {
 			return nil, fmt.Errorf("-replay %s: %w", o.replay, err)
 		}
-		t.rec = *r
+		if t.rec = *r; t.seek > uint64(r.Tape.Len()) {
+			return nil, fmt.Errorf("-seek %d: %s has %d ticks", t.seek, o.replay, r.Tape.Len())
+		}
 		cfg.Autopilot, cfg.Attract = r.Autopilot, false
 		if r.Build != version() {
 			fmt.Fprintf(out, "demo: %s was recorded by %s; this is %s: ticks may differ\n", o.replay, r.Build, version())
@@ -55,6 +58,11 @@ func (t *tape) playing() bool { return t != nil && t.path == "" }
 
 // steer records the input of a tick, or sets it.
 func (t *tape) steer(in *engine.Input) error {
+	if t.playing() {
+		if err := t.arrive(); err != nil { // the first tick can be in the frame in which the state is read
+			return err
+		}
+	}
 	switch {
 	case !t.on:
 	case t.path != "":
@@ -96,15 +104,30 @@ func (t *tape) before(s *session.Session) error {
 func (t *tape) begin(s *session.Session) error {
 	if !t.begun {
 		t.begun = true
-		from := t.rec.Before(t.rec.Tape.First() + t.seek)
+		from := t.from()
 		return s.Restore(from.File, func(change string) { fmt.Fprintln(t.out, "demo: the recording is of another version:", change) })
 	}
-	if t.on {
+	return t.arrive()
+}
+
+// from returns the state from which the recording plays.
+func (t *tape) from() replay.State { return t.rec.Before(t.rec.Tape.First() + t.seek) }
+
+// arrive begins to play the inputs when the state was read.
+func (t *tape) arrive() error {
+	if t.on || !t.begun {
 		return nil
 	}
-	done, err := s.Restored()
-	t.on = done
-	return err
+	done, err := t.s.Restored()
+	if !done || err != nil {
+		return err
+	}
+	t.tick = t.s.Game.Ticks
+	if from := t.from(); t.tick != from.Tick {
+		return fmt.Errorf("-replay: the recording is not valid: its state of tick %d is one of tick %d", from.Tick, t.tick)
+	}
+	t.on = true
+	return nil
 }
 
 // after is called after each frame, and compares or records the hash of the tick that has run.
@@ -116,7 +139,11 @@ func (t *tape) after(s *session.Session) {
 		t.rec.AddHash(t.tick, s.Game.Hash())
 		return
 	}
-	if want := t.rec.Hash(t.tick); want != 0 && want != s.Game.Hash() && t.differs == 0 {
+	switch want := t.rec.Hash(t.tick); {
+	case want == 0: // unknown
+	case want == s.Game.Hash():
+		t.same++
+	case t.differs == 0:
 		t.differs = t.tick + 1
 		fmt.Fprintf(t.out, "demo: tick %d, %d of the recording, is the first that differs: its hash is %016x, and was %016x\n",
 			t.differs, t.tick-t.rec.Tape.First(), s.Game.Hash(), want)
@@ -132,8 +159,12 @@ func (t *tape) result(s *session.Session, out io.Writer) error {
 		return fmt.Errorf("-replay: tick %d is the first that differs", t.differs)
 	}
 	first := t.rec.Tape.First() + t.seek
-	fmt.Fprintf(out, "replayed ticks %d to %d of %d, from the state of tick %d: all hashes are equal\n",
-		first, s.Game.Ticks, t.rec.Tape.End(), t.rec.Before(first).Tick)
+	what := "all hashes are equal"
+	if t.same == 0 {
+		what = "there is no hash to compare"
+	}
+	fmt.Fprintf(out, "replayed ticks %d to %d of %d, from the state of tick %d: %s\n",
+		first, s.Game.Ticks, t.rec.Tape.End(), t.from().Tick, what)
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/demo/replay"
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -63,6 +64,18 @@ func otherwise(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Without the autopilot each input is that of the tape, also at the first tick after a state.
+	player := *r
+	player.Autopilot = false
+	if err := os.WriteFile(file, player.AppendTo(nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, seek := range []string{"0", "305"} {
+		if out, _ := played(t, 0, "-headless", "-replay", file, "-seek", seek); !strings.Contains(out, "all hashes are equal") {
+			t.Errorf("-seek %s: %s", seek, out)
+		}
+	}
+	impossible(t, file, *r)
 	r.Build = "strata demo 0.0"
 	in, _ := r.Tape.At(50)
 	late := *r
@@ -92,6 +105,34 @@ func otherwise(t *testing.T, file string) {
 		if _, errs := played(t, 1, "-headless", "-replay", file); !strings.Contains(errs, file+": replay: the recording is not valid") || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%d bytes: %s", len(bad), errs)
 		}
+	}
+}
+
+// impossible replays recordings with right sums that no run has, and beyond the end.
+func impossible(t *testing.T, file string, r replay.Recording) {
+	t.Helper()
+	for _, seek := range []string{fmt.Sprint(r.Tape.Len() + 1), "18446744073709551615"} {
+		want := fmt.Sprintf("-seek %s: %s has %d ticks", seek, file, r.Tape.Len())
+		if out, errs := played(t, 1, "-headless", "-replay", file, "-seek", seek); !strings.Contains(errs, want) || out != "" {
+			t.Errorf("%s%s, want %s", out, errs, want)
+		}
+	}
+	r.Hashes = make([]uint64, r.Tape.Len())
+	if err := os.WriteFile(file, r.AppendTo(nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _ := played(t, 0, "-headless", "-replay", file, "-seek", fmt.Sprint(r.Tape.Len())); !strings.Contains(out, "there is no hash to compare") {
+		t.Errorf("at the end: %s", out)
+	}
+	first := r.States[0].File
+	r.Tape, r.Hashes, r.States = replay.Tape{}, nil, nil
+	r.AddState(1<<60, first) // the game would have to play for ever
+	r.Tape.Add(1<<60, engine.Input{})
+	if err := os.WriteFile(file, r.AppendTo(nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs := played(t, 1, "-headless", "-replay", file); !strings.Contains(errs, "its state of tick 1152921504606846976 is one of tick 1") || out != "" {
+		t.Errorf("%s%s", out, errs)
 	}
 }
 
