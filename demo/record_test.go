@@ -126,7 +126,7 @@ func impossible(t *testing.T, file string, r replay.Recording) {
 	}
 	first := r.States[0].File
 	r.Tape, r.Hashes, r.States = replay.Tape{}, nil, nil
-	r.AddState(1<<60, first) // the game would have to play for ever
+	r.AddState(1<<60, first) // the game would have to play forever
 	r.Tape.Add(1<<60, engine.Input{})
 	if err := os.WriteFile(file, r.AppendTo(nil), 0o600); err != nil {
 		t.Fatal(err)

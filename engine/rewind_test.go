@@ -103,7 +103,7 @@ func rewindCases() (all []rewindCase) {
 	return all
 }
 
-// At every limit, and with steps and rests that fail, a Seek that succeeds shows the tick as it was played, and one that
+// At every limit, and with steps and rests that fail, a Seek that succeeds shows the tick as it was played. One that
 // fails before a step leaves the present tick as it is.
 func TestRewind_LimitsAndFailuresBesideAModel(t *testing.T) {
 	sought := 0
