@@ -65,7 +65,7 @@ type ColumnStats struct {
 }
 
 // Column returns the statistics of component type i, from 0 to Stats().Components - 1, in order of
-// registration. If a type is tracked, its ticks are numbered as a component type when Track is called.
+// registration. The ticks of a tracked type have a number of their own, which the call of Track gives them.
 // Column panics if i is out of range. It visits all archetypes and allocates nothing.
 func (w *World) Column(i int) ColumnStats {
 	c := w.store.comps[i]

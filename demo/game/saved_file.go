@@ -12,9 +12,9 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// AddFileTo adds the state of the game to a Set for files: see save.Set.Write. The realm of the state must be played when it is
-// read. A run that was read goes on with the hashes of the run that was written. This does not hold if a tier was almost full,
-// because other bytes of it may be in use.
+// AddFileTo adds the state of the game to a Set for files: see save.Set.Write. Before the file is
+// read, the game must play the realm of that state. A run that was read goes on with the hashes of the run that was written,
+// unless a tier was almost full. Blocks are read to other places, so an allocation may then fail in only one of the runs.
 func (g *Game) AddFileTo(set *save.Set) error {
 	c := &g.cast
 	return errors.Join(set.Add("world", c.world), set.Add("particles", g.fx.sys), set.Add("omens", c.omens),

@@ -7,8 +7,8 @@ import (
 )
 
 // Soot is how dark fights have left the ground, until the realm ends. It is one block of the large tier for all of the
-// realm. Its cells are as fine as half of its budget allows: 9 MiB of 4 units each. It is only seen: no rule reads it,
-// and the hash excludes it.
+// realm, and takes at most half of the tier's budget. A cell is one byte. Its side is the smallest of 4, 8, 16, 32 and 64
+// units with which the block fits. Soot is only seen: no rule reads it, and the hash excludes it.
 type Soot struct {
 	Cells []uint8 // row by row, 0 clean to 255 black; nil if there was no space
 	Side  int     // cells in a row, and rows

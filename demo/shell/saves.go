@@ -8,7 +8,7 @@ import (
 // SaveSlots is how many runs the player can save.
 const SaveSlots = 4
 
-// A Save is what a slot has.
+// A Save describes the run in one of the four slots.
 type Save struct {
 	Realm   string // in capitals
 	Heat    float32

@@ -117,7 +117,7 @@ func (w *Window[T]) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState saves the used bytes of every region.
+// SaveState saves the arena with all of its regions: the bytes in use of each.
 func (r *Region) SaveState(c *save.Coder) {
 	if r.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -27,14 +27,14 @@ func NewSudden(tb testing.TB, size uintptr, at int) *Sudden {
 	return &Sudden{Mortal: NewMortal(tb, nil, size), At: at, tb: tb}
 }
 
-// Commit commits from the [Mortal]. If this is call number At, Commit ends the Mortal afterwards.
+// Commit calls Commit of the [Mortal] and returns its error. If this is call number At, Commit then ends the Mortal.
 func (s *Sudden) Commit(m page.Memory, off, size uintptr) error {
 	err := s.Carve.Commit(m, off, size)
 	s.call()
 	return err
 }
 
-// Decommit decommits at the [Mortal]. If this is call number At, Decommit ends the Mortal afterwards.
+// Decommit calls Decommit of the [Mortal] and returns its error. If this is call number At, Decommit then ends the Mortal.
 func (s *Sudden) Decommit(m page.Memory, off, size uintptr) error {
 	err := s.Carve.Decommit(m, off, size)
 	s.call()

@@ -137,8 +137,8 @@ func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error)
 	return want, nil
 }
 
-// Default returns the source of this build. It is [OS], except with -race or -asan, which can check only Go's own
-// memory, and on platforms that cannot map memory. There Default returns [Heap].
+// Default returns the source of this build. With -race or -asan, which can check only Go's own memory, it is [Heap].
+// On platforms that cannot map memory it is [Heap], too. Otherwise it is [OS].
 func Default() Source { return DefaultWith(Options{}) }
 
 // DefaultWith is [Default] with options for the first access. If Default returns [Heap], the options have no effect.

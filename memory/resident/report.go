@@ -84,8 +84,8 @@ type Library struct {
 	Usage
 }
 
-// A Mapping is a mapping of the process in which memory is, or may be, unexplained. Its Usage leaves out the parts of
-// the mapping that have an owner.
+// A Mapping is a mapping of the process of which a part has no known owner, or may have none. Its Usage is that of this
+// part.
 type Mapping struct {
 	From, To uint64 // addresses
 	Perm     string // as in rw-p

@@ -122,10 +122,10 @@ func fingerprint(head []byte) uint64 {
 // part of the file is not in the Set, and m does not drop or rename it, the error wraps ErrLayout. Otherwise it is the error
 // of the part that it names, such as [ErrBusy].
 //
-// After an error all values are as before, but memory may have been committed: see [Set.Load]. If loading had begun, Read restores them
-// from a copy. The copy is such a file, too, so data that files do not contain is lost, such as the ticks of a world. If
-// that fails too, for example because memory is short, the error joins both errors, and the state is undefined. Read
-// allocates Go memory for the whole file and for the copy.
+// After an error all values are as before, but memory may have been committed: see [Set.Load]. If loading had begun, Read
+// restores the values from a copy. The copy has the form of a file, so data that files do not contain is lost, such as the
+// ticks of a world. If the restoring fails too, for example because memory is short, the error joins both errors, and the
+// state is undefined. Read allocates Go memory for the whole file and for the copy.
 //
 // Addresses of blocks, handles and entities that the program has kept from before a successful Read are no longer valid. If
 // loading began and failed, handles and entities are valid again, and addresses of blocks are not.
