@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +16,7 @@ import (
 	"github.com/strata-go/strata/engine/atomicfile"
 )
 
-// The player's saved runs: four files in the store, of session.Write. A page stores text, so there they are in base64.
+// The player's saved runs: four files in the store, of session.Write. A page stores text, see packText.
 
 // saveMost is above the size of a saved run at full heat.
 const saveMost = 16 << 20
@@ -34,7 +33,7 @@ func (a *app) readSave(i int) ([]byte, error) {
 		err = fmt.Errorf("more than %d bytes", saveMost)
 	}
 	if err == nil && browser {
-		data, err = base64.StdEncoding.DecodeString(string(data))
+		data, err = unpackText(data, saveMost)
 	}
 	return data, err
 }
@@ -82,8 +81,8 @@ func (a *app) saveRun(i int) {
 	about.Day, about.Build, about.Written, about.Picture = a.sh.Day(), version(), time.Now().Unix(), a.thumbnail()
 	err := a.s.Write(&b, about)
 	data := b.Bytes()
-	if browser {
-		data = base64.StdEncoding.AppendEncode(nil, data)
+	if err == nil && browser {
+		data, err = packText(data)
 	}
 	if err == nil && len(data) > saveMost {
 		err = fmt.Errorf("%d bytes; allowed are %d", len(data), saveMost)
