@@ -95,10 +95,11 @@ func (v *View) subtitle(s string, foot float32) {
 	}
 }
 
-// pointed names what the arrow points at, for as long as the player is taught.
+// pointed names what the arrow points at, for as long as the player is taught and time does not run backwards: the name would
+// lie over what rewinding writes.
 func (v *View) pointed(at, dir vec) {
 	g := v.s.Game
-	if !v.teacher.on {
+	if !v.teacher.on || v.back.share >= rewindShown {
 		return
 	}
 	name := "SEAL"

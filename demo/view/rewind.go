@@ -24,6 +24,7 @@ type rewind struct {
 // How it looks.
 const (
 	rewindFade  = 0.2
+	rewindShown = 0.1  // share from which on the rest of the charge is written
 	rewindTurn  = 0.21 // of the hand, in a frame
 	emptyFrames = 40
 	offFrames   = 300
@@ -161,7 +162,7 @@ func (v *View) clock(at vec, radius float32) {
 // rewinding writes how much is left.
 func (v *View) rewinding() {
 	r, q := &v.back, &v.quads
-	if r.share < 0.1 {
+	if r.share < rewindShown {
 		return
 	}
 	x, y := v.ui.W/2, v.below(74)

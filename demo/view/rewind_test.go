@@ -37,3 +37,19 @@ func TestRewind_CoversThePictureWhileItRuns(t *testing.T) {
 		t.Errorf("%d vertices afterwards", n)
 	}
 }
+
+// The name at the arrow lay over the seconds that are left.
+func TestRewind_HidesTheNameAtTheArrow(t *testing.T) {
+	v := newView(t, 60, tiers.Config{})
+	v.teacher.on = true
+	names := func(share float32) int {
+		v.back.share = share
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		v.pointed(vec{320, 60}, vec{0, -1})
+		return v.quads.Len()
+	}
+	if forwards, back := names(0), names(1); forwards == 0 || back != 0 {
+		t.Errorf("%d vertices while time runs forwards, %d backwards", forwards, back)
+	}
+}
