@@ -20,9 +20,9 @@
 //
 //	the game           -seed -level -autopilot -tour -heat -enemies -particles -assets -config -record -replay -seek
 //	the window         -size -overlay -screenshot -capture -screen
-//	without a window   -headless -ticks -paced -fast -progress -synctest -wav
+//	without a window   -headless -ticks -paced -fast -progress -synctest -rollback -wav
 //	what is written    -hash -stats -every -trace -profile -books
-//	memory             -mem -budget -guard -resident -headroom -slow
+//	memory             -mem -budget -guard -resident -headroom -rewind -slow
 //	compare            -compare -rounds -svg
 //	help               -version -notices -help
 //
