@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"maps"
 	"reflect"
 	"slices"
@@ -87,6 +88,7 @@ func readFile(in io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("the file has %d bytes with a head of %d, which is impossible", size, head)
 	}
 	file := bytes.NewBuffer(start)
+	file.Grow(int(min(ahead(in), size, 1<<30)) + bytes.MinRead)
 	n, err := file.ReadFrom(io.LimitReader(in, int64(size)-binaryHead+1)) // one more shows that the file continues
 	if err != nil {
 		return nil, err
@@ -102,6 +104,19 @@ func readFile(in io.Reader) ([]byte, error) {
 		return nil, errors.New("the checksum differs: the file is damaged")
 	}
 	return all, nil
+}
+
+// ahead returns how many bytes a reader has, or 0 if it does not tell.
+func ahead(in io.Reader) uint64 {
+	switch r := in.(type) {
+	case interface{ Len() int }:
+		return uint64(max(r.Len(), 0))
+	case fs.File:
+		if info, err := r.Stat(); err == nil {
+			return uint64(max(info.Size(), 0))
+		}
+	}
+	return 0
 }
 
 // binaryRows is what a reader needs for a file of WriteBinary, whose head it reads.
@@ -266,14 +281,15 @@ func (r *reader) rows(t *table, types []*binaryType, n uint64) error {
 		}
 		k := min(n-at, uint64(t.limit-t.tailN))
 		loc := t.tailLoc + t.tailN
-		for i := range k {
-			e := Entity{index: binary.LittleEndian.Uint32(entities[(at+i)*8:]), gen: binary.LittleEndian.Uint32(entities[(at+i)*8+4:])}
-			if err := r.add(e); err != nil {
-				return err
+		es := r.into.entitiesFrom(loc, int(k))
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(es))), k*uint64(entityBytes)), entities[at*uint64(entityBytes):])
+		for _, e := range es {
+			if !e.possible() || e.index > r.w.store.index.max || !r.named.Set(e.index, e.gen) {
+				return r.add(e) // which finds the same
 			}
-			*entityAt(t.tailBase, t.tailN) = e
-			t.tailN++
+			r.used = max(r.used, e.index)
 		}
+		t.tailN += uint32(k)
 		for i := range columns {
 			if err := r.fill(t, &columns[i], loc, at, k); err != nil {
 				return err

@@ -3,7 +3,6 @@ package ecs
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/gob"
 	"errors"
 	"hash/crc32"
 	"io"
@@ -418,62 +417,4 @@ func FuzzReadBinary(f *testing.F) {
 			binaryFile(t, b.w)
 		}
 	})
-}
-
-// BenchmarkBinary compares 100,000 entities with two components with their JSON and with gob of the same slices.
-func BenchmarkBinary(b *testing.B) {
-	w, _ := hundredThousand(b)
-	positions, healths, err := []position{}, []health{}, error(nil)
-	for range 100_000 {
-		positions, healths = append(positions, position{1.5, 2.5}), append(healths, health{7, 100})
-	}
-	file := binaryFile(b, w)
-	b.Run("write", func(b *testing.B) {
-		var out bytes.Buffer
-		for b.Loop() {
-			out.Reset()
-			err = errors.Join(err, w.WriteBinary(&out))
-		}
-	})
-	b.Run("write JSON", func(b *testing.B) {
-		var out bytes.Buffer
-		for b.Loop() {
-			out.Reset()
-			err = errors.Join(err, w.WriteJSON(&out))
-		}
-	})
-	b.Run("write gob", func(b *testing.B) {
-		var out bytes.Buffer
-		for b.Loop() {
-			out.Reset()
-			enc := gob.NewEncoder(&out)
-			err = errors.Join(err, enc.Encode(positions), enc.Encode(healths))
-		}
-	})
-	r, _ := newTestWorld(b, Config{})
-	NewMap2[position, health](r)
-	b.Run("read", func(b *testing.B) {
-		for b.Loop() {
-			r.Reset()
-			err = errors.Join(err, r.ReadBinary(bytes.NewReader(file), nil))
-		}
-	})
-	var text, coded bytes.Buffer
-	enc := gob.NewEncoder(&coded)
-	err = errors.Join(err, w.WriteJSON(&text), enc.Encode(positions), enc.Encode(healths))
-	b.Run("read JSON", func(b *testing.B) {
-		for b.Loop() {
-			r.Reset()
-			err = errors.Join(err, r.ReadJSON(bytes.NewReader(text.Bytes())))
-		}
-	})
-	b.Run("read gob", func(b *testing.B) {
-		for b.Loop() {
-			dec := gob.NewDecoder(bytes.NewReader(coded.Bytes()))
-			err = errors.Join(err, dec.Decode(&positions), dec.Decode(&healths))
-		}
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
 }

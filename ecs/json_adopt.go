@@ -127,20 +127,19 @@ func recordsFor(last uint32) int {
 func (s *store) adoptIndex(r *reader) {
 	x := &s.index
 	x.peak = x.peakNow()
-	x.recs = x.recs[:cap(x.recs)]
-	clear(x.recs)
-	x.recs = x.recs[:recordsFor(r.named.Last())]
+	n := recordsFor(r.named.Last())
+	clear(x.recs[:cap(x.recs)][n:])
+	x.recs = x.recs[:n]
 	x.bump, x.live, x.lastLife, x.usable = r.next, 0, 0, x.max
 	for i := range x.recs {
-		switch gen := r.named.At(uint32(i)); {
-		case i == 0:
-			x.recs[i].gen = retiredGen
-		case gen == retiredGen:
+		gen := r.named.At(uint32(i))
+		if gen == retiredGen {
 			x.usable--
-			fallthrough
-		default:
-			x.recs[i].gen = gen
 		}
+		x.recs[i] = record{gen: gen}
+	}
+	if n > 0 {
+		x.recs[0].gen = retiredGen
 	}
 	for _, t := range s.tables {
 		for k := range t.used() {

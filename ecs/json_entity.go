@@ -76,9 +76,12 @@ func (r *reader) newEntity() (e Entity, err error) {
 	return e, r.add(e)
 }
 
+// possible reports whether e may ever be valid.
+func (e Entity) possible() bool { return e.index != 0 && e.gen%2 != 0 && e.gen <= lastGen }
+
 // add records an entity that the text has not named before.
 func (r *reader) add(e Entity) error {
-	if e.index == 0 || e.gen%2 == 0 || e.gen > lastGen {
+	if !e.possible() {
 		return fmt.Errorf("%s is never valid: slots begin at 1, and generations are odd and end at %d", quote(e), uint32(lastGen))
 	}
 	r.used = max(r.used, e.index)

@@ -76,17 +76,19 @@ func ParseRun(text string) (s SlotRun, err error) {
 	return s, nil
 }
 
-// genPage is the number of slots in a page of Generations. A text that names one slot of each page
-// allocates a hundred times its length.
-const genPage = 256
+// genPage is the number of slots in a page of Generations, and genPages the number of pages in a directory. A text that
+// names one slot of each page allocates a hundred times its length.
+const (
+	genPage  = 256
+	genPages = 1024
+)
 
-// Generations maps slots to their generations, in pages that are allocated when needed. Memory depends on how many
-// pages have a named slot, not on the highest slot: 1 KiB a page in the Go heap. Slots start at 1, and generations
-// are not 0.
+// Generations maps slots to their generations. Pages of 1 KiB and directories of 8 KiB are allocated in the Go heap for the
+// first slot that they have. Slots start at 1, and generations are not 0.
 type Generations struct {
-	pages map[uint32]*[genPage]uint32
-	n     uint32 // slots
-	last  uint32 // the highest
+	dirs []*[genPages]*[genPage]uint32
+	n    uint32 // slots
+	last uint32 // the highest
 }
 
 // Last returns the highest slot that was added, or 0.
@@ -94,26 +96,31 @@ func (g *Generations) Last() uint32 { return g.last }
 
 // At returns the generation of a slot, or 0 if the slot was not added.
 func (g *Generations) At(index uint32) uint32 {
-	if p := g.pages[index/genPage]; p != nil {
-		return p[index%genPage]
+	if n := int(index / genPage / genPages); n < len(g.dirs) && g.dirs[n] != nil {
+		if p := g.dirs[n][index/genPage%genPages]; p != nil {
+			return p[index%genPage]
+		}
 	}
 	return 0
 }
 
 // Set adds a slot and returns true. If the slot was added before, Set changes nothing and returns false.
 func (g *Generations) Set(index, gen uint32) bool {
-	p := g.pages[index/genPage]
-	if p == nil {
-		if g.pages == nil {
-			g.pages = make(map[uint32]*[genPage]uint32)
-		}
-		p = new([genPage]uint32)
-		g.pages[index/genPage] = p
+	n := int(index / genPage / genPages)
+	if n >= len(g.dirs) {
+		g.dirs = append(g.dirs, make([]*[genPages]*[genPage]uint32, n+1-len(g.dirs))...)
 	}
-	if p[index%genPage] != 0 {
+	if g.dirs[n] == nil {
+		g.dirs[n] = new([genPages]*[genPage]uint32)
+	}
+	p := &g.dirs[n][index/genPage%genPages]
+	if *p == nil {
+		*p = new([genPage]uint32)
+	}
+	if (*p)[index%genPage] != 0 {
 		return false
 	}
-	p[index%genPage] = gen
+	(*p)[index%genPage] = gen
 	g.n++
 	g.last = max(g.last, index)
 	return true
