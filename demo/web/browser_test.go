@@ -211,9 +211,7 @@ func TestBrowser_PlaysTheSameGameWithFingersAndWithoutAnError(t *testing.T) {
 		return s.Ticks > paused.Ticks && s.Soft < 0.9 && s.Clips > 0 && s.Failures == 0
 	})
 	c.picture("phone-playing")
-	c.until("it ends", func(s state) bool { return s == state{} })
-	var text string
-	c.eval("document.getElementById('out').textContent", &text)
+	text := c.ended()
 	native, err := testenv.Command(t, "go", "run", demoPath, "-headless", "-autopilot", "-seed=7", "-ticks=600", "-hash").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -241,9 +239,7 @@ func TestBrowser_ReplaysARecordingOfAnotherSystem(t *testing.T) {
 	}
 	c.open(server.URL+"/?replay=run.strata&seek=320&hash&config=none", 844, 390, true)
 	c.until("it plays", func(s state) bool { return s.Ticks > 0 })
-	c.until("the recording ends", func(s state) bool { return s == state{} })
-	var text string
-	c.eval("document.getElementById('out').textContent", &text)
+	text := c.ended()
 	if got, want := hashOf(t, text), hashOf(t, string(native)); got != want || !strings.Contains(text, "from the state of tick 301: all hashes are equal") {
 		t.Errorf("the hash is %s; a native run's is %s:\n%s", got, want, text)
 	}
@@ -304,13 +300,20 @@ func TestBrowser_LinearMemoryDoesNotGrowWithTime(t *testing.T) {
 }
 
 // headless goes to a page of a run without a window and returns what it has printed when it has ended.
-func (c *chrome) headless(url string) (text string) {
+func (c *chrome) headless(url string) string {
 	c.t.Helper()
 	c.open(url, 640, 360, false)
+	return c.ended()
+}
+
+// ended waits until the page's program has ended, and returns all that it has printed. A game takes back
+// strata.state before it prints its last lines.
+func (c *chrome) ended() (text string) {
+	c.t.Helper()
 	const ended = "(() => { const o = document.getElementById('out'); return o && !o.hidden ? o.textContent : '' })()"
 	for end := testenv.Deadline(c.t); !strings.Contains(text, "\nended"); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
-			c.t.Fatalf("%s does not end: %q %v", url, text, c.errors())
+			c.t.Fatalf("it does not end: %q %v", text, c.errors())
 		}
 		c.eval(ended, &text)
 	}
