@@ -181,6 +181,19 @@ func TestFront_SentencesHaveTheFiguresOfTheTables(t *testing.T) {
 	}
 }
 
+// The page about Go's own memory has figures of two workloads, and they are those of their tables.
+func TestFront_EnoughHasTheFiguresOfTheTables(t *testing.T) {
+	bench, page := readFile(t, "../../memory/doc/performance.md"), readFile(t, "../../memory/doc/enough.md")
+	w3, w9 := benchTable(t, bench, "W3", "ns"), benchTable(t, bench, "W9", "ns")
+	want := fmt.Sprintf("| pool, arena | %s | %s |\n", w3["pool"], w9["arena"])
+	for _, side := range []string{"sync.Pool", "Go runtime", "GOEXPERIMENT=arenas"} {
+		want += fmt.Sprintf("| %s | %s | %s |\n", side, w3[side], w9[side])
+	}
+	if !strings.Contains(page, want) {
+		t.Errorf("enough.md has no\n%s", want)
+	}
+}
+
 // What the README counts is what other tests of this folder count.
 func TestFront_CountsAreThoseOfTheTests(t *testing.T) {
 	text := strings.Join(strings.Fields(readFile(t, readmeFile)), " ")
