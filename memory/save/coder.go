@@ -9,16 +9,18 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A State is data that a [Set] saves and loads. Its method visits everything that it consists of through c, always in
-// the same order. The Set calls it in several passes, which [Coder.Saving], [Coder.Fitting], [Coder.Scanning] and
-// [Coder.Loading] distinguish. Since one method serves all passes, they cannot disagree.
+// A State is data that a [Set] saves and loads. SaveState passes all data of the State to methods of c and to functions
+// such as [Num], always in the same order. That is called visiting. The Set calls SaveState in several passes, which
+// [Coder.Saving], [Coder.Fitting], [Coder.Scanning] and [Coder.Loading] distinguish. One method serves all passes, so
+// saving and loading cannot disagree.
 //
-// SaveState may return early after an error. It must not panic and must not call the Set. It runs on the goroutine that
-// called the Set. A State whose bytes differ from pass to pass makes Save fail with an error that wraps [ErrLayout].
+// SaveState may return early after an error. It must not panic and must not call the Set. SaveState runs on the
+// goroutine that called the Set. If a State visits other bytes in one pass than in another, Save returns an error that
+// wraps [ErrLayout].
 type State interface{ SaveState(c *Coder) }
 
-// A Refuser is a State that cannot always be saved. If CanSave returns an error, [Set.Add] and [Set.Seal] return an error
-// that wraps it.
+// A Refuser is a State that cannot always be saved. CanSave returns nil if it can be saved now. Otherwise [Set.Add] and
+// [Set.Seal] return an error that wraps that of CanSave.
 type Refuser interface{ CanSave() error }
 
 // A pass is what the Coder does with the data that it visits.
@@ -32,10 +34,12 @@ const (
 	loading               // copies out of the slot
 )
 
-// A Coder moves a State into a [Slot] or out of it. Only a Set makes a Coder; it is valid during SaveState.
+// A Coder moves a State into a [Slot] or out of it. Only a Set makes a Coder. The Coder is valid during the call of
+// SaveState.
 //
-// Values are padded with zeros to 8 bytes. After the first error no method reads or writes data of the State, and numbers
-// are zero unless the State is being counted. So a State needs to test [Coder.Failed] only before it changes something.
+// Values are padded with zeros to 8 bytes. After the first error no method reads or writes data of the State. Numbers
+// are then returned as 0, except in the pass that counts bytes. So a State needs to test [Coder.Failed] only before it
+// changes something.
 type Coder struct {
 	// Invariant: 0 <= at <= len(buf), except in the pass measuring, which has no buf.
 
@@ -67,51 +71,55 @@ type label struct {
 	i    int
 }
 
-// Saving reports whether the values of the State are read, either to count their bytes or to save them.
+// Saving reports whether this is a pass that reads the values of the State, either to count their bytes or to save
+// them.
 func (c *Coder) Saving() bool { return c.pass <= saving }
 
-// Fitting reports whether this is a pass before loading. The State compares its layout with what was saved. It commits
-// memory and lengthens metadata, so that loading cannot fail. It changes nothing else. The pass may run several times, see
-// [Coder.Again].
+// Fitting reports whether this is a pass before loading. In it the State compares its layout with what was saved. The
+// State also commits the memory and extends the metadata that loading needs, so that loading cannot fail. It must
+// change nothing else. The pass may run several times: see [Coder.Again].
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
-// Again demands that all States are fitted once more. A State calls it if it commits memory while it is fitted: committing
-// may call functions of the program, which may decommit what was committed for another State. After four passes that call
-// Again, the error wraps memory.ErrOutOfMemory. In other passes it has no effect.
+// Again demands one more fitting pass over all States. A State must call it if it has committed memory in a fitting
+// pass. Committing may call functions of the program, and these may decommit memory of another State. If Again is
+// called in four fitting passes of one load, the error wraps memory.ErrOutOfMemory. In other passes Again has no
+// effect.
 func (c *Coder) Again() { c.again = true }
 
-// Scanning reports whether the pieces of a slot are listed. The State must change nothing.
+// Scanning reports whether this is a pass of [Set.Scan], which lists the pieces of a slot. The State must change
+// nothing.
 func (c *Coder) Scanning() bool { return c.pass == scanning }
 
-// Loading reports whether values of the State are replaced by those that were saved. It returns false after an error.
-// [Coder.Fitting] has succeeded for all States before this pass begins. The exception is a failed [Set.Read]: it loads the
-// state from before without fitting it.
+// Loading reports whether this is the pass that replaces values of the State by those that were saved. After an error
+// it returns false. All States were fitted before this pass: see [Coder.Fitting]. The exception is a [Set.Read] that
+// fails: it loads the former state again without a fitting pass.
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 
-// Canonical reports whether equal states must have equal bytes. Then a State saves live blocks only, without addresses. It
-// is true for slots of [Set.NewCanonical] and for files.
+// Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without
+// addresses. Canonical returns true for slots of [Set.NewCanonical] and for files.
 func (c *Coder) Canonical() bool { return c.canonical }
 
-// Portable reports whether the bytes are those of a file, which other processes read. Then a State visits numbers, values
-// of known types and streams only. Errors are possible while it loads, too: [Set.Read] then restores the state from before.
+// Portable reports whether the bytes are those of a file, which other processes can read. If so, a State must visit
+// only numbers, values of known types and streams. It may also fail while it loads: [Set.Read] then restores the former
+// state.
 func (c *Coder) Portable() bool { return c.file != nil }
 
-// Failed reports whether the pass has an error. Then the State should return.
+// Failed reports whether the pass has an error. If so, SaveState should return.
 func (c *Coder) Failed() bool { return c.err != nil }
 
-// Fail stops the pass with an error that wraps err and names the place by its labels. Only the first error counts; a nil
-// err is ignored. A State may fail in each pass except loading. It may fail while it loads only if [Coder.Portable] returns
-// true.
+// Fail makes the pass fail with an error that wraps err. The error contains the labels of [Coder.Enter]. If the pass
+// has failed already, or if err is nil, Fail does nothing. In the loading pass a State may call Fail only if
+// [Coder.Portable] returns true.
 func (c *Coder) Fail(err error) {
 	if c.err == nil && err != nil {
 		c.err = fmt.Errorf("save: %s: %w", c.where(), err)
 	}
 }
 
-// Busy stops the pass with an error that wraps [ErrBusy]. The text names what is open.
+// Busy makes the pass fail with an error that wraps [ErrBusy]. what names the thing that is open, such as a query.
 func (c *Coder) Busy(what string) { c.Fail(fmt.Errorf("%w: %s", ErrBusy, what)) }
 
-// Differs stops the pass with an error that wraps [ErrLayout]. The text is formatted as by [fmt.Sprintf].
+// Differs makes the pass fail with an error that wraps [ErrLayout]. Its text is formatted as by [fmt.Sprintf].
 func (c *Coder) Differs(format string, args ...any) {
 	c.Fail(fmt.Errorf("%w: %s", ErrLayout, fmt.Sprintf(format, args...)))
 }
@@ -131,11 +139,12 @@ func (c *Coder) where() string {
 	return s
 }
 
-// Enter names what follows, up to the matching [Coder.Leave]. The paths of errors, [Set.Scan] and [Set.Diff] consist of
-// these labels. A path has 12 labels at most, of which the first is the part's name. Deeper ones are left out.
+// Enter sets a label for all data that is visited before the matching [Coder.Leave]. The paths in errors, [Set.Scan]
+// and [Set.Diff] consist of these labels. A path has at most 12 labels, of which the first is the part's name. Deeper
+// labels are left out.
 func (c *Coder) Enter(name string) { c.EnterAt(name, -1) }
 
-// EnterAt is [Coder.Enter] with a number, which the path shows in brackets. A negative number is not shown.
+// EnterAt is [Coder.Enter] with a number i, which the path shows in brackets. A negative i is not shown.
 func (c *Coder) EnterAt(name string, i int) {
 	if c.depth < maxDepth {
 		c.labels[c.depth] = label{name, i}
@@ -143,11 +152,12 @@ func (c *Coder) EnterAt(name string, i int) {
 	c.depth++
 }
 
-// Leave ends the newest [Coder.Enter]. A Leave without an Enter is a bug of the State, and may panic.
+// Leave removes the label of the latest [Coder.Enter]. A Leave without an Enter is a bug of the State, and may panic.
 func (c *Coder) Leave() { c.depth-- }
 
-// Word visits a number of 8 bytes. It returns v while [Coder.Saving] is true, and the number that was saved in all other
-// passes. If no bytes are left, the pass fails with an error that wraps [ErrLayout], and Word returns 0.
+// Word visits a number of 8 bytes. If [Coder.Saving] returns true, Word returns v. In all other passes it returns the
+// number that was saved. If the slot has no bytes left, the pass fails with an error that wraps [ErrLayout], and Word
+// returns 0.
 func (c *Coder) Word(v uint64) uint64 {
 	at := c.at
 	switch {
@@ -168,8 +178,9 @@ func (c *Coder) Word(v uint64) uint64 {
 	return binary.LittleEndian.Uint64(c.buf[at:])
 }
 
-// Count is [Coder.Word] for the number of things that follow, each at least one byte. If the saved number exceeds the bytes
-// of the state, the pass fails with an error that wraps [ErrLayout], and Count returns 0. n must not be negative.
+// Count is [Coder.Word] for the number of values that follow. Each of them must have at least one byte, and n must not
+// be negative. If the saved number exceeds the number of bytes of the state, the pass fails with an error that wraps
+// [ErrLayout], and Count returns 0.
 func (c *Coder) Count(n int) int {
 	v := c.Word(uint64(n))
 	if c.pass > saving && v > uint64(len(c.buf)) {
@@ -193,8 +204,8 @@ type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-// Num visits a number variable, as 8 bytes. Its bytes are the same on all architectures. A number that does not fit T when
-// it is loaded is truncated, such as a large int on a 32-bit system.
+// Num visits an integer variable as 8 bytes, which are the same on all architectures. If a loaded number does not fit
+// T, it is truncated, such as a large int on a 32-bit system.
 func Num[T Number](c *Coder, v *T) {
 	if n := c.Word(uint64(*v)); c.Loading() {
 		*v = T(n)
@@ -208,8 +219,9 @@ func Bool(c *Coder, v *bool) {
 	}
 }
 
-// Same visits a number that must be the same when the state is loaded, such as a capacity. If it differs, the error wraps
-// [ErrLayout], and contains what and both numbers. A file does not contain the number: there Same does nothing.
+// Same visits a number that must be equal when the state is saved and when it is loaded, such as a capacity. If the
+// numbers differ, the pass fails with an error that wraps [ErrLayout]. The error contains both numbers, and the text
+// what, which names them. Files do not contain the number: if [Coder.Portable] returns true, Same does nothing.
 func (c *Coder) Same(what string, v uint64) {
 	if c.file != nil {
 		return // types are converted, and capacities are for the State to compare
@@ -219,9 +231,9 @@ func (c *Coder) Same(what string, v uint64) {
 	}
 }
 
-// Pointer visits the address of a block in memory that begins at base, as its offset. It returns the address that was
-// saved. A nil p is saved as nil. base may be another address when the state is loaded; the result is then relative to it.
-// After an error Pointer returns nil. In a file it fails with an error that wraps [ErrPortable].
+// Pointer visits the address p of a block in memory that begins at base. It saves the offset of p from base, or nil. It
+// returns base plus the saved offset, or nil. base may be another address when the state is loaded. After an error
+// Pointer returns nil. For a file the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	if c.file != nil {
 		c.Fail(errAddress)
@@ -237,15 +249,16 @@ func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Add(base, uintptr(off-1))
 }
 
-// Raw visits the n bytes at p. They must contain no Go pointers, and n must be the same when the state is loaded. In a file
-// it fails with an error that wraps [ErrPortable].
+// Raw visits the n bytes at p. They must contain no Go pointers, and n must be equal when the state is saved and
+// loaded. For a file the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 
-// Rows visits count values of type t at p, which are size bytes apart. The name and the type appear in [Set.Scan] and in
-// [Set.Diff], which names the row and the field that differ. The values must contain no Go pointers. count must be the same
-// when the state is loaded.
+// Rows visits count values of type t. The first is at p, and each begins size bytes after the one before. The values
+// must contain no Go pointers. count must be equal when the state is saved and loaded. [Set.Scan] and [Set.Diff] return
+// the name and use the type: Diff names the row and the field that differ.
 //
-// t may be nil, except in a file: there the error wraps [ErrPortable]. Values from a file are converted if t has changed.
+// t may be nil if [Coder.Portable] returns false. For a file a nil t makes the pass fail with an error that wraps
+// [ErrPortable]. Values from a file are converted if t has changed since it was written.
 func (c *Coder) Rows(name string, t reflect.Type, p unsafe.Pointer, size uintptr, count int) {
 	c.raw(name, t, p, size*uintptr(count), count)
 }
@@ -300,23 +313,24 @@ func (c *Coder) fits(n uintptr) bool {
 	return false
 }
 
-// Var visits a variable. T must be pointer-free, which Var does not check. In a file it is converted if T has changed.
+// Var visits a variable. T must be pointer-free, which Var does not check. A value from a file is converted if T has
+// changed since it was written.
 func Var[T any](c *Coder, v *T) { c.raw("", fileType[T](c), unsafe.Pointer(v), unsafe.Sizeof(*v), 1) }
 
-// Typed is [Var] with a name and the type, so that [Set.Diff] names the field of a slot.
+// Typed is [Var] with a name and the type, so that [Set.Diff] can name the field at which two slots differ.
 func Typed[T any](c *Coder, name string, v *T) {
 	c.Rows(name, reflect.TypeFor[T](), unsafe.Pointer(v), unsafe.Sizeof(*v), 1)
 }
 
-// Vec visits the elements of s. T must be pointer-free, which Vec does not check. The length is not visited. When the state
-// is loaded, s must have the length that was saved: see [Coder.Count].
+// Vec visits the elements of s. T must be pointer-free, which Vec does not check. Vec does not visit the length: use
+// [Coder.Count]. When the state is loaded, s must have the length that was saved.
 func Vec[T any](c *Coder, s []T) {
 	c.raw("", fileType[T](c), unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T))*uintptr(len(s)), len(s))
 }
 
-// List visits the length and the elements of a slice. T must be pointer-free, which List does not check. If the capacity of
-// the slice is below the saved length, a new array is allocated when the state is loaded. Otherwise the elements are copied
-// into the array of the slice.
+// List visits the length and the elements of a slice. T must be pointer-free, which List does not check. When the state
+// is loaded, the elements are copied into the array of the slice. If the capacity of the slice is below the saved
+// length, List allocates a new array.
 func List[T any](c *Coder, s *[]T) {
 	size := unsafe.Sizeof(*new(T))
 	n := 0
@@ -345,10 +359,10 @@ func List[T any](c *Coder, s *[]T) {
 // contents is the name of a piece in Set.Scan.
 const contents = "contents"
 
-// BeginContent begins the contents of blocks: bytes whose places follow from metadata that was visited before. If it
-// returns true, the State visits them by Raw and then calls [Coder.EndContent]. It returns false if the contents are
-// skipped: while the State is fitted or scanned, for [Metadata] except in debug builds, and after an error. In a file it
-// fails with an error that wraps [ErrPortable].
+// BeginContent begins the contents of blocks. The State must have visited the metadata that describes these blocks. If
+// BeginContent returns true, the State must visit the contents by Raw and then call [Coder.EndContent]. If it returns
+// false, the State must skip them. It returns false in fitting and scanning passes, after an error, and for [Metadata]
+// except in debug builds. For a file the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) BeginContent() bool {
 	if c.file != nil {
 		c.Fail(errBlocks)
@@ -375,7 +389,7 @@ func (c *Coder) BeginContent() bool {
 	return false
 }
 
-// EndContent ends what [Coder.BeginContent] began. Call it only if that returned true.
+// EndContent ends the contents that [Coder.BeginContent] began. Call it only if BeginContent returned true.
 func (c *Coder) EndContent() {
 	if c.err != nil {
 		return
@@ -439,12 +453,13 @@ func (c *Coder) hash() uint64 {
 	return c.lanes.sum(c.lanes.blocks(c.buf[c.hashed:]), len(c.buf))
 }
 
-// Slots visits the slots of size bytes at base whose bit is set in bits, below end. Adjacent slots are one copy. t is the
-// type of their values. It may be nil, except in a file. Values must contain no Go pointers.
+// Slots visits live slots of an array at base. A slot has size bytes. Slot i is live if bit i of bits is set and i is
+// below end. Adjacent slots are copied together. t is the type of the values, and may be nil if [Coder.Portable]
+// returns false. The values must contain no Go pointers. Errors and paths contain the name.
 //
-// If more than half of the slots up to the last set bit are live, all of these are visited, unless [Coder.Canonical] is
-// true. When the state is loaded, the slots that were saved are visited, whatever bits contains. For [Metadata] it visits
-// none, except in debug builds.
+// If more than half of the slots up to the last live one are live, Slots saves all of them, unless [Coder.Canonical]
+// returns true. When the state is loaded, Slots ignores bits and loads the slots that were saved. For [Metadata] it
+// visits no slots, except in debug builds.
 func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
 	if c.bare && !invariant.Debug {
 		return

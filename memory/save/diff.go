@@ -11,22 +11,22 @@ import (
 
 // A Piece is a run of bytes of a state: a number, the rows of one call, or the contents of blocks.
 type Piece struct {
-	Path string       // the labels of Coder.Enter, and the name given to Coder.Rows
+	Path string       // the labels of Coder.Enter, then the name given to Coder.Rows, with "/" between them
 	Off  int          // the first byte in Slot.Bytes
 	Size int          // in bytes, without padding
 	Rows int          // how many values
 	Type reflect.Type // of a value; nil if it is unknown
 }
 
-// Entity is a name for [Coder.Rows]. Row i of rows with this name identifies row i of the other rows with the same labels.
-// [Set.Diff] prints it in [Difference.Entity].
+// Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each table that has the same labels of
+// [Coder.Enter]. [Set.Diff] returns it in [Difference.Entity].
 const Entity = "entity"
 
 var errStop = errors.New("save: stop")
 
-// Scan yields the pieces of the slot's state, in their order, until yield returns false. Then it returns nil. The error
-// wraps [ErrUnsealed], [ErrForeign], [ErrEmpty] or [ErrBusy], or is that of the part that it names, such as [ErrLayout].
-// Scan changes nothing, and allocates. yield must not call the Set.
+// Scan calls yield with each piece of the slot's state, in the order in which they were saved. If yield returns false,
+// Scan stops and returns nil. yield must not call the Set. The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty] or
+// [ErrBusy], or is the error of a part, which it names, such as [ErrLayout]. Scan changes nothing. It allocates.
 func (s *Set) Scan(slot *Slot, yield func(Piece) bool) error {
 	if err := s.owns(slot); err != nil {
 		return err
@@ -81,11 +81,12 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s: %s, and %s", s, d.A, d.B)
 }
 
-// Diff returns the first difference of two states, in the order of the parts. differ is false if there is none. A
-// difference in contents of blocks, whose types are unknown, is returned only if no later value of a known type differs.
+// Diff returns the first difference of two states, in the order of the parts. differ is false if the states are equal.
+// Contents of blocks have unknown types. A difference in them is returned only if no later value of a known type
+// differs.
 //
-// Use slots of [Set.NewCanonical]: others may differ in old bytes of free blocks. The errors are those of [Set.Scan]. Diff
-// allocates.
+// Use slots of [Set.NewCanonical], because others may differ in old bytes of free blocks. The errors are those of
+// [Set.Scan]. Diff allocates.
 func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
 	if err := errors.Join(s.owns(a), s.owns(b)); err != nil {
 		return d, false, err
@@ -93,7 +94,8 @@ func (s *Set) Diff(a, b *Slot) (d Difference, differ bool, err error) {
 	return Diff(a, b)
 }
 
-// Diff is [Set.Diff] for slots of two Sets with the same parts, such as those of two games. A nil slot is [ErrForeign].
+// Diff is [Set.Diff] for slots of two Sets with equal parts, such as those of two games. For a nil slot the error is
+// [ErrForeign].
 func Diff(a, b *Slot) (d Difference, differ bool, err error) {
 	if a == nil || b == nil || a.set == nil || b.set == nil {
 		return d, false, ErrForeign

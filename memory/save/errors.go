@@ -10,24 +10,25 @@ var (
 	// frame of a manager. The error names what is open. Calls of the Set by its own States fail with it, too.
 	ErrBusy = errors.New("save: busy")
 
-	// ErrLayout is wrapped by the errors of Load and Read if a part does not fit what was saved. It may have another
-	// capacity or another type, or a level has ended. Save returns it if a State visits other bytes than it was counted to
-	// have. The error names the part and what differs.
+	// ErrLayout is wrapped by the errors of Load and Read if a part does not fit what was saved. The part may have
+	// another capacity or another type, or a level has ended. Save returns such an error if a State visits more or
+	// fewer bytes than were counted. The error names the part and what differs.
 	ErrLayout = errors.New("save: the layout differs")
 
-	// ErrPortable is wrapped by the errors of Portable, Write and Read for a Set with a part that cannot be in a file. The
-	// error names the part and the path of the field.
+	// ErrPortable is wrapped by the errors of Portable, Write, Read and Verify if a part of the Set cannot be in a
+	// file. The error names the part and the path of the field.
 	ErrPortable = errors.New("save: it cannot be in a file")
 
-	// ErrFile is wrapped by the errors of Read and Verify for a file that is damaged, truncated, continued, of another
-	// version, or not of Write. A truncated file also wraps io.ErrUnexpectedEOF.
+	// ErrFile is wrapped by the errors of Read and Verify if the file is damaged or truncated, or if other bytes follow
+	// it. It is also wrapped if the file is of another version, or was not written by Write. A truncated file also
+	// wraps io.ErrUnexpectedEOF.
 	ErrFile = errors.New("save: the file is not valid")
 
 	// ErrForeign is wrapped by the errors of Save, Load, Scan and Diff for a Slot that is nil or of another Set.
 	ErrForeign = errors.New("save: the slot belongs to another Set")
 
-	// ErrEmpty is wrapped by the errors of Load, Scan and Diff for a Slot without a state, and of a History without a
-	// matching one.
+	// ErrEmpty is wrapped by the errors of Load, Scan and Diff for a Slot without a state. [History.Load] returns it if
+	// no state is at the tick or before it.
 	ErrEmpty = errors.New("save: the slot has no state")
 )
 

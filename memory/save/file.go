@@ -35,14 +35,14 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Write writes the present state to out, for this and other processes, on every little-endian system: see [Set.Portable].
-// The file contains the names of the parts and a description of each type, so that [Set.Read] can convert values whose type
-// has changed since.
+// Write writes the present state to out. This and other processes can read it, on every little-endian system: see
+// [Set.Portable]. The file contains the names of the parts and a description of each type, so that [Set.Read] can
+// convert values whose type has changed since.
 //
-// The error wraps [ErrUnsealed], [ErrPortable], the error of the part that it names, such as [ErrBusy], the error of out,
-// or [io.ErrShortWrite]. After an error of out a part of the file may have been written: write to a new file, and rename
-// it. After other errors nothing was written. Write has the whole file in Go memory, and allocates more while that grows.
-// Padding bytes between fields are written as they are.
+// The error wraps [ErrUnsealed], [ErrPortable], the error of out, [io.ErrShortWrite], or the error of a part, such as
+// [ErrBusy], with the part's name. After an error of out, out may have a part of the file: write to a new file, and
+// rename it. After other errors nothing was written. Write builds the whole file in Go memory, and allocates more while
+// the file grows. Padding bytes between fields are written as they are.
 func (s *Set) Write(out io.Writer) error {
 	if err := s.Portable(); err != nil {
 		return err
@@ -112,23 +112,26 @@ func fingerprint(head []byte) uint64 {
 	return h.Sum64()
 }
 
-// Read replaces the present state by that of a file of [Set.Write]. Parts are found by name, and types are converted. m
-// declares the changes that names and kinds do not show; it may be nil. A part that the file does not have keeps its
-// present state. Read reads to the end of in: the file must be the last thing in it.
+// Read replaces the present state by the state in a file of [Set.Write]. Parts are found by name, and types are
+// converted. m declares changes that Read cannot find itself, such as renamed fields; it may be nil. A part that is not
+// in the file keeps its present state. The reader must end with the file.
 //
-// The error wraps [ErrUnsealed], [ErrPortable], or the error of the reader. If the file is truncated or continued, or a bit
-// differs, the error wraps [ErrFile]. If m asks for a part, a field or a type that does not exist, or gives two of them one
-// name, it wraps [layout.ErrMigration]. If a part or a type of the file does not fit, it wraps [ErrLayout] and names it. If a
-// part of the file is not in the Set, and m does not drop or rename it, the error wraps ErrLayout. Otherwise it is the error
-// of the part that it names, such as [ErrBusy].
+// The error wraps one of these:
+//   - [ErrUnsealed], [ErrPortable], or the error of in
+//   - [ErrFile]: the file is truncated, is followed by other bytes, or a bit differs
+//   - [layout.ErrMigration]: m names a part, a field or a type that does not exist, or gives two of them one name
+//   - [ErrLayout]: a part or a type of the file does not fit, or the Set lacks a part that m does not drop
+//   - another error of a part, such as [ErrBusy] or memory.ErrOutOfMemory
 //
-// After an error all values are as before, but memory may have been committed: see [Set.Load]. If loading had begun, Read
-// restores the values from a copy. The copy has the form of a file, so data that files do not contain is lost, such as the
-// ticks of a world. If the restoring fails too, for example because memory is short, the error joins both errors, and the
-// state is undefined. Read allocates Go memory for the whole file and for the copy.
+// After an error all values are as before, but memory may have been committed: see [Set.Load]. If the error occurs
+// while parts are loaded, Read restores the values from a copy. The copy has the form of a file, so data that files do
+// not contain is lost, such as the ticks of a world. If the restoring fails too, for example because memory is short,
+// the error joins both errors, and the state is undefined. Read allocates Go memory for the whole file and for the
+// copy.
 //
-// Addresses of blocks, handles and entities that the program has kept from before a successful Read are no longer valid. If
-// loading began and failed, handles and entities are valid again, and addresses of blocks are not.
+// A successful Read invalidates all earlier addresses of blocks, handles and entities. After a Read that restored the
+// values, earlier handles and entities are valid, and addresses of blocks are not. After other errors all of them are
+// valid.
 func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err == nil {
@@ -154,8 +157,9 @@ func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	return err
 }
 
-// Verify reads a file of [Set.Write] and returns the error that [Set.Read] would return, except errors that show only while
-// a part loads. The state is unchanged, but memory may have been committed. Functions of m are called.
+// Verify reads a file of [Set.Write] and returns the error that [Set.Read] would return. It does not find errors that
+// occur only while a part is loaded. The state is unchanged, but memory may have been committed. Verify calls the
+// functions of m.
 func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Hash returns a 64-bit hash of b and its length. It is the same on every architecture. It does not resist deliberate
-// collisions. Hash allocates nothing.
+// Hash returns a 64-bit hash of b and its length. The hash is the same on every architecture. Deliberate collisions are
+// easy. Hash allocates nothing.
 //
 // Four lanes run in parallel, because one chain of multiplies would wait for each product. BenchmarkHash compares Hash
 // with copy. On 32-bit systems each product takes four multiplies.

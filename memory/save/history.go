@@ -7,9 +7,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A History is a ring of states of one Set in one block of memory. Each state has a number, the tick, which rises from
-// state to state. States have different sizes. New states replace the oldest ones. A History belongs to the goroutine of
-// its Set.
+// A History is a ring of states of one Set in one block of memory. Each state has a number, its tick. A newer state has
+// a higher tick. States may have different sizes. New states replace the oldest ones. Only the goroutine of the Set may
+// use the History.
 type History struct {
 	// Invariants, verified by Check:
 	//
@@ -32,9 +32,10 @@ type moment struct {
 	at, n int // in mem
 }
 
-// NewHistory returns an empty History of at most most states in mem, which the caller owns and must keep while the History
-// is in use. mem needs no alignment and need not be zero. It must not belong to a part of the Set. If set is nil or most is
-// below 1, the error wraps memory.ErrConfig. NewHistory allocates about 24 bytes for each of the most states.
+// NewHistory returns an empty History. The parameter most is the largest number of its states. They lie in mem, which
+// the caller owns and must keep while the History is in use. The memory needs no alignment, need not be zero, and must
+// not belong to a part of the Set. If set is nil or most is below 1, the error wraps memory.ErrConfig. NewHistory
+// allocates about 24*most bytes.
 func NewHistory(set *Set, mem []byte, most int) (*History, error) {
 	if set == nil || most < 1 {
 		return nil, fmt.Errorf("save: history of %d states; at least 1 is needed, of a Set: %w", most, memory.ErrConfig)
@@ -42,11 +43,11 @@ func NewHistory(set *Set, mem []byte, most int) (*History, error) {
 	return &History{set: set, mem: mem, all: make([]moment, most)}, nil
 }
 
-// Save saves the present state under a tick that is above that of the newest state; otherwise the error wraps
-// memory.ErrConfig. After Load, call [History.DropAfter] first. The oldest states are dropped if their space is needed. If
-// the state is larger than the memory, the error is a *memory.Exhausted with the bytes that are needed. The other errors
-// are those of [Set.Save]. After an error no state is dropped, unless a State visits other bytes than it was counted to
-// have. Save allocates no more than Set.Save.
+// Save saves the present state under a tick. If the tick is not above that of the newest state, the error wraps
+// memory.ErrConfig: after Load, call [History.DropAfter] first. Save drops the oldest states if it needs their space.
+// If the state is larger than the memory, the error is a *memory.Exhausted with the bytes that are needed. The other
+// errors are those of [Set.Save]. If the error wraps [ErrLayout], states may have been dropped. After other errors none
+// are. Save allocates no more than Set.Save.
 func (h *History) Save(tick uint64) error {
 	if newest, ok := h.Newest(); ok && tick <= newest {
 		return fmt.Errorf("save: history: tick %d after tick %d: %w", tick, newest, memory.ErrConfig)
@@ -91,8 +92,8 @@ func (h *History) space(n int) (at int, ok bool) {
 	return 0, oldest.at >= n
 }
 
-// Spare reports whether the present state can be saved without dropping one. It returns false if the state cannot be saved
-// now. It costs a pass that counts the bytes.
+// Spare reports whether the present state can be saved now without dropping an older one. It costs a pass that counts
+// the bytes.
 func (h *History) Spare() bool {
 	n, err := h.set.measure(false)
 	if err != nil || h.count == len(h.all) {
@@ -114,8 +115,9 @@ func (h *History) find(tick uint64) int {
 	return n
 }
 
-// Load loads the newest state that is not after a tick and returns its own tick. All states stay. If there is none, the
-// error wraps [ErrEmpty]. The others are those of [Set.Load]. of is meaningful only if err is nil.
+// Load loads the newest state whose tick is not above the given tick, and returns the tick of that state. No state is
+// dropped. If there is no such state, the error is [ErrEmpty]. The other errors are those of [Set.Load]. of is
+// meaningful only if err is nil.
 func (h *History) Load(tick uint64) (of uint64, err error) {
 	n := h.find(tick)
 	if !h.set.sealed {
@@ -129,7 +131,8 @@ func (h *History) Load(tick uint64) (of uint64, err error) {
 	return m.tick, h.set.load(false, state)
 }
 
-// Before returns the tick of the newest state that is not after a tick, and whether there is one.
+// Before returns the tick of the newest state whose tick is not above the given tick. ok is false if there is no such
+// state.
 func (h *History) Before(tick uint64) (of uint64, ok bool) {
 	if n := h.find(tick); n > 0 {
 		return h.get(n - 1).tick, true
@@ -137,7 +140,7 @@ func (h *History) Before(tick uint64) (of uint64, ok bool) {
 	return 0, false
 }
 
-// Oldest returns the tick of the oldest state, and whether there is one.
+// Oldest returns the tick of the oldest state. ok is false if there are no states.
 func (h *History) Oldest() (tick uint64, ok bool) {
 	if h.count == 0 {
 		return 0, false
@@ -145,7 +148,7 @@ func (h *History) Oldest() (tick uint64, ok bool) {
 	return h.get(0).tick, true
 }
 
-// Newest returns the tick of the newest state, and whether there is one.
+// Newest returns the tick of the newest state. ok is false if there are no states.
 func (h *History) Newest() (tick uint64, ok bool) { return h.Before(^uint64(0)) }
 
 // DropOldest drops the oldest state. Without a state it does nothing.
@@ -157,7 +160,7 @@ func (h *History) DropOldest() {
 	}
 }
 
-// DropAfter drops the states that are after a tick, so that other states can be saved for these ticks.
+// DropAfter drops the states whose tick is above the given tick, so that other states can be saved under their ticks.
 func (h *History) DropAfter(tick uint64) {
 	for keep := h.find(tick); h.count > keep; h.count-- {
 		h.used -= h.get(h.count - 1).n
@@ -170,10 +173,11 @@ func (h *History) Clear() { h.first, h.count, h.used = 0, 0, 0 }
 // Len returns the number of states.
 func (h *History) Len() int { return h.count }
 
-// Bytes returns the bytes of all states together, and the size of the memory.
+// Bytes returns the number of bytes that all states take together, and the size of the memory in bytes.
 func (h *History) Bytes() (used, size int) { return h.used, len(h.mem) }
 
-// Check verifies the metadata of the History and returns what is inconsistent, joined. Its cost is quadratic in the states.
+// Check verifies the metadata of the History and returns every inconsistency that it finds, joined into one error, or
+// nil. Its cost is quadratic in the number of states.
 func (h *History) Check() error {
 	var errs []error
 	sum := 0

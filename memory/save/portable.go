@@ -12,31 +12,33 @@ import (
 	"github.com/strata-go/strata/memory/layout"
 )
 
-// A Portable is a State that can go to a file. Its SaveState has a form for files: see [Coder.Portable]. CanWrite returns
-// an error if a value of the State is not the same in another process. The error contains the path of the field, and should
-// wrap [ErrPortable].
+// A Portable is a State that can be in a file. Its SaveState must obey [Coder.Portable]. CanWrite returns an error if a
+// value of the State, such as an address, has no meaning in another process. The error contains the path of the field,
+// and should wrap [ErrPortable].
 //
-// A Portable that consists of values of one type should have a method RowType() reflect.Type that returns it. Then
-// [Set.Portable] looks for the pools of the handles in such values, and [Set.Read] knows the type.
+// If all values of a Portable are of one type, it should have a method RowType() reflect.Type that returns this type.
+// Then [Set.Portable] checks the handles in these values: their pools must be in the Set. If all parts have RowType,
+// [Set.Read] also reports functions of a Migration whose type no part has.
 type Portable interface {
 	State
 	CanWrite() error
 }
 
-// A HandleOwner is a State to which handles belong, such as a pool. HandleKey returns the type of the handles, and the key
-// of this pool. The generation of each of its handles was combined with the key by XOR. A file contains the generations
-// without it.
+// A HandleOwner is a State to which handles belong, such as a pool. HandleKey returns the type of the handles, and a
+// key. The generation in each handle is the slot's generation XOR the key. A file contains the generations without the
+// key.
 type HandleOwner interface {
 	HandleKey() (handle reflect.Type, key uint32)
 }
 
-// Portable returns an error if the Set cannot go to a file, or [ErrUnsealed]. The error names each part that cannot, and
-// the path of its first field that is not the same in another process. Such a field is an address, or a handle of a pool
-// outside of the Set. [Set.Write] and [Set.Read] return the same error.
+// Portable returns nil if the Set can be written to a file. If the Set is not sealed, it returns [ErrUnsealed].
+// Otherwise the error names each part that cannot be in a file, and its first field without a meaning in another
+// process. Such a field is an address, or a handle whose type does not belong to exactly one pool of the Set.
+// [Set.Write], [Set.Read] and [Set.Verify] return this error too.
 //
-// The error wraps [ErrPortable], and that of a State's CanWrite. The blocks of an allocator have unknown types: add a
-// function that visits them with [Set.AddFunc]. Portable does not call functions of AddFunc. There only Write finds the
-// mistake: its error wraps ErrPortable.
+// The error wraps [ErrPortable], and the errors of CanWrite. An allocator cannot be in a file, because the types of its
+// blocks are unknown: instead add a function that visits them with [Set.AddFunc]. Portable does not call such
+// functions. If one visits a value that cannot be in a file, only Write returns an error that wraps ErrPortable.
 func (s *Set) Portable() error {
 	if !s.sealed {
 		return ErrUnsealed
@@ -132,8 +134,8 @@ func fileType[T any](c *Coder) reflect.Type {
 	return reflect.TypeFor[T]()
 }
 
-// Migration returns what the program declares about its changes since the file was written. It is nil unless a file is read
-// or verified. Then it is never nil.
+// Migration returns the Migration that was passed to [Set.Read] or [Set.Verify], or an empty one for nil. In passes of
+// other methods it returns nil.
 func (c *Coder) Migration() *layout.Migration {
 	if c.file == nil {
 		return nil
@@ -328,9 +330,10 @@ func (f *file) translate(t reflect.Type, p unsafe.Pointer) {
 	}
 }
 
-// Stream visits data that has a format of its own, such as that of ecs.World. write is called if a file is written. read is
-// called while it is loaded, with exactly the bytes that write has written, and need not read all of them. It is not called
-// while the State is fitted. Without [Coder.Portable] the pass fails with an error that wraps [ErrPortable].
+// Stream visits data that has its own format, such as that of ecs.World. If a file is written, Stream calls write. In
+// the loading pass it calls read with exactly the bytes that write wrote. read need not read all of them. In the
+// fitting pass Stream calls neither. If [Coder.Portable] returns false, the pass fails with an error that wraps
+// [ErrPortable].
 func (c *Coder) Stream(write func(io.Writer) error, read func(io.Reader) error) {
 	if c.file == nil {
 		c.Fail(errBlocks)

@@ -10,11 +10,12 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Set is what a program saves: States in a fixed order. Add them while the program starts, then call Seal. The zero
-// Set is empty. A Set belongs to one goroutine at a time, the one to which its States belong, and must not be copied
+// A Set contains what a program saves: States in a fixed order, its parts. Add them while the program starts, then call
+// Seal. The zero Set is empty. Only the goroutine to which the States belong may use the Set. A Set must not be copied
 // after Seal.
 //
-// Add an allocator before States whose data lies in its blocks: so its memory is committed before they are loaded.
+// Add an allocator before the States whose data lies in its blocks, so that its memory is committed before they are
+// loaded.
 type Set struct {
 	parts  []part
 	sealed bool
@@ -28,9 +29,9 @@ type part struct {
 	state State
 }
 
-// Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state is
-// nil or was added already. If the state is a [Refuser], the error wraps that of CanSave and has the name. After an error
-// the Set is unchanged.
+// Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state
+// is nil or was added already. If the state is a [Refuser] and CanSave returns an error, the error of Add wraps it.
+// After an error the Set is unchanged.
 func (s *Set) Add(name string, state State) error {
 	why := ""
 	switch {
@@ -67,8 +68,8 @@ func refused(name string, state State) error {
 	return nil
 }
 
-// Seal ends the list of parts. It returns the errors of parts that can no longer be saved, joined; then the Set is not
-// sealed. Seal may be called again.
+// Seal ends the list of parts: Add then fails. If a part can no longer be saved, Seal returns an error that wraps those
+// of [Refuser], and the Set is not sealed. Seal may be called again.
 func (s *Set) Seal() error {
 	var errs []error
 	for i := range s.parts {
@@ -85,8 +86,8 @@ func (s *Set) Parts() int { return len(s.parts) }
 // ErrUnsealed is wrapped by the errors of methods that need a sealed Set, such as Save, Load, Write and Read.
 var ErrUnsealed = errors.New("save: the Set is not sealed")
 
-// Size returns the bytes that the present state takes in a slot of [Set.NewSlot]. The error wraps [ErrUnsealed], [ErrBusy],
-// or the error of the part that it names. Slots of [Set.NewCanonical] may take another number of bytes.
+// Size returns how many bytes the present state takes in a slot of [Set.NewSlot]. In a slot of [Set.NewCanonical] it
+// may take another number. The error wraps [ErrUnsealed], [ErrBusy], or another error of a part, with the part's name.
 func (s *Set) Size() (int, error) { return s.measure(false) }
 
 func (s *Set) measure(canonical bool) (int, error) {
@@ -98,16 +99,18 @@ func (s *Set) measure(canonical bool) (int, error) {
 
 // Save copies the present state into the slot. It replaces the state that the slot had.
 //
-// The error wraps [ErrUnsealed], [ErrForeign], or the error of the part that it names: [ErrBusy] or memory.ErrClosed. If
-// the slot is too small, the error is a *memory.Exhausted with the bytes that are needed. After these errors the slot is
-// unchanged. If a State visits other bytes than it was counted to have, the error wraps [ErrLayout], and the slot is empty.
+// The error wraps [ErrUnsealed], [ErrForeign], or the error of a part, with the part's name: [ErrBusy] or
+// memory.ErrClosed. If the slot is too small, the error is a *memory.Exhausted with the bytes that are needed. After
+// these errors the slot is unchanged. If a State visits more or fewer bytes than were counted, the error wraps
+// [ErrLayout], and the slot is empty.
 //
-// If the States do not allocate, a successful Save allocates at most a few words. It does so the first time, and when the
-// state has more contents than ever before.
+// If the States do not allocate, a successful Save allocates at most a few words. It allocates the first time, and when
+// the state has more contents than ever before.
 func (s *Set) Save(slot *Slot) error { return s.save(slot, false) }
 
-// SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes that it copies while they are in
-// the cache. In a slot of [Set.NewCanonical], equal states have equal hashes. After an error the hash is 0.
+// SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes while it copies them, when
+// they are in the processor's cache. In a slot of [Set.NewCanonical], equal states have equal hashes. After an error
+// the hash is 0.
 func (s *Set) SaveHash(slot *Slot) (uint64, error) {
 	if err := s.save(slot, true); err != nil {
 		return 0, err
@@ -136,17 +139,17 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 }
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
-// Load fails, all values and blocks are unchanged. A State that breaks its contract, because it panics or fails while it
-// loads, leaves a mixture of both states.
+// Load returns an error, all values and blocks are unchanged. The exception is a State that panics or fails while it
+// loads, which breaks the rules of [State]: it leaves a mixture of both states.
 //
-// A Load that fails does not return the memory that it has committed. The part that failed, and those before it, may have
-// as many bytes committed as they had when the slot was saved. These bytes are free. Their blocks are the same, but a later
-// block of tlsf or freelist may have another address than without the call. The next Load that succeeds, or a Trim of the
-// allocator, ends that. Blocks in flight to an allocator may have been freed.
+// A Load that fails does not decommit the memory that it has committed. The part that failed, and those before it, may
+// have as many bytes committed as when the slot was saved. No blocks lie in these bytes, but a later block of tlsf or
+// freelist may get another address than without the call. A later Load that succeeds, or a Trim of the allocator, ends
+// that. Blocks in flight to an allocator may have been freed.
 //
-// The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of the part that it names: [ErrLayout],
-// [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have the memory and the metadata that they had
-// when they were saved, Load does not allocate.
+// The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of a part, with the part's name: [ErrLayout],
+// [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have at least the memory and the metadata that
+// they had when they were saved, Load does not allocate.
 func (s *Set) Load(slot *Slot) error {
 	if err := s.owns(slot); err != nil {
 		return err
@@ -252,9 +255,9 @@ func (s *Set) runPart(c *Coder, p *part) {
 	c.buf = whole
 }
 
-// Metadata returns a State of an allocator without the contents of its blocks. It is for an allocator whose blocks belong
-// to another State that saves them itself, such as the chunks of an ecs.World. Debug builds save the contents, too. of must
-// not be nil. A Set with such a part cannot be written to a file.
+// Metadata returns a State that saves an allocator without the contents of its blocks. The parameter of is the
+// allocator, which must not be nil. Use Metadata if another State saves these contents itself, as an ecs.World saves
+// its chunks. Debug builds save the contents, too. A Set with such a part cannot be written to a file.
 func Metadata(of State) State { return &metadata{of} }
 
 type metadata struct{ of State }

@@ -1,7 +1,7 @@
 package save
 
-// A Slot has the bytes of one state, or none yet. Its memory never grows. Only [Set.NewSlot], [Set.NewSlotIn] and
-// [Set.NewCanonical] make a Slot that can be used. It belongs to the goroutine of its Set.
+// A Slot has the bytes of one state, or is empty. Its memory never grows. Only [Set.NewSlot], [Set.NewSlotIn] and
+// [Set.NewCanonical] make a Slot that can be used. Only the goroutine of its Set may use it.
 type Slot struct {
 	set       *Set
 	buf       []byte
@@ -9,16 +9,16 @@ type Slot struct {
 	canonical bool
 }
 
-// NewSlot returns an empty slot for states of up to bytes bytes of s. [Set.Size] returns what the present state takes. The
-// Set need not be sealed. NewSlot panics if bytes is negative.
+// NewSlot returns an empty slot with the given number of bytes for states of the Set. [Set.Size] returns how many the
+// present state takes. The Set need not be sealed. NewSlot panics if bytes is negative.
 func (s *Set) NewSlot(bytes int) *Slot { return s.NewSlotIn(make([]byte, bytes)) }
 
-// NewSlotIn is [Set.NewSlot] in memory of the caller, which must outlive the slot. No alignment is needed, and it need not
-// be zero. The memory must not belong to a part of the Set: loading would overwrite the slot.
+// NewSlotIn is [Set.NewSlot] in memory of the caller, which must stay valid while the slot is used. The memory needs no
+// alignment and need not be zero. It must not belong to a part of the Set, because loading would overwrite the slot.
 func (s *Set) NewSlotIn(memory []byte) *Slot { return &Slot{set: s, buf: memory[:0:len(memory)]} }
 
-// NewCanonical is [Set.NewSlot] for states that have equal bytes if they are equal. The bytes contain no addresses and no
-// old bytes of free blocks. Saving takes longer. [Set.Diff] compares such slots.
+// NewCanonical is [Set.NewSlot] for a slot in which equal states have equal bytes. The bytes contain no addresses and
+// no old contents of free blocks. Saving takes longer than into other slots. [Set.Diff] compares such slots.
 //
 // There are two exceptions. With memfast the state of a slab.Heap includes its free blocks, because it has no live bits. In
 // debug builds all allocators include their free blocks.
@@ -28,8 +28,8 @@ func (s *Set) NewCanonical(bytes int) *Slot {
 	return slot
 }
 
-// Bytes returns the state. The bytes belong to the slot and must not be changed. They are valid until the next Save or
-// Clear. An empty slot returns nil.
+// Bytes returns the bytes of the state, or nil if the slot is empty. They belong to the slot and must not be changed.
+// They are valid until the next Save into the slot or Clear.
 func (s *Slot) Bytes() []byte {
 	if !s.full {
 		return nil

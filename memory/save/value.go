@@ -8,9 +8,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Value adds a variable. If T contains a Go pointer, the error wraps a *memory.PointerError that names its field. If v is
-// nil, the error wraps memory.ErrConfig. Otherwise the errors are those of [Set.Add]. But Value does not find out that the
-// variable was added under another name.
+// Value adds the variable at v to the Set. If T contains a Go pointer, the error wraps a *memory.PointerError that
+// names the field. If v is nil, the error wraps memory.ErrConfig. The other errors are those of [Set.Add]. Value does
+// not detect that a variable was added before under another name.
 func Value[T any](s *Set, name string, v *T) error {
 	if v == nil {
 		return fmt.Errorf("save: add %q: the variable is nil: %w", name, memory.ErrConfig)
@@ -39,9 +39,9 @@ func (v *value) SaveState(c *Coder) {
 	c.Rows("", v.typ, v.p, v.typ.Size(), 1)
 }
 
-// Slice adds the length and the elements of a slice variable. When a state is loaded, the elements are copied into the
-// array that the variable has then. If that is too short, it is replaced. Other slices of the old array, such as a copy of
-// the variable, then no longer share elements with it. The errors are those of [Value].
+// Slice adds a slice variable to the Set: its length and its elements. When a state is loaded, the elements are copied
+// into the array that the slice has then. If its capacity is too small, the variable gets a new array, and copies of
+// the old slice no longer share elements with it. The errors are those of [Value].
 func Slice[T any](s *Set, name string, v *[]T) error {
 	if v == nil {
 		return fmt.Errorf("save: add %q: the variable is nil: %w", name, memory.ErrConfig)
@@ -62,8 +62,8 @@ func (l *slice[T]) RowType() reflect.Type { return reflect.TypeFor[T]() }
 
 func (l *slice[T]) SaveState(c *Coder) { List(c, l.v) }
 
-// AddFunc adds a function as a State, for data that needs code to be visited. It must keep the rules of [State]. The errors
-// are those of [Set.Add]; a nil function wraps memory.ErrConfig. In a Set for files the function must do what
+// AddFunc adds a State whose SaveState is f, for data that needs code to be visited. f must obey the rules of [State].
+// The errors are those of [Set.Add]. If f is nil, the error wraps memory.ErrConfig. In a Set for files f must do what
 // [Coder.Portable] demands.
 func (s *Set) AddFunc(name string, f func(c *Coder)) error {
 	if f == nil {
