@@ -3,8 +3,9 @@
 //
 // # The idea
 //
-// Loads, parses and nested scopes free in the reverse order of allocation. The free memory is then one gap, and the
-// allocator is an edge in a buffer. A log of the live blocks in the Go heap detects every free out of order.
+// Loads, parses and nested scopes free in the reverse order of allocation. The free memory is then one gap. The
+// allocator is one offset in a buffer: the edge between the live blocks and the gap. A log of the live blocks, in the
+// Go heap, detects every free out of order.
 //
 // # Layout
 //

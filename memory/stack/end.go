@@ -10,8 +10,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An End is one edge of a buffer and the blocks behind it. An End is part of a [Stack], a [Double] or a [Pivot], and
-// is closed with it.
+// An End is one edge of a buffer and the blocks behind it: the edge is the offset between the live blocks and the free
+// bytes. An End is part of a [Stack], a [Double] or a [Pivot], and is closed with it.
 //
 //	rising:   origin | block 0 | block 1 |edge ······ wall
 //	falling:  wall ······ edge| block 1 | block 0 | origin
@@ -123,9 +123,9 @@ func (e *End) refuse(size, al uintptr) error {
 }
 
 // Free frees the newest block. The parameter size is the size that was requested, or the new size of the last Resize
-// that returned true. If p is nil, Free does nothing. Any misuse panics with a *memory.Misuse that describes it.
-// Misuse is an older block, a block that the newest mark protects, an interior or foreign pointer, a wrong size, or a
-// double free. A Free of a block after Close is misuse, too.
+// that returned true. If p is nil, Free does nothing. Misuse is an older block, a block that the newest mark protects,
+// an interior or foreign pointer, a wrong size, a double free, or a closed buffer. Free then panics with a
+// *memory.Misuse that describes it.
 func (e *End) Free(p unsafe.Pointer, size uintptr) {
 	n := len(e.blocks) - 1
 	if n < e.floor || e.blocks[n].off != uintptr(p)-uintptr(e.base) || e.blocks[n].size != size {
@@ -150,10 +150,10 @@ func (e *End) cut(n int) {
 	e.blocks = e.blocks[:n]
 }
 
-// Resize changes the size of the newest block in place and reports whether it did. A block at a rising edge grows up
-// to the other edge or the end of the buffer. The start of a block at a falling edge cannot move. Such a block can
-// only grow into its own padding and the bytes that it saved by shrinking. If such a block shrinks, the saved bytes
-// are reclaimed when the block is freed.
+// Resize changes the size of the newest block in place and reports whether it did. A block at a rising edge grows up to
+// the other edge or the end of the buffer. The start of a block at a falling edge cannot move. Such a block can only
+// grow into its own padding and into bytes that it gave up by shrinking. If such a block shrinks, the bytes that it
+// gives up are reclaimed when the block is freed.
 //
 // If there is no space, Resize returns false and changes nothing. For an older block, and for a block that the newest
 // mark protects, Resize returns false, too. Resize panics with a *memory.Misuse if p is nil or not a live block of
@@ -215,8 +215,8 @@ func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 // Len returns the number of live blocks. If the buffer is closed, Len returns 0.
 func (e *End) Len() int { return len(e.blocks) }
 
-// Used returns the bytes in use, with padding and the bytes that shrunk blocks of a falling edge keep. If the buffer
-// is closed, Used returns 0.
+// Used returns the bytes in use, with padding and with the bytes that blocks at a falling edge gave up by shrinking. If
+// the buffer is closed, Used returns 0.
 func (e *End) Used() uintptr {
 	if e.falls {
 		return e.origin - e.edge

@@ -8,17 +8,20 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live blocks and marks.
+// SaveState implements [save.State]: it saves the live blocks and the marks. If the Stack is closed, the error wraps
+// memory.ErrClosed.
 func (s *Stack) SaveState(c *save.Coder) {
 	if s.mem.SaveState(c); !c.Failed() {
 		s.saveState(c)
 	}
 }
 
-// SaveState saves the live blocks and marks of both ends.
+// SaveState implements [save.State]: it saves the live blocks and the marks of both Ends. If the Double is closed, the
+// error wraps memory.ErrClosed.
 func (d *Double) SaveState(c *save.Coder) { saveEnds(c, &d.mem, &d.bottom, &d.top) }
 
-// SaveState saves the live blocks and marks of both directions.
+// SaveState implements [save.State]: it saves the live blocks and the marks of both Ends. If the Pivot is closed, the
+// error wraps memory.ErrClosed.
 func (p *Pivot) SaveState(c *save.Coder) { saveEnds(c, &p.mem, &p.forward, &p.backward) }
 
 func saveEnds(c *save.Coder, mem *page.Prefix, a, b *End) {
