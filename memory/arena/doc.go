@@ -58,16 +58,17 @@
 //	                                    place
 //	Resize of Region                    a word for each KiB of the old size;   none
 //	                                    the last block of its region, in place
-//	RefTo, Ref.Get                      constant; Get of an object that        16 bytes for each cut that
-//	                                    survived a cut above it is a binary    ended a Ref, few at a time
-//	                                    search
+//	RefTo, Ref.Get                      constant; if blocks above the object   16 bytes for each reclaim
+//	                                    were reclaimed, Get is a binary        that ended a Ref, few at a
+//	                                    search                                 time
 //	StepBack.Alloc, Undo, UndoTo, Free  constant, one call                     8 bytes for a block, in the
 //	                                                                           Go heap
 //	Region.Alloc, Free                  constant, one call; up to four open    rounding to 16 bytes, a live
 //	                                    regions are tried if the current one   bit for 16 bytes
 //	                                    is full
-//	Window.Push                         a copy of the entry; of Keep-1 more    Capacity-Keep entries
-//	                                    once in Capacity-Keep+1 calls
+//	Window.Push                         a copy of the entry; once in           Capacity-Keep entries
+//	                                    Capacity-Keep+1 calls a copy of
+//	                                    Keep-1 more
 //	Window.Last, At, Drop               constant                               none
 //
 // Only a Region has external fragmentation: the unused ends of regions that are not open, and freed blocks in a

@@ -155,9 +155,9 @@ func (f *Frames) whyNotAt(age int) string {
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
 // Free frees a block of this frame, as [Linear.Free], and panics as Linear.Free does. If p is nil, or a block of an
-// older frame that is still readable, Free does nothing. If p cannot be a block of a readable frame, Free panics with
-// a *memory.Misuse. If p points into an expired frame, Free panics while the addresses of that frame are unused (see
-// [Frames]). Later Free treats p as a pointer into the frame that reuses the buffer.
+// older frame that is still readable, Free does nothing. If p cannot be a block of a readable frame, Free panics with a
+// *memory.Misuse. If p points into an expired frame, Free panics while the addresses of that frame are unused (see
+// [Frames]). After that time Free treats p as a pointer into the frame that reuses the buffer.
 func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -212,14 +212,12 @@ func (f *Frames) age(i int) uint64 {
 	return (f.frame%n + n - uint64(i)) % n
 }
 
-// Advance begins the next frame. The hooks of the frame N frames before the new one run, newest first, and the blocks
-// of that frame are freed. If a hook panics, the frame does not change, and the next Advance runs the remaining
-// hooks.
+// Advance begins the next frame. The oldest readable frame expires: its hooks run, newest first, and its blocks are
+// freed. If a hook panics, no frame begins or expires, and the next Advance runs the remaining hooks.
 //
-// A buffer is committed when it is first used. If the commit fails, the frame has no capacity, and the next frame
-// with this buffer tries again. Advance panics with a *memory.Misuse if the ring is closed, and if a hook of the
-// frame that it frees is running. If a hook ends the source, the ring is closed afterwards. Cost: constant, plus the
-// hooks.
+// A buffer is committed when it is first used. If the commit fails, the frame has no capacity, and the next frame with
+// this buffer tries again. Advance panics with a *memory.Misuse if the ring is closed, or if a hook of the frame that
+// expires is running. If a hook ends the source, the ring is closed afterwards. Cost: constant, plus the hooks.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()

@@ -14,9 +14,9 @@ import (
 // newest block until the next Alloc or Rewind. A Rewind restores the newest block of the time of its Mark, if there
 // was one.
 //
-// Free panics with a *memory.Misuse unless the size bytes at p are the newest block or lie in the bytes in use below
-// the newest block. Without a newest block they may lie anywhere in the bytes in use. If the arena is closed, Free
-// panics unless p is nil. Debug builds panic unless p and size are the address and the size of a live block.
+// Free checks the size bytes at p: they must be the newest block, or lie below it in the bytes in use. If there is no
+// newest block, they must lie in the bytes in use. Debug builds check that p and size are the address and the size of a
+// live block. If a check fails, or the arena is closed, Free panics with a *memory.Misuse.
 //
 // In other builds Free with size 0 and the address of the newest block does nothing: an older block of size 0 may
 // have the same address.
@@ -41,9 +41,9 @@ func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // Resize changes the size of the newest block (see [Linear.Free]) in place and reports whether it did. Resize returns
-// false and changes nothing for any other block, for a block from before the newest Mark and for a block of size 0.
-// If the capacity is too small, Resize returns false and changes nothing, too. If the block shrinks, the Refs of
-// objects whose bytes it loses expire. Misuse panics as in [Linear.Free]. A nil p panics, too.
+// false and changes nothing for any other block, for a block from before the newest Mark and for a block of size 0. If
+// the capacity is too small, Resize returns false and changes nothing, too. If the block shrinks, the Refs of objects
+// in the bytes that it gives up expire. Misuse panics as in [Linear.Free]. A nil p panics, too.
 func (l *Linear) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	l.open("Resize", p, oldSize)
 	off := uintptr(p) - uintptr(l.base)

@@ -80,8 +80,8 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 // reservation, the error is memory.ErrTooLarge. Otherwise the error is the error of page.Prefix.Ensure: it wraps
 // memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
 //
-// If Alloc must commit memory while a commit of this arena runs the function of page.Limit.OnSoft, Alloc panics with
-// a *memory.Misuse.
+// A commit may call the function of page.Limit.OnSoft. If this function calls Alloc of the same arena, and that Alloc
+// must commit memory, it panics with a *memory.Misuse.
 func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if p := g.TryAlloc(size, align); p != nil {
 		return p, nil
@@ -154,8 +154,8 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
 // Resize changes the size of the newest block in place, as [Linear.Resize], and commits memory if needed. If the
-// reservation is too small or the memory is not available, Resize returns false. Misuse panics as in Linear.Resize.
-// Commits panic as in [Growing.Alloc].
+// reservation is too small or the memory is not available, Resize returns false. Misuse panics as in Linear.Resize. If
+// the function of page.Limit.OnSoft calls Resize, it panics as [Growing.Alloc] does.
 func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return g.lin.Resize(p, oldSize, newSize) || g.growNewest(p, oldSize, newSize)
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // A Ref is a checked pointer to an object in a Frames ring. Get returns the object until the Ref expires, and false
-// afterwards. A plain pointer would then read the bytes of another object.
+// afterwards. A plain pointer would read the bytes of another object after that time.
 //
 // A Ref expires when bytes of its object are reclaimed: when the frame of the object expires, and at a Rewind, Reset
 // or Close that frees the object. If the object is in the newest block, the Ref also expires when Free reclaims the

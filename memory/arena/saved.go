@@ -8,9 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the bytes in use and the live marks. A hook is code, and is not saved: loading drops hooks that were
-// registered after the state was saved. If a hook that was registered before has run since, loading fails with an error
-// that wraps save.ErrLayout. If a hook is running, the error wraps save.ErrBusy.
+// SaveState implements [save.State]: it saves the bytes in use and the live marks. Hooks are code and are not saved.
+// Loading drops hooks that were registered after the state was saved. If a hook of the saved state has run in the
+// meantime, loading fails with an error that wraps save.ErrLayout. If a hook is running, the error wraps save.ErrBusy.
+// If the arena is closed, the error wraps memory.ErrClosed.
 func (l *Linear) SaveState(c *save.Coder) {
 	switch {
 	case l.base == nil:
@@ -59,7 +60,8 @@ func (g *Growing) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState saves the frames that can be read, as [Linear.SaveState] does, and which one is current.
+// SaveState saves the readable frames and the frame number. The errors and the rules for hooks are those of
+// [Linear.SaveState].
 func (f *Frames) SaveState(c *save.Coder) {
 	if f.cur.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -81,7 +83,8 @@ func (f *Frames) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState saves the live blocks and their order.
+// SaveState implements [save.State]: it saves the live blocks and their order. If the arena is closed, the error wraps
+// memory.ErrClosed.
 func (s *StepBack) SaveState(c *save.Coder) {
 	if s.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -99,7 +102,8 @@ func (s *StepBack) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState saves the entries that are kept, and where they lie.
+// SaveState implements [save.State]: it saves the kept entries and their places. If the Window is closed, the error
+// wraps memory.ErrClosed.
 func (w *Window[T]) SaveState(c *save.Coder) {
 	if w.slots == nil {
 		c.Fail(memory.ErrClosed)
@@ -117,7 +121,8 @@ func (w *Window[T]) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState saves the arena with all of its regions: the bytes in use of each.
+// SaveState implements [save.State]: it saves the bytes in use of all regions that have live blocks. If the arena is
+// closed, the error wraps memory.ErrClosed.
 func (r *Region) SaveState(c *save.Coder) {
 	if r.base == nil {
 		c.Fail(memory.ErrClosed)

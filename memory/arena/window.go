@@ -135,8 +135,8 @@ func (w *Window[T]) Last(n int) []T {
 // All returns all entries, oldest first. The rules of [Window.Last] apply to the slice.
 func (w *Window[T]) All() []T { return w.Last(w.length) }
 
-// At returns the entry that is `age` entries older than the newest one; the newest entry has age 0. If this entry is
-// not kept or age is negative, At returns nil. The pointer is valid as long as a result of [Window.Last].
+// At returns the entry of an age: the newest entry has age 0, the one before it age 1. If there is no entry of this
+// age, At returns nil. The pointer is valid as long as a result of [Window.Last].
 func (w *Window[T]) At(age int) *T {
 	if uint(age) >= uint(w.length) {
 		return nil
