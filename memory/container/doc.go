@@ -34,7 +34,7 @@
 //
 //	operation                      cost                                   overhead
 //	-----------------------------  -------------------------------------  ---------------------------
-//	Vec.At, Set, Slice, TryAppend  inlined; Slice in a loop is a slice    16 bytes, and up to half of
+//	Vec.At, Set, Slice, TryAppend  inlined; in a loop use Slice           16 bytes, and up to half of
 //	                                                                      the capacity
 //	Vec.Append                     a call; growth in place if the         the same
 //	                               allocator can, else a copy
@@ -48,7 +48,7 @@
 //	Strings.Intern, Lookup         a hash of the text, one comparison     12 bytes an id, 11 to 22 of
 //	                                                                      index, and the table below
 //	Strings.Text                   three loads                            none
-//	a collection                   nothing: there is no pointer           none
+//	a Go collection                nothing: there is no pointer           none
 //
 // Get of a Map is as fast as Go's own map for hits among a million entries and for misses among a thousand. Get is 20
 // to 40 per cent slower for hits among a thousand entries and for misses among a million. Set and Delete take up to
@@ -68,9 +68,9 @@
 //
 // # What strings waste
 //
-// The table shows the share of the memory in blocks that is not text, if each word or each sentence of the documents
-// of this repository has a block. `go test -v -run Waste ./memory/container` prints these shares, and checks the
-// table to a per cent.
+// The table shows for each allocator which share of its blocks is not text. Each word, or each sentence, of the
+// documents of this repository has one block. `go test -v -run Waste ./memory/container` prints these shares, and
+// checks the table to a per cent.
 //
 //	                          words   sentences
 //	Strings                  13.0 %       5.4 %

@@ -341,8 +341,8 @@ func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
 }
 
 // Clone returns a copy of the Map with its entries and its seed. The memory of the copy is from the Space `to`, which
-// may be sp or another Space. The caller owns the copy. Except for the offset, the copy is equal to the byte. If
-// Clone fails, it returns an error as [Vec.Append] does, and an empty Map with the seed.
+// may be sp or another Space. The caller owns the copy. Except for the offset, the copy has the bytes of the Map and of
+// its table. If Clone fails, it returns an error as [Vec.Append] does, and an empty Map with the seed.
 func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
 	m.mustBeSound()
 	size := m.bytes()

@@ -30,11 +30,11 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 // with memory.ErrClosed in every build: the growth of a Vec or Ring, and Reserve. Free of a container that has memory
 // panics with a *memory.Misuse.
 //
-// An allocator may call a function within Alloc or Free, as page.Limit.OnSoft. That function may read containers,
-// change elements and remove some. It must not make a container of this Space grow, shrink or free its block, nor
-// Clear a Strings or Intern a new string: these calls panic with a *memory.Misuse. If it adds more elements to a
-// container that shrinks than fit, Shrink panics. While the old block of a container is freed, the container already
-// uses the new block. While its only block is freed, the container is empty.
+// An allocator may call a function within Alloc or Free, such as that of page.Limit.OnSoft. The function may read
+// containers, change elements and remove elements. If it makes a container of this Space grow, shrink or free its
+// block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. If the function is called
+// during a Shrink and adds more elements than fit the smaller block, Shrink panics. During the Free of an old block,
+// the container already uses the new block. During the Free of its only block, the container is empty.
 //
 // If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls
 // that need memory then fail, and the error wraps [ErrNoBase].

@@ -120,7 +120,8 @@ func (v *Vec[T]) appendSlow(sp *Space, x T) error {
 }
 
 // AppendSlice adds the elements of xs at the end. If AppendSlice fails, it returns an error as Append does and adds
-// none. The slice xs may be a part of v, and may include elements that were removed at the end of v meanwhile.
+// none. The slice xs may be a part of v, also if some of its elements have been removed from the end of v since xs was
+// made.
 func (v *Vec[T]) AppendSlice(sp *Space, xs []T) error {
 	return v.insert(sp, int(v.n), xs)
 }
