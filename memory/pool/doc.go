@@ -31,7 +31,7 @@
 // # Cost
 //
 //	Blocks.TryGet, Put      pop or push and a live bit; both inline
-//	Blocks.Get              the same behind a call; a refill for 64 slots or 16 KiB that are used first
+//	Blocks.Get              the same behind a call; a refill for each 64 slots or 16 KiB of first use
 //	    overhead            4 bytes for a slot and a bit for 16 bytes; rounding up to 16
 //	Pool.New, Free          pop or push, a generation, a live bit, and the zeroing of New
 //	    overhead            65 bits for a slot

@@ -210,9 +210,9 @@ func (p *Pool[T]) Len() int { return int(p.count()) }
 // not used again (see [memory.Handle]). If the pool is closed, Cap returns 0.
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
-// LiveSlots returns a bit for each slot, set if a live object is in it, and the bytes of a slot. The words belong to the
-// pool and must not be changed. They are valid until the next call of another method. For a closed pool live is nil.
-// Instruments use LiveSlots to find what has changed since an earlier copy.
+// LiveSlots returns a bit for each slot, and the size of a slot in bytes. Bit i%64 of live[i/64] is set if slot i has a
+// live object. The words belong to the pool and must not be changed. They are valid until the next call of another
+// method. If the pool is closed, live is nil. Instruments use LiveSlots to find what has changed since an earlier copy.
 func (p *Pool[T]) LiveSlots() (live []uint64, size uintptr) { return p.live, stride[T]() }
 
 // All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The

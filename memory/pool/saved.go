@@ -11,12 +11,12 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live objects, the generations of all slots and the order of the vacant ones. After loading, a handle
-// is valid if it was valid when the state was saved, and its object has the same address. The generation of a slot goes
-// back, too: a handle that was made after the state was saved may later name another object.
+// SaveState saves the live objects, the generations of all slots and the order of the vacant slots. After loading, a
+// handle is valid if it was valid when the state was saved, and its object has the same address. The generations of
+// slots go back, too. So a handle that was made after the state was saved may later belong to another object.
 //
-// Another capacity is an error that wraps save.ErrLayout. In a file it may differ if the slots fit. If the pool is closed, the
-// error wraps memory.ErrClosed.
+// If the pool had another capacity, the error wraps save.ErrLayout. A file may be of a pool with another capacity if
+// the slots in use fit. If the pool is closed, the error wraps memory.ErrClosed.
 func (p *Pool[T]) SaveState(c *save.Coder) {
 	if p.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -121,9 +121,9 @@ func saveRows[T any](c *save.Coder, s *slots, name string, base unsafe.Pointer, 
 	c.Slots(name, reflect.TypeFor[T](), base, stride[T](), s.live, s.opened)
 }
 
-// SaveState saves the live slots and the order of the vacant ones. After loading, the slots that were live have the same
-// addresses and bytes. Another size or capacity is an error that wraps save.ErrLayout. If the pool is closed, the error
-// wraps memory.ErrClosed. A Set with a Blocks cannot be written to a file.
+// SaveState saves the live slots and the order of the vacant slots. After loading, the slots that were live have the
+// same addresses and bytes. If the pool had another slot size or capacity, the error wraps save.ErrLayout. If the pool
+// is closed, the error wraps memory.ErrClosed. A Set with a Blocks cannot be written to a file.
 func (b *Blocks) SaveState(c *save.Coder) {
 	if b.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -214,9 +214,9 @@ func (b *Blocks) saveContent(c *save.Coder) {
 	}
 }
 
-// SaveState saves the pools in the order of their registration. A pool that was registered after the state was saved is an
-// error that wraps save.ErrLayout and names the pool. If the registry or one of its pools is closed, the error wraps
-// memory.ErrClosed. A Set with a Registry cannot be written to a file: add its pools.
+// SaveState saves the pools in the order of their registration. If a pool was registered after the state was saved, the
+// error wraps save.ErrLayout and names the newest pool. If the registry or one of its pools is closed, the error wraps
+// memory.ErrClosed. A Set with a Registry cannot be written to a file: instead add each pool to the Set.
 func (r *Registry) SaveState(c *save.Coder) {
 	if r.closed {
 		c.Fail(memory.ErrClosed)

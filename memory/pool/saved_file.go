@@ -9,18 +9,18 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanWrite returns an error if T is not the same in another process. The error names the path of the field. Handles in T
-// are no error: save.Set.Portable demands that exactly one pool of the Set has such handles.
+// CanWrite returns nil if objects of the pool can be in a file: see save.Portable. If T has a field that has no meaning
+// in another process, such as an address, the error names the path of the field. Handles in T are no error here,
+// because save.Set.Portable checks them.
 func (p *Pool[T]) CanWrite() error {
 	_, err := layout.OfHandles(reflect.TypeFor[T](), func(reflect.Type) error { return nil })
 	return err
 }
 
-// RowType returns the type T. Package save looks for the pools of the handles in it.
+// RowType returns the type T, for package save: see save.Portable.
 func (p *Pool[T]) RowType() reflect.Type { return reflect.TypeFor[T]() }
 
-// HandleKey returns the type of the pool's handles and the key with which their generations are combined by XOR: see
-// save.HandleOwner.
+// HandleKey returns the type of the pool's handles, and the key of the pool: see save.HandleOwner.
 func (p *Pool[T]) HandleKey() (handle reflect.Type, key uint32) {
 	return reflect.TypeFor[memory.Handle[T]](), p.key
 }
