@@ -71,8 +71,8 @@ func (t ClassTable) String() string {
 }
 
 // Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. If the table is unknown or
-// maxSize is above 64 KiB, Sizes returns nil. A heap has one more class, for aligned requests, if maxSize rounded up
-// to 16 is no multiple of 4096. Sizes allocates in the Go heap.
+// maxSize is above 64 KiB, Sizes returns nil. If maxSize rounded up to 16 is no multiple of 4096, a heap has one more
+// class, for aligned requests. Sizes allocates in the Go heap.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
 	if t > Fibonacci || maxSize > largest {
 		return nil

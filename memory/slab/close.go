@@ -6,10 +6,10 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Reset frees every block at once and keeps the committed memory. Any class may use this memory afterwards. Reset
-// does not reset Config.Large. Reset ends the epoch of [Heap.BeginEpoch]. Reset panics with a *memory.Misuse on a
-// closed heap, and while a [Cache] of the heap's [Central] is open. Cost: clearing 10 bytes of metadata for each KiB
-// in use.
+// Reset frees every block at once and keeps the committed memory. Any class may use this memory afterwards. Reset does
+// not reset Config.Large. It ends the epoch of [Heap.BeginEpoch]: no block is old. Reset panics with a *memory.Misuse
+// on a closed heap, and while a [Cache] of the heap's [Central] is open. Cost: clearing 10 bytes of metadata for each
+// KiB in use.
 func (h *Heap) Reset() {
 	if h.base == nil || h.openCaches() > 0 {
 		panic(h.reject("Reset", nil, 0))

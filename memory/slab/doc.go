@@ -43,13 +43,13 @@
 //	    overhead                   Geometric: 12.5 % of the request at most above 128
 //	                               bytes, 15 bytes below
 //	Resize                         constant: within the class only, the block never moves
-//	Alloc, class ran dry           prepares up to 32 blocks; may take a span, search for one
+//	Alloc, no free block           prepares up to 32 blocks; may take a span, search for one
 //	                               among the vacant units, commit, and grow a stack or a map
-//	    overhead                   4 bytes per block of its spans, and a quarter of that
+//	    overhead                   4 bytes per block of its spans, and up to a quarter more
 //	Alloc, about to commit         16 ns for each Free since the last search at most:
 //	                               proportional to the free blocks and units
-//	                               up to 4 MiB, with a sixteenth free, the free blocks of up
-//	                               to four classes as well
+//	                               and, if up to 4 MiB are committed and a sixteenth is free,
+//	                               also to the free blocks of up to four classes
 //	Alloc, memory is refused       proportional to the free blocks and units, unless
 //	                               nothing was freed since the last time
 //	Trim                           proportional to the free blocks and units
@@ -59,10 +59,10 @@
 //	Cache.Alloc, Cache.Free        constant; a compare and swap in Free; the lock once in
 //	                               32, more often for blocks above 1 KiB
 //	    overhead                   up to 64 KiB a class and worker, or two blocks
-//	metadata                       16 KiB, and 12 bytes for each KiB in use, 1.2 %, and a
-//	                               quarter of that; with a Central 2.2 bytes for each KiB
-//	                               reserved, and a byte per 16 bytes in the 64 KiB that it
-//	                               lent blocks of, 6.3 %
+//	metadata                       16 KiB, and 12 bytes for each KiB in use, 1.2 %, and up
+//	                               to a quarter more; with a Central 2.2 bytes for each KiB
+//	                               reserved, and a byte per 16 bytes, 6.3 %, in each 64 KiB
+//	                               of which a Cache or a caller has blocks
 //
 // External fragmentation is bounded by a span per class plus the spans that live blocks keep: one live block keeps
 // its span. The benchmarks of this package compare these costs with the Go heap. TestFootprint prints the share of
@@ -76,10 +76,11 @@
 //	5 MiB      88 %      87 %          80 %, 78 %
 //	30 MiB     92 %      91 %          89 %, 87 %
 //
-// After ten times as many replacements the share is lower. Half of the blocks were replaced at once three times. Each
-// class keeps the spans that it needed at its peak. Up to 4 MiB committed, Alloc recycles empty spans of the classes
-// with most free bytes before it commits more memory. Above 4 MiB this search took longer than the rest of Alloc, so
-// Alloc recycles only when half of the memory is free. TestFootprint_OfHeapsThatWereReplacedTenTimes prints:
+// The next table has the shares after ten times as many replacements, after which half of the blocks were replaced at
+// once, three times. The shares are lower, because each class keeps the spans that it needed at its peak. Up to 4 MiB
+// committed, Alloc recycles empty spans of the classes with most free bytes before it commits more memory. Above 4 MiB
+// this search took longer than the rest of Alloc, so Alloc recycles only when half of the memory is free.
+// TestFootprint_OfHeapsThatWereReplacedTenTimes prints:
 //
 //	live       uniform   logarithmic   four in five up to 256 bytes
 //	100 KiB    44 %      41 %          39 %

@@ -7,8 +7,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// BeginEpoch makes every live block old, except blocks of a Central and of Config.Large. Blocks that the Heap
-// allocates afterwards are young until the next BeginEpoch, also at the address of a freed old block.
+// BeginEpoch makes every live block old, except blocks of a Central and of Config.Large. Blocks that the Heap allocates
+// afterwards are young until the next BeginEpoch, also at the address of a freed old block. [Heap.Young] yields the
+// young blocks, for example to find leaks.
 //
 // An epoch does not change the cost of Alloc and Free, except that a Free of an old block takes the slow path.
 // BeginEpoch reads and writes 8 bytes for each KiB up to the highest address used so far, and may allocate in the Go
@@ -41,10 +42,10 @@ func (h *Heap) EndEpoch() {
 }
 
 // Young yields the live blocks that were allocated since BeginEpoch, in the order of their addresses, until yield
-// returns false. The parameter size is the block size of the class in bytes. If there is no epoch, Young yields all
+// returns false. size is the block size of the class in bytes. Before BeginEpoch, and after EndEpoch, Young yields all
 // live blocks. Young does not yield blocks of a Central or of Config.Large. The function yield must not use the heap.
-// In memfast builds and on a closed heap Young yields nothing. Cost: 8 bytes read for each KiB up to the highest one
-// in use.
+// In memfast builds and on a closed heap Young yields nothing. Cost: 8 bytes read for each KiB up to the highest one in
+// use.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	if !invariant.Exact {
 		return

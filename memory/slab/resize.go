@@ -9,9 +9,9 @@ import (
 )
 
 // Resize changes the size of a live block in place. The parameter oldSize is the current size of the block, as passed
-// to Free. If Resize returns true, newSize is the size to pass to Free. Resize succeeds if the class of the block
-// serves newSize at some alignment. Resize never moves a block. If Resize cannot change the size, it returns false
-// and changes nothing.
+// to Free. If Resize returns true, newSize is the size to pass to Free. Resize succeeds if Alloc would use the class of
+// the block for newSize, with any alignment. Resize never moves a block. If Resize cannot change the size, it returns
+// false and changes nothing.
 //
 // A block above MaxSize is resized by Config.Large, to a size above MaxSize, if Large is a memory.Resizer. If Large
 // is no Resizer, or newSize is not above MaxSize, Resize returns false.

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// FreeRun frees the blocks that start `offs` bytes from base, in this order, and returns the number of freed blocks.
-// It implements remote.RunFreer. FreeRun makes the checks of FreeAny. It looks up the class once for consecutive
-// blocks of the same KiB.
+// FreeRun frees the blocks at base+offs[0], base+offs[1] and so on, and returns the number of freed blocks. It
+// implements remote.RunFreer. FreeRun makes the checks of FreeAny. It looks up the class once for consecutive blocks of
+// the same KiB.
 //
 // FreeRun stops before a block that it cannot free. The caller passes this block to FreeAny. Such a block is invalid,
 // belongs to Config.Large, was allocated by a Central, or is older than the last BeginEpoch. On a closed heap FreeRun

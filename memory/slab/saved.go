@@ -12,10 +12,11 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live blocks and all that decides where the next block lies. That is the order of the free blocks,
-// the spans of each class, and a Sweep that is under way. If at least half of a span is live, its free blocks are
-// copied, too, because one copy is faster. Blocks of Config.Large belong to Large, which must be saved on its own. If
-// the heap has a Central, save the Central instead.
+// SaveState implements [save.State]: it saves the live blocks and all that decides where the next block lies. That is
+// the order of the free blocks, the spans of each class, and a Sweep that is under way. If at least half of the blocks
+// of a span are live, its free blocks are copied, too, because one copy is faster. Canonical slots have no such copies.
+// Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, the error wraps save.ErrBusy:
+// add the Central instead. If the heap is closed, the error wraps memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.central != nil {
 		c.Fail(fmt.Errorf("a Central shares the heap: save the Central: %w", save.ErrBusy))
@@ -290,8 +291,9 @@ func (h *Heap) saveRuns(c *save.Coder, first, n, size uintptr) {
 	c.Raw(unsafe.Add(h.base, from<<granuleShift), (to-from)<<granuleShift)
 }
 
-// SaveState saves the heap of the Central as [Heap.SaveState] does, and the blocks that it lent. If a [Cache] has free
-// blocks, the error wraps save.ErrBusy: flush all caches first, with their goroutines at rest.
+// SaveState saves the heap of the Central as [Heap.SaveState] does, with the blocks that callers of the Caches have. If
+// a [Cache] has free blocks, the error wraps save.ErrBusy: flush all caches first, with their goroutines at rest. In
+// memfast builds no Cache may be open.
 func (c *Central) SaveState(s *save.Coder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
