@@ -9,11 +9,11 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// New reserves the address space of all tiers and, unless Config.GC has Keep, raises GOGC for the whole process. It
-// commits no memory yet. With the zero Config the metadata takes about 110 KiB of the Go heap. If the configuration
-// is invalid, the error wraps memory.ErrConfig and names the field. If the system refuses even the smallest tiers,
-// the error wraps memory.ErrOutOfMemory. Any other error of Config.Source is wrapped, too. After an error nothing
-// stays reserved, except if Config.Source fails to release it.
+// New makes a Manager: it reserves the address space of all tiers, and commits no memory yet. Unless Config.GC.Keep is
+// set, New raises GOGC for the whole process. With the zero Config the metadata takes about 110 KiB of the Go heap. If
+// the configuration is invalid, the error wraps memory.ErrConfig and names the field. If the system refuses even the
+// smallest tiers, the error wraps memory.ErrOutOfMemory. Any other error of Config.Source is wrapped, too. After an
+// error nothing stays reserved, unless Config.Source fails to release it.
 func New(cfg Config) (_ *Manager, err error) {
 	cfg, err = cfg.withDefaults()
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 )
 
 // Close ends the manager. First the blocks that other goroutines have sent are freed, and the hooks of all tiers run.
-// Then all pools that have a reset are reset, newest first. Then all pools are closed, newest first. Then all memory
-// is released. Unless another pacer of package gcpace is open, GOGC gets the program's own value again. The workers'
+// Then all pools that have a reset are reset, newest first. Then all pools are closed, newest first. Then all memory is
+// released. If no other pacer of package gcpace is open, GOGC gets the program's own value again. The workers'
 // goroutines must have ended. All pointers into the tiers are dangling afterwards. Pools that are built on PoolSource
 // and not registered are closed with the manager. If the page source is a [page.Watched] and is closed first, the
-// manager is closed with the source, and neither hooks nor pools run. A Close after one that completed returns nil
-// and changes nothing.
+// manager is closed with it, without hooks and without the Reset and Close of pools. After a Close that completed,
+// Close returns nil and changes nothing.
 //
-// Inside a frame or a worker's task, and from a hook or a callback, Close returns an error that wraps ErrOrder and
-// changes nothing. If a pool is in use, Close also returns an error and changes nothing, see [Manager.AddPool].
+// Inside a frame or a worker's task, and from a hook or a callback, Close changes nothing and returns an error that
+// wraps ErrOrder. If a pool is in use, see [Manager.AddPool], Close changes nothing and returns an error that wraps the
+// pool's.
 //
-// If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns its
-// error. In both cases no memory is released, and the caller may remove the cause of the failure. A second Close
-// continues after the steps that have completed. If a callback panics, ends its goroutine or returns an error, the
-// second Close continues with the next callback. At the end the second Close releases the memory and returns an error
-// that names the failed callbacks, at most 32. A third Close is necessary only if the page source fails to release
-// the reservation.
+// If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns the
+// pool's error. In both cases no memory is released, and the caller may remove the cause. A second Close continues
+// after the steps that have completed. It does not stop at a callback that panics, ends its goroutine or returns an
+// error. At the end it releases the memory and returns an error that names up to 32 failed callbacks. A third Close is
+// necessary only if the page source fails to release the reservation.
 func (m *Manager) Close() error {
 	switch {
 	case m.phase&closed != 0:

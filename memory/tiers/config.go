@@ -15,32 +15,32 @@ import (
 
 // Config sets the size, budget and behaviour of the tiers. The zero Config suits a small 2D game.
 type Config struct {
-	// Source provides the one reservation. Nil means page.Default(). Source may call functions while it commits or
-	// decommits memory for a worker. During such a call the worker's lock is held. So such a function must not use
-	// the worker, nor call Check, BeginLevel or EndLevel: the call would deadlock. Close returns an error in such a
-	// function.
+	// Source provides the address space of all tiers as one reservation. Nil means page.Default(). Source may call
+	// functions while it commits or decommits memory for a worker. During such a call the worker's lock is held. So
+	// such a function would deadlock if it used the worker, or called Check, Rest, EachSample, BeginLevel or EndLevel.
+	// Close returns an error in such a function.
 	Source page.Source
 
-	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set. Both
-	// are off by default, because they make more memory resident than is used. [Inspector.Pages] returns the bytes
-	// that the system has granted.
+	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set. Both are
+	// off by default, because they make more memory resident than is used. [Inspector.Pages] returns how many bytes the
+	// system has granted.
 	HugePages, Prefault bool
 
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; for Inbox, the address space of each
-	// worker. 0 means the default of [Tier.Info]. The maximum is 1 TiB, and on 32-bit systems one byte less than 1
-	// GiB. All tiers together may have at most half of all addresses. Address space is not memory, except if the
+	// worker. 0 means Info.Reserve, the tier's default. The maximum is 1 TiB, and on 32-bit systems one byte less than
+	// 1 GiB. All tiers together may have at most half of all addresses. Address space is not memory, except if the
 	// source is the Go heap.
 	//
-	// If the system refuses so much, as under ulimit -v, New reserves an eighth less for each tier, and repeats that.
-	// New also reserves less if the system would have too little left for the Go heap and threads: about 128 MiB. A
-	// tier's minimum is 1 MiB; the minimum of Frame is 80 KiB for each buffer, rounded up to 1 MiB. Budgets and
-	// scratch arenas shrink if they do not fit. Stats has the reserved bytes.
+	// If the system refuses so much, as under ulimit -v, New tries again with an eighth less for each tier, and so on.
+	// New also reserves less if fewer than about 128 MiB of addresses would be left for the Go heap and threads. A
+	// tier's minimum is 1 MiB; the minimum of Frame is 80 KiB for each buffer, rounded up to 1 MiB. Budgets and scratch
+	// arenas shrink if they do not fit. [Manager.Stats] returns the bytes that were reserved.
 	Reserve [Count]uintptr
 
-	// Budget is the hard limit on the committed bytes of each tier. Beyond it allocation fails with
-	// memory.ErrOutOfMemory. 0 and every value above the tier's reservation mean the whole reservation. The budget of
-	// Inbox is shared equally by all workers. For each frame buffer Budget[Frame] must have at least 16 KiB, and
-	// Reserve[Frame] at least 80 KiB.
+	// Budget is the hard limit on the committed bytes of each tier. An allocation that would exceed it fails with
+	// memory.ErrOutOfMemory. 0 and every value above the tier's reservation mean the whole reservation. All workers
+	// have equal shares of the budget of Inbox. Budget[Frame] must be at least 16 KiB for each frame buffer, and
+	// Reserve[Frame] at least 80 KiB for each.
 	Budget [Count]uintptr
 
 	// Frames is the number of frame buffers, from 1 to 64, which share the Frame tier equally. 0 means 2: the blocks
@@ -50,31 +50,31 @@ type Config struct {
 	// Workers is the number of worker heaps, at most 64. 0 means 2; a negative number means none.
 	Workers int
 
-	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask]. Scratch is rounded up to
-	// 64 KiB. The arena is the end of the worker's address space. Scratch must not exceed half of Reserve[Inbox]. 0
+	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask]. Scratch is rounded up to 64
+	// KiB. The arena lies at the end of the worker's address space. Scratch must not exceed half of Reserve[Inbox]. 0
 	// means 256 KiB.
 	Scratch uintptr
 
 	// Blocks that are freed on another goroutine than their owner's are collected in batches. FreeItems bounds the
-	// blocks of a batch, FreeBytes their bytes. Each Freer of [Manager.NewFreer] and [Worker.NewFreer] has a batch.
-	// In a frame [Manager.Free] also collects the blocks of each worker in a batch. A full batch is sent at once.
-	// EndFrame and EndLevel send the blocks that Manager.Free has collected. Sending never waits and never fails for
-	// lack of space.
+	// number of blocks in a batch, and FreeBytes their bytes. Each Freer of [Manager.NewFreer] and [Worker.NewFreer]
+	// has its own batch. Inside a frame, [Manager.Free] collects the blocks of workers in one batch for each worker. A
+	// full batch is sent at once. EndFrame and EndLevel send the blocks that Manager.Free has collected. Sending never
+	// waits and never fails for lack of space.
 	//
-	// FreeItems is 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for a worker's blocks, which are few
-	// and large. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. 0 means 64 KiB for a Freer. For
-	// Manager.Free 0 means a sixteenth of the worker's budget, and a larger value has the same effect.
+	// FreeItems is from 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for a worker's blocks, which are
+	// few and large. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. For a Freer, 0 means 64 KiB.
+	// For Manager.Free, 0 and larger values mean a sixteenth of the worker's budget.
 	FreeItems int
 	FreeBytes uintptr
 
-	// SlabMax is the largest request in bytes that [Manager.Alloc] serves from Slab, rounded up to a multiple of 16. It
-	// serves larger requests from Large. 0 means 4096. The maximum is 65,536. A larger value is faster, and commits
-	// more memory, because the free blocks of one size class do not serve other classes. Such blocks grow in place
-	// only within their class, and only memdebug builds detect every wrong size.
+	// SlabMax is the largest request in bytes that [Manager.Alloc] serves from Slab, rounded up to a multiple of 16.
+	// Alloc serves larger requests from Large. 0 means 4096. The maximum is 65,536. A larger SlabMax is faster, and
+	// commits more memory, because the free blocks of one size class do not serve other classes. Blocks of Slab grow in
+	// place only within their class. If such a block has no tag, only debug builds detect every wrong size.
 	//
-	// QuickBytes is the number of bytes of freed blocks of Large that may wait, not coalesced, for the next request of
-	// about their size. 0 means that no block waits, the maximum is Reserve[Large]. Stats of the tier, and so
-	// [Manager.Snapshot], coalesces the waiting blocks. See [tlsf.Config].
+	// Freed blocks of Large can wait, not coalesced, for the next request of about their size. QuickBytes is the
+	// largest number of bytes in waiting blocks. 0 means that no block waits. The maximum is Reserve[Large].
+	// Manager.Stats of Large and [Manager.Snapshot] coalesce the waiting blocks. See [tlsf.Config].
 	//
 	// The table has ratios to the defaults. Of "mix", a random one of 4,000 blocks is replaced: 80 % of the blocks have
 	// up to 256 bytes, 15 % up to 4 KiB, 5 % up to 64 KiB. Of "large", one of 256 blocks of 4 to 256 KiB is replaced.
@@ -95,7 +95,7 @@ type Config struct {
 	// busy with other work. Differences below .05 are noise.
 	SlabMax, QuickBytes uintptr
 
-	// Tags enables the statistics of tags, see [Tag]. Without Tags a Tag can be made and used, but counts nothing.
+	// Tags enables the statistics of tags, see [Tag]. If Tags is false, a Tag can be made and used, but counts nothing.
 	Tags bool
 
 	// Trace, if not nil, receives the allocation trace of the manager, see "Traces" in the package comment. New begins
@@ -106,14 +106,15 @@ type Config struct {
 	Trace *trace.Writer
 
 	// SampleBytes, if not 0, makes the manager record the call stacks of some allocations of slab, large and workers,
-	// for [Inspector.EachSample] and a profile of package meter. One in SampleBytes requested bytes, on average, is a
-	// sample. 64 KiB suits most games, and a smaller value is more exact. A sample takes about 1 µs. The samples take
-	// at most about 6 MiB of the Go heap for the game goroutine and for each worker. Blocks that are allocated through
-	// Slab or Large are not sampled. With SampleBytes a pair of Alloc and Free of a small block takes 10 to 25 ns more,
-	// see BenchmarkTag. Without it Alloc, Free, FreeAny and Resize have the same instructions. The maximum is 1 GiB.
+	// for [Inspector.EachSample] and a profile of package meter. On average, the manager takes one sample in
+	// SampleBytes requested bytes. 64 KiB suits most games, and a smaller value is more exact. A sample takes about 1
+	// µs. The samples take at most about 6 MiB of the Go heap for the game goroutine and for each worker. Blocks that
+	// are allocated through Slab or Large are not sampled. With SampleBytes a pair of Alloc and Free of a small block
+	// takes 10 to 25 ns more, see BenchmarkTag. Without it Alloc, Free, FreeAny and Resize have the same instructions.
+	// The maximum is 1 GiB.
 	SampleBytes uintptr
 
-	// SoftMark is the share of a budget, above 0 and up to 1, beyond which OnSoft is called. 0 means 0.75.
+	// SoftMark is the share of a budget beyond which OnSoft is called, above 0 and up to 1. 0 means 0.75.
 	SoftMark float64
 	// OnSoft, if not nil, is called on the game goroutine each time a tier rises past its soft mark:
 	//
@@ -124,24 +125,24 @@ type Config struct {
 	//   - Inbox: in BeginFrame, for each worker that has risen past the mark of its share since the last BeginFrame.
 	//     The arguments are the worker's committed bytes and its share of the budget.
 	//
-	// OnSoft must not allocate from the manager. If OnSoft panics, the manager's method that called OnSoft has
-	// allocated nothing, and has not begun or ended a frame. It may have freed blocks that other goroutines had sent.
-	// If the caller repeats that method, it calls OnSoft again.
+	// OnSoft must not allocate from the manager. If OnSoft panics, the method that called OnSoft has allocated nothing,
+	// and has not begun or ended a frame. The method may have freed blocks that other goroutines had sent. If it is
+	// called again, it calls OnSoft again.
 	OnSoft func(t Tier, committed, budget uintptr)
 
-	// ReturnAfter is the number of frames after which unused memory is returned to Source. EndFrame returns memory of
-	// a heap that has more committed than twice its highest use in the last ReturnAfter frames plus 256 KiB. In each
-	// frame it returns at most 128 KiB, with one call of Source; with HugePages 2 MiB. A heap that commits much
-	// memory again soon after waits longer, until the next level. The heaps are those of Slab, of Large and of the
-	// workers. Of Slab, the use at the ends of frames counts, and only spans without a live block are returned. A
-	// worker's heap returns nothing in a frame that ends during a call of the worker.
+	// ReturnAfter is the number of frames after which unused memory of a heap is returned to Source. The heaps are
+	// those of Slab, of Large and of the workers. If a heap has committed more than 256 KiB plus twice its highest use
+	// in the last ReturnAfter frames, EndFrame returns some of its memory. In each frame EndFrame returns at most 128
+	// KiB (with HugePages 2 MiB), with one call of Source. If a heap commits much memory again soon afterwards, it then
+	// waits longer, until the next level. Slab returns only spans without a live block, and its use is measured at the
+	// ends of frames. A worker's heap returns nothing in a frame that ends during a call of the worker.
 	//
-	// 0 means 600: ten seconds at 60 frames a second. If loads repeat after more frames than that, set ReturnAfter to
-	// their distance. With a negative ReturnAfter, heaps return memory only at their Trim and at Close.
+	// 0 means 600: ten seconds at 60 frames a second. If the game has peaks of use at longer intervals, set ReturnAfter
+	// to the interval. With a negative ReturnAfter, heaps return memory only at their Trim and at Close.
 	ReturnAfter int
 
-	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The manager's BeginLevel
-	// and EndLevel call BeginLevel and EndLevel of the pacer. The zero value paces.
+	// GC configures the pacing of Go's collector, for the whole process, see package gcpace. The zero value paces.
+	// BeginLevel and EndLevel of the manager call those of the pacer.
 	GC gcpace.Config
 
 	order *[Count]Tier // in which the tiers' parts follow each other; nil: that of the table. For tests.
@@ -283,10 +284,10 @@ func (c *Config) reserved(t Tier) uintptr {
 	return c.Reserve[t]
 }
 
-// SetBudget sets the budget of tier t in bytes, on the game goroutine. Values above the tier's reservation mean the
-// reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 limits a tier to the bytes
-// that it has committed now. The soft mark and the size of the frame buffers do not change. Use SetBudget in tests,
-// and to shift memory between tiers when levels change.
+// SetBudget sets the budget of tier t in bytes. Call it on the game goroutine. Values above the tier's reservation mean
+// the reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 limits a tier to the
+// bytes that it has committed now. The soft mark and the size of the frame buffers do not change. Use SetBudget in
+// tests, and to shift memory between tiers when levels change.
 //
 // After Close the error wraps memory.ErrClosed. The error wraps memory.ErrConfig if bytes is 0, if t is no tier, or
 // if t is Inbox.

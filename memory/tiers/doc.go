@@ -4,9 +4,10 @@
 // # The idea
 //
 // A game frees the memory of a frame, a level, an entity and a texture at different moments. So the manager owns one
-// allocator for each lifetime, and resets the allocator when a frame or a level ends. The manager finds the allocator
-// of a block by the block's address, so Free needs only pointer and size. The manager enforces a budget for each
-// tier, paces Go's collector, and reports at any moment which tier has how many bytes.
+// allocator for each lifetime. Such an allocator with its address space and its budget is a tier. When a frame or a
+// level ends, the manager resets the tier. The manager finds the allocator of a block by the block's address, so Free
+// needs only pointer and size. The manager enforces a budget for each tier, paces Go's collector, and reports at any
+// moment which tier has how many bytes.
 //
 // # Layout
 //
@@ -65,9 +66,9 @@
 //
 // A tier names the lifetime of a block, a [Tag] the subsystem that allocated it. With [Config.Tags] the manager
 // records, by address, the tag of each block that was allocated under a tag. So the tag's statistics stay right
-// regardless of which code frees or resizes the block. [Inspector.EachTag] and Snapshot have a row for each tag and a
-// row for all untagged blocks. [Snapshot.WriteText], WriteTagsJSON and WriteTagsCSV write these rows. EndLevel
-// reports leaks by tag.
+// regardless of which code frees or resizes the block. [Inspector.EachTag] and [Manager.Snapshot] return a row for each
+// tag and a row for all untagged blocks. [Snapshot.WriteText], WriteTagsJSON and WriteTagsCSV write these rows.
+// EndLevel reports leaks by tag.
 //
 //	what is counted                           through
 //	blocks of slab and large                  Tag.Alloc
@@ -105,15 +106,16 @@
 // # Profiles
 //
 // With [Config.SampleBytes] the manager records the call stacks of some allocations of slab, large and workers, as the
-// Go runtime does for its heap profile. [Inspector.EachSample] has the estimates, [Inspector.EachUse] the exact sums.
-// meter.WriteProfile writes both as a file for go tool pprof.
+// Go runtime does for its heap profile. [Inspector.EachSample] returns estimates for each call stack, and
+// [Inspector.EachUse] exact sums without call stacks. meter.WriteProfile writes both as a file for go tool pprof.
 //
 // # Memory is returned during play
 //
-// After a peak slab, large and the heaps of workers have more memory than they use. If this lasts for
-// [Config.ReturnAfter] frames, EndFrame returns memory to the page source in steps, also between live blocks. A load
-// that is steady, or repeats within ReturnAfter frames, makes no system call. Memory that was returned is committed
-// again when a block needs it, within the budget of its tier. [Inspector.Returned] counts the returned bytes.
+// After a peak, slab, large and the heaps of workers have more memory than they use. If this lasts for
+// [Config.ReturnAfter] frames, EndFrame returns memory to the page source in steps, also between live blocks. If the
+// use is steady, or its peaks repeat within ReturnAfter frames, EndFrame makes no system call. Memory that was returned
+// is committed again when a block needs it, within the budget of its tier. [Inspector.Returned] counts the returned
+// bytes.
 //
 //	Slab, Large, Inbox      in steps of 128 KiB, one heap in a frame: about 20 µs on Linux. Slab returns only
 //	                        spans without a live block

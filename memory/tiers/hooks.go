@@ -7,9 +7,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// OnReset registers f to run once when the tier is reset, before anything is freed. Use f to release a texture, a
-// file or a voice that a block of the tier owns. EndLevel runs the hooks of Pools, Level and Static, in this order,
-// before it resets the first tier. Within a tier the newest hook runs first:
+// OnReset registers the hook f, which runs once when the tier is reset, before anything is freed. Use f to release a
+// texture, a file or a voice that a block of the tier owns. EndLevel runs the hooks of Pools, Level and Static, in this
+// order, before it resets the first tier. Within a tier the newest hook runs first. By tier, hooks run
 //
 //	Pools   at the next EndLevel; OnReset may be called inside a level or not
 //	Level   at the EndLevel of this level, as one of the level arena's own hooks
@@ -18,16 +18,16 @@ import (
 //
 // If Close comes first, Close runs the remaining hooks, in the order Pools, Level, Frame, Static.
 //
-// The other tiers are never reset, and OnReset of them panics with a *memory.Misuse. OnReset also panics if f is nil,
-// for Level and Static outside a level, for Frame outside a frame, and after Close. During EndLevel and Close,
-// OnReset panics for a tier whose hooks have begun to run.
+// The other tiers are never reset, and OnReset panics with a *memory.Misuse for them. OnReset also panics if f is nil,
+// for Level and Static outside a level, for Frame outside a frame, and after Close. During EndLevel and Close, OnReset
+// panics for a tier whose hooks have begun to run.
 //
-// f may allocate and free, also through tags, workers and pools, but not allocate from the frame: no frame is open.
-// EndLevel then frees f's blocks in the tiers that it resets, and reports f's other blocks as leaks. f must not begin
-// or end a frame or a level, declare static memory, or close the manager. These calls return an error that wraps
-// ErrOrder. If a hook panics, BeginFrame, EndLevel or the first Close has reset nothing. If the caller repeats the
-// call, the remaining hooks run. For a second Close see [Manager.Close]. After the manager's page source is closed no
-// hook runs. If f closes the source during BeginFrame or EndLevel, the call returns an error that wraps ErrOrder.
+// f may allocate and free, also through tags, workers and pools. It cannot allocate from the frame, because no frame is
+// open. EndLevel then frees f's blocks in the tiers that it resets, and reports f's other blocks as leaks. Calls in f
+// that begin or end a frame or a level, declare static memory, or close the manager return an error that wraps
+// ErrOrder. If a hook panics, BeginFrame, EndLevel or the first Close has reset nothing, and the same call again runs
+// the remaining hooks. For a second Close see [Manager.Close]. After the manager's page source is closed no hook runs.
+// If f closes the source, BeginFrame or EndLevel returns an error that wraps ErrOrder.
 func (m *Manager) OnReset(t Tier, f func()) {
 	bad := ""
 	switch {

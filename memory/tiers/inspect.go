@@ -16,12 +16,12 @@ type Inspector struct{ m *Manager }
 // Inspect returns the manager's view for instruments. The Inspector stays valid after Close of the manager.
 func (m *Manager) Inspect() Inspector { return Inspector{m} }
 
-// TierOf returns the tier that contains an address, whether or not a live block starts there. If no tier contains the
-// address, and after Close, TierOf returns false. The blocks of workers are in the Inbox tier.
+// TierOf returns the tier whose address space contains p, and true, whether or not a live block is there. If no tier
+// contains p, and after Close, TierOf returns false. The blocks of workers are in the Inbox tier.
 func (i Inspector) TierOf(p unsafe.Pointer) (Tier, bool) { return i.m.tierOf(p) }
 
-// TagOf returns the tag under which a live block of slab or large was allocated. TagOf returns nil for every other
-// address, and without [Config.Tags].
+// TagOf returns the tag of the live block of slab or large that starts at p. If the block has no tag, or no such block
+// starts at p, and without [Config.Tags], TagOf returns nil.
 func (i Inspector) TagOf(p unsafe.Pointer) *Tag {
 	id := i.m.slab.notes.tagOf(p)
 	if id == 0 {
@@ -33,9 +33,9 @@ func (i Inspector) TagOf(p unsafe.Pointer) *Tag {
 	return i.m.tags[id-1]
 }
 
-// Span returns the address range of a tier, committed or not. It may be longer than Reserved in the tier's Stats. The
-// range of Inbox contains the ranges of all workers. Span returns nil and 0 for a number that is no tier, for Inbox
-// without workers, and after Close.
+// Span returns the start and the size in bytes of a tier's address range, committed or not. The range may be longer
+// than Reserved in the tier's Stats. The range of Inbox contains the ranges of all workers. Span returns nil and 0 for
+// a number that is no tier, for Inbox without workers, and after Close.
 func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 	if i.m.size == 0 || t >= Count {
 		return nil, 0
@@ -52,12 +52,12 @@ func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 	return base, size
 }
 
-// Pages returns the counts of huge and prefaulted bytes of the page source, see [page.GrantedBy]. Safe for concurrent
-// use.
+// Pages returns on how many bytes the [page.Options] of the page source had an effect, see [page.GrantedBy]. Safe for
+// concurrent use.
 func (i Inspector) Pages() page.Granted { return page.GrantedBy(i.m.cfg.Source) }
 
-// RemoteFrees returns the statistics of blocks that other goroutines free for the game goroutine: how many were sent,
-// and how many were freed. Safe for concurrent use.
+// RemoteFrees returns the statistics of blocks that other goroutines free for the game goroutine, such as how many were
+// sent and how many it has freed. Safe for concurrent use.
 func (i Inspector) RemoteFrees() remote.Stats { return i.m.returned.Stats() }
 
 // TraceErr returns the error that has stopped the recording of Config.Trace, or nil. The error wraps that of the
@@ -83,9 +83,10 @@ func (i Inspector) History(t Tier, dst *[HistoryLen]float32) {
 // Leaks returns the result of the last EndLevel that succeeded. Before the first EndLevel the result is zero.
 func (i Inspector) Leaks() Leaks { return i.m.left }
 
-// LevelBlocks yields the live blocks of slab and large that were allocated since BeginLevel, with their bytes after
-// rounding. EndLevel reports those of them that are not freed before as leaks. Outside a level LevelBlocks yields
-// nothing. In memfast builds it yields no blocks of slab. Yield must not use the manager.
+// LevelBlocks calls yield with each live block of slab and large that was allocated since BeginLevel, until yield
+// returns false. size is the block's bytes after rounding. If such a block is still live at EndLevel, EndLevel reports
+// it as a leak. Outside a level LevelBlocks yields nothing. In memfast builds it yields no blocks of slab. yield must
+// not use the manager.
 func (i Inspector) LevelBlocks(yield func(p unsafe.Pointer, size uintptr) bool) {
 	if i.m.phase&inLevel == 0 {
 		return
@@ -100,18 +101,18 @@ func (i Inspector) LevelBlocks(yield func(p unsafe.Pointer, size uintptr) bool) 
 	}
 }
 
-// EachPool calls f with the name and the statistics of every registered pool, in the order of registration. f may
-// register and remove pools. EachPool calls f for the pools that were registered when EachPool began.
+// EachPool calls f with the name and the statistics of every pool that is registered when EachPool begins, in the order
+// of registration. f may register and remove pools.
 func (i Inspector) EachPool(f func(name string, s memory.Stats)) {
 	for _, p := range i.m.pools.all {
 		f(p.name, p.read())
 	}
 }
 
-// EachTag calls f with the statistics of every tag, in the order of creation. The last row has an empty name and the
-// statistics of all untagged blocks. In the sum of the rows, the bytes in use and the counts are those of slab,
-// large, pools and inbox. Frame and Level are the memory that the frame and the level have in use. Without
-// [Config.Tags] f is not called. If a worker is inside a call, the last row may lack that call.
+// EachTag calls f with the statistics of every tag, in the order of creation. The last call is for all untagged blocks,
+// and has an empty name. Over all calls, InUse and the counts add up to those of slab, large, pools and inbox. Frame
+// and Level add up to the memory that the frame and the level have in use. Without [Config.Tags] f is not called. If a
+// worker is inside a call, the last row may lack the effect of that call.
 func (i Inspector) EachTag(f func(TagStats)) {
 	m := i.m
 	if !m.cfg.Tags {

@@ -8,23 +8,22 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Leaks has the blocks that a level allocated and did not free, in the tiers whose blocks are freed one by one. A
-// leak is a block that was allocated after BeginLevel and is live at EndLevel. Older blocks do not count. In memfast
-// builds the figures of slab are differences of two counts, and lower bounds.
+// Leaks describes the leaks of a level. A leak is a block that was allocated after BeginLevel and is live at EndLevel,
+// in a tier whose blocks are freed one by one. Older blocks do not count. In memfast builds the figures of slab are
+// lower bounds: by how much the live blocks have grown during the level.
 type Leaks struct {
 	Level uint64      // the level's number, from 1
-	Tiers [Count]Leak // Inbox: of all workers, including blocks that wait in a Freer
-	// Pools has two kinds of rows. A pool without a reset has a row if the pool has grown since BeginLevel. If the
-	// pool was registered later, its growth counts from the registration. This row is the difference of two counts.
-	// Any does not count this row, because such a pool keeps its objects on purpose. A pool with a reset has a row if
-	// objects were allocated from the pool after its reset. Such objects are allocated by the reset of another pool,
-	// or by a hook that was registered during EndLevel. Any counts this row.
+	Tiers [Count]Leak // by tier; Inbox has those of all workers, including blocks that wait in a Freer
+	// Pools has two kinds of rows. A pool without a reset has a row if it has more objects than at BeginLevel, or than
+	// at its registration if that was later. Any ignores such a row, because such a pool keeps its objects on purpose.
+	// A pool with a reset has a row if it has more objects than after its reset. Such objects are allocated by the
+	// reset of another pool, or by a hook that was registered during EndLevel. Any counts such a row.
 	Pools []PoolLeak
-	// Tags has a row for each tag with blocks in Tiers, in the order of the tags.
+	// Tags has a row for each tag that has leaks in Tiers, in the order in which the tags were made.
 	Tags []TagLeak
 }
 
-// A TagLeak is the leaks of a level under one tag.
+// A TagLeak is the sum of the leaks of a level under one tag.
 type TagLeak struct {
 	Tag string
 	Leak

@@ -14,11 +14,12 @@ import (
 // A Manager has all of a game's memory: one reservation, divided into tiers that are freed at different moments. It
 // also paces the collector and keeps the statistics of all tiers.
 //
-// The manager belongs to the game goroutine. A worker uses only its own [Worker]. Other goroutines free blocks
-// through [Manager.NewFreer]. If a misuse, a callback or a hook panics in a method, completed steps are kept, and the
-// call can be retried. A second Close continues after callbacks that fail, see [Manager.Close].
+// The manager belongs to one goroutine, the game goroutine. A worker goroutine uses only its own [Worker]. Other
+// goroutines free blocks through a Freer of [Manager.NewFreer]. If a method panics because of misuse, a callback or a
+// hook, completed steps are kept, and the call can be retried. A second Close continues after callbacks that fail, see
+// [Manager.Close].
 //
-// The allocators that Slab, Large, Frames and the like return are for allocating, freeing and reading. Only the
+// Slab, Large, Frame and similar methods return allocators. The caller may allocate, free and read with them. Only the
 // manager may reset, advance or close them. Free tagged blocks through the manager, a [Tag] or a Freer.
 //
 // After Close, Alloc and NewPool fail with memory.ErrClosed; Declare, BeginFrame and the other calls of frames and
@@ -77,10 +78,10 @@ type record struct {
 	rss     rssReader
 }
 
-// Alloc is the general heap of the game goroutine. It allocates from the slab, and above Config.SlabMax, 4 KiB by
-// default, from the large tier. The block is not zeroed. The block is valid until it is freed, also after its level
-// has ended. If a block was allocated inside a level and is live at its end, EndLevel reports the block as a leak.
-// Align is a power of two from 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
+// Alloc allocates a block for the game goroutine: from the slab, or if size is above Config.SlabMax, 4 KiB by default,
+// from the large tier. The block is not zeroed. The block is valid until it is freed, also after its level has ended.
+// If a block was allocated inside a level and is live at its end, EndLevel reports the block as a leak. align is a
+// power of two from 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
 //
 // Other goroutines send the blocks that they free to the game goroutine. If the size class has no free block, Alloc
 // frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If such a block

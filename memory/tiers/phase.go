@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrOrder is wrapped by every error about a call of frames, levels, tasks, Declare or Close in the wrong order.
+// ErrOrder is wrapped by the errors of calls in the wrong order. These are calls that begin or end a frame, a level or
+// a task, and calls of Declare and Close.
 var ErrOrder = errors.New("tiers: call out of order")
 
 // phase is the state of frames and levels. A frame may run inside a level or, for example while the next one
@@ -26,12 +27,12 @@ func (m *Manager) order(op, state, remedy string) error {
 	return fmt.Errorf("%w: %s %s; %s", ErrOrder, op, state, remedy)
 }
 
-// BeginFrame opens a frame. BeginFrame first frees the blocks that other goroutines have sent to the game goroutine.
-// It calls Config.OnSoft for workers that rose past their soft mark. It runs the hooks of the oldest frame, then
-// frees the blocks of the oldest frame. If the new frame's buffer cannot be committed, the frame's arena has no
-// capacity. Inside a frame, from a callback, and after Close the error wraps [ErrOrder]. If a callback closes the
-// page source, the error also wraps ErrOrder. After an error no new frame has begun. Cost: proportional to tiers,
-// pools and workers, plus the freed blocks and the hooks.
+// BeginFrame opens a frame. It first frees the blocks that other goroutines have sent to the game goroutine, and calls
+// Config.OnSoft for workers that rose past their soft mark. Then it runs the hooks of the oldest frame, and frees the
+// blocks of that frame. If the new frame's buffer cannot be committed, the frame's arena has no capacity. Inside a
+// frame, from a callback, and after Close the error wraps [ErrOrder]. If a callback closes the page source, the error
+// also wraps ErrOrder. After an error no new frame has begun. Cost: proportional to tiers, pools and workers, plus the
+// freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
 	switch {
 	case m.phase >= closing:
@@ -60,11 +61,12 @@ func (m *Manager) BeginFrame() error {
 	return nil
 }
 
-// EndFrame closes the frame. It calls Config.OnSoft for the frame tier if necessary, sends the frees that wait for
-// workers, and adds a sample to History. If a heap has held far more memory than it uses, EndFrame returns a part of
-// it to the page source, see [Config.ReturnAfter]. The frame's blocks stay readable for Config.Frames-1 more frames.
-// If the error wraps [ErrOrder], no frame was open, or the frame has not ended, or the manager is closed. After any
-// other error the frame has ended, but frees could not be sent, or memory could not be returned.
+// EndFrame closes the frame. It calls Config.OnSoft for the frame tier if necessary. It sends workers the blocks that
+// Manager.Free has collected for them, and adds a value to [Inspector.History]. If a heap has far more memory than it
+// uses, EndFrame returns a part of it to the page source, see [Config.ReturnAfter]. The frame's blocks stay readable
+// for Config.Frames-1 more frames. Outside a frame, from a callback, and after Close the error wraps [ErrOrder], and no
+// frame has ended. If a callback closes the page source, the manager is closed, and the error also wraps ErrOrder.
+// After any other error the frame has ended, but blocks could not be sent, or memory could not be returned.
 func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
 		return m.order("EndFrame", "outside a frame", "BeginFrame first")
@@ -92,9 +94,8 @@ func (m *Manager) EndFrame() error {
 }
 
 // NextFrame ends the open frame, if there is one, and begins the next. If a level ends or begins between two ticks,
-// call EndFrame first. NextFrame returns the errors of EndFrame and BeginFrame. If EndFrame could not send all frees
-// to workers, or not return memory, NextFrame begins the next frame nevertheless. If the error wraps ErrOrder, no new
-// frame has begun.
+// call EndFrame first. NextFrame returns the errors of EndFrame and BeginFrame. If the error wraps ErrOrder, no new
+// frame has begun. After any other error the next frame has begun: see [Manager.EndFrame].
 func (m *Manager) NextFrame() error {
 	var failed error
 	if m.phase&inFrame != 0 {
@@ -105,8 +106,8 @@ func (m *Manager) NextFrame() error {
 	return errors.Join(failed, m.BeginFrame())
 }
 
-// BeginLevel opens a level. Blocks of slab, large and the workers that are live already do not belong to it, so
-// EndLevel will not report them as leaks. Unless Config.GC has Keep, BeginLevel waits until a running collection of
+// BeginLevel opens a level. Blocks of slab, large and the workers that are already live do not belong to the level, so
+// EndLevel will not report them as leaks. Unless Config.GC.Keep is set, BeginLevel waits until a running collection of
 // the Go heap ends. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. If a
 // callback closes the page source, the error also wraps ErrOrder. Cost: proportional to tiers, pools and workers, and
 // 16 bytes read and written for each KiB of slab in use.
@@ -143,22 +144,22 @@ func (m *Manager) BeginLevel() error {
 	return nil
 }
 
-// EndLevel closes the level and returns its leaks, see [Leaks]. First the blocks that other goroutines have sent to
-// the game goroutine are freed. Then the hooks of Pools, Level and Static run, see [Manager.OnReset]. Then the pools
-// that have a reset are reset, newest first, the static buffers are released, and the level arena is reset. All
-// handles and pointers into these pools, buffers and the arena are dangling afterwards. After these steps EndLevel
-// counts the leaks. So the leaks include live blocks that hooks and resets have allocated. Goroutines that work for
-// the level must have stopped: a block that is still in a Freer counts as a leak.
+// EndLevel closes the level and returns its leaks, see [Leaks]. First the blocks that other goroutines have sent to the
+// game goroutine are freed. Then the hooks of Pools, Level and Static run, see [Manager.OnReset]. Then the pools that
+// have a reset are reset, newest first, the static buffers are released, and the level arena is reset. All handles and
+// pointers into these pools, buffers and the arena are dangling afterwards. After these steps EndLevel counts the
+// leaks. So the leaks include live blocks that hooks and resets have allocated. Goroutines that work for the level must
+// have stopped and flushed their Freers, because a block that is still in a Freer counts as a leak.
 //
 // At the end EndLevel runs a collection of the Go heap if a collection is due, see [gcpace.Pacer.EndLevel]. Cost: the
 // hooks, the pools' resets and the collection. The cost is also proportional to the live blocks of large and of the
 // workers. For slab, EndLevel costs as much as BeginLevel.
 //
-// Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. If a callback closes
-// the page source, the manager is closed, and the error also wraps ErrOrder. Any other error reports that the static
-// memory could not be released. After any other error, and after a panic of a hook or a reset, the level has not
-// ended and EndLevel may be called again. The second EndLevel runs only the remaining hooks. It resets a pool again
-// if the pool has more live objects than after its reset, or if a frame has begun in between.
+// Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. If a callback closes the
+// page source, the manager is closed, and the error also wraps ErrOrder. Any other error means that the static memory
+// could not be released. After such an error, and after a panic of a hook or a reset, the level has not ended and
+// EndLevel may be called again. The second EndLevel runs only the remaining hooks. It resets a pool again if the pool
+// has more live objects than after its reset, or if a frame has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:

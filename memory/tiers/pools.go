@@ -10,8 +10,8 @@ import (
 	"github.com/strata-go/strata/memory/pool"
 )
 
-// A Pool is a member of the pools tier, such as a [pool.Pool]. If the pool is also a memory.Checker, Manager.Check
-// calls the pool's Check.
+// A Pool is a member of the pools tier, such as a [pool.Pool]. If it is also a memory.Checker, Manager.Check calls its
+// Check.
 type Pool interface {
 	Stats() memory.Stats
 	Reset()
@@ -31,21 +31,22 @@ type poolEntry struct {
 	kept    stats  // after its last reset, or when it was registered
 }
 
-// PoolSource is the page source for pools, component columns and particle columns: the pools tier, within its budget.
-// Pass the source to the constructor of a pool, then register the pool with AddPool. A pool that is not registered
-// counts only with its committed bytes. EndLevel does not reset such a pool. Its memory is released with the manager.
-// After Close the source fails with memory.ErrClosed.
+// PoolSource returns the page source for pools, component columns and particle columns. It provides memory of the pools
+// tier, within the tier's budget. Pass it to the constructor of a pool, then register the pool with AddPool. If a pool
+// is not registered, the statistics have only its committed bytes, and EndLevel does not reset it. Its memory is
+// released with the manager. After Close the source fails with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
-// NewPool makes a pool in the pools tier and registers the pool under the pool's own name, as AddPool does. NewPool
-// returns the error of [pool.New]. Once Close has reset all pools, the error wraps memory.ErrClosed. If m is nil, the
+// NewPool makes a pool in the pools tier and registers it under its own name, as [Manager.AddPool] does. NewPool
+// returns the error of [pool.New]. After Close has reset all pools, the error wraps memory.ErrClosed. If m is nil, the
 // error wraps memory.ErrConfig. While EndLevel or Close resets the pools, NewPool panics with a *memory.Misuse and
 // makes no pool.
 func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
 	return newPool[T](m, nil, "NewPool", cfg)
 }
 
-// NewPoolIn is [NewPool] for a pool that counts under a tag. A nil or zero tag panics with a *memory.Misuse.
+// NewPoolIn is [NewPool] for a pool whose memory counts under the tag t. It panics with a *memory.Misuse if t is nil or
+// zero.
 func NewPoolIn[T any](t *Tag, cfg pool.Config) (*pool.Pool[T], error) {
 	return newPool[T](t.of("NewPoolIn"), t, "NewPoolIn", cfg)
 }
@@ -68,17 +69,18 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 	return p, nil
 }
 
-// AddPool registers a pool that was built on PoolSource. The statistics of the tier include the pool's statistics.
+// AddPool registers a pool that was built on PoolSource. The statistics of the tier then include the pool's statistics.
 // EndLevel resets the pool, also if the pool was made before BeginLevel. Close resets and then closes the pool. A
-// [Funcs] without ResetFunc is not reset. EndLevel and Close begin with the newest pool. The name is for EachPool and
-// the leak report. AddPool panics with a *memory.Misuse if the pool is nil or already registered, during the Reset or
+// [Funcs] without ResetFunc is not reset. EndLevel and Close begin with the newest pool. EachPool and the leak report
+// return the name. AddPool panics with a *memory.Misuse if the pool is nil or already registered, during the Reset or
 // Close of a pool, and after Close.
 //
 // A pool may have a method InUse() error. Manager.Close calls InUse before anything changes. If InUse returns an
 // error, for example because of an open query, Close returns an error that wraps it, and changes nothing.
 func (m *Manager) AddPool(name string, p Pool) { m.addPool(nil, name, p) }
 
-// AddPool is Manager.AddPool for a pool that counts under the tag as long as it is registered.
+// AddPool is [Manager.AddPool] for a pool whose memory counts under the tag while it is registered. It panics with a
+// *memory.Misuse if t is nil or zero.
 func (t *Tag) AddPool(name string, p Pool) { t.of("AddPool").addPool(t, name, p) }
 
 func (m *Manager) addPool(t *Tag, name string, p Pool) {
@@ -142,8 +144,8 @@ func (m *Manager) register(e *poolEntry) {
 }
 
 // RemovePool unregisters a pool without resetting or closing it, for an owner who closes it before the manager. It
-// reports whether the pool was registered. If the pool is registered, and the Reset or Close of a pool is running,
-// RemovePool panics with a *memory.Misuse.
+// reports whether the pool was registered. If the pool is registered, a RemovePool within the Reset or Close of a pool
+// panics with a *memory.Misuse.
 func (m *Manager) RemovePool(p Pool) bool {
 	for i := range m.pools.all {
 		if same(m.pools.all[i].pool, p) {

@@ -7,9 +7,9 @@ import (
 )
 
 // Resize changes the size in bytes of a live block in place, on the game goroutine, and reports whether it succeeded.
-// OldSize is the requested size of the block. If Resize succeeds, Free needs newSize. If Resize returns false,
-// nothing has changed. New bytes are not zeroed. If Free(p, oldSize) would panic, or p is nil, Resize panics with a
-// *memory.Misuse. By tier, a block can be resized
+// oldSize is the requested size of the block. If Resize returns true, pass newSize to Free. If it returns false,
+// nothing has changed. New bytes are not zeroed. Resize panics with a *memory.Misuse if Free(p, oldSize) would panic,
+// or if p is nil. By tier, a block can be resized
 //
 //	slab      within its size class
 //	large     to less always; to more if the memory after it is free or can be committed
@@ -20,11 +20,10 @@ import (
 //	workers   only to the same size; their own goroutine resizes them with [Worker.Resize]
 //	pools     never: misuse, as in Free
 //
-// In frame and level the conditions of [arena.Linear.Resize] apply, too. A block keeps its tier, its tag and its age:
-// a block that is older than the level is no leak, also if it grows in place. If a block cannot grow in place,
-// [memory.Grow] on a manager moves it to the slab or, above SlabMax, to the large tier. The moved block counts as a
-// block of the current level and must be freed. So grow blocks of a frame or a level through the arena, and blocks of
-// a worker through the [Worker].
+// In frame and level the conditions of [arena.Linear.Resize] apply, too. A block keeps its tier and its tag. A block
+// that is older than the level is no leak, also if it grows in place. If a block cannot grow in place, [memory.Grow] on
+// a manager moves it to the slab or, above SlabMax, to the large tier. The moved block belongs to the current level and
+// must be freed. So grow blocks of a frame or a level through the arena, and blocks of a worker through the [Worker].
 func (m *Manager) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {

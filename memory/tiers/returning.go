@@ -167,9 +167,9 @@ func (w *Worker) returnIdle(after int, may bool, err *error) (stepped bool) {
 	return w.idle.frame(w.heap, after, may, err)
 }
 
-// Returned returns the bytes that EndFrame has returned to the page source since New, see [Config.ReturnAfter]. Bytes
-// that were committed again count as often as they were returned. For tiers that return no memory during play, the
-// result is 0.
+// Returned returns how many bytes of tier t EndFrame has returned to the page source since New, see
+// [Config.ReturnAfter]. Bytes that were committed again and returned again count again. For tiers that return no memory
+// during play, the result is 0.
 func (i Inspector) Returned(t Tier) (bytes uint64) {
 	switch t {
 	case Slab:

@@ -8,8 +8,9 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// Free frees a block of any tier, on the game goroutine. Size is the size that was requested. Free of nil does
-// nothing. If the check of the tier fails, Free panics with a *memory.Misuse and changes nothing. The checks are
+// Free frees a block of any tier, on the game goroutine. size is the size that was requested, or the last one that a
+// successful Resize received. Free of nil does nothing. If the check of the tier fails, Free panics with a
+// *memory.Misuse and changes nothing. The checks are
 //
 //	slab      a live block starts at p, and its class serves the size; a tagged block: to the byte.
 //	          memfast builds do not detect every freed block
@@ -25,9 +26,9 @@ import (
 // at p. A static buffer stays valid until EndLevel. In frame and level Free frees only the newest block; the other
 // blocks are freed with their arena.
 //
-// A block of a worker is sent to the worker, who frees it at the worker's next Alloc, Resize or Settle. EndLevel
-// frees it as well. Outside a frame the block is sent at once. Inside a frame the block is sent at EndFrame, or
-// earlier if its batch is full, see [Config.FreeItems].
+// A block of a worker is sent to the worker, which frees it at its next Alloc, Resize or Settle. EndLevel and
+// [Manager.Rest] free sent blocks as well. Outside a frame the block is sent at once. Inside a frame the block is sent
+// at EndFrame, or earlier if its batch is full, see [Config.FreeItems].
 func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {
@@ -43,8 +44,8 @@ func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	m.freeRare("Free", p, size, true)
 }
 
-// FreeAny is Free without the size. It makes all other checks. In frame and level FreeAny frees nothing. A worker's
-// block is sent at once.
+// FreeAny is [Manager.Free] without the size. It makes the same checks, except those of the size. In frame and level
+// FreeAny frees nothing. A worker's block is sent at once, also inside a frame.
 func (m *Manager) FreeAny(p unsafe.Pointer) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {
@@ -121,19 +122,19 @@ func (m *Manager) Base() unsafe.Pointer { return m.base }
 // Close; after Close Extent returns 0.
 func (m *Manager) Extent() uintptr { return m.size }
 
-// NewFreer returns a Freer. Through the Freer one other goroutine can free blocks of every tier that FreeAny accepts.
+// NewFreer returns a Freer, through which one other goroutine can free blocks of every tier that FreeAny accepts.
 // NewFreer is safe for concurrent use.
 //
-// The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at
-// Flush and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The game goroutine
-// frees the blocks in the next BeginFrame, EndLevel or Close, or when Alloc needs memory. Free large blocks with
-// Freer.Free: Freer.FreeAny counts no bytes, so large blocks would wait until the batch has enough blocks.
+// The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at Flush
+// and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The game goroutine frees the
+// blocks in the next BeginFrame, EndLevel, Rest or Close, or when Alloc needs memory. Free large blocks with
+// Freer.Free, because Freer.FreeAny counts no bytes: large blocks would wait until the batch has enough blocks.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is
-// closed. Other misuse, such as a double free or an object of a pool, is detected when the batch is freed. A double
-// free may not be detected if the block was allocated again. The call that frees the batch panics, and the next such
-// call continues after the wrong block. Blocks that are sent after the manager's Close are not freed. In that case
-// Flush and Close of the Freer return an error that wraps memory.ErrClosed.
+// closed. Other misuse, such as a double free or an object of a pool, is detected when the game goroutine frees the
+// batch. Its call panics, and the next such call continues after the wrong block. A double free may not be detected if
+// the block was allocated again. Blocks that are sent after the manager's Close are not freed. In that case Flush and
+// Close of the Freer return an error that wraps memory.ErrClosed.
 func (m *Manager) NewFreer() *remote.Freer { return m.returned.NewFreer() }
 
 func (m *Manager) foreign() string {

@@ -197,15 +197,15 @@ func (s *sampler) each(m *Manager, f func(Sample)) {
 	}
 }
 
-// A Sample has estimates for the blocks that one call stack has allocated in a tier under a tag.
+// A Sample has estimates for the blocks that one call stack has allocated in one tier under one tag.
 type Sample struct {
 	Tier Tier
 	Tag  string // empty without a tag
-	// Stack has program counters for [runtime.CallersFrames], the innermost first: at most 32. It begins inside this
-	// package, belongs to the manager and must not be changed.
+	// Stack has at most 32 program counters for [runtime.CallersFrames], the innermost first, which is inside this
+	// package. The slice belongs to the manager and must not be changed.
 	//
-	// The game goroutine and each worker record 4,096 call stacks. All further ones of a tier and tag share one row with an
-	// empty Stack.
+	// The manager records 4,096 call stacks for the game goroutine, and as many for each worker. All further call
+	// stacks of a tier and tag share one Sample with an empty Stack.
 	Stack []uintptr
 	// Live is the number of live blocks, and InUse their bytes. Allocs and Bytes are the number and the bytes of all blocks
 	// since New. All bytes are requested bytes, without rounding. Bytes does not count a resize. If 65,536 samples are
@@ -213,10 +213,10 @@ type Sample struct {
 	Live, InUse, Allocs, Bytes float64
 }
 
-// EachSample calls f with the estimates for each call stack that was sampled, see [Config.SampleBytes]: first those
-// of slab and large, then those of each worker. Without SampleBytes f is not called. EachSample waits for a worker
-// that is inside a call. f must not use the manager. It belongs to the game goroutine. Cost: proportional to the call
-// stacks.
+// EachSample calls f with the estimates for each call stack that was sampled, see [Config.SampleBytes]: first those of
+// slab and large, then those of each worker. Without SampleBytes f is not called. If a worker is inside a call,
+// EachSample waits until the call returns. f must not use the manager. EachSample belongs to the game goroutine. Cost:
+// proportional to the call stacks.
 func (i Inspector) EachSample(f func(Sample)) {
 	i.m.sampler.each(i.m, f)
 	for _, w := range i.m.inbox.workers {

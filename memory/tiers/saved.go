@@ -14,15 +14,16 @@ import (
 
 // Saved selects what [Manager.State] saves.
 type Saved struct {
-	// Tiers are those that are saved. Nil means all but Frame, which is never saved. Loading does not change the others. A
-	// tier that no rule of the game changes, such as Level after loading, can be left out.
+	// Tiers are the tiers that are saved. Nil means all but Frame, which is never saved. Loading does not change the
+	// other tiers. If the game does not change a tier after a level has begun, such as Level, the tier can be left out.
 	Tiers []Tier
-	// Workers are the workers whose heaps are saved with the tier Inbox. Nil means all. A worker whose blocks do not
-	// influence the simulation, such as one that streams pictures, should be left out: it need not rest.
+	// Workers are the numbers of the workers whose heaps are saved with the tier Inbox. Nil means all. If the blocks of
+	// a worker do not influence the simulation, as those of one that streams pictures, leave it out: then it need not
+	// be at rest.
 	Workers []int
-	// Scratch reports whether the contents of a live block of the tier Large are not part of the state, although the block
-	// is. p is the start of the block. Nil means that all contents are saved. Scratch is called in several passes, must
-	// return the same each time, and must not use the manager. See tlsf.Heap.SaveStateExcept.
+	// Scratch returns true if the contents of the live block of Large that starts at p need not be saved. The block
+	// itself is saved nevertheless. A nil Scratch means that all contents are saved. Scratch is called in several
+	// passes, must return the same result each time, and must not use the manager. See tlsf.Heap.SaveStateExcept.
 	Scratch func(p unsafe.Pointer) bool
 }
 
@@ -34,16 +35,17 @@ type managerState struct {
 	scratch func(p unsafe.Pointer) bool
 }
 
-// State returns a State of the manager, for a save.Set. Save and load it outside of frames, within the level in which it
-// was saved, with the workers at rest: see [Manager.Rest]. Of the tier Pools it saves the pools that are a save.State.
-// Other registered pools, such as a world that is registered by [Funcs], belong into the Set on their own, after the
-// manager. Budgets, the history, the figures of the collector and the trace are not saved. Loading removes the hooks of
-// [Manager.OnReset] that were registered since. A Set with the manager cannot be written to a file. Saving and loading free
-// the blocks in flight to the game goroutine and to the saved workers.
+// State returns a State of the manager, for a save.Set. Save and load it outside of frames, with the workers at rest:
+// see [Manager.Rest]. Load it within the level in which it was saved. Of the tier Pools it saves the pools that are a
+// save.State. Add other registered pools, such as a world that is registered by [Funcs], to the Set themselves, after
+// the manager. Budgets, the history, the figures of the collector and the trace are not saved. Loading removes the
+// hooks of [Manager.OnReset] that were registered after the state was saved. Saving and loading also free the blocks in
+// flight to the game goroutine and to the saved workers. A Set with the manager cannot be written to a file.
 //
-// If a frame or a task is open, or if a hook or Config.OnSoft uses the Set, the error of the Set wraps save.ErrBusy. If the
-// level has ended, a pool was registered or a hook of Level has run since, it wraps save.ErrLayout. After Close it wraps
-// memory.ErrClosed. If cfg contains Frame, or a number that is no tier or no worker, State panics with a *memory.Misuse.
+// The error of the Set wraps save.ErrBusy if a frame or a task is open, or if a hook or Config.OnSoft uses the Set. The
+// error of a load wraps save.ErrLayout if the level has ended since the state was saved. The error is the same if a
+// pool was registered or removed since, or if a hook of Pools, Level or Static has run. After Close the error wraps
+// memory.ErrClosed. State panics with a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
@@ -66,7 +68,7 @@ func (m *Manager) State(cfg Saved) save.State {
 	return s
 }
 
-// SaveState saves all tiers but Frame, with all workers: see [Manager.State].
+// SaveState implements save.State for all tiers but Frame, with all workers: see [Manager.State].
 func (m *Manager) SaveState(c *save.Coder) {
 	if m.saving == nil {
 		m.saving = m.State(Saved{})
@@ -74,12 +76,12 @@ func (m *Manager) SaveState(c *save.Coder) {
 	m.saving.SaveState(c)
 }
 
-// Rest waits until the workers are in no task, and frees the blocks that are in flight to them and from them. Without
-// workers it means all. The limit is for all of them together; 0 tests once. The caller must make sure that no worker
-// begins a new task before the save or load ends, and that no result waits in a channel. If a worker is still in a task
-// after the time limit, the error wraps save.ErrBusy. If the manager is closed, or a worker cannot receive its blocks any
-// more, it wraps memory.ErrClosed. For another number than that of a worker Rest panics with a *memory.Misuse. Call it on
-// the game goroutine: it keeps a processor busy while it waits.
+// Rest waits until the given workers are in no task, and frees the blocks in flight to them and to the game goroutine.
+// If no workers are given, Rest waits for all. limit is for all workers together; with 0 Rest does not wait. The caller
+// must make sure that no worker begins a new task before the save or load ends, and that no result waits in a channel.
+// If a worker is still in a task after the limit, the error wraps save.ErrBusy. If the manager or a worker's heap is
+// closed, the error wraps memory.ErrClosed. Rest panics with a *memory.Misuse if a number is not that of a worker. Call
+// Rest on the game goroutine. While it waits, it keeps a processor busy.
 func (m *Manager) Rest(limit time.Duration, workers ...int) error {
 	if m.phase >= closing {
 		return memory.ErrClosed

@@ -45,10 +45,10 @@ func (s *scratch) init(src page.Source, size uintptr) (err error) {
 // or until Rewind to an [arena.Mark] that is older than the block. The arena takes no lock, and the game's frames may
 // begin and end during the task.
 //
-// The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget. The
-// committed bytes count in Stats. Peak, Allocs and Frees of a task appear in Stats after the task's end. After Close
-// the error is memory.ErrClosed. Inside a task the error wraps ErrOrder. If the arena cannot be committed, the error
-// wraps memory.ErrOutOfMemory. If BeginTask returns an error, it opens no task.
+// The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget.
+// Worker.Stats includes the committed bytes. It includes Peak, Allocs and Frees of a task after the task's end. After
+// Close the error is memory.ErrClosed. Inside a task the error wraps ErrOrder. If the arena cannot be committed, the
+// error wraps memory.ErrOutOfMemory. If BeginTask returns an error, it opens no task.
 func (w *Worker) BeginTask() (*arena.Linear, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -79,8 +79,8 @@ func (s *scratch) advance() {
 }
 
 // EndTask runs the hooks of the scratch arena, newest first, and then empties the arena. Call it on the worker's
-// goroutine. Pointers into the arena are dangling afterwards; in debug builds reads through such pointers return 0xDD
-// or fault. If a hook panics, the task stays open, and the next EndTask runs the remaining hooks. After Close the
+// goroutine. Pointers into the arena are dangling afterwards. In debug builds reads through such pointers return bytes
+// 0xDD or fault. If a hook panics, the task stays open, and the next EndTask runs the remaining hooks. After Close the
 // error is memory.ErrClosed. Before Close, outside a task, the error wraps ErrOrder.
 func (w *Worker) EndTask() error {
 	s := &w.scratch

@@ -7,7 +7,7 @@ import (
 
 type stats = memory.Stats
 
-// HistoryLen is the number of frames that Inspector.History returns for each tier.
+// HistoryLen is the number of frames for which [Inspector.History] returns a value.
 const HistoryLen = 240
 
 // A Snapshot has all statistics of a manager at one moment. It has no pointers into the manager and may be kept. A
@@ -21,13 +21,13 @@ type Snapshot struct {
 	// Tags has the rows of EachTag; it is empty without Config.Tags. The next call of Manager.Snapshot with this
 	// Snapshot overwrites the array. If you keep a copy of the Snapshot, clone Tags.
 	Tags []TagStats
-	// RSS is the resident bytes of the process, or 0 if they are unknown, as on systems other than Linux and after
-	// Close. Untracked is RSS less the bytes in use of all tiers and less Go.Total, but at least 0. It estimates the
-	// binary, C libraries and the graphics driver.
+	// RSS is the resident bytes of the process. It is 0 on systems other than Linux and after Close. Untracked is RSS
+	// minus the bytes in use of all tiers and minus Go.Total, but at least 0. It estimates the memory of the binary, C
+	// libraries and the graphics driver.
 	RSS, Untracked uint64
 }
 
-// TierStats is a tier's row in tables and overlays.
+// TierStats has the statistics of one tier, for a row of a table or an overlay.
 type TierStats struct {
 	Tier Tier
 	memory.Stats
@@ -36,7 +36,7 @@ type TierStats struct {
 	FrameFrees  uint64
 }
 
-// Used returns InUse divided by Budget. If Budget is 0, Used returns 0.
+// Used returns InUse divided by Budget, from 0 to 1. If Budget is 0, Used returns 0.
 func (s TierStats) Used() float64 {
 	if s.Budget == 0 {
 		return 0
@@ -44,8 +44,8 @@ func (s TierStats) Used() float64 {
 	return float64(s.InUse) / float64(s.Budget)
 }
 
-// Stats returns the statistics of one tier, on the game goroutine. It does not allocate. The statistics of Inbox are
-// the sum over the workers, see [Worker.Stats]. For a number that is no tier the statistics are zero.
+// Stats returns the statistics of one tier. Call it on the game goroutine. It does not allocate. The statistics of
+// Inbox are the sum over the workers, see [Worker.Stats]. For a number that is no tier the statistics are zero.
 func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	if t >= Count {
 		return s
@@ -66,8 +66,9 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 	return all
 }
 
-// Snapshot fills s, on the game goroutine. Once s.Tags has space for all tags and the row of untagged memory,
-// Snapshot does not allocate. So an overlay may call Snapshot every frame.
+// Snapshot overwrites s with the present statistics. Call it on the game goroutine. If the array of s.Tags has space
+// for a row for each tag and one more, Snapshot does not allocate. So an overlay may call Snapshot with one s in every
+// frame.
 func (m *Manager) Snapshot(s *Snapshot) {
 	tags := s.Tags[:0]
 	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.Inspect().InLevel(), Go: m.pacer.Stats(), RSS: m.rss.read()}

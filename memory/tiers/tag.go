@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// MaxTags is the largest number of tags of a manager, because a block's tag is recorded in one byte.
+	// MaxTags is the largest number of tags of a manager. A block's tag is recorded in one byte.
 	MaxTags = 255
-	// MaxTagName is the largest length of a tag's name in bytes, because the name is a column of a table.
+	// MaxTagName is the largest length of a tag's name in bytes, so that the name fits a column of a table.
 	MaxTagName = 48
 )
 
@@ -23,20 +23,20 @@ const (
 // code frees or resizes the block. Memory of the other tiers is counted under a tag through [Tag.Frame], [Tag.Level],
 // [Worker.Tag], [Tag.AddPool] and [NewPoolIn].
 //
-// A tagged block is like every other block of the manager: not zeroed, and valid until it is freed. EndLevel reports
-// it as described at [Manager.Alloc]. Free checks the size of a tagged block to the byte, also in slab. Do not free a
-// tagged block through the tier's own allocator, such as Slab(). This leaves a stale entry: the tag's statistics are
-// wrong, and a later Free of the address may report a wrong size. Check reports the stale entry if no live block is
-// at the address.
+// A tagged block is like every other block of the manager: not zeroed, and valid until it is freed. If it is a leak,
+// EndLevel reports it, as described at [Manager.Alloc]. Free checks the size of a tagged block to the byte, also in
+// slab. Do not free a tagged block through the tier's own allocator, such as Slab(). Otherwise its entry stays: the
+// tag's statistics are wrong, and a later Free of the address may report a wrong size. Check reports a stale entry if
+// no live block is at the address.
 //
 // Without [Config.Tags] a tag allocates blocks as well, but its statistics are 0. A Tag belongs to the game
 // goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free of a block panics, and the
 // tag's statistics have no bytes in use. The methods of a nil or zero Tag panic with a *memory.Misuse.
 //
 // Cost: Tag.Alloc and Tag.Free together take about 17 ns more than Manager.Alloc and Manager.Free, see BenchmarkTag.
-// The entries are in the Go heap, and are kept until Close. Each KiB of slab takes 8 bytes; a KiB that had tagged
-// blocks takes about 4 to 8 bytes more for each block that fits into it. For large the entries take up to a sixtieth
-// of the tier. For an untagged block Alloc costs nothing more, and Free a table look-up.
+// The entries of tagged blocks are in the Go heap, and their memory is kept until Close. Each KiB of slab takes 8
+// bytes; a KiB that had tagged blocks takes about 4 to 8 bytes more for each block that fits into it. For large the
+// entries take up to a sixtieth of the tier. For an untagged block Alloc costs nothing more, and Free a table look-up.
 type Tag struct {
 	m        *Manager
 	name     string
@@ -52,7 +52,7 @@ type Tag struct {
 // Tag returns the tag with the given name. If there is no such tag, Tag makes one. Call Tag when the game starts, and
 // keep the result. A name is printable UTF-8 of 1 to MaxTagName bytes. For any other name the error wraps
 // memory.ErrConfig. After Close the error wraps memory.ErrClosed. If there are MaxTags tags already, the error wraps
-// neither of the two. Cost: proportional to the tags.
+// neither of the two. Cost: proportional to the number of tags.
 func (m *Manager) Tag(name string) (*Tag, error) {
 	if m.phase >= closing {
 		return nil, fmt.Errorf("tiers: tag %q: %w", name, memory.ErrClosed)
@@ -109,7 +109,7 @@ func noTag(op string) *memory.Misuse {
 	return &memory.Misuse{Package: "tiers", Op: op, Reason: "the tag is nil or zero; Manager.Tag returns one"}
 }
 
-// Alloc is Manager.Alloc for a block that counts under the tag.
+// Alloc is [Manager.Alloc] for a block that counts under the tag.
 func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	m := t.of("Alloc")
 	t.owner.Touch()
@@ -143,14 +143,14 @@ func (m *Manager) taggedBytes(id uint8) uint64 {
 	return m.slab.notes.counts[id].used + m.large.notes.counts[id].used
 }
 
-// Free is Manager.Free. It frees any block of the manager. The statistics of the tag under which the block was
-// allocated count the Free.
+// Free is [Manager.Free]. It frees any block of the manager, also one of another tag. The free counts for the tag under
+// which the block was allocated.
 func (t *Tag) Free(p unsafe.Pointer, size uintptr) { t.of("Free").Free(p, size) }
 
 // FreeAny is Manager.FreeAny.
 func (t *Tag) FreeAny(p unsafe.Pointer) { t.of("FreeAny").FreeAny(p) }
 
-// Resize is Manager.Resize. If a block cannot grow in place, [memory.Grow] on a tag moves it to a block of this tag.
+// Resize is [Manager.Resize]. If a block cannot grow in place, [memory.Grow] on a tag moves it to a block of this tag.
 func (t *Tag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return t.of("Resize").Resize(p, oldSize, newSize)
 }

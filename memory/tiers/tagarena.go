@@ -7,14 +7,14 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A TagArena allocates from the arena of the frame, or of the level, and counts the blocks under a tag. It always
-// uses the current arena of Manager.Frame or Manager.Level, so a TagArena may be kept over frames and levels. A block
-// is valid as long as any other block of that arena. Cost: the arena's own Alloc, a call, and a few additions.
+// A TagArena allocates from the arena of the frame, or of the level, and counts the blocks under a tag. It always uses
+// the current arena of Manager.Frame or Manager.Level, so a TagArena may be kept over frames and levels. Its blocks are
+// valid as long as other blocks of that arena. Cost: the arena's own Alloc, a call, and a few additions.
 //
-// The statistics count the bytes allocated through the TagArena since the frame or the level began. They are at most
-// the bytes that the arena has in use. TagArena.Free and TagArena.Resize change the statistics. Manager.Free and
-// Rewind reduce them only to the bytes that the arena has in use, because an arena does not record the tag of a
-// block. Without [Config.Tags] the statistics are zero.
+// The statistics count the bytes allocated through the TagArena since the frame or the level began, but never more
+// bytes than the arena has in use. TagArena.Free and TagArena.Resize change the statistics. An arena does not record
+// the tag of a block, so Manager.Free and Rewind change them only if the arena then has fewer bytes in use. Without
+// [Config.Tags] the statistics are zero.
 //
 // A TagArena belongs to the game goroutine. The methods of a nil or zero TagArena panic with a *memory.Misuse.
 type TagArena struct {
@@ -25,7 +25,7 @@ type TagArena struct {
 	owner invariant.Owner
 }
 
-// Bumped is the memory allocated from an arena: bytes with padding, and the number of blocks.
+// Bumped is memory that was allocated from an arena: the bytes, with padding, and the number of blocks.
 type Bumped struct{ Bytes, Blocks uint64 }
 
 // Frame returns the tag's view of the arena of the open frame. All calls return the same TagArena.
@@ -61,9 +61,9 @@ func (a *TagArena) used(m *Manager) uintptr {
 	return m.frame.ring.Current().Used()
 }
 
-// Taken returns the memory that was allocated through the TagArena since the frame or the level began. Between frames
-// Taken returns the memory of the last frame. Outside a level Taken of a level's TagArena returns zero. After Close
-// Taken returns zero. Blocks counts all allocations, also blocks that are freed already.
+// Taken returns the memory that was allocated through the TagArena since the frame or the level began. Between frames,
+// the TagArena of the frame returns the memory of the last frame. Outside a level, that of the level returns zero.
+// After Close, Taken returns zero. Blocks counts all allocations, also blocks that are already freed.
 func (a *TagArena) Taken() Bumped {
 	m := a.of("Taken")
 	if !a.level && a.begun != m.frame.begun {
@@ -72,8 +72,8 @@ func (a *TagArena) Taken() Bumped {
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
 }
 
-// Alloc calls Alloc of the arena and returns the arena's errors. Outside a frame or level Alloc fails with
-// memory.ErrClosed; in debug builds it panics with a *memory.Misuse.
+// Alloc calls Alloc of the current arena and returns its results. If no frame is open, or for the level no level, Alloc
+// fails with memory.ErrClosed; in debug builds it panics with a *memory.Misuse.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()
@@ -93,8 +93,8 @@ func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	return p, err
 }
 
-// Free is Manager.Free for blocks of the arena's tier. For any other address except nil Free panics with a
-// *memory.Misuse.
+// Free is [Manager.Free] for blocks of the arena's tier. Free of nil does nothing. For any other address Free panics
+// with a *memory.Misuse.
 func (a *TagArena) Free(p unsafe.Pointer, size uintptr) {
 	m := a.of("Free")
 	if p == nil {
@@ -106,7 +106,7 @@ func (a *TagArena) Free(p unsafe.Pointer, size uintptr) {
 	a.took(was, 0)
 }
 
-// Resize is Manager.Resize for blocks of the arena's tier. For any other address Resize panics with a *memory.Misuse.
+// Resize is [Manager.Resize] for blocks of the arena's tier. For any other address Resize panics with a *memory.Misuse.
 func (a *TagArena) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	m := a.of("Resize")
 	a.owns(m, "TagArena.Resize", p, oldSize)

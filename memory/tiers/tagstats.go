@@ -2,13 +2,13 @@ package tiers
 
 import "github.com/strata-go/strata/memory"
 
-// TagStats is a tag's row in tables and overlays.
+// TagStats has the statistics of one tag, for a row of a table or an overlay.
 type TagStats struct {
 	Name string // empty in the row of all untagged blocks
-	// Stats is the sum over the tag's blocks in slab, large and the workers' heaps, and over its pools. InUse and
-	// Peak include rounding. Requested is without rounding, for the Measured bytes. Committed and Reserved are InUse
-	// for blocks, and those of the pools. Peak is exact for slab and large together, and an upper bound if workers or
-	// pools are added. In the row of all untagged blocks Peak, Committed and Reserved are InUse.
+	// Stats is the sum over the tag's blocks in slab, large and the workers' heaps, and over its pools. InUse and Peak
+	// include rounding. Requested and Measured are as in memory.Stats. For blocks, Committed and Reserved are equal to
+	// InUse; for pools, they are those of the pools. Peak is exact for slab and large together, and an upper bound if
+	// the tag has blocks of workers or pools. In the row of all untagged blocks Peak, Committed and Reserved are InUse.
 	memory.Stats
 	Frame Bumped // see TagArena.Taken
 	Level Bumped

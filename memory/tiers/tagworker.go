@@ -8,18 +8,17 @@ import (
 )
 
 // A WorkerTag is a worker's heap under a tag. It belongs to the worker's goroutine, as the [Worker] does. Alloc, Free
-// and Resize call the methods of the [Worker]. A block counts for its tag until the worker's heap has freed the
-// block, regardless of which goroutine called Free. The methods of a nil or zero WorkerTag panic with a
-// *memory.Misuse.
+// and Resize are those of the [Worker]. A block counts for its tag until the worker's heap has freed the block,
+// regardless of which goroutine called Free. The methods of a nil or zero WorkerTag panic with a *memory.Misuse.
 type WorkerTag struct {
 	w     *Worker
 	id    uint8
 	owner invariant.Owner
 }
 
-// Tag returns the worker's heap under a tag of its manager. All calls with one tag return the same WorkerTag. Call
-// Tag on the worker's goroutine, or on the game goroutine before the worker's goroutine starts. If t is nil, zero or
-// a tag of another manager, and after Close, Tag panics with a *memory.Misuse.
+// Tag returns the worker's heap under a tag of its manager. All calls with one tag return the same WorkerTag. Call Tag
+// on the worker's goroutine, or on the game goroutine before the worker's goroutine starts. Tag panics with a
+// *memory.Misuse if t is nil, zero or a tag of another manager, or if the manager is closed.
 func (w *Worker) Tag(t *Tag) *WorkerTag {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -50,7 +49,7 @@ func (v *WorkerTag) of(op string) *Worker {
 	return v.w
 }
 
-// Alloc is Worker.Alloc for a block that counts under the tag if Config.Tags is set.
+// Alloc is [Worker.Alloc] for a block that counts under the tag.
 func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w := v.of("Alloc")
 	v.owner.Touch()
@@ -70,8 +69,8 @@ func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, nil
 }
 
-// Free is Worker.Free. It frees any block of the worker. The statistics of the tag under which the block was
-// allocated count the Free.
+// Free is [Worker.Free]. It frees any block of the worker, also one of another tag. The free counts for the tag under
+// which the block was allocated.
 func (v *WorkerTag) Free(p unsafe.Pointer, size uintptr) { v.of("Free").Free(p, size) }
 
 // Resize is Worker.Resize.
@@ -79,8 +78,8 @@ func (v *WorkerTag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return v.of("Resize").Resize(p, oldSize, newSize)
 }
 
-// Stats returns the statistics of the tag's blocks in this worker's heap. If an operation of the worker is running,
-// the statistics may be older, see [Worker.Stats]. Without [Config.Tags] they are zero. Safe for concurrent use.
+// Stats returns the statistics of the tag's blocks in this worker's heap. If the worker is inside a call, they may be
+// older, see [Worker.Stats]. Without [Config.Tags] they are zero. Safe for concurrent use.
 func (v *WorkerTag) Stats() memory.Stats {
 	b := v.of("Stats").countsOf(v.id)
 	return b.stats()

@@ -48,13 +48,13 @@ type Info struct {
 	Text    string  // contents of the tier and the moment when they are freed, in one line
 	Color   uint32  // 0xRRGGBB, for overlays
 	Reserve uintptr // default address space in bytes; with PerWorker of each worker
-	Freed   Moment  // when all blocks of the tier are freed; of Pools those of pools with a reset
+	Freed   Moment  // when all blocks of the tier are freed; in Pools, only those of pools with a reset
 	Hooks   Moment  // when hooks of Manager.OnReset run; with Never OnReset refuses the tier
 
-	// Planned reports that a plan or the configuration decides how much the tier commits, not the use. If the whole
-	// budget of such a tier is committed, the tier need not be short of memory.
+	// Planned is true if a plan or the configuration, and not the use, decides how much the tier commits. Such a tier
+	// may have committed its whole budget without being short of memory.
 	Planned bool
-	// PerWorker reports that the workers have equal shares of the tier. SetBudget refuses such a tier.
+	// PerWorker is true if each worker has an equal share of the tier. SetBudget refuses such a tier.
 	PerWorker bool
 }
 
@@ -87,8 +87,8 @@ func (t Tier) String() string {
 	return fmt.Sprintf("tier(%d)", uint8(t))
 }
 
-// ParseTier returns the tier with the given name, as String returns it. If no tier has this name, the error lists the
-// names.
+// ParseTier returns the tier with the given name, which must be a result of [Tier.String]. If no tier has this name,
+// the error lists the names.
 func ParseTier(name string) (Tier, error) {
 	var names []string
 	for t := range Tier(Count) {

@@ -44,9 +44,9 @@ type frameTier struct {
 	tight bool          // the last frame used more than the soft mark of its buffer
 }
 
-// Frame returns the arena of the open frame. The arena is valid until EndFrame; its blocks stay readable for
-// Config.Frames-1 more frames. Outside a frame, Manager.Frame returns a closed arena; in debug builds it panics with
-// a *memory.Misuse.
+// Frame returns the arena of the open frame. The arena may be used until EndFrame; its blocks stay readable for
+// Config.Frames-1 more frames. Outside a frame, Frame returns a closed arena; in debug builds it panics with a
+// *memory.Misuse.
 func (m *Manager) Frame() *arena.Linear {
 	if invariant.Debug && m.phase&inFrame == 0 {
 		panic(m.outside("Frame", "a frame; BeginFrame first"))

@@ -33,8 +33,8 @@ type levelTier struct {
 	begun uint64         // levels
 }
 
-// Level returns the arena of the level. The arena is valid until EndLevel or Close. Outside a level, Manager.Level
-// returns a closed arena; in debug builds it panics with a *memory.Misuse.
+// Level returns the arena of the level. The arena and its blocks are valid until EndLevel or Close. Outside a level,
+// Level returns a closed arena; in debug builds it panics with a *memory.Misuse.
 func (m *Manager) Level() *arena.Growing {
 	if invariant.Debug && m.phase&inLevel == 0 {
 		panic(m.outside("Level", "a level; BeginLevel first"))

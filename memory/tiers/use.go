@@ -2,7 +2,7 @@ package tiers
 
 import "github.com/strata-go/strata/memory"
 
-// A Use is the memory of one tier that counts under one tag and, in Pools, belongs to one pool.
+// A Use is the memory of one tier that counts under one tag, or under none. In Pools it is the memory of one pool.
 type Use struct {
 	Tier Tier
 	Tag  string // empty without a tag
@@ -12,12 +12,12 @@ type Use struct {
 	memory.Stats
 }
 
-// EachUse calls f with every part of the memory in use, tier by tier, and leaves out parts whose statistics are all zero.
-// In the sum of the rows of a tier, InUse, Live and Allocs are those of [Manager.Stats]. In the sum of the rows of a tag
-// outside Frame and Level, they are those of [Tag.Stats]. The rows of a tag in Frame and Level are those of
-// [TagArena.Taken]; after a Rewind they may be smaller, because the tier has less in use. If a worker is inside a call, the
-// sums may lack that call. Without [Config.Tags] all rows but those of pools have no tag. f must not use the manager.
-// EachUse belongs to the game goroutine. It allocates nothing.
+// EachUse calls f with every part of the memory in use, tier by tier, and leaves out parts whose statistics are all
+// zero. Only InUse, Live and Allocs are set. Over all parts of a tier they add up to those of [Manager.Stats]. Over all
+// parts of a tag, except Frame and Level, they add up to those of [Tag.Stats]. In Frame and Level the part of a tag is
+// [TagArena.Taken]; after a Rewind it may be smaller, because the tier has less in use. If a worker is inside a call,
+// the sums may lack the effect of that call. Without [Config.Tags] only the parts of pools have a tag. f must not use
+// the manager. EachUse belongs to the game goroutine. It allocates nothing.
 func (i Inspector) EachUse(f func(Use)) {
 	m := i.m
 	for t, state := range m.states {

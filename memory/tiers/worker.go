@@ -16,14 +16,14 @@ import (
 
 // A Worker is the heap of one worker goroutine. Only that goroutine may call its methods. Stats, RemoteFrees and
 // NewFreer are safe for concurrent use; for Tag see [Worker.Tag]. The game goroutine frees the worker's blocks with
-// Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, who frees them at
-// the worker's next Alloc, Resize or Settle. EndLevel frees them as well.
+// Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, which frees them at
+// its next Alloc, Resize or Settle. EndLevel and [Manager.Rest] free them as well.
 //
-// A lock is held during each operation. The game goroutine waits for the lock only in BeginLevel, EndLevel, Check and
-// Close. If the worker holds the lock, Stats returns the result of the last call of Stats. The lock does not protect
-// against Close: close the manager, or its page source, after the worker's goroutine has ended. After the manager's
-// Close, Alloc fails with memory.ErrClosed, and Settle does nothing. Free of a block and Resize panic with a
-// *memory.Misuse.
+// Methods that use the heap hold the worker's lock. The game goroutine waits for this lock only in BeginLevel,
+// EndLevel, Check, Rest, EachSample and Close, and while a Set saves or loads the manager. If the lock is held, Stats
+// returns the result of the last call of Stats. The lock does not protect against Close: close the manager, or its page
+// source, after the worker's goroutine has ended. After the manager's Close, Alloc fails with memory.ErrClosed, and
+// Settle does nothing. Free of a block and Resize panic with a *memory.Misuse.
 type Worker struct {
 	mu    sync.Mutex
 	heap  *tlsf.Heap
@@ -126,7 +126,7 @@ func newWorker(m *Manager, k int, part *page.Carve) (*Worker, error) {
 
 // Alloc returns a block of the worker's heap. The block is not zeroed. It is valid until it is freed: by Free on the
 // worker's goroutine, by Manager.Free on the game goroutine, or by a Freer. Alloc first frees the blocks that other
-// goroutines have sent. If such a block was freed twice, and not allocated again, Alloc panics with a *memory.Misuse.
+// goroutines have sent. If a sent block was freed twice, and not allocated again, Alloc panics with a *memory.Misuse.
 // Alloc returns the errors of [tlsf.Heap.Alloc].
 func (w *Worker) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w.mu.Lock()
@@ -152,9 +152,9 @@ func (w *Worker) alloc(tag uint8, size, align uintptr) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// Free frees a block on the worker's goroutine. Size is the requested size, to the byte. If p is not the start of a
-// live block of that size in this worker's heap, Free panics with a *memory.Misuse and changes nothing. Free of nil
-// does nothing.
+// Free frees a block on the worker's goroutine. size is the requested size, to the byte, or the last one that a
+// successful Resize received. Free panics with a *memory.Misuse, and changes nothing, if p is not the start of a live
+// block of this size in this worker's heap. Free of nil does nothing.
 func (w *Worker) Free(p unsafe.Pointer, size uintptr) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -172,13 +172,12 @@ func (w *Worker) Settle() {
 	}
 }
 
-// NewFreer returns a Freer. Through the Freer one other goroutine can free blocks of this worker. NewFreer is safe
-// for concurrent use.
+// NewFreer returns a Freer, through which one other goroutine can free blocks of this worker. NewFreer is safe for
+// concurrent use.
 //
-// The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at
-// Flush and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The worker frees the
-// sent blocks at the worker's next Alloc, Resize or Settle. EndLevel frees the sent blocks as well, on the game
-// goroutine.
+// The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at Flush
+// and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The worker frees the sent
+// blocks at its next Alloc, Resize or Settle. EndLevel and [Manager.Rest] free them as well, on the game goroutine.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the Freer is closed, or if the address lies outside
 // this worker's heap or in its scratch arena. Other misuse panics in the call that frees the batch; a double free may
@@ -186,14 +185,13 @@ func (w *Worker) Settle() {
 // that case Flush and Close of the Freer return an error that wraps memory.ErrClosed.
 func (w *Worker) NewFreer() *remote.Freer { return w.inbox.NewFreer() }
 
-// RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker: how many were sent,
-// and how many were freed. Safe for concurrent use.
+// RemoteFrees returns the statistics of blocks that Freers and the manager free for this worker, such as how many were
+// sent and how many it has freed. Safe for concurrent use.
 func (w *Worker) RemoteFrees() remote.Stats { return w.inbox.Stats() }
 
-// Stats returns the statistics of the worker's heap and scratch arena, as they are between two operations of the
-// worker. If an operation is running, Stats returns what the call of Stats before it returned; the first call returns
-// the zero Stats. The statistics of the scratch arena change at BeginTask and EndTask. Stats never waits for the
-// worker. Safe for concurrent use.
+// Stats returns the statistics of the worker's heap and scratch arena. If the worker is inside a call, Stats does not
+// wait, and returns its previous result, or the zero Stats if there is none. The statistics of the scratch arena change
+// at BeginTask and EndTask. Safe for concurrent use.
 func (w *Worker) Stats() memory.Stats {
 	w.last.Lock()
 	defer w.last.Unlock()
