@@ -14,26 +14,26 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Fields returns an audit for [Sync.Audit]. It finds data that a Set forgets, also if no hash covers it and no rule has
-// read it yet. After a load every field must have the value that it had at the save. Call the audit after a save, and the
-// function that it returns after the load: it returns the first difference, and whether there is one.
+// Fields returns an audit for [Sync.Audit]. The audit finds data that a Set lacks, even if no hash covers the data and no
+// rule has read it yet. After a load every field must have the value that it had at the save. Call the audit after a save,
+// and the function that it returns after the load. This function returns the first difference, and whether there is one.
 //
-// The roots are pointers to all that the game consists of. Fields panics if one is nil or no pointer. It reads every field
-// that can be reached from them, also unexported ones, through pointers, slices, maps and interfaces. It compares which
-// references are to one variable, or to an element of a slice. So it finds a pointer into an array that was replaced. It
-// does not read the variables of closures, the contents of channels, unsafe.Pointers, and elements behind the length of a
-// slice.
+// The roots are pointers to all that the game consists of. If a root is nil or not a pointer, Fields panics. The audit
+// reads every field that can be reached from the roots through pointers, slices, maps and interfaces, also unexported
+// fields. It also compares which references point to the same variable, and which point to an element of a slice. So it
+// finds a pointer into an array that was replaced. It does not read the variables of closures, the contents of channels
+// and of unsafe.Pointers, and elements beyond the length of a slice.
 //
-// A value with the method SaveState is read by that method, without the contents of allocated blocks. This finds a State
-// that is missing in the Set, but not a field that the method forgets: pass a State that you wrote as a root. Roots are
-// read field by field. A State that cannot be saved at that moment is not compared. Values in maps and interfaces are
-// always read field by field. The fields of a save.Set and a save.Slot are not read.
+// A value with the method SaveState is read by this method, without the contents of allocated blocks. So the audit finds a
+// State that is missing in the Set, but no field that its SaveState lacks. Roots are read field by field: pass each State
+// that you wrote as a root. A State that cannot be saved at the moment is not compared. Values stored directly in maps and
+// interfaces are always read field by field. The fields of a save.Set and a save.Slot are not read.
 //
-// Some fields are no state, such as scratch memory and times. Ignore lists them as "package.Type.field". A type without
-// a field, "package.Type", stands for all its fields, and "package." for all structs of a package.
+// Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An
+// entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
 //
-// Fields is for tests. The audit allocates for each reference, and keeps a number for each value. No goroutine may change
-// the data while it reads.
+// Fields is for tests. The audit allocates for each reference, and keeps 8 bytes for each value. No goroutine may change
+// the data while the audit reads.
 func Fields(ignore []string, roots ...any) func() func() (save.Difference, bool) {
 	a := &audit{ignore: ignore, plans: map[reflect.Type][]int{}}
 	for _, r := range roots {

@@ -41,9 +41,9 @@ func NewClock(catchUp int) *Clock {
 	return &Clock{limit: catchUp}
 }
 
-// Advance adds elapsed and returns the number of ticks that the caller must simulate now, at most catchUp of
-// NewClock. Of the time that remains, the clock keeps less than a step for the next call. It discards the rest, which
-// Dropped counts. A negative elapsed counts as 0.
+// Advance adds elapsed and returns the number of ticks that the caller must simulate now: at most the catchUp of
+// [NewClock]. The clock keeps at most a fraction of a step of the remaining time for the next call. Advance discards
+// longer times and adds them to Dropped. A negative elapsed counts as 0.
 func (c *Clock) Advance(elapsed time.Duration) int {
 	elapsed = max(elapsed, 0)
 	n, rest := elapsed/Step, elapsed%Step+c.rest

@@ -5,8 +5,8 @@
 // # The idea
 //
 // The simulation is a function of a seed and of one [Input] per tick. The simulation does not use inputs that depend
-// on the machine: the wall clock, devices, files, the order of goroutines. So one seed gives one state hash,
-// headless, in a window, in a browser and on every processor.
+// on the machine: the wall clock, devices, files, the order of goroutines. So the same seed and the same inputs give
+// the same state hash, headless, in a window, in a browser and on every processor.
 //
 // # Layout
 //
@@ -24,19 +24,19 @@
 //	Schedule                   the systems of a tick, in a fixed  running systems in parallel
 //	                           order, with their times
 //	Rewind                     returning to any of the last       a longer run: write states to a
-//	                           ticks: the state before it, and    file
-//	                           the inputs since then
+//	                           ticks, with saved states and       file
+//	                           the inputs after them
 //	Sin, Cos, Normalize,       anything that the simulation       drawing: package math is as good
 //	MulAdd, Rand, Hasher       stores                             there
-//	Synctest, Fields,          tests of saved states: what is     a game that is played: they save,
-//	Unhashed, Lockstep         forgotten, and what differs        hash and read everything
+//	Synctest, Fields,          tests of saved states: what a      use during play: they save, hash
+//	Unhashed, Lockstep         Set lacks, and what differs        and read everything
 //
 // # Cost
 //
 //	operation                                                Go allocations on the game goroutine
 //	-------------------------------------------------------  ------------------------------------
 //	Clock.Advance, Schedule.Run, Rand, Sin, Cos, Hasher      none
-//	Fields                                                   a number for each value
+//	Fields                                                   8 bytes per value, more per reference
 //	Rewind.Record, Rewind.Keep                               none
 //
 // # Concurrency, determinism and the collector

@@ -57,9 +57,9 @@ func canonical(v float32) uint32 {
 	return math.Float32bits(v)
 }
 
-// Bytes adds the hash of b and its length, which [save.Hash] computes several times faster than a chain of words. Two
-// calls for the halves of b give a different hash. Do not pass the memory of a struct with padding: the bytes of the
-// padding are unspecified.
+// Bytes adds save.Hash(b), which depends on the bytes and on their number. This is several times faster than
+// [Hasher.Uint64] for each word. Two calls for the halves of b give a different hash. Do not pass the memory of a
+// struct with padding: the bytes of the padding are unspecified.
 func (h *Hasher) Bytes(b []byte) { h.Uint64(save.Hash(b)) }
 
 // String adds s as Bytes([]byte(s)) does.

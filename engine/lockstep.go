@@ -10,14 +10,15 @@ import (
 )
 
 // Lockstep plays two games side by side and compares their hashes after each of a.Ticks ticks. It returns how many ticks
-// were equal. If the hashes differ, the error wraps a *[Desync] that names the first difference of the two Sets, which must
-// have the same parts. Other errors are those of Step, Rest and the Sets. Of both games it uses Set, Step, Hash and Rest.
+// were equal. Lockstep uses Set, Step, Hash and Rest of a and b. Both Sets must have the same parts. If the hashes differ,
+// the error wraps a *[Desync] with the first difference of the Sets. Other errors are those of Step, Rest and the Sets.
 //
-// Lockstep finds what [Synctest] cannot: rules that differ between two processes or two architectures, if b replays what
-// the other one does.
+// If b replays what another process has recorded, Lockstep finds rules that differ between processes or architectures.
+// [Synctest] cannot find them.
 //
-// A memory.Handle depends on the pool that made it, so two equal games have different handles. If a hash covers handles,
-// each tick differs. If a component with handles comes first in the Set, Lockstep names it instead of a later difference.
+// A memory.Handle depends on the pool that made it, so two equal games have different handles. If Hash covers handles,
+// the first tick differs. If a component with handles comes first in the Set, the Desync names this component instead of
+// a later difference.
 func Lockstep(a, b Sync) (ticks int, err error) {
 	both := [2]syncer{{Sync: a}, {Sync: b}}
 	for i := range max(a.Ticks, 0) {
@@ -49,14 +50,14 @@ func apart(both *[2]syncer, tick int) error {
 	return d
 }
 
-// Unhashed returns the fields that the Set of the game saves, and that its hash does not cover. It flips a bit of one field
-// at a time in a copy of the state, loads it, and compares the hash. In the end it loads the state as it was, also after an
-// error. It uses Set, Hash and Rest. The errors are those of Rest and the Set.
+// Unhashed returns the paths of the fields that cfg.Set saves and cfg.Hash does not cover. It flips a bit of one field at
+// a time in a saved state, loads this state, and compares the hashes. At the end, and after an error, it loads the original
+// state. Unhashed uses only Set, Hash and Rest of cfg. The errors are those of Rest and the Set.
 //
-// It tests the first value of each variable, slice, pool and component, and the first element of each array. It does not
-// test lists without a value at present, and values without a known type, such as those of save.Num and save.Var. It does
-// not test values of this module's own types, such as entities and metadata of allocators. Predeclared types in pools and
-// components are not tested either. A hash that panics because of the value covers the field.
+// Unhashed tests the first value of each variable, slice, pool and component, and the first element of each array. It does
+// not test lists that are empty at present. It does not test values without a known type, such as those of save.Num and
+// save.Var, nor values of this module's own types, such as entities. Pools and components of types without a package, such
+// as float32, are not tested either. If Hash panics because of a flipped bit, it covers the field.
 func Unhashed(cfg Sync) (fields []string, err error) {
 	s := syncer{Sync: cfg}
 	if err := s.save(&s.start, false); err != nil {

@@ -12,24 +12,24 @@ import (
 
 // RewindConfig configures [NewRewind]. T is the input of one tick, such as [Input].
 type RewindConfig[T any] struct {
-	// Set is the state of the game, sealed.
+	// Set saves and loads the state of the game. It must be sealed.
 	Set *save.Set
 	// Memory is where states are kept, up to its length. It must outlive the Rewind, and must not belong to a part of the
 	// Set. It needs no alignment and need not be zero.
 	Memory []byte
-	// Ticks is how many ticks back the inputs are kept, and States how many states at most. NewRewind allocates both lists.
-	// 0 means two minutes, and 1,024 states.
+	// Ticks is how many of the last inputs are kept; 0 means 7,200, which is two minutes. States is the largest number of
+	// states; 0 means 1,024. NewRewind allocates both lists.
 	Ticks, States int
-	// Step plays one tick again. Sounds that it requests were heard already. It must not change the input, keep the
-	// pointer, or call the Rewind.
+	// Step plays one tick again. Do not play sounds that it requests: they were heard already. Step must not change the
+	// input, keep the pointer, or call the Rewind.
 	Step func(in *T) error
 	// Rest is called before each save and load. It waits for workers, for example by tiers.Manager.Rest. It may be nil.
 	Rest func() error
 }
 
-// A Rewind returns to any of the last ticks of a game. It keeps a state now and then, and the input of every tick. To
-// return to a tick it loads the state before it and plays the inputs since then again. The game must depend on nothing
-// but its state and the inputs: [Synctest] tests that. A Rewind belongs to the game goroutine.
+// A Rewind returns to any of the last ticks of a game. It keeps the input of every tick, and a state when Keep saves one.
+// To return to a tick it loads the newest state that is not after this tick, and plays the inputs since that state again.
+// The game must depend only on its state and the inputs, which [Synctest] tests. A Rewind belongs to the game goroutine.
 //
 //	ticks    ... 120 121 122 ... 150 151 152 153 ...
 //	states        S                S                    Keep
@@ -77,8 +77,8 @@ func (r *Rewind[T]) Begin(tick uint64) {
 	r.now, r.end, r.torn = tick, tick, false
 }
 
-// Record notes the input of the next tick, which becomes the present one. The caller must play it next. States and inputs
-// after the old present tick are forgotten. States that are more than RewindConfig.Ticks old are dropped.
+// Record stores the input of the next tick, which becomes the present tick. The caller must play this tick next. States
+// and inputs after the old present tick are forgotten. States more than RewindConfig.Ticks ticks old are dropped.
 func (r *Rewind[T]) Record(in T) {
 	r.Cut()
 	r.now++
@@ -89,10 +89,10 @@ func (r *Rewind[T]) Record(in T) {
 	}
 }
 
-// Keep saves the present state if there is none, or if the newest is at least every ticks old. It replaces the oldest
-// states if there is no space. Call it between ticks, after each. An every below 1 means 1. The errors are those of Rest
-// and of [save.History.Save]. On error saved is false. After a Step that failed the error wraps save.ErrEmpty until a Seek
-// has succeeded, because the state is not that of a tick.
+// Keep saves the present state if no state is kept, or if the newest is at least `every` ticks old. It replaces the oldest
+// states if there is no space. Call Keep after each tick. An `every` below 1 means 1. saved reports whether Keep has saved
+// the state. The errors are those of Rest and of [save.History.Save]. After a failed Step the state is not that of any
+// tick. Until Begin or a successful Seek, Keep then returns an error that wraps save.ErrEmpty.
 func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	if r.torn {
 		return false, fmt.Errorf("engine: rewind: a step has failed, and there is no state of tick %d; call Seek: %w", r.now, save.ErrEmpty)
@@ -107,18 +107,19 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	return err == nil, err
 }
 
-// Seek makes tick the present one, from Oldest to End. What was recorded after it stays until [Rewind.Cut] or
-// [Rewind.Record]. It returns how many ticks were played.
+// Seek makes tick the present tick, and returns how many ticks it has played. tick must be from Oldest to End. Later states
+// and inputs stay until [Rewind.Cut] or [Rewind.Record].
 //
-// If the tick is out of range, the error wraps save.ErrEmpty. Errors of Rest and of loading leave the present tick as it
-// is: save.ErrLayout, for example, if a level has ended. After an error or a panic of Step the state is not that of any
-// tick. The next Seek then loads a state before it plays. Without a state it returns an error that wraps save.ErrEmpty.
+// If tick is out of range, the error wraps save.ErrEmpty. If Rest or loading fails, the present tick is unchanged. For
+// example, loading returns save.ErrLayout if a level has ended. After an error or a panic of Step the state is not that of
+// any tick. The next Seek then loads a state before it plays. If there is no such state, its error wraps save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
-// Back makes an earlier tick the present one, as [Rewind.Seek], and forgets what was recorded after it. If there is free
-// memory, it saves a state after each dense ticks that it plays. So going back tick by tick costs less with each step. A
-// dense below 1 means 1. A tick after the present one is an error that wraps save.ErrEmpty. If an error occurs before
-// anything is played, nothing is forgotten. After a later error the states after the tick are lost.
+// Back makes an earlier tick the present tick, as [Rewind.Seek] does, and forgets all states and inputs after it. If there
+// is free memory, Back saves a state after each `dense` ticks that it plays. So going back tick by tick costs less with
+// each step. A `dense` below 1 means 1. If tick is after the present tick, the error wraps save.ErrEmpty. Other errors are
+// those of Seek and of Keep. If an error occurs before the first Step, nothing is forgotten. After a later error all
+// states and inputs after tick are lost.
 func (r *Rewind[T]) Back(tick uint64, dense int) (played int, err error) {
 	if tick > r.now {
 		return 0, fmt.Errorf("engine: rewind: tick %d is after tick %d: %w", tick, r.now, save.ErrEmpty)
@@ -201,7 +202,7 @@ func (r *Rewind[T]) Cut() {
 // Now returns the present tick.
 func (r *Rewind[T]) Now() uint64 { return r.now }
 
-// Oldest returns the first tick that Seek reaches. Without a state this is the present one.
+// Oldest returns the first tick that Seek can reach. If no state is kept, this is the present tick.
 func (r *Rewind[T]) Oldest() uint64 {
 	if oldest, ok := r.states.Oldest(); ok {
 		return min(oldest, r.now)
@@ -209,16 +210,16 @@ func (r *Rewind[T]) Oldest() uint64 {
 	return r.now
 }
 
-// End returns the last tick that Seek reaches.
+// End returns the last tick that Seek can reach: the newest recorded tick that was not forgotten.
 func (r *Rewind[T]) End() uint64 { return r.end }
 
-// States returns the number of states, their bytes, and the bytes of Memory.
+// States returns the number of states, their size in bytes together, and the length of RewindConfig.Memory.
 func (r *Rewind[T]) States() (n, used, size int) {
 	used, size = r.states.Bytes()
 	return r.states.Len(), used, size
 }
 
-// Check verifies the metadata of the Rewind and returns what is inconsistent, joined.
+// Check verifies the metadata of the Rewind and returns all inconsistencies, joined into one error, or nil.
 func (r *Rewind[T]) Check() error {
 	var errs []error
 	oldest, ok := r.states.Oldest()

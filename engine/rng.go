@@ -18,9 +18,9 @@ type Rand struct {
 // pcgMultiplier is the multiplier of the reference implementation.
 const pcgMultiplier = 6364136223846793005
 
-// NewRand returns the generator of a seed and a stream. The highest bit of stream is ignored. Streams of one
-// seed are independent. With one stream for each system, a change of one system does not change the numbers
-// of the others.
+// NewRand returns the generator of a seed and a stream. The highest bit of stream is ignored. Each stream of a seed is
+// a sequence of its own. With one stream for each system, a change of one system does not change the numbers of the
+// others.
 func NewRand(seed, stream uint64) Rand {
 	r := Rand{inc: stream<<1 | 1}
 	r.Uint32()

@@ -6,8 +6,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the number of ticks and the time that is not stepped yet. Loading leaves the time that was dropped as it
-// is.
+// SaveState saves the number of ticks and the elapsed fraction of a step. It does not save the dropped time, and loading
+// leaves Dropped unchanged.
 func (c *Clock) SaveState(s *save.Coder) {
 	rest := s.Word(uint64(c.rest))
 	if rest >= uint64(Step) {
@@ -19,23 +19,23 @@ func (c *Clock) SaveState(s *save.Coder) {
 	save.Num(s, &c.ticks)
 }
 
-// CanWrite returns nil: a file has two numbers.
+// CanWrite returns nil: every Clock can be written to a file, as two numbers.
 func (c *Clock) CanWrite() error { return nil }
 
-// SaveState saves the state and the number of the stream, so that the same numbers follow after loading.
+// SaveState saves the state and the stream. After loading, the generator returns the same numbers again.
 func (r *Rand) SaveState(s *save.Coder) {
 	save.Num(s, &r.state)
 	save.Num(s, &r.inc)
 }
 
-// CanWrite returns nil: a file has two numbers.
+// CanWrite returns nil: every Rand can be written to a file, as two numbers.
 func (r *Rand) CanWrite() error { return nil }
 
-// SaveState saves nothing: systems are code, and their times are not part of a simulation. Loading fails with an error that
-// wraps save.ErrLayout if there are other systems than there were. A file has nothing of it.
+// SaveState saves only the number of systems. Loading from memory fails with an error that wraps save.ErrLayout if the
+// number differs. Systems are code, and their times are not part of a simulation. A file has no data of a Schedule.
 func (s *Schedule) SaveState(c *save.Coder) {
 	c.Same("the number of systems", uint64(len(s.systems)))
 }
 
-// CanWrite returns nil: a file has nothing of it.
+// CanWrite returns nil, because a file has no data of a Schedule.
 func (s *Schedule) CanWrite() error { return nil }

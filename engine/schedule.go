@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Tick is the argument of a system. A Tick belongs to the caller of Run and is valid during the call. Systems may
-// draw numbers from Rand, and must not change the Tick otherwise.
+// A Tick is the argument of a system. A Tick belongs to the caller of [Schedule.Run] and is valid until the system
+// returns. Systems may draw numbers from Rand, and must not change the Tick otherwise.
 type Tick struct {
 	N     uint64 // number of the tick, from 0
 	Input Input
@@ -88,7 +88,7 @@ func (s *Schedule) Len() int { return len(s.systems) }
 // Timing is the recent wall-clock time of a system.
 type Timing struct {
 	Name            string
-	Last, Mean, Max time.Duration // of the last tick; mean and maximum of the last 120
+	Last, Mean, Max time.Duration // of the last tick; mean and maximum of the last 120 ticks
 }
 
 // Timing returns the times of system i, from 0 in the order of Add. Ticks in which the system did not run count as 0.

@@ -10,43 +10,43 @@ import (
 
 // Sync configures [Synctest], [Lockstep] and [Unhashed]. Set and Hash must not be nil. Step may be nil for Unhashed only.
 type Sync struct {
-	// Set is the state of the game, sealed.
+	// Set saves and loads the state of the game. It must be sealed.
 	Set *save.Set
-	// Step plays one tick. Its input must follow from the state, or from the number of the tick in the state.
+	// Step plays one tick. Its input must depend only on the state, for example on the number of the tick in the state.
 	Step func() error
-	// Hash returns a number that is equal for equal states. It should cover every field, also of data that was forgotten
-	// in the Set: what only the Set covers is restored, and its loss is not detected.
+	// Hash returns a number that is equal for equal states. It should cover every field, including fields that the Set
+	// may lack: the hashes show that a field was not restored only if Hash depends on the field.
 	Hash func() uint64
 	// Rest is called after each Step, before each save, and before Synctest loads. It waits for workers, for example by
 	// tiers.Manager.Rest. It may be nil.
 	Rest func() error
-	// Ticks is how many ticks of the game are tested. Below 1 none is.
+	// Ticks is the number of ticks to test. Below 1 means none.
 	Ticks int
 	// Distance is how many ticks lie between save and load. Below 1 means 1.
 	Distance int
-	// Check, if it is not nil, is called after each load. Its error ends the test.
+	// Check may be nil. Synctest calls it after each load. An error of Check ends the test, and becomes Desync.Err.
 	Check func() error
-	// Audit, if it is not nil, is called after each save to which the test returns. After the load the function that it
-	// returned compares the state with that of the save. [Fields] returns such an audit.
+	// Audit may be nil. Synctest calls it after each save that it loads later. After the load it calls the function that
+	// Audit returned, which returns the first difference from the save, and whether there is one. See [Fields].
 	Audit func() func() (save.Difference, bool)
 }
 
-// Synced is what [Synctest] has done.
+// A Synced counts what [Synctest] has done.
 type Synced struct {
-	Ticks   int // that were played twice
-	Loads   int // that succeeded
+	Ticks   int // ticks that were played twice
+	Loads   int // loads that succeeded
 	Skipped int // ticks that were played once, because Load returned save.ErrLayout, as after the end of a level
-	Bytes   int // of the largest state
+	Bytes   int // length of the largest state
 }
 
-// A Desync is the error of [Synctest] for a state that is not the same the second time, and of [Lockstep] for two games
-// that differ.
+// A Desync reports a difference of two states. In [Synctest] they are a state and the same state after a load. In
+// [Lockstep] they are the states of the two games.
 type Desync struct {
-	Tick       int             // of the test, from 1; after a load, the tick that was loaded, 0 for the start
-	Difference save.Difference // the first one of the Set or of Audit; empty if there is none
-	Differ     bool            // Difference is set; otherwise only Hash differs, or Err is set
+	Tick       int             // the tick in the test, from 1; directly after a load, the tick of the loaded state, from 0
+	Difference save.Difference // the first difference in the Set or of Audit; empty if Differ is false
+	Differ     bool            // Difference is set; if false, only the hashes differ, or Err is set
 	Audit      bool            // Audit has found the difference
-	Err        error           // of Sync.Check, or nil
+	Err        error           // the error of Sync.Check, or nil
 	lockstep   bool            // two games differ
 }
 
@@ -71,14 +71,14 @@ func (d *Desync) Error() string {
 func (d *Desync) Unwrap() error { return d.Err }
 
 // Synctest tests that a game can be saved and loaded. It saves, plays Distance ticks, loads, and plays the same ticks
-// again; then it goes on from there. The hashes must be equal after the load and after every tick. If they are not, the
-// error wraps a *[Desync], which names the first difference by part, table, entity and field. Other errors are those of the
-// functions and of the Set. But if a load fails with save.ErrLayout, these ticks count as Skipped and the test goes on:
-// compare Synced.Skipped with what you expect.
+// again. It repeats this from the state that it has reached. The hashes must be equal after the load and after every tick.
+// If they are not, the error wraps a *[Desync], which names the first difference by part, table, entity and field. Other
+// errors are those of the functions in cfg and of the Set. But if a load fails with save.ErrLayout, the test goes on, and
+// the ticks since the save count as Skipped. Compare Synced.Skipped with the number that you expect.
 //
-// Synctest plays each tick twice. It saves after each tick, and before each Distance ticks. It keeps Distance + 2 states in
-// Go memory. The game must not be drawn during the test. After success it is Ticks ticks later; after an error its state is
-// not specified.
+// Synctest saves before each Distance ticks, and after each tick that it plays for the first time. It keeps Distance + 2
+// states in Go memory. The game must not be drawn during the test. After success the game is Ticks ticks later. After an
+// error the state of the game is not specified.
 func Synctest(cfg Sync) (Synced, error) {
 	s := syncer{Sync: cfg}
 	s.Distance = max(s.Distance, 1)
