@@ -11,7 +11,7 @@
 //	sync the folder                                    and survives a power cut
 //
 // A killed process (SIGKILL, a power cut) may leave a temporary file. Its name begins with a dot and contains
-// the number of its process, so that Sweep can remove it. A temporary file is never the only complete version.
+// the number of its process, so that Sweep can remove it. A temporary file never has the only copy of an old version.
 //
 // Only Unix systems sync the folder. On others a power cut directly after Write may restore the old version.
 package atomicfile
@@ -26,9 +26,9 @@ import (
 	"path/filepath"
 )
 
-// ErrUnsynced reports that the new version is in place, but its folder could not be synced. The error of Write wraps
-// it. After this error a power cut may restore the old version. If a backup was wanted and there was an old version,
-// the backup exists.
+// ErrUnsynced reports that the new version is in place, but its folder could not be synced. In this case the error of
+// Write wraps ErrUnsynced, and a power cut may restore the old version. If Writer.Backup is set and there was an old
+// version, the backup exists.
 var ErrUnsynced = errors.New("the new version is in place, but may not survive a power cut")
 
 const prefix = ".strata-"
@@ -50,8 +50,8 @@ func Write(path string, write func(io.Writer) error) error { return Writer{}.Wri
 
 // Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The function
 // write writes the new contents to its argument, which is valid during the call of write. If Write returns nil and
-// the folder can be synced, the new version survives a power cut. Only Unix systems can sync folders. Even there some
-// file systems cannot, and a user who may not read the folder cannot.
+// the folder can be synced, the new version survives a power cut. Only Unix systems can sync folders. Even on Unix some
+// file systems cannot, and no user can who may not read the folder.
 //
 // If Write fails, the file at path is unchanged, except in two cases. If the error wraps ErrUnsynced, the new version
 // is at path. If Backup is set, and the old version is a folder or not readable, the old version may have moved to

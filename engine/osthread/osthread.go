@@ -1,13 +1,14 @@
-// Package osthread measures the calling thread and binds it to a processor, for measurements on a machine that other
-// programs use as well. The goroutine must be locked to the thread, see [runtime.LockOSThread].
+// Package osthread measures the processor time of the calling thread and binds the thread to a processor. It is for
+// measurements on a machine that other programs use as well, and works on Linux only. The calling goroutine must be
+// locked to its thread, see [runtime.LockOSThread].
 package osthread
 
 import "time"
 
-// CPU returns the processor time that the calling thread has used, and whether the system tells it. Time of other
-// threads is not counted, as that of the collector, and neither is time that the thread waits for a processor.
+// CPU returns the processor time that the calling thread has used. If the system does not report it, ok is false. The
+// time does not include waiting for a processor, nor the time of other threads, such as those of the collector.
 func CPU() (used time.Duration, ok bool) { return cpu() }
 
-// Bind binds the calling thread to the last processor that it may use, and reports whether the system has done so.
-// Threads that the runtime starts later are not bound.
+// Bind binds the calling thread to the processor with the highest number of those that it may use. It reports whether
+// the system has done so. Threads that the runtime starts later are not bound.
 func Bind() bool { return bind() }

@@ -17,13 +17,14 @@ type Config struct {
 	// error. If FS is an fs.StatFS, Stat is called before Open. Open a folder with os.OpenRoot, so that no link leads
 	// out of the folder. Required.
 	FS fs.FS
-	// Heap returns the allocator of a worker, from 0. New calls Heap once for each worker. A worker allocates only
-	// from its own heap, until the streamer is closed. The allocator must not call the streamer. Required.
+	// Heap returns the allocator of a worker, whose number is from 0 to Workers - 1. New calls Heap once for each
+	// worker. A worker allocates only from its own heap, until the streamer is closed. The allocator must not call the
+	// streamer. Required.
 	Heap func(worker int) memory.Allocator
 	// Free returns a block to its heap. Free is called on the game goroutine while the worker may be using the heap.
-	// So Free must push the block to an inbox. If Free panics, for example with a *memory.Misuse, it must not have
-	// freed the block. After a panic the block is passed to Free again by the next Settle, Scope.Cancel or Close.
-	// Required.
+	// So Free must push the block to an inbox of the worker, a list from which Drain frees blocks. If Free panics, for
+	// example with a *memory.Misuse, it must not have freed the block. The next Settle, Scope.Cancel or Close then
+	// passes the block to Free again. Required.
 	Free func(p unsafe.Pointer, size uintptr)
 	// Drain, if not nil, is called on the worker's goroutine after each Scope.Cancel, Settle and Close, when all
 	// blocks were passed to Free. One call of Drain may serve several calls of Scope.Cancel or Settle. Drain should
@@ -59,8 +60,8 @@ type Config struct {
 	Watch time.Duration
 }
 
-// A Budget limits what one Poll delivers. A field of 0 means no limit, if the other field is not 0: see
-// Config.Upload.
+// A Budget limits what one Poll delivers. If only one field is 0, this field is not limited. If both are 0, the
+// default of Config.Upload applies.
 type Budget struct {
 	Bytes int64         // decoded bytes
 	Time  time.Duration // wall-clock time since Poll began, checked before each asset but the first

@@ -30,13 +30,13 @@ func (p Phase) String() string {
 	return fmt.Sprintf("Phase(%d)", uint8(p))
 }
 
-// A Flow changes levels while frames continue: only Finish waits. L is the type of a level and of a kind of the
-// streamer. All levels use the scope of Flow.Scope. Go cancels the handles of this scope, unless the phase is Idle or
+// A Flow changes levels while frames continue: only Finish waits. L is the type of a level, for which the streamer must
+// have a kind. All levels use the scope of Flow.Scope. Go closes the handles of this scope, unless the phase is Idle or
 // Leaving.
 //
 // A panic of a callback continues to the caller of Go, Update or Finish. If the caller recovers, the flow can be used
 // further. After a panic of Deliver the asset has failed. After a panic of Path, Request, Leave or Enter the phase is
-// Broken, Err returns the reason, and Go loads another level.
+// Broken, Err returns the reason, and Go can load another level.
 type Flow[L any] struct {
 	cfg    FlowConfig[L]
 	scope  *Scope

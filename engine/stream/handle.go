@@ -33,7 +33,8 @@ type Handle[T any] struct {
 	err   error // the request was refused
 }
 
-// In is the owner of a request: a [*Scope] or a [*Streamer]. No scope cancels the requests of a [*Streamer].
+// In is the owner of a request: a [*Scope] or a [*Streamer]. [Scope.Cancel] closes the handles of a [*Scope]. Handles
+// of a [*Streamer] belong to no scope.
 type In interface{ scope() *Scope }
 
 func (s *Streamer) scope() *Scope { return &s.root }
@@ -343,9 +344,9 @@ func (t Handle[T]) Err() error {
 	return nil
 }
 
-// Retry queues the asset again if it is Failed, or Waiting for another attempt. Otherwise, after a refused request,
-// and after all workers were abandoned, Retry does nothing. Retry does not renew the automatic retries of
-// Config.Retries.
+// Retry queues the asset again if it is Failed, or Waiting for another attempt. In other states Retry does nothing. It
+// also does nothing after a refused request, and after all workers were abandoned. Retry does not renew the automatic
+// retries of Config.Retries.
 func (t Handle[T]) Retry() {
 	if t.s == nil || t.err != nil {
 		return

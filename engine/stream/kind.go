@@ -22,13 +22,13 @@ type Kind[T any] struct {
 	// a reload the old value stays loaded. On a reload, old is the value that v replaces, and Release is not called
 	// for old. Otherwise old is nil.
 	Deliver func(name string, v, old *T) error
-	// Release, if not nil, is called on the game goroutine when a delivered asset ends. It ends when its last handle
-	// is closed and it is not cached. A cached asset ends when it is evicted or its file is reloaded, and in
+	// Release, if not nil, is called on the game goroutine when a delivered asset ends. The asset ends when its last
+	// handle is closed, unless it is cached. A cached asset ends when it is evicted or its file is reloaded, and in
 	// Streamer.Close. Release is also called for an asset that ends or fails after Deliver returned ErrMore.
 	Release func(name string, v *T)
-	// Stays keeps the blocks until the asset is released or a reload is delivered. If it is false, the blocks are
+	// Stays keeps the blocks until the asset is released or a reload is delivered. If Stays is false, the blocks are
 	// freed after the delivery, for example because the GPU has a copy. In this case Deliver must remove all pointers
-	// to the blocks from the value. The bytes count against Config.Resident whether or not Stays is set.
+	// to the blocks from the value. The bytes count against Config.Resident in both cases.
 	Stays bool
 }
 

@@ -16,7 +16,7 @@ type Picture struct {
 
 // Pictures returns a kind of PNG files. The function upload is called as Kind.Deliver: it passes the pixels to the
 // GPU, on the game goroutine. The pixels are valid during the call. The function drop, if not nil, is called as
-// Kind.Release: not for a picture that a reload has replaced. A picture with more than Config.MaxBytes of pixels
+// Kind.Release, so not for a picture that a reload has replaced. A picture with more than Config.MaxBytes of pixels
 // fails with ErrTooLarge. Register the kind with one streamer only, because it has a decoder for each worker.
 func Pictures(upload func(name string, p Picture) error, drop func(name string)) Kind[Picture] {
 	var decoders [maxWorkers]*png.Decoder // each made and used by one worker

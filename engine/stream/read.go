@@ -29,7 +29,7 @@ type Reader struct {
 // Name returns the name of the asset.
 func (r *Reader) Name() string { return r.name }
 
-// Size returns the bytes of the whole file, at least 1.
+// Size returns the length of the whole file in bytes, at least 1.
 func (r *Reader) Size() int64 { return r.stamp.size }
 
 // Read reads up to len(p) bytes. At the end of the file it returns io.EOF. If the file is shorter or longer than
@@ -58,9 +58,9 @@ func (r *Reader) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096. A negative n is not
-// allowed. The bytes are valid until the next call of a method. If the file has fewer bytes, Peek returns the
-// remaining bytes and io.EOF. Other errors are errors of Read.
+// Peek returns the next n bytes without advancing the Reader. An n above 4096 counts as 4096. If n is negative, Peek
+// panics. The bytes are valid until the next call of a method. If the file has fewer bytes, Peek returns the remaining
+// bytes and io.EOF. Other errors are errors of Read.
 func (r *Reader) Peek(n int) ([]byte, error) {
 	n = min(n, 4096)
 	if err := r.fill(n); err != nil {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Slow returns a file system with the files of fsys that simulates a slow disk or network. Every Open takes longer,
-// by latency. All reads together get bytesPerSecond. 0 or less means no limit. A Read returns at most 32 KiB, so that
-// a cancellation waits for at most 32 KiB. Stat is not slowed.
+// Slow returns a file system with the files of fsys that simulates a slow disk or network. Every Open takes longer by
+// the given latency. All reads together get bytesPerSecond; 0 or less means no limit. A Read returns at most 32 KiB,
+// so a cancellation never waits longer than these take. Stat is not slowed.
 func Slow(fsys fs.FS, latency time.Duration, bytesPerSecond int64) fs.FS {
 	return &slow{fsys: fsys, latency: latency, rate: bytesPerSecond}
 }

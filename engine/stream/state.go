@@ -46,15 +46,15 @@ var (
 	// ErrClosed refuses a request after Streamer.Close.
 	ErrClosed = errors.New("stream: the streamer is closed")
 
-	// ErrFull refuses a request if Config.Handles are open, or if Config.Assets are in use and none of them is
-	// cached. In the second case it also refuses a reload.
+	// ErrFull refuses a request if the number of open handles is Config.Handles. It refuses a request or a reload if
+	// the number of assets is Config.Assets and none of them is cached.
 	ErrFull = errors.New("stream: the streamer holds as many as it was configured for")
 
 	// ErrTooLarge is the error of an asset whose file or whose decoded blocks exceed Config.MaxBytes. It is also the
 	// error of an asset that exceeds Config.Resident.
 	ErrTooLarge = errors.New("stream: larger than allowed")
 
-	// ErrKind refuses a request for a type that Register was not called for.
+	// ErrKind refuses a request for a type without a kind: Register was not called for it.
 	ErrKind = errors.New("stream: no kind of that type is registered")
 
 	// ErrMore is returned by a deliver function that has not finished. The deliver function is called again in the

@@ -20,7 +20,7 @@ type Stats struct {
 
 	Resident     int64 // bytes that count against Config.Resident: reserved by workers, in flight, loaded
 	ResidentPeak int64 // high-water mark of Resident
-	Cached       int64 // the share of Resident of cached assets
+	Cached       int64 // the bytes of Resident that belong to cached assets
 	Budget       int64 // Config.Resident
 	Wanted       int64 // Resident without Cached, plus the known needs of assets that wait for space
 
@@ -37,22 +37,22 @@ type Stats struct {
 	CancelledQueued   uint64 // assets that were cancelled while they were queued or waiting
 	CancelledDecoding uint64 // assets that were cancelled during reading or decoding
 	CancelledReady    uint64 // assets that were cancelled between decoding and the end of delivery
-	Wasted            uint64 // decoded bytes of assets, also partly decoded, that were cancelled outside Deliver
+	Wasted            uint64 // decoded bytes of cancelled assets, also of partly decoded ones; not if cancelled in Deliver
 	Evicted           uint64 // cached assets that were evicted
-	Thrash            uint64 // requests within 2 s of the asset's eviction
+	Thrash            uint64 // requests less than 2 s after the asset's eviction
 
 	BytesRead      uint64 // of files
 	BytesDecoded   uint64 // of blocks of completely decoded assets
 	BytesDelivered uint64 // of blocks of delivered assets
 	FrameBytesMax  int64  // the most decoded bytes that one Poll passed to deliver functions
 
-	Latency  histogram.Spread // time from request to delivery, without reloads
-	HandOver histogram.Spread // time of Polls
+	Latency  histogram.Spread // time from the first request of an asset to its delivery, without reloads
+	HandOver histogram.Spread // duration of each Poll
 	Lead     Lead
 
-	// External fragmentation of the workers' heaps, from 0 to 1, if the heaps have a method Stats() memory.Stats. It
-	// is measured after each asset. Fragmentation is the newest value of the worst heap, FragmentationMean is the
-	// mean of all measurements.
+	// External fragmentation of the workers' heaps, from 0 to 1, if the heaps have a method Stats() memory.Stats. A
+	// worker measures its heap after each asset. Fragmentation is the largest of the newest values of all heaps.
+	// FragmentationMean is the mean of all measurements.
 	Fragmentation, FragmentationMean float64
 
 	Workers   int // Config.Workers

@@ -1,8 +1,10 @@
-// Package settle compares implementations by the figures of several programs. The programs do the same work and differ
-// in the order of their functions. The address of a loop changes its time by more than most implementations differ.
+// Package settle compares implementations, called sides, by their times in several programs. The programs do the same
+// work and differ in the order of their functions, because the address of a loop changes its time by more than most
+// implementations differ.
 //
-// One side takes part twice. The ratio of its figures to themselves, called A/A, is the error of the machine. A ratio
-// between two sides that is within this spread is a draw. The commands ecs/bench and memory/bench use the package.
+// One side is measured twice. The deviation of the ratio of its two times from 1, called A/A or spread, is the error of
+// the machine. If the ratio of two sides is within this spread, the result is a draw. The commands ecs/bench and
+// memory/bench use the package.
 package settle
 
 import (
@@ -22,7 +24,8 @@ const (
 	None Verdict = ""
 )
 
-// Judge returns the verdict on a ratio of times: Draw from 1/(1+spread) to 1+spread, Win below, and Loss above.
+// Judge returns the verdict on a ratio of times: Draw from 1/(1+spread) to 1+spread, Win below, and Loss above. The
+// spread is a result of [Spread].
 func Judge(ratio, spread float64) Verdict {
 	switch {
 	case ratio < 1/(1+spread):
@@ -39,8 +42,8 @@ func Median(figures []float64) float64 {
 	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
 }
 
-// Each combines the figures of one side with those of another, program by program. Program i of a meets program
-// i+shift of b. After the last program of b comes the first one.
+// Each returns f(a[i], b[k]) for each i, where k is the remainder of i+shift divided by len(b). The slices a and b have
+// one figure per program. If b is empty and a is not, Each panics.
 func Each(a, b []float64, shift int, f func(a, b float64) float64) (c []float64) {
 	for i := range a {
 		c = append(c, f(a[i], b[(i+shift)%len(b)]))
@@ -48,15 +51,15 @@ func Each(a, b []float64, shift int, f func(a, b float64) float64) (c []float64)
 	return c
 }
 
-// Ratios returns the figures of a divided by those of b, program by program.
+// Ratios returns a[i] / b[i] for each program i. If b is shorter than a, it is repeated.
 func Ratios(a, b []float64) []float64 {
 	return Each(a, b, 0, func(a, b float64) float64 { return a / b })
 }
 
-// Spread returns the largest deviation of the ratio of one side to itself from 1. The slices have a figure of each
-// program. Spread includes the ratio in each program. It also includes the median over the programs, with the programs
-// of one slice shifted against those of the other in every way. A spread of 0.05 means that ratios from 1/1.05 to 1.05
-// are within noise.
+// Spread returns the largest deviation from 1 of the ratios of one side to itself. The slices have the two figures of
+// this side, one per program. The ratios are those in each program. The medians of the ratios over the programs count,
+// too: one median for each shift of one slice against the other, see [Each]. A spread of 0.05 means that ratios from
+// 1/1.05 to 1.05 are within noise.
 func Spread(mine, twin []float64) float64 {
 	found := Ratios(mine, twin)
 	for shift := range mine {
@@ -69,8 +72,8 @@ func Spread(mine, twin []float64) float64 {
 	return math.Exp(worst) - 1
 }
 
-// Choose returns the items whose names begin with one of the beginnings, which have commas between them. Spaces around
-// a beginning are ignored. An empty text chooses all items.
+// Choose returns the items whose names begin with one of the beginnings, a list separated by commas. Spaces around a
+// beginning are ignored. An empty list chooses all items.
 func Choose[T any](all []T, beginnings string, name func(T) string) (some []T) {
 	for _, item := range all {
 		for b := range strings.SplitSeq(beginnings, ",") {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Replace puts text into a file, in place of what lies between two lines. The lines stay. The text must end with a
+// Replace replaces the text between the lines `begins` and `ends` of a file. Both lines stay. The new text must end with a
 // newline. If the file lacks one of the lines, Replace returns an error and changes nothing.
 func Replace(name, begins, ends, text string) error {
 	old, err := os.ReadFile(name)
@@ -32,7 +32,8 @@ func Machine() string {
 	return fmt.Sprintf("%s, %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, Processor())
 }
 
-// Processor returns the number of processors and their model, if the system tells it.
+// Processor returns the number of processors and their model, such as "2 × AMD EPYC". If /proc/cpuinfo does not have the
+// model, it is "unknown processor".
 func Processor() string {
 	name := "unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -46,7 +47,7 @@ func Processor() string {
 	return fmt.Sprintf("%d × %s", runtime.NumCPU(), name)
 }
 
-// Figure writes a figure of three digits with its unit. From 10,000 ns on it uses µs, and from 10,000 µs on ms.
+// Figure formats v as [Digits] does, and adds the unit. From 10,000 ns on it converts to µs, and from 10,000 µs on to ms.
 func Figure(v float64, unit string) string {
 	switch {
 	case unit == "ns" && v >= 1e4:
@@ -57,7 +58,7 @@ func Figure(v float64, unit string) string {
 	return Digits(v) + " " + unit
 }
 
-// Digits writes three digits of a figure, and all digits before the decimal point.
+// Digits formats v with three digits. Below 10 it writes two decimals, below 100 one decimal, and from 100 on none.
 func Digits(v float64) string {
 	switch {
 	case v < 10:

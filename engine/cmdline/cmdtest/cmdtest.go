@@ -16,10 +16,10 @@ var values = []string{
 	"all=2", "1x", "x1", "0x0", "99999x99999", "true", "perhaps", "1\n2", "\x00", "\x1b[31m", "\xff\xfe", "\u2028", strings.Repeat("9", 5000), strings.Repeat("x,", 3000),
 }
 
-// Every calls parse with malformed values for each flag, in each form: -f=value, -f value and -f alone. Every fails
-// the test if a refused command line does not print one line that names the flag. Every also fails the test for a
-// flag that accepts every value and is not in free. The slice free has the names, without a dash, of flags such as
-// file names, which no parser can check. Every returns the number of refused command lines.
+// Every calls parse with malformed values for each flag, in each form: -f=value, -f value and -f alone. The function
+// parse must print its errors by Parse of cmdline. Every fails the test if a refused command line does not print one line
+// that names the flag. It also fails the test if a flag accepts every value, unless free has the flag's name without
+// the dash. Such flags are, for example, names of files. Every returns the number of refused command lines.
 func Every(t *testing.T, parse func(args []string, out io.Writer) error, free ...string) (refused int) {
 	t.Helper()
 	var out bytes.Buffer

@@ -37,10 +37,10 @@
 // # Cost
 //
 //	kept by a Decoder on the Go heap       below 64 KiB, most of it compress/zlib's, and two rows
-//	Go allocations of the first Decode     these, and as below
-//	Go allocations of each further one     1 for the checksum of compress/zlib, and its tables of long
+//	Go allocations of each Decode          1 for the checksum of compress/zlib, and its tables of long
 //	                                       codes, up to 256 bytes each, for each block of the file
 //	                                       that has such codes; with an error also the error's
+//	of the first Decode, in addition       what the Decoder keeps
 //	the caller's reader                    is called for at most 16 KiB at once
 //
 // Time is mostly spent in compress/flate. Between two reads only the bytes already read are decoded, and one byte may

@@ -20,8 +20,8 @@ type Error struct {
 	Problem string // the fault, and the allowed values if there are any
 	Chunk   string // the type of the current chunk; "" before the first chunk
 	Offset  int64  // bytes read from the reader so far
-	Row     int    // number of the row in its pass, from 0; -1 outside the rows
-	Err     error  // ErrFormat, ErrTooLarge, io.ErrUnexpectedEOF, or the error of the reader or about it
+	Row     int    // number of the row in its pass of Adam7, or in the picture, from 0; -1 outside the rows
+	Err     error  // ErrFormat, ErrTooLarge, io.ErrUnexpectedEOF, an error of the reader, or one about the reader
 }
 
 // Error returns a text with the problem, the offset and Err. Chunk and Row are included if the error has them.
