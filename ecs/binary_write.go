@@ -33,18 +33,18 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // WriteBinary writes all entities to out in a binary form. [World.ReadBinary] loads it in this and in other processes,
-// on every little-endian system. Component types may have changed since. Each Entity, also an Entity in a component,
-// names the same entity after reading.
+// on every little-endian system. The component types may change between writing and reading. Each Entity, also an Entity
+// in a component, names the same entity after reading.
 //
 // The file has a description of each component type: names, kinds and places of its fields. Values are written as
-// they are in memory. WriteBinary returns an error if a component cannot be the same in another process. The error
-// names the path of the field. Such fields are pointers, strings, slices, maps, interfaces, uintptr and
-// memory.Handle. Two component types with one name are an error, too. Resources, events, pending commands, observers
-// and ticks are not written.
+// they are in memory. If a component has a field that has no meaning in another process, WriteBinary returns an error with
+// the path of the field. Such fields are pointers, strings, slices, maps, interfaces, uintptr and memory.Handle. Two
+// component types with one name are an error, too. Resources, events, pending commands, observers and ticks are not
+// written.
 //
-// Otherwise the error wraps the error of out, or [io.ErrShortWrite], or [memory.ErrClosed] if the allocator was closed.
-// When WriteBinary fails, a part may have been written: write to a new file, and rename it. Padding bytes between fields
-// are written as they are, so equal worlds may have different files.
+// Other errors wrap the error of out, [io.ErrShortWrite], or [memory.ErrClosed] if the allocator was closed. When
+// WriteBinary fails, a part may have been written: write to a new file, and rename it after success. Padding bytes between
+// fields are written as they are, so equal worlds may have different files.
 //
 // The world is locked during the call; open queries and loops are allowed. WriteBinary panics with a [*memory.Misuse]
 // if out is nil or w is closed, in a parallel run, and in a call of the allocator or of Config.Pages.

@@ -9,9 +9,9 @@ import (
 )
 
 // Check verifies the world and returns an error that lists up to 32 broken invariants and the number of further ones,
-// or nil. If the metadata is corrupted, Check returns as well: parts that cannot be read safely are reported and
-// skipped. Cost: proportional to slots, rows and chunks. Check allocates in the Go heap. Filters, Workers and Events
-// have a Check of their own.
+// or nil. Check returns even if the metadata is corrupted: it reports and skips parts that cannot be read safely. Cost:
+// proportional to slots, rows and chunks. Check allocates in the Go heap. Filters, Workers and Events have a Check of
+// their own.
 func (w *World) Check() error {
 	var c checker
 	c.guard(w)

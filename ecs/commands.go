@@ -13,12 +13,12 @@ import (
 // If the entity of a command is stale at Apply, the command is skipped. So two bullets may destroy one
 // target.
 //
-// In a closed world and in a parallel run, all methods of [World.Commands] except Len and Skipped panic
-// with a [*memory.Misuse]. Functions such as [AddTo] panic in the same cases.
+// The buffer of [World.Commands] accepts no commands in a closed world and in a parallel run. In these cases
+// all methods except Len and Skipped, and functions such as [AddTo], panic with a [*memory.Misuse].
 //
-// In a parallel run use [Task.Commands]. Apply and Discard of a Task's commands always panic with a
-// [*memory.Misuse]. Outside of a body all other methods except Skipped panic as well, and so do functions
-// such as AddTo.
+// In a parallel run use the buffer of [Task.Commands]. It accepts no commands outside of a body: all methods
+// except Skipped, and functions such as AddTo, then panic with a [*memory.Misuse]. Its Apply and Discard
+// always panic.
 type Commands struct {
 	// Invariants, verified in this order by check:
 	//
@@ -111,8 +111,8 @@ func (cmd *Commands) Skipped() int { return cmd.skipped }
 // Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
 // while queries are open and in observers. Filters do not match an entity without components. Errors are those of
 // World.NewEntity. On error Spawn returns the zero Entity, and no entity was created. Spawn panics with a
-// [*memory.Misuse] in a closed world, in a parallel run, during WriteJSON and ReadJSON, and in a call of the
-// allocator or of Config.Pages. Spawn for the commands of a [Task] differs: see [Task.Commands].
+// [*memory.Misuse] in a closed world, in a parallel run, and in a call of the allocator or of Config.Pages. It also
+// panics during WriteJSON, ReadJSON, WriteBinary and ReadBinary. For Spawn of a [Task] see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")
@@ -353,9 +353,9 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	}
 }
 
-// Discard drops all waiting commands and destroys the entities that they spawned. Commands given by
-// observers meanwhile are kept for the next Apply. Discard panics with a [*memory.Misuse] if the world is
-// locked or if these are the commands of a [Task].
+// Discard drops all waiting commands and destroys the entities that they spawned. Commands that observers give
+// during Discard wait for the next Apply. Discard panics with a [*memory.Misuse] if the world is locked or if
+// these are the commands of a [Task].
 func (cmd *Commands) Discard() {
 	cmd.mustApply("Discard")
 	cmd.w.guard.mutable("Discard")

@@ -9,7 +9,7 @@ import (
 )
 
 // An ID is the number of a component type in its world. IDs start at 0 and rise in order of registration.
-// If a type is tracked, its ticks have a number of their own.
+// If a type is tracked, its ticks take a number of their own when [World.Track] is called.
 type ID uint8
 
 // A component is what a world knows of one type.
@@ -158,10 +158,11 @@ func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	return
 }
 
-// Column returns the components of es, for a column that not all archetypes have. es must be a chunk of any
-// filter, or consecutive rows of a chunk. Column returns nil if es is empty, or if the archetype of es does
-// not have the component. The slice is valid as long as es. Column panics with a [*memory.Misuse] if es is
-// not part of a chunk of this world.
+// Column returns the components of the entities es, one for each. Use it in a loop over Chunks for a component
+// that only some of the archetypes have. es must be the entities of a chunk, as a filter yields them, or a
+// part of them without gaps. Column returns nil if es is empty, or if the archetype of es does not have the
+// component. The slice is valid as long as es. Column panics with a [*memory.Misuse] if es is not part of a
+// chunk of this world.
 func (c Component[T]) Column(es []Entity) []T {
 	if len(es) == 0 {
 		return nil

@@ -4,8 +4,8 @@
 //
 // Entities with the same set of component types form an archetype. Its rows are stored column by
 // column in chunks of growing size from any memory.Allocator. So systems iterate over dense arrays,
-// and the collector does not scan them. An [Entity] is 8 bytes with a generation, so stale ones are
-// detected.
+// and the collector does not scan them. An [Entity] is 8 bytes with a generation. It becomes stale when
+// the entity is removed, and look-ups of a stale Entity return false.
 //
 // Where to look:
 //   - [New] and [World]; [Register] and [Component] for one type;
@@ -43,7 +43,7 @@
 //	Unsafe.IDs(e)                     World.HasID for each of World.IDs
 //	a removed entity                  false or ErrStale instead of a panic
 //
-// Filters and components belong to a world: loops look nothing up by type.
+// A Filter or Component belongs to one world, so loops look nothing up by type.
 //
 // # Layout
 //
@@ -58,10 +58,11 @@
 //	a table:  | full | full | … | tail: rows come and go at its end | at most one spare |
 //	          1 KiB, 4 KiB, 4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
 //
-// A few entities take 1 KiB, and an iteration over a million enters new columns some twenty times. A batch takes
-// larger chunks at once: each is the largest that it fills at least half, or a third up to four times
-// Config.ChunkBytes. A thousand entities of one batch are in one chunk if a row has at most 64 bytes, and iterate as
-// fast as a slice. Created one by one they are in several chunks, whose edges cost a few per cent.
+// A table is the list of an archetype's chunks. A few entities take 1 KiB, and an iteration over a million enters new
+// columns some twenty times. A batch skips small chunks: each chunk has the largest size that the batch fills at least
+// half. For sizes up to four times Config.ChunkBytes a third suffices. A thousand entities of one batch are in one chunk
+// if a row has at most 64 bytes, and iterate as fast as a slice. Created one by one they are in several chunks, whose
+// edges cost a few per cent.
 //
 // Growing copies nothing: chunks stay where they are until they are empty. If the allocator does not
 // have a block of the intended size, the world takes a smaller one. This affects neither the order
@@ -69,16 +70,16 @@
 //
 // Rows are dense: the table's last row replaces a removed one. Types with Go pointers have columns of
 // the same shape in the Go heap, one slice per chunk. A vacated row is zeroed there, so the collector
-// can free what it referred to.
+// can free what the row referred to.
 //
-// A table keeps one spare chunk for entities that come and go at the edge of a chunk. If the allocator
-// is out of memory, another table takes it, and [World.Shrink] frees all of them. The four tables that
-// got a spare last keep it. Older spares are freed if all spares, with their columns in the Go heap,
-// take more than 64 KiB and more than a sixteenth of all chunks.
+// A table keeps one chunk without rows, a spare, for entities that come and go at the edge of a chunk. If
+// the allocator is out of memory, another table takes the spare. [World.Shrink] frees all spares. The four
+// tables that got a spare last keep it. Older spares are freed if all spares, with their columns in the Go
+// heap, take more than 64 KiB and more than a sixteenth of all chunks.
 //
 // Chunks contain only rows. The entity index is in separate pages, Config.Pages, and grows without a
-// copy. Archetypes and column addresses are in the Go heap, with one pointer per chunk. So a
-// collection next to a million entities costs as much as next to none.
+// copy. Archetypes and column addresses are in the Go heap, with one pointer per chunk. So a garbage
+// collection costs as much with a million entities as without entities.
 //
 // The address of a component is valid until its entity gains or loses a component or changes a
 // target, or until any entity leaves the archetype. Creating entities never moves a row.
@@ -93,9 +94,9 @@
 //	                                 ChildOf → b:  | rows … |
 //	index: (ChildOf, a) → tables     in the order in which they got the target
 //
-// Changing a target moves the row. Removing a target costs nothing and leaves a stale one, as
-// [Relation] describes. An Entity in a field is better if "all of e" is never needed, if nearly every
-// entity has its own target, or if targets change every tick.
+// Changing the target of an entity moves its row. Removing a target itself moves no row: its entities then
+// have a stale target, as [Relation] describes. An Entity in a field is better if no loop needs the entities
+// of one target, if nearly every entity has its own target, or if targets change every tick.
 //
 // # Hot and cold components
 //
@@ -107,16 +108,16 @@
 //
 // A component that [World.Track] names has a second column with the [Tick] of the last write of each
 // row. [World.Tick] ends one tick and starts the next. ChangedSince of a filter yields exactly the
-// entities that were written after a tick. Operations that write record it. Loops and parallel runs
-// that write through pointers declare it with Writes of their filter, which stamps all rows that they
-// reach. For a single entity there is [Component.Touch].
+// entities that were written after a tick. Operations such as Set record the Tick of their writes. Loops and
+// parallel runs that write through pointers need Writes of their filter. It records a write of every row that
+// they reach. After a write through a pointer to a single entity call [Component.Touch].
 //
 //	one chunk of {Position, Velocity}, Position tracked:
 //
 //	  | Entity × cap | Position × cap | Tick × cap | Velocity × cap | … |
 //
-// An Observer is called at once, for each write. A tick costs a store, and is read when it is needed:
-// for what is sent, drawn or indexed once a frame.
+// An [Observer] is called at once, for each write. A Tick costs one store per write, and is read later, for
+// example to send, draw or index once a frame what has changed.
 //
 // # When to use it
 //
@@ -167,9 +168,9 @@
 // # Concurrency and the collector
 //
 // A World, its commands and its event queues belong to one goroutine at a time. Parallel of a filter
-// runs a body on several, with the same results for any number. Within an open query or a loop over
-// Chunks, columns may be passed to other goroutines. Each cell must be written by at most one of them,
-// and all must be done before the iteration continues. With -race the metadata is ordinary Go
+// runs a body on several goroutines, whose number does not affect the results. Within an open query or a
+// loop over Chunks, columns may be passed to other goroutines. Each cell must be written by at most one
+// of them, and all must be done before the iteration continues. With -race the metadata is ordinary Go
 // memory, so the detector reports a second goroutine.
 //
 // While a query is open, or an observer or a parallel run is in progress, structural changes panic with

@@ -301,7 +301,7 @@ type cursor struct {
 // do all later calls. An ended query no longer locks the world. The first call after NextChunk advances to the second
 // entity of the chunk or run. At the end of a chunk Next panics with a [*memory.Misuse] if a copy of the query or
 // [World.EndQueries] has closed the query, or if the world has closed itself. In a parallel run Next panics with a
-// [*memory.Misuse] where it would end the query.
+// [*memory.Misuse] after the last entity.
 func (q *cursor) Next() bool {
 	q.row++
 	if q.row < q.n {
@@ -314,7 +314,7 @@ func (q *cursor) Next() bool {
 // With ChangedSince, unbroken runs of changed entities take the place of chunks. After the last chunk NextChunk ends
 // the query and returns false, as do all later calls. An ended query no longer locks the world. NextChunk panics with
 // a [*memory.Misuse] if a copy of the query or [World.EndQueries] has closed the query, or if the world has closed
-// itself. In a parallel run NextChunk panics with a [*memory.Misuse] where it would end the query.
+// itself. In a parallel run NextChunk panics with a [*memory.Misuse] after the last chunk.
 func (q *cursor) NextChunk() bool { return q.advance() }
 
 // Entity returns the current entity. Call Entity only after Next or NextChunk returned true: otherwise

@@ -54,8 +54,8 @@ const closedMark = 1 << 30
 func (g *guard) closed() bool { return g.locked >= closedMark }
 
 // Locked reports whether structural changes would panic. The world is locked during a query, the filling of a batch,
-// WriteJSON, ReadJSON, an observer, a parallel run, and a call of the allocator or of Config.Pages. Locked also
-// returns true for a closed world.
+// an observer, a parallel run, and a call of the allocator or of Config.Pages. It is also locked during WriteJSON,
+// ReadJSON, WriteBinary and ReadBinary. Locked also returns true for a closed world.
 func (w *World) Locked() bool { return w.guard.locked != 0 }
 
 // mutable panics unless structural changes are allowed now. It stops loops in progress.
@@ -194,10 +194,10 @@ func (f *filter) closeNested(number uint64) {
 	}
 }
 
-// EndQueries closes all open queries and returns their number. Call EndQueries after recovering a panic
-// that left a loop over a query without its Close. The queries no longer lock the world. If such a query is
-// used again, it panics with a [*memory.Misuse] when it advances to another chunk. EndQueries panics with a
-// [*memory.Misuse] in a parallel run.
+// EndQueries closes all open queries and returns their number. The queries no longer lock the world. Call
+// EndQueries after you have recovered a panic that left a query open. If a query is used after EndQueries, it
+// panics with a [*memory.Misuse] when it advances to another chunk. EndQueries panics with a [*memory.Misuse]
+// in a parallel run.
 func (w *World) EndQueries() int {
 	w.guard.notInParallel("EndQueries")
 	n := w.guard.openQueries()

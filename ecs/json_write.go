@@ -65,9 +65,9 @@ const flushBytes = 32 << 10
 // read back as maps, slices, strings and float64. The option omitempty drops the sign of a zero and
 // the difference between nil and an empty slice. Shared pointers are written as separate values.
 //
-// The error names the component, and also the entity if the value cannot be encoded. Otherwise the error wraps the
-// error of out, or [io.ErrShortWrite], or [memory.ErrClosed] if the allocator was closed. When WriteJSON fails, a
-// part of the text may have been written.
+// The error names the component, and also the entity if the value cannot be encoded. Other errors wrap the error of out,
+// [io.ErrShortWrite], or [memory.ErrClosed] if the allocator was closed. When WriteJSON fails, a part of the text may
+// have been written.
 //
 // Resources, events, pending commands, observers and ticks are not written. After ReadJSON,
 // ChangedSince reports all components as new.

@@ -96,7 +96,7 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 
 // AddAll adds the components with these values to each entity that s matches, and overwrites the components and
 // targets that an entity has. AddAll first overwrites in the archetypes whose entities do not move. It then moves the
-// entities of the others, archetype by archetype. It returns the number of entities.
+// entities of the others, archetype by archetype. It returns the number of entities that s matches.
 //
 // Errors are those of Add. On error AddAll returns the number of entities changed before. The archetype that failed
 // and those that had still to move are unchanged. AddAll panics with a [*memory.Misuse] if the world is locked, if s

@@ -49,14 +49,15 @@ type setting[Map any] struct{ mapper mapper }
 
 // To sets the target of the relation with this ID for all later operations of the mapper. The target
 // replaces an earlier target of the relation. To returns m. It panics with a [*memory.Misuse] if the ID is
-// not a relation that m adds, for a fifth relation, in a parallel run, and in a closed world.
+// not a relation that m adds, or if m has targets of four other relations. It also panics in a parallel run
+// and in a closed world.
 func (m *setting[Map]) To(id ID, target Entity) *Map {
 	m.mapper.setTarget(id, target)
 	return (*Map)(unsafe.Pointer(m))
 }
 
-// Removes sets the components that all later calls of Exchange and ExchangeAll remove. They replace the
-// components of an earlier Removes. Removes returns m. It panics with a [*memory.Misuse] if m adds one of
+// Removes sets the components that all later calls of Exchange and ExchangeAll remove. It replaces the
+// components of an earlier Removes, and returns m. It panics with a [*memory.Misuse] if m adds one of
 // the components, if an ID is passed twice, or if the world does not have an ID.
 func (m *setting[Map]) Removes(ids ...ID) *Map {
 	m.mapper.removes(ids)

@@ -30,8 +30,8 @@ func (f *narrowing[Filter]) Without(ids ...ID) *Filter {
 // earlier target of the relation. To is cheap enough to call for each of many targets. If the target is
 // stale, the filter matches nothing. To returns f.
 //
-// To panics with a [*memory.Misuse] if the ID is not a relation of the world, and for the target of a fifth relation.
-// It also panics while a query over f is open, in a parallel run, and in a closed world.
+// To panics with a [*memory.Misuse] if the ID is not a relation of the world, or if f has targets of four other
+// relations. It also panics while a query over f is open, in a parallel run, and in a closed world.
 func (f *narrowing[Filter]) To(id ID, target Entity) *Filter {
 	f.filter.narrowTo(id, target)
 	return f.whole()
@@ -57,11 +57,10 @@ func (f *narrowing[Filter]) Writes(ids ...ID) *Filter {
 	return f.whole()
 }
 
-// ChangedSince narrows the filter to entities of which at least one of these components was written after
-// t. It replaces an earlier ChangedSince and is cheap enough to call each frame. An entity that has none of
-// the components does not match. If t is the zero Tick, all entities match that have at least one of the
-// components. A loop in progress also reaches entities that are written before the loop comes to them.
-// ChangedSince returns f.
+// ChangedSince narrows the filter to entities with at least one of these components that was written after
+// t. It replaces an earlier ChangedSince and is cheap enough to call each frame. If t is the zero Tick, all
+// entities match that have at least one of the components. A loop in progress also reaches entities that are
+// written before the loop comes to them. ChangedSince returns f.
 //
 // With ChangedSince, Chunks, Columns and Parallel yield parts of chunks: unbroken runs of changed entities.
 // All and Query visit the same entities. The loop reads 4 bytes per entity and named component.
@@ -101,6 +100,6 @@ func (f *narrowing[Filter]) EntityAt(i int) Entity { return f.filter.entityAt(i)
 func (f *narrowing[Filter]) Check() error { return f.filter.check() }
 
 // Batches returns the number of batches into which Parallel would divide the matching entities now. Each
-// archetype has one batch per 1024 entities and one for the rest. Unchanged entities count, also with
-// ChangedSince. In a parallel run Batches panics with a [*memory.Misuse].
+// archetype has one batch per 1024 entities and one for the rest. ChangedSince does not lower the number: unchanged
+// entities count, too. In a parallel run Batches panics with a [*memory.Misuse].
 func (f *narrowing[Filter]) Batches() int { return f.filter.batches() }

@@ -30,29 +30,32 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // change, when all values still exist. Creating an entity with a component adds the component, and removing the
 // entity removes the component. An addition that overwrites a component is reported as a write.
 //
-// Batches report archetype by archetype. In each archetype a removal first reports the components of all
-// entities, chunk by chunk, and then the entities. Other batches report chunk by chunk: in each chunk creation
-// before addition, and addition before write. Observers of the same event are called in order of registration.
+// Batches report archetype by archetype. In each archetype, batches that remove report the components of all
+// entities first, chunk by chunk, and then the entities. Other batches report chunk by chunk: in each chunk
+// creation before addition, and addition before write. Observers of the same event are called in order of
+// registration.
 //
 // # What an observer may do
 //
 // The world is locked during the call. An observer may read and write components, including the reported one, open
 // queries and use [World.Commands], including Spawn. An Apply in progress also executes commands that an observer
 // adds. Other structural changes panic with a [*memory.Misuse]. Set notifies observers even within an observer. So an
-// OnSet observer recurses without end if it sets the component that it observes. A query that an observer leaves open
-// locks the world. Then the call panics with a [*memory.Misuse] after a reported removal, and so do Apply, AddAll,
-// ExchangeAll and SetTargetAll. After other changes the next structural change panics.
+// OnSet observer recurses without end if it sets the component that it observes.
+//
+// An observer must close its queries, because an open query locks the world. If a query is left open during a
+// removal, the removing call panics with a [*memory.Misuse], and so do Apply, AddAll, ExchangeAll and SetTargetAll.
+// If it is left open during another change, the next structural change panics.
 //
 // # Failures
 //
 // If there is no memory for a change, no observer is called. There is one exception: if an observer of
 // removal itself spawns entities into the last memory, the removal fails after it was reported.
 //
-// If an observer panics, the caller of the change gets the panic. A reported creation, addition or write has
-// happened. A reported removal does not happen: a batch leaves this archetype and all later ones unchanged, and Reset
-// removes nothing. RemoveTree and Discard keep this entity and those that had still to be removed. Later observers
-// are not called. After the panic the observer no longer locks the world, but queries that it left open do. Check
-// returns nil.
+// If an observer panics, the caller of the change gets the panic, and later observers are not called. A reported
+// creation, addition or write has happened. A reported removal does not happen: a batch leaves this archetype and all
+// later ones unchanged, and Reset removes nothing. RemoveTree and Discard keep this entity and those that they had
+// not yet removed. After the panic the world is no longer locked, except by queries that the observer left open.
+// Check returns nil.
 //
 // If an observer of removal closes the allocator, the world closes itself: see [World]. [Component.Remove], Remove of a map
 // and [Commands.Apply] return an error that wraps [memory.ErrClosed]. Methods that return no error panic with a
@@ -64,8 +67,8 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // report all entities call Reset before Close. Entities that an observer spawns during Reset may be removed without a
 // report.
 //
-// Cost: without observers a change tests one byte more. With observers an operation on one entity visits
-// the observers of its events, and a batch calls them for each entity. Calls allocate nothing.
+// Cost: without observers a change tests one more byte. With observers an operation on one entity visits the
+// observers of its kinds of events, and a batch calls them for each entity. Calls allocate nothing.
 type Observer struct {
 	noCopy noCopy
 	w      *World // nil after Stop

@@ -331,13 +331,14 @@ func (p *parallelRun) rethrow() {
 }
 
 // Stack returns the stack of the body that ended the last run by a panic or runtime.Goexit, in the format of
-// [debug.Stack]. If several bodies ended so, it is the body of the first batch. Stack returns nil if all bodies
-// returned, or before the first run. The panic itself prints another stack, that of the caller of Parallel.
+// [debug.Stack]. If several bodies ended so, Stack returns the stack of the batch with the lowest number. If all
+// bodies returned, and before the first run, Stack returns nil. The panic itself prints another stack, that of the
+// caller of Parallel.
 func (ws *Workers) Stack() []byte { return ws.run.ended.stack }
 
-// Results has one value per batch of a parallel run, in batch order. So a sum or a list of the values does
-// not depend on the number of workers. The zero Results is empty and ready for Prepare. A Results must not
-// be copied.
+// Results has one value per batch of a parallel run, in order of the batch numbers. So a sum or a list of the
+// values does not depend on the number of workers. The zero Results is empty and ready for Prepare. A Results
+// must not be copied.
 type Results[R any] struct {
 	noCopy noCopy
 	values []R

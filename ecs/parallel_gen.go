@@ -10,8 +10,8 @@ import "unsafe"
 // A batch is 1024 consecutive rows of an archetype, or its last rows. Calls for one batch are made in order by one
 // goroutine. The order of batches is not deterministic. Each call of body gets rows of one batch in one chunk,
 // usually 1024 entities. With ChangedSince each call gets an unbroken run of changed entities. Batches and their
-// numbers do not depend on the number of workers, on the allocator or on timing. Neither does a result that each
-// batch makes by itself, see [Results].
+// numbers do not depend on the number of workers, on the allocator or on timing. So results that are collected per
+// batch do not depend on them either, see [Results].
 //
 // body may write the columns that it receives. It may read other components of any entity with Get, Has, Column and
 // Alive, if no body writes them during the run. A Set that no observer watches counts as a write to a column. The
@@ -21,14 +21,14 @@ import "unsafe"
 // If a body panics, Parallel panics with the same value after all goroutines have stopped, and the run no longer
 // locks the world. If bodies of several batches panic, the value is that of the first of these batches. All batches
 // before it were run. Later batches may have been run. If a body calls [runtime.Goexit], the goroutine of the caller
-// ends in the same way. If the allocator or Config.Pages reports its end during the run, no further calls of body
-// begin, and the world closes itself at the end of the run.
+// ends in the same way. If the allocator or Config.Pages has a Watch method and is closed during the run, no further
+// calls of body begin. At the end of the run the world closes itself.
 //
 // Parallel panics with a [*memory.Misuse] if ws or body is nil, if ws is closed or in a run, or if the world is in a
 // parallel run.
 //
 // Cost: some microseconds to wake the goroutines, and some 20 ns per batch. In steady state Parallel allocates
-// nothing in the Go heap. But a body that captures variables is a closure that its creator allocates.
+// nothing in the Go heap. But if body captures variables, the caller allocates a closure for it.
 func (f *Filter1[A]) Parallel(ws *Workers, body func(t *Task, es []Entity, as []A)) {
 	f.filter.parallel(ws, f, body, body == nil)
 }

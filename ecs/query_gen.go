@@ -7,9 +7,10 @@ import (
 	"unsafe"
 )
 
-// A Filter1 matches the entities that have a component, with or without others. Create it once per system: it caches
-// the matching archetypes. It belongs to its world and to the goroutine of the world. In a parallel run all methods
-// except Check panic with a [*memory.Misuse]. Loops over All and Chunks panic when they begin.
+// A Filter1 matches the entities that have a component of type A, whatever other components they have. Create it once
+// per system: it caches the matching archetypes. It belongs to its world and to the goroutine of the world. In a
+// parallel run all methods except Check panic with a [*memory.Misuse]. Loops over All and Chunks panic when they
+// begin.
 type Filter1[A any] struct {
 	narrowing[Filter1[A]]
 }
@@ -29,8 +30,8 @@ func (f *Filter1[A]) Query() Query1[A] {
 	return Query1[A]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
-// A Query1 is one iteration over a Filter1. Do not copy a query: after one copy has ended it, the other copies panic
-// with a [*memory.Misuse] when they advance to another chunk.
+// A Query1 is one iteration over a Filter1. Do not copy a query: after one copy has ended the query, the other copies
+// panic with a [*memory.Misuse] when they advance to another chunk.
 type Query1[A any] struct {
 	of [0]*func(A)
 	cursor

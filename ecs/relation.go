@@ -18,28 +18,28 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // bytes in addition to a chunk of 1 KiB. A world has 2,097,152 chunk numbers, which bounds the number of targets that
 // are in use at once.
 //
-// Changes to an entity keep the targets of the relations that stay, and [World.CopyEntity] copies the
-// targets. Changing the target moves the row, as adding a component does. OnSet reports a change of the
-// target as a write.
+// Adding and removing other components keeps the targets of an entity, and [World.CopyEntity] copies them.
+// Changing the target moves the row, as adding a component does. OnSet reports a change of the target as a
+// write.
 //
 // # When a target is removed
 //
-// Removing a target does not change the entities that relate to it, and costs nothing for them. They keep
-// the relation and its value, but the target is stale: Target returns false, and a filter narrowed to the
-// stale entity matches nothing. A filter that only requires the relation still matches the entities. An
-// entity that is created later is never taken for the target.
+// Removing a target does not change the entities that relate to it, and costs nothing for each of them. They
+// keep the relation and its value, but their target is stale: Target returns false, and a filter narrowed to
+// the stale target matches nothing. A filter that only requires the relation still matches them. An entity that
+// is created later is never taken for the removed target.
 //
 // For entities with a stale target, SetTarget sets another target, and Remove removes the relation.
 // [Relation.RemoveTree] removes the entities, before or after the target itself.
 //
-// Tables without rows whose target is stale are reused for other targets, so changing targets do not grow a
-// world. If entities have several relations, there can be more tables than targets. In this case all tables
-// without rows are reused.
+// A table without rows is reused for another target if its own target is stale. So a world does not grow when
+// its targets are removed and new ones are created. If entities have several relations, there can be more
+// tables than targets. In this case all tables without rows are reused.
 //
 // # Errors
 //
-// Before a mapper adds its relations, its To must have set a target for each of them. Add of a Component
-// panics with a [*memory.Misuse] for a relation that the entity does not have, and [AddTo] for every
+// To of a mapper must set a target for each of the mapper's relations before the mapper adds them. Add of a
+// Component panics with a [*memory.Misuse] for a relation that the entity does not have. [AddTo] panics for every
 // relation. If a target is not alive, operations return an error that wraps [ErrStale], and nothing has
 // changed. Apply skips commands with such a target.
 type Relation[T any] struct{ Component[T] }
@@ -87,8 +87,8 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	return nil
 }
 
-// SetTarget changes the target of e, calls observers of OnSet, and returns true. The target may be the target that e
-// has. It returns false without an error if e is stale or does not have the relation. Errors are those of
+// SetTarget changes the target of e, calls observers of OnSet, and returns true. The new target may equal the old
+// one. If e is stale or does not have the relation, SetTarget returns false without an error. Errors are those of
 // Relation.Add. On error SetTarget returns true as well, and nothing has changed. SetTarget panics with a
 // [*memory.Misuse] if the world is locked.
 func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
@@ -144,9 +144,9 @@ func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
 
 // SetTargetAll sets the target of every entity that s matches and that has the relation. It returns the number of
 // these entities, including entities that had the target already. If the target is stale, SetTargetAll changes
-// nothing, returns 0, and the error wraps [ErrStale]. Other errors are those of Component.Add: then the number counts
-// the entities that have the target by then, and the others are unchanged. It panics with a [*memory.Misuse] if the
-// world is locked, if s belongs to another world, or if s has a ChangedSince.
+// nothing, returns 0, and the error wraps [ErrStale]. Other errors are those of Component.Add. On such an error
+// SetTargetAll returns how many of the entities have the target now; the others are unchanged. It panics with a
+// [*memory.Misuse] if the world is locked, if s belongs to another world, or if s has a ChangedSince.
 func (r Relation[T]) SetTargetAll(s Selection, target Entity) (int, error) {
 	return r.w.retargetAll(s, r.ID(), target)
 }
@@ -190,10 +190,10 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 
 // RemoveTree removes e, all entities whose target of the relation is e, all entities whose target is one of those,
 // and so on. It returns the number of removed entities. If e is stale, RemoveTree does not count e, but removes the
-// others. Entities are removed before their targets. Only if e is in a cycle, e is removed before the other entities
-// of the cycle. If an observer panics, the entities that were already removed stay removed. RemoveTree panics with a
-// [*memory.Misuse] if the world is locked. Cost: for each removed entity a World.Remove, and a visit to the tables of
-// entities that relate to it. The list of entities is kept in the Go heap until Shrink.
+// others. Entities are removed before their targets. If e is itself in a cycle of targets, e is removed before the
+// other entities of the cycle. If an observer panics, the entities that were already removed stay removed. RemoveTree
+// panics with a [*memory.Misuse] if the world is locked. Cost: for each removed entity a World.Remove, and a visit to
+// the tables of entities that relate to it. The list of entities is kept in the Go heap until Shrink.
 func (r Relation[T]) RemoveTree(e Entity) int {
 	w := r.w
 	w.guard.mutable("RemoveTree")

@@ -11,7 +11,7 @@ import (
 )
 
 // CanSave returns an error if the world cannot be saved. If a component contains Go pointers, the error wraps a
-// *memory.PointerError. If the allocator is no memory.Baser, it wraps memory.ErrConfig. A save.Set calls CanSave.
+// *memory.PointerError. If the allocator is not a memory.Baser, the error wraps memory.ErrConfig. A save.Set calls CanSave.
 func (w *World) CanSave() error {
 	for _, c := range w.store.comps {
 		if c.pointerful {
@@ -26,17 +26,19 @@ func (w *World) CanSave() error {
 
 var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 
-// SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick. In the
-// Set the allocator of the world comes first: by save.Metadata, because the world saves its rows itself. Resources,
-// observers and filters are not saved. Loading calls no observer. Archetypes that came about after the state was saved are
-// dropped: their order is state, because it is the order of iteration.
+// SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick. Add the
+// allocator of the world to the Set before the world, by save.Metadata, because the world saves its rows itself. Resources,
+// observers and filters are not saved. Loading from memory calls no observer. It drops archetypes that were created after
+// the save, because the order of archetypes is the order of iteration.
 //
 // If the world is locked, a command waits or blocks wait to be freed, the error wraps save.ErrBusy. In a loop over All or
-// Chunks the world can be saved, but not loaded. If a component was registered since, it wraps save.ErrLayout and names the
-// component. If the world is closed, it wraps memory.ErrClosed. The other errors are those of [World.CanSave].
+// Chunks the world can be saved, but not loaded. If a component was registered after the save, the error of loading wraps
+// save.ErrLayout and names the component. If the world is closed, the error wraps memory.ErrClosed. The other errors are
+// those of [World.CanSave].
 //
-// A file has the form of [World.WriteBinary]. Such a Set contains the world without its allocator. Ticks are not in a file,
-// and loading removes the present entities and reads the file as [World.ReadBinary] does, with calls of observers.
+// A Set for files contains the world without its allocator. In a file the world has the form of [World.WriteBinary],
+// without ticks. Loading a file removes the present entities and reads the others as [World.ReadBinary] does. It calls
+// observers of both.
 func (w *World) SaveState(c *save.Coder) {
 	s := &w.store
 	switch {

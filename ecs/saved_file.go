@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanWrite returns an error if a registered component is not the same in another process. The error names the path of the
-// first such field of each component. A save.Set calls CanWrite.
+// CanWrite returns an error if a registered component has a field that has no meaning in another process, such as a
+// pointer. The error names the path of the first such field of each component. A save.Set calls CanWrite.
 func (w *World) CanWrite() error {
 	var errs []error
 	for _, c := range w.store.comps {

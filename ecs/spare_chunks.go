@@ -104,9 +104,9 @@ func (s *store) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer,
 }
 
 // Shrink frees memory that the world keeps for later entities, which is all chunks without rows. It also frees the
-// chunk numbers above the last one in use, if these are at least half of all. If no commands wait, it also frees the
-// buffers of commands. It returns the bytes of chunks that were freed. The allocator itself may still have to be
-// trimmed.
+// chunk numbers above the last one in use, if these are at least half of all, and the list of RemoveTree. If no
+// commands wait, it frees the buffers of commands, too. Shrink returns the bytes of the freed chunks. The allocator
+// may keep them until it is trimmed.
 //
 // Archetypes stay, some 700 bytes each, because filters and mappers refer to them. The entity index stays,
 // 8 bytes per slot ever used, because it has the generations. Addresses, [World.Hash] and entities do not

@@ -32,14 +32,14 @@ type batchStart struct {
 const placeholderBit = 1 << 31
 
 // Commands returns the commands of the batch, valid until the body returns. The type [Commands] says which methods
-// panic. After Parallel the commands of all batches wait in [World.Commands], in batch order, whichever worker ran a
-// batch. Apply, Len and Discard of World.Commands include them. If a body panics or calls [runtime.Goexit], or if the
-// world closes itself at the end of the run, the commands of the run are discarded.
+// panic. After Parallel the commands of all batches wait in [World.Commands], in batch order, regardless of the workers
+// that ran them. Apply, Len and Discard of World.Commands include them. If a body panics or calls [runtime.Goexit], or
+// if the world closes itself at the end of the run, the commands of the run are discarded.
 //
-// Spawn of a Task's commands does not create an entity before Apply. Spawn returns a placeholder, which is
-// stale for all look-ups. Later commands of the same batch accept the placeholder as their entity or
-// target. A placeholder within a component value stays stale. Apply creates the entity, calls observers and
-// allocates memory, so the error of Spawn is always nil.
+// Spawn of a Task's commands returns a placeholder, and Apply creates the entity. Look-ups find the placeholder
+// stale. Later commands of the same batch accept the placeholder as their entity or target. A placeholder
+// within a component value stays stale, also after Apply. Apply calls observers and allocates memory, so the
+// error of Spawn is always nil.
 func (t *Task) Commands() *Commands {
 	t.mustBeInBody("Commands")
 	if t.commands == nil {

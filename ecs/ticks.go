@@ -108,7 +108,7 @@ func (k *clock) ageSince(t Tick) uint32 {
 // without entities, the error names the component. On error nothing has changed.
 //
 // Track panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It
-// also panics in a parallel run, during WriteJSON or ReadJSON, and in a closed world.
+// also panics in a parallel run, in a closed world, and during WriteJSON, ReadJSON, WriteBinary and ReadBinary.
 func (w *World) Track(ids ...ID) error {
 	w.guard.mustBeOpen("Track")
 	if w.guard.texts > 0 { // rows read so far have no stamps
@@ -176,7 +176,7 @@ func (s *store) stampTable(t *table, m mask) {
 
 // Touch records that the component of e is written now, and returns true. Call Touch after a write through
 // a pointer. It returns false if e is stale or does not have the component. If the component is not
-// tracked, nothing is recorded. Observers are not called.
+// tracked, Touch records nothing and returns the same result. Observers are not called.
 func (c Component[T]) Touch(e Entity) bool { return c.w.TouchID(e, c.ID()) }
 
 // TouchID is Component.Touch for the component with this ID. It returns false if w does not have the ID.

@@ -57,8 +57,8 @@ func (w *World) IDs() iter.Seq[ID] {
 // type with its package. Name panics with a [*memory.Misuse] if w does not have the ID.
 func (w *World) Name(id ID) string { return w.store.known("Name", id).name }
 
-// ID returns the ID of the component type with this name, or false if there is none. If several types have the name,
-// ID returns the type that was registered first. The ticks of tracked types are not found.
+// ID returns the ID of the component type with this name, and true. If no type has the name, it returns 0 and false. If
+// several types have the name, ID returns the type that was registered first. It does not find ticks of tracked types.
 func (w *World) ID(name string) (ID, bool) {
 	for _, c := range w.store.comps {
 		if c.name == name && c.owner == nil {
@@ -99,9 +99,9 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
 // AddID adds the component with a zero value to e and returns its address, which is valid as long as the result of
-// Ptr. If e has the component already, its value stays and observers are not called. Otherwise observers see the zero
-// value. The error is [ErrStale] if e is stale. Otherwise errors are those of Component.Add. On error nothing has
-// changed.
+// Ptr. Observers see the zero value. If e has the component already, its value stays and observers are not called. If e
+// is stale, the error is [ErrStale]. Other errors are those of Component.Add. On error the address is nil, and nothing
+// has changed.
 //
 // AddID is a structural change: it panics with a [*memory.Misuse] if the world is locked. AddID also panics with a
 // [*memory.Misuse] if w does not have the ID. If e is alive and the ID is a relation that e does not have, AddID
@@ -194,7 +194,7 @@ func NewFilterOf(w *World, ids ...ID) *FilterOf {
 }
 
 // Addresses has the addresses of one entity's components, or of a chunk's columns, in the order of the IDs that were
-// passed to NewFilterOf. All further elements are nil. The addresses are valid until the next structural change.
+// passed to [NewFilterOf]. All further elements are nil. The addresses are valid until the next structural change.
 type Addresses [maxFilter]unsafe.Pointer
 
 // All ranges over all matching entities and the addresses of their components, as Filter1.All does.

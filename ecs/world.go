@@ -25,19 +25,19 @@ var (
 
 // Config sizes a World. A field that is zero selects its default. All sizes are in bytes.
 type Config struct {
-	// ChunkBytes is the block size that a row must fit, with its Entity, pointer-free components, ticks and padding.
-	// It is a power of two from 1 KiB to 64 KiB. Default 16 KiB.
+	// ChunkBytes bounds the size of a row. A row with its Entity, pointer-free components, ticks and padding must fit a
+	// block of ChunkBytes. ChunkBytes is a power of two from 1 KiB to 64 KiB. Default 16 KiB.
 	ChunkBytes int
 
 	// MaxChunkBytes is the largest block size. After its smaller blocks, an archetype takes four blocks of
 	// ChunkBytes, four of four times that size, and so on, then blocks of MaxChunkBytes. A batch skips a size if it
-	// fills at least half of the next one; up to four times ChunkBytes a third suffices. MaxChunkBytes is a power of
-	// two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. If the allocator has blocks of one
-	// size only, such as a pool, set it to ChunkBytes.
+	// fills at least half of the next one; for sizes up to four times ChunkBytes a third suffices. MaxChunkBytes is a
+	// power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. If the allocator has blocks of
+	// one size only, such as a pool, set MaxChunkBytes to ChunkBytes.
 	//
-	// A chunk has at most 131,072 rows. Its columns in the Go heap together have at most as many bytes as the block
-	// that is due, and at most 256 KiB. Only a single row may have more. If that allows fewer rows, the block is
-	// smaller.
+	// A chunk has at most 131,072 rows. Its columns in the Go heap together have at most 256 KiB, and at most the size
+	// of the block that is due, unless a single row is larger. If this allows fewer rows than the block has space for,
+	// the chunk takes a smaller block.
 	MaxChunkBytes int
 
 	// FirstChunkBytes is the size of the first block of an archetype. One block of each size below ChunkBytes
@@ -117,27 +117,27 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # Structural changes
 //
-// Structural changes create or remove entities, add or remove components, or change targets. Reset, Shrink, ReadJSON
-// and Close are structural changes, too. [World.Locked] lists when the world is locked, for example while a query is
-// open. A structural change of a locked world panics with a [*memory.Misuse], because the change would move rows. Use
-// [World.Commands] instead: Spawn of Commands is the only creation that a locked world allows. Components of a locked
+// Structural changes create or remove entities, add or remove components, or change targets. Reset, Shrink, Close,
+// ReadJSON and ReadBinary are structural changes, too. [World.Locked] lists when the world is locked, for example while
+// a query is open. A structural change of a locked world panics with a [*memory.Misuse], because the change would move
+// rows. Use [World.Commands] instead: only its Spawn can create an entity in a locked world. Components of a locked
 // world can be read and written; in a parallel run the rules of Parallel of [Filter1] apply.
 //
 // A loop over All or Chunks of a filter does not lock the world. A structural change in the body of the
 // loop takes effect. If the loop goes on after the change, it panics with a [*memory.Misuse] at its next
 // step.
 //
-// The allocator must not change the world during Alloc or Free, as a callback at a soft mark might: the
+// Alloc and Free of the allocator must not change the world, for example in a callback at a soft mark. Such a
 // change panics. Set a flag in the callback and check the flag between systems.
 //
 // # When the allocator is closed first
 //
 // If the allocator is closed before the world, the world closes itself and then accesses no block. If the allocator
 // has a Watch method, as described at page.Watched, the world closes itself at once, in a parallel run at its end.
-// Otherwise the world closes itself when Alloc returns [memory.ErrClosed], which the call in progress wraps. Until
-// Alloc returns this error, the world still accesses its blocks. So close the world first. If Config.Pages has a
-// Watch method and is closed first, the world also closes itself, and leaves its blocks to Close. Close then calls
-// Alloc once, to learn whether the allocator was closed, too. If it was not, Close frees the blocks.
+// Without a Watch method the world closes itself when Alloc returns [memory.ErrClosed]. The error of the call in
+// progress wraps it. Until Alloc returns this error, the world still accesses its blocks. So close the world first. If
+// Config.Pages has a Watch method and is closed first, the world also closes itself, and leaves its blocks to Close.
+// Close then calls Alloc once, to learn whether the allocator was closed, too. If it was not, Close frees the blocks.
 //
 // In a closed World each structural change and each command panics with a [*memory.Misuse]. Each Entity is
 // stale, queries are empty, and statistics count no entities and no chunks.
@@ -177,7 +177,8 @@ type store struct {
 	cfg   Config
 }
 
-// New creates an empty world. Pointer-free columns are in chunks from mem, which Close frees at the latest.
+// New creates an empty world. Pointer-free columns are in chunks that the world allocates from mem. Close frees the last
+// of them.
 //
 // The error wraps [memory.ErrConfig] if mem is nil. If a field of cfg is out of range, the error wraps
 // [memory.ErrConfig] and names the field. If mem has a Watch method that returns nil, because mem was closed, the error
