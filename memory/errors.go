@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// The errors of every allocator. Some calls wrap these errors in a value with the sizes: test with [errors.Is].
+// The errors of every allocator. Some calls return an [Exhausted] with the sizes, or wrap one of these errors: test
+// with [errors.Is].
 var (
 	// ErrOutOfMemory means that the request does not fit now: the allocator is full, or its page source or the system
 	// refuses more memory. An emptier or larger allocator could serve it. Some allocators also return it for a
@@ -28,7 +29,8 @@ var (
 	ErrClosed = errors.New("memory: allocator is closed")
 )
 
-// Exhausted is an [ErrOutOfMemory] with its sizes, all in bytes.
+// An Exhausted is an error with the sizes of a request that failed, all in bytes. For errors.Is it is an
+// [ErrOutOfMemory].
 type Exhausted struct {
 	Op    string  // the operation that failed, as "page: commit" or "tlsf: alloc"
 	Need  uintptr // the bytes that the request needs
@@ -53,7 +55,7 @@ func (e *Exhausted) Unwrap() error { return e.Cause }
 
 // A *Misuse is the value of a panic about a wrong call: a double free, a foreign or interior pointer, a free out of
 // order, use after Close. Unless the comment of the call says otherwise, the call panics before it changes anything.
-// So a program that recovers can continue to use the allocator.
+// A program that recovers from the panic can therefore continue to use the allocator.
 type Misuse struct {
 	Package string  // the package of the call, as "arena"
 	Op      string  // the method or function, as "Free"

@@ -28,8 +28,9 @@ import (
 // too small. Other allocators detect the misuse in Free, after up to oldSize bytes were copied; Grow then frees the
 // new block. If a is neither a Resizer nor a Sizer, and the block stays at its address, the misuse is not detected.
 //
-// A block of a stack.Stack or arena.StepBack cannot move. If it cannot be resized at its address, Grow returns the
-// error of Alloc or panics with a [*Misuse].
+// A block of a stack.Stack or arena.StepBack cannot move, because it is no longer the newest block once Grow has
+// allocated another. If it cannot be resized at its address, Grow returns the error of Alloc or panics with a
+// [*Misuse].
 //
 // Cost: Resize, or Alloc, a copy and Free. A caller that grows a block step by step should double its size if Resize
 // fails: each byte is then copied once on average.

@@ -8,8 +8,8 @@ import "fmt"
 //
 // The generation of a slot is odd while the slot is in use and even while it is vacant, so the zero Handle is never
 // valid. When the 32-bit generations of a slot are used up, the slot is retired; its handles stay stale. Two objects
-// of one pool never have equal handles. In another pool a handle is usually stale; the comment of the pool says how
-// safely.
+// of one pool never have equal handles. If a handle is passed to another pool, it is stale in most cases: the comment
+// of the pool's type names the exceptions.
 type Handle[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of    [0]*T // a Handle of another type does not convert to this one; last, it would add bytes
@@ -17,7 +17,8 @@ type Handle[T any] struct {
 	gen   uint32
 }
 
-// MakeHandle returns a handle of this slot and generation, for implementers of pools. It checks neither.
+// MakeHandle returns the handle with this index of a slot and this generation, for implementers of pools. It checks
+// neither.
 func MakeHandle[T any](index, generation uint32) Handle[T] {
 	return Handle[T]{index: index, gen: generation}
 }

@@ -20,7 +20,7 @@ type Allocator interface {
 	// that must not be dereferenced and may be passed to Free.
 	//
 	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge], [ErrAlign] or [ErrClosed]. Unless the comment of the
-	// type says otherwise, a failed Alloc changes nothing but Stats.Failures. A smaller request may succeed.
+	// type says otherwise, a failed Alloc changes nothing but Stats.Failures. A smaller request may still succeed.
 	Alloc(size, align uintptr) (unsafe.Pointer, error)
 
 	// Free frees the block p. The parameter size is the size that was requested. If p is nil, Free does nothing. If
@@ -34,9 +34,9 @@ type Allocator interface {
 //
 // An allocator that owns memory is also an [io.Closer]. If Close fails, it can be retried. After a Close that
 // succeeded, a second Close does nothing. Alloc with a valid alignment and Trim then fail with [ErrClosed], Owns
-// returns false, and Base and Check return nil. Stats reports no memory but keeps its counters. The end of the page
-// source has the same effects. Free, FreeAny, SizeOf, Resize and Reset panic with a [*Misuse]; a Free or FreeAny of
-// nil still does nothing.
+// returns false, and Base and Check return nil. Stats reports no memory but keeps its counters. Free, FreeAny,
+// SizeOf, Resize and Reset panic with a [*Misuse]; a Free or FreeAny of nil still does nothing. The end of the page
+// source has the same effects as Close.
 type (
 	// A Resetter frees all its blocks in one call. The comment of the type says what Reset costs.
 	Resetter interface{ Reset() }
@@ -45,8 +45,8 @@ type (
 	// requested for the block. The bytes within both sizes are kept; new bytes are not zeroed. If Resize returns
 	// true, newSize is the size to pass to Free.
 	//
-	// If Resize cannot change the size in place, it changes nothing and returns false. If p is nil or not a live
-	// block, Resize panics with a [*Misuse], as far as Free detects this misuse.
+	// If Resize cannot change the size in place, it changes nothing and returns false. Resize panics with a
+	// [*Misuse] if p is nil. If p is not a live block of oldSize bytes, Resize detects the same misuse as Free.
 	Resizer interface {
 		Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool
 	}
@@ -55,8 +55,8 @@ type (
 	// live block.
 	Owner interface{ Owns(p unsafe.Pointer) bool }
 
-	// A Sizer returns the usable size in bytes of a live block, which is at least the requested size. For nil SizeOf
-	// panics with a [*Misuse], and for any other pointer as far as Free detects this misuse.
+	// A Sizer returns the usable size in bytes of a live block, which is at least the requested size. SizeOf panics
+	// with a [*Misuse] if p is nil. If p is not a live block, SizeOf detects the same misuse as Free.
 	Sizer interface {
 		SizeOf(p unsafe.Pointer) uintptr
 	}
@@ -66,8 +66,8 @@ type (
 	AnyFreer interface{ FreeAny(p unsafe.Pointer) }
 
 	// A Trimmer returns committed memory without live blocks to its source, and keeps the addresses reserved. The
-	// comment of the type says which memory. Blocks do not change. Trim fails with the error of the source, or with
-	// [ErrClosed].
+	// comment of the type says which memory Trim can return. Blocks do not change. If the source fails, Trim returns
+	// its error; if the allocator is closed, [ErrClosed].
 	Trimmer interface{ Trim() error }
 
 	// A StatsReporter returns its statistics. Stats does not allocate.

@@ -30,8 +30,8 @@ func PointerFree[T any]() error {
 // verdicts maps reflect.Type to *PointerError, nil when pointer-free.
 var verdicts sync.Map
 
-// PointerFreeType is [PointerFree] for a type that is known at run time. reflect.TypeOf of a nil interface returns
-// nil; if t is nil, PointerFreeType returns an error that is no [*PointerError].
+// PointerFreeType is [PointerFree] for a type that is known at run time. If t is nil, as reflect.TypeOf returns for a
+// nil interface, PointerFreeType returns an error that is no [*PointerError].
 func PointerFreeType(t reflect.Type) error {
 	if t == nil {
 		return errNoType

@@ -48,8 +48,8 @@ func (t Type[T]) Size() uintptr { return t.plus1 - 1 }
 // Valid reports whether t was made by [TypeFor] or [MustType]. Valid returns false for the zero Type only.
 func (t Type[T]) Valid() bool { return t.plus1 != 0 }
 
-// New allocates one zeroed T from a. The caller owns the object as long as a block of a. If T has size 0, the object
-// must not be accessed: there may be no memory at its address.
+// New allocates one zeroed T from a. The caller owns the object until it is freed with [Free], or until a is reset or
+// closed. If T has size 0, the object must not be accessed: there may be no memory at its address.
 //
 // The error is a [*PointerError] or the error of a.Alloc. Cost: a map lookup for the check of the type, a call
 // through the interface, and zeroing.
@@ -84,13 +84,13 @@ func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	return s, nil
 }
 
-// Free frees an object that [New] returned. If p is nil, Free does nothing. If a.Free detects misuse, it panics with
-// a [*Misuse].
+// Free frees an object that [New] returned. If p is nil, Free does nothing. If a.Free detects misuse, Free panics
+// with a [*Misuse].
 func Free[T any](a Allocator, p *T) { a.Free(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
 
 // FreeSlice frees a slice that [MakeSlice] or [GrowSlice] returned. If s is nil, FreeSlice does nothing. The slice s
-// must have the length and the first value with which it was made. Passing another part of it is misuse: FreeSlice
-// panics with a [*Misuse] if a.Free detects the misuse.
+// must begin at the same element and have the same length as when it was returned. Any other slice is misuse: if
+// a.Free detects it, FreeSlice panics with a [*Misuse].
 func FreeSlice[T any](a Allocator, s []T) {
 	a.Free(unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s))*unsafe.Sizeof(*new(T)))
 }
