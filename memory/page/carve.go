@@ -14,12 +14,13 @@ import (
 )
 
 // A Carve is a Source that takes its reservations from one large reservation, front to back. All its reservations lie
-// in one range of addresses, so comparisons find the owner of a pointer. Released addresses are not reserved again
-// until Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one goroutine at a time.
+// in one range of addresses: a comparison shows whether a pointer belongs to the Carve. Released addresses are not
+// reserved again until Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one
+// goroutine at a time.
 //
-// The caller closes the Carve before it releases the large reservation. A Carve is closed after Close, and after the
-// end of a source that is [Watched]. Reserve, Commit and Decommit of a closed Carve fail with memory.ErrClosed.
-// Allocators in the Carve are closed with the Carve (see [Watched]).
+// The caller closes the Carve before it releases the large reservation. Close ends a Carve, and so does the end of a
+// source that is [Watched]. Reserve, Commit and Decommit of a closed Carve fail with memory.ErrClosed. Allocators in
+// the Carve are closed with the Carve (see [Watched]).
 //
 // A Carve may divide a reservation of another Carve, as a manager within a manager does. The source of the inner
 // Carve must be the outer Carve, or a source that passes calls on to the outer Carve (see [Layered]).
@@ -48,10 +49,10 @@ var carves struct {
 // still owns mem and releases it after Close.
 //
 // The error wraps memory.ErrConfig if src is nil, or if mem is empty, not aligned to BaseAlign or not of whole
-// granules. If another open Carve divides some bytes of mem, the error wraps memory.ErrConfig, too. The exception is
-// a mem that was reserved from the other Carve and is smaller than its [Carve.Memory]. In this case src must be the
-// other Carve, or pass calls on to it. If src is [Watched] and has ended, the error is memory.ErrClosed. Cost:
-// proportional to the open Carves of the process.
+// granules. It also wraps memory.ErrConfig if mem overlaps the memory of another open Carve. One overlap is allowed:
+// mem is a reservation of the other Carve, but not all of its [Carve.Memory], and src is the other Carve or passes
+// calls on to it. If src is [Watched] and has ended, the error is memory.ErrClosed. Cost: proportional to the open
+// Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	if invariant.Nil(src) || mem.Base == nil || mem.Size == 0 || !mem.sound() {
 		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T: want a source and whole granules of %d, aligned to %d: %w",
@@ -115,10 +116,9 @@ func (c *Carve) overlaps(m Memory) bool {
 	return uintptr(c.mem.Base)-uintptr(m.Base) < m.Size || uintptr(m.Base)-uintptr(c.mem.Base) < c.mem.Size
 }
 
-// Close ends c. It calls each function that Watch registered and unwatch did not remove once, newest first; these
-// functions close the allocators in c. The caller releases the large reservation afterwards. A second Close does
-// nothing. If functions panic, Close calls the other functions nevertheless, and then panics with the value of the
-// last panic.
+// Close ends c. It calls the functions that are registered with Watch, newest first, each once. These functions close
+// the allocators in c. The caller releases the large reservation afterwards. A second Close does nothing. If a
+// function panics, Close calls the other functions nevertheless, and then panics with the value of the last panic.
 func (c *Carve) Close() {
 	carves.Lock()
 	unwatch := c.unwatch
@@ -130,8 +130,8 @@ func (c *Carve) Close() {
 	c.watchers.Tell()
 }
 
-// Watch registers the function lost. It is called once, when c is closed, also by the end of its source. unwatch
-// removes lost. If c is closed, Watch returns nil and does not call lost.
+// Watch registers the function lost, which is called once, when c is closed or its source ends. The function unwatch
+// removes lost again. If c is closed already, Watch returns nil and does not call lost.
 func (c *Carve) Watch(lost func()) (unwatch func()) {
 	if c.src == nil {
 		return nil
@@ -168,10 +168,10 @@ func (c *Carve) Busy() bool { return c.calls > 0 }
 // Memory returns the large reservation that NewCarve was given, or the zero Memory if c is closed.
 func (c *Carve) Memory() Memory { return c.mem }
 
-// Reserve reserves the next size bytes, rounded up to a Granule, and at least one granule behind them as a guard.
-// Bytes that end where the memory of c ends have no guard of their own. Behind them is what follows the memory of c.
-// The address is aligned to BaseAlign. If c is closed, the error is memory.ErrClosed. If no reservation can have size
-// bytes, the error wraps memory.ErrConfig. If fewer bytes are left, the error is a [*memory.Exhausted].
+// Reserve reserves the next size bytes, rounded up to a Granule and aligned to BaseAlign. At least one granule after
+// them is never reserved, as a guard. Bytes at the very end of the memory of c have no such guard. If c is closed,
+// the error is memory.ErrClosed. If size is 0, or larger than any system can reserve, the error wraps
+// memory.ErrConfig. If fewer bytes are left, the error is a [*memory.Exhausted].
 func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	if c.src == nil {
 		return Memory{}, memory.ErrClosed

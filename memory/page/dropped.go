@@ -10,10 +10,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Dropped describes a Prefix that became garbage without Close, in an allocator that the program lost. The Prefix
-// is reported even if the loss does no harm. A reservation of [OS] stays reserved and committed until the process
-// ends, because a pointer into the reservation may exist. A reservation of [Heap] is collected when there is no
-// pointer into it.
+// A Dropped describes a Prefix that became garbage without Close, because the program lost the allocator that uses
+// it. A reservation of [OS] then stays reserved and committed until the process ends, because a pointer into it may
+// exist. A reservation of [Heap] is collected when there is no pointer into it, but the Prefix is reported, too.
 type Dropped struct {
 	Bytes uintptr // the size of the reservation
 	Site  string  // the callers that made the Prefix, innermost first, at most six

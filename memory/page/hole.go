@@ -35,10 +35,10 @@ func (h *holes) mark(first, n uintptr, hole bool) {
 // Dropped returns the bytes below Committed that Drop has returned and Fill has not committed again.
 func (p *Prefix) Dropped() uintptr { return p.holes.bytes }
 
-// Droppable returns the largest range of whole units in [off, end), for Drop. If there is none, or if it ends above
-// Committed, Droppable returns two equal offsets. A unit is a page of the source. If the source has a preferred
-// boundary for commits (see [Ahead]), a unit reaches from one such address to the next: part of a huge page is never
-// dropped.
+// Droppable returns the largest range of whole units in [off, end), as offsets for Drop. If there is no whole unit,
+// or if the range ends above Committed, Droppable returns two equal offsets. A unit is a page of the source. If the
+// source prefers boundaries for commits (see [Ahead]), a unit is the memory between two boundaries: part of a huge
+// page is never dropped.
 func (p *Prefix) Droppable(off, end uintptr) (from, to uintptr) {
 	unit := max(p.page, aheadOf(p.src))
 	base := uintptr(p.mem.Base)
@@ -49,19 +49,19 @@ func (p *Prefix) Droppable(off, end uintptr) (from, to uintptr) {
 	return from, to
 }
 
-// Around returns the smallest range of whole units that contains [off, end), see [Prefix.Droppable]. The range is cut
-// off at Base and at Committed.
+// Around returns the smallest range of whole units, see [Prefix.Droppable], that contains [off, end). The range is
+// cut off at Base and at Committed.
 func (p *Prefix) Around(off, end uintptr) (from, to uintptr) {
 	unit := max(p.page, aheadOf(p.src))
 	base := uintptr(p.mem.Base)
 	return max(align.Down(base+off, unit), base) - base, min(align.Up(base+end, unit)-base, p.committed)
 }
 
-// Drop decommits n bytes at off, which Committed then still includes, and keeps their addresses. The caller must not
-// use these bytes before Fill. They must be whole pages (see [SizeOf]) that are committed and not dropped. Otherwise,
-// and while p is busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse]. Drop makes one call of the source. If
-// the source fails or panics, nothing has changed. If the source ends during the call and p has a Watch, p is closed
-// and the error is memory.ErrClosed.
+// Drop decommits n bytes at off and keeps their addresses. Committed still includes these bytes. The caller must not
+// use them before Fill. They must be one or more whole pages (see [SizeOf]) that are committed and not dropped. In
+// all other cases, and while p is busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse]. Drop makes one call
+// of the source. If the source fails or panics, nothing has changed, and Drop returns its error or panics. If the
+// source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
 func (p *Prefix) Drop(off, n uintptr) error {
 	p.mustBe("Drop", off, n, false)
 	p.busy = true
@@ -77,9 +77,10 @@ func (p *Prefix) Drop(off, n uintptr) error {
 	return nil
 }
 
-// Fill commits n bytes at off again, which are zero then. All these bytes must be dropped. Otherwise, and while p is
-// busy, Fill panics with a [*memory.Misuse]. Fill makes one call of the source. If the source fails, Fill returns its
-// error. For the function of [Limit.OnSoft], the end of the source and panics, Fill is as [Prefix.Ensure].
+// Fill commits n dropped bytes at off again. They are zero afterwards. They must be one or more whole pages, all of
+// them dropped. In all other cases, and while p is busy, Fill panics with a [*memory.Misuse]. Fill makes one call of
+// the source. If the source fails, Fill returns its error. A soft limit, the end of the source and a panic have the
+// same effects as in [Prefix.Ensure].
 func (p *Prefix) Fill(off, n uintptr) error {
 	p.mustBe("Fill", off, n, true)
 	p.busy = true
@@ -96,7 +97,7 @@ func (p *Prefix) Fill(off, n uintptr) error {
 	return nil
 }
 
-// NextHole returns the first range of dropped bytes at off or above, or two offsets that equal Committed.
+// NextHole returns the first range of dropped bytes at off or above. If there is none, both offsets equal Committed.
 func (p *Prefix) NextHole(off uintptr) (from, to uintptr) {
 	page, end := off/max(p.page, 1), min(uintptr(len(p.holes.set))<<6, p.committed/max(p.page, 1))
 	for page < end && !p.holes.has(page) {

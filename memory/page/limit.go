@@ -29,8 +29,8 @@ func NewLimit(src Source, limit uintptr) *Limit {
 }
 
 // OnSoft sets a soft limit of mark bytes. Each time the committed bytes rise above mark, f is called on the goroutine
-// that commits, with the committed bytes and the budget. While the budget is at most mark, f is never called. If mark
-// is 0, f is called at each commit that finds no committed bytes. A nil f removes the soft limit.
+// that commits, with the committed bytes and the budget. If the budget is not above mark, f is never called. If mark
+// is 0, f is called at each commit before which no bytes were committed. A nil f removes the soft limit.
 //
 // f may decommit memory of this Limit. It must not allocate from this Limit (see [Prefix.Ensure]). It must not call
 // an allocator that allocates with a lock held, as a slab.Central does. If f panics or ends its goroutine, the commit
@@ -49,7 +49,7 @@ func (l *Limit) Peak() uintptr { return l.peak }
 func (l *Limit) Budget() uintptr { return l.limit }
 
 // SetBudget changes the hard limit to `limit` bytes. If the parameter limit is 0, there is no hard limit. If more
-// than `limit` bytes are committed at this time, the hard limit becomes their number. The soft limit does not change.
+// bytes are committed than `limit`, the hard limit becomes the number of committed bytes. The soft limit stays.
 func (l *Limit) SetBudget(limit uintptr) {
 	limit = cmp.Or(limit, ^uintptr(0))
 	l.limit = max(limit, l.committed)
@@ -72,9 +72,9 @@ func (l *Limit) Commit(m Memory, off, size uintptr) error {
 	return err
 }
 
-// CommitSome commits at most `want` bytes and at least `least` bytes of m: as many as the budget allows. If the
-// source refuses so many, CommitSome tries `least` bytes. It returns the number of committed bytes, which are whole
-// granules.
+// CommitSome commits at most `want` bytes and at least `least` bytes of m, from the offset off: as many as the budget
+// allows. If the source refuses this number, CommitSome tries `least` bytes. It returns the number of committed
+// bytes, a multiple of [Granule].
 //
 // If the budget has fewer than `least` bytes left, the error is a [*memory.Exhausted]. If the source refuses `least`
 // bytes, CommitSome returns its error. A failed CommitSome counts in Failures and changes nothing else. It calls the

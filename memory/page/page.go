@@ -49,10 +49,10 @@ func (m Memory) sound() bool {
 // A Source reserves address space and commits memory to it.
 //
 // Sizes and offsets are in bytes. The range passed to Commit and Decommit lies inside m and consists of whole
-// granules. Committed memory is zeroed, also after a Decommit. An error of Reserve or Commit is or wraps
+// granules. Memory is zero after Commit, also if it was decommitted before. An error of Reserve or Commit is or wraps
 // [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [memory.ErrConfig]. If the source has ended, the error is or wraps
 // [memory.ErrClosed]. A method that fails or panics does not change the memory. If the range is outside m or contains
-// parts of granules, Commit and Decommit panic with a [*memory.Misuse], unless they fail before.
+// parts of granules, Commit and Decommit return an error or panic with a [*memory.Misuse].
 //
 // A source calls the allocators that use it in two cases only. The first is the end of the source (see [Watched]).
 // The second is a Commit that raises the committed bytes above the soft limit of a [Limit].
@@ -72,9 +72,9 @@ type Source interface {
 
 // Watched is the optional interface of a Source that can end before its reservations are released.
 type Watched interface {
-	// Watch registers the function lost, which is called once, right after the source has ended. So lost must not
-	// touch memory of the source. unwatch removes lost; a second call of unwatch does nothing. If the source has
-	// ended already, Watch returns nil and does not call lost.
+	// Watch registers the function lost, which is called once, right after the source has ended. Because the memory
+	// may be gone then, lost must not touch it. unwatch removes lost; a second call of unwatch does nothing. If the
+	// source has ended already, Watch returns nil and does not call lost.
 	Watch(lost func()) (unwatch func())
 }
 
@@ -109,8 +109,8 @@ func SizeOf(src Source) uintptr {
 // Stepped is the optional interface of a Source that decides how many bytes it commits. The Source then counts one
 // failure instead of one for each attempt of the caller.
 type Stepped interface {
-	// CommitSome commits got bytes of m from the offset off, and returns got: whole granules, least <= got <= want.
-	// If CommitSome fails, got is 0 and nothing is committed.
+	// CommitSome commits got bytes of m from the offset off, and returns got, a multiple of [Granule] with
+	// least <= got <= want. If CommitSome fails, got is 0 and nothing is committed.
 	CommitSome(m Memory, off, least, want uintptr) (got uintptr, err error)
 }
 
@@ -138,7 +138,7 @@ func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error)
 }
 
 // Default returns the source of this build. With -race or -asan, which can check only Go's own memory, it is [Heap].
-// On platforms that cannot map memory it is [Heap], too. Otherwise it is [OS].
+// On platforms that cannot map memory it is [Heap], too. In all other builds it is [OS].
 func Default() Source { return DefaultWith(Options{}) }
 
 // DefaultWith is [Default] with options for the first access. If Default returns [Heap], the options have no effect.

@@ -51,9 +51,9 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 }
 
 // Reserve reserves `want` bytes of src. If src is nil, Reserve uses [Default]. If the operating system refuses,
-// Reserve halves the size and tries again, down to `least` bytes. A halved reservation leaves space for the Go heap
-// to grow, unless the next half would be below `least` bytes. If a [Carve] has too few bytes left, or a budget
-// refuses, Reserve fails at once.
+// Reserve halves the size and tries again, down to `least` bytes. After halving, Reserve also tests whether the Go
+// heap can still grow. If it cannot, Reserve halves the size once more, unless that is below `least` bytes. If a
+// [Carve] has too few bytes left, or a budget refuses, Reserve fails at once.
 //
 // If src is an interface with a nil pointer, the error wraps memory.ErrConfig. If src fails, Reserve returns its
 // error. If the memory that src returns is smaller than requested or not as [Source] requires, Reserve releases the
@@ -101,9 +101,9 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 // NewPrefixWithMetadata is [NewPrefix] for an allocator whose metadata lies in the Go heap and grows with the
 // reservation. The function `bytes` returns the size of the metadata for a reservation of `reserved` bytes.
 //
-// Go ends the process if its heap cannot grow. If the system would not back the metadata, or if the metadata exceeds
-// 1 GiB, the reservation is therefore halved, down to `least` bytes. If the metadata is still too large, the error
-// wraps a *memory.Exhausted. Other errors are errors of NewPrefix.
+// Go ends the process if its heap cannot grow. Therefore NewPrefixWithMetadata halves the reservation, down to
+// `least` bytes, if the system has no memory for the metadata, or if the metadata exceeds 1 GiB. If the metadata is
+// still too large, the error wraps a *memory.Exhausted. Other errors are those of NewPrefix.
 func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(reserved uintptr) uint64) (Prefix, error) {
 	for {
 		p, err := NewPrefix(src, want, least, step)
@@ -143,10 +143,9 @@ func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error
 	return p, err
 }
 
-// RefusedBySystem reports whether err, an error of a [Source], is a refusal of the operating system. RefusedBySystem
-// returns true if err wraps memory.ErrOutOfMemory, except if err is or wraps a [*memory.Exhausted] without a Cause.
-// Such an error is a refusal of a [Carve] or a [Limit]. If the system refused because of a limit on address space, a
-// smaller reservation may succeed.
+// RefusedBySystem reports whether err, an error of a [Source], is a refusal of the operating system. In this case a
+// smaller reservation may succeed. RefusedBySystem returns true if err wraps memory.ErrOutOfMemory, with one
+// exception: a [*memory.Exhausted] without a Cause is a refusal of a [Carve] or a [Limit].
 func RefusedBySystem(err error) bool {
 	if e := (*memory.Exhausted)(nil); errors.As(err, &e) {
 		return e.Cause != nil
@@ -157,8 +156,7 @@ func RefusedBySystem(err error) bool {
 // Watch registers the function lost, which is called once if the source of p ends before p is closed. An example is a
 // [Carve], which ends when its manager is closed; other code may use the addresses afterwards. When lost is called, p
 // is closed and has no memory. The function lost closes the allocator that uses p; it must not touch a block. If the
-// source has ended already, Watch calls lost at once. If the source is not [Watched], as [OS] is not, lost is never
-// called.
+// source has ended already, Watch calls lost at once. If the source cannot end (see [Watched]), lost is never called.
 //
 // p must not be copied after Watch. A second Watch replaces the function of the first. If p is closed, Watch does
 // nothing.

@@ -5,9 +5,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves how many bytes are committed. Which pages are dropped is for the allocator to say. The fit commits what
-// was committed, and loading decommits what was committed since: the committed bytes decide where an allocator places
-// its next block. If the source refuses to decommit, more bytes stay committed.
+// SaveState saves the number of committed bytes, because it decides where an allocator places its next block. Dropped
+// pages are saved by [Prefix.SaveHoles]. Before a load, SaveState commits the bytes that are missing. During the load
+// it decommits the bytes above the saved number; if the source refuses that, more bytes stay committed. If p is
+// closed, saving fails with memory.ErrClosed; while p is busy, with save.ErrBusy.
 func (p *Prefix) SaveState(c *save.Coder) {
 	if p.mem.Base == nil {
 		c.Fail(memory.ErrClosed)
@@ -31,9 +32,10 @@ func (p *Prefix) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveHoles saves which pages are dropped. If others are dropped now, the fit calls fill, which must commit all of them
-// again. Loading then drops those that were. If the source refuses that, it calls undrop, for pages that stay committed.
-// Call SaveHoles after the metadata that undrop changes.
+// SaveHoles saves which pages are dropped. If other pages are dropped when a state is to be loaded, SaveHoles first
+// calls fill, which must commit all dropped pages again. During the load SaveHoles drops the saved pages. If the
+// source refuses to decommit the bytes [from, to), SaveHoles calls undrop, which must record that they stay
+// committed. Call SaveHoles after the metadata that undrop changes was saved.
 func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, to uintptr)) {
 	count, same := 0, true
 	for from, to := p.NextHole(0); from < to; from, to = p.NextHole(to) {
