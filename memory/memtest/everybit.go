@@ -50,8 +50,8 @@ func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	return EveryNthBit(tb, 1, check, roots...)
 }
 
-// EveryNthBit does the same as [EveryBit] for every n-th bit of each number. It flips other bits of the next number, so
-// that n equal numbers have all their bits flipped. The number n must be at least 1.
+// EveryNthBit does the same as [EveryBit] for every n-th bit of each number. It begins with another bit in each of n
+// successive numbers, so that together they have every bit flipped. The number n must be at least 1.
 func EveryNthBit(tb testing.TB, n int, check func() error, roots ...any) Flips {
 	tb.Helper()
 	if brief() {

@@ -24,8 +24,8 @@ type margin struct{ inner, outer page.Memory }
 // NewMargins returns a Margins on page.Default().
 func NewMargins() *Margins { return &Margins{Source: page.Default()} }
 
-// Reserve reserves size bytes between two margins. For size 0, and if size with the margins overflows, it returns the
-// result of Source.
+// Reserve reserves size bytes between two margins. If size is 0, or overflows with the margins, Reserve returns the
+// result of Source.Reserve(size).
 func (m *Margins) Reserve(size uintptr) (page.Memory, error) {
 	if size == 0 || size+2*marginBytes < size {
 		return m.Source.Reserve(size) // the error is the source's

@@ -41,10 +41,10 @@ type moment struct {
 	stats  memory.Stats
 }
 
-// Saved saves, changes and loads states of the subject in random order; it must be a [save.State]. After each load the
-// blocks of the state lie at their addresses with their contents, Check is nil, and the statistics are those that were
-// saved. A program that is repeated from one state allocates the same addresses. Saving and loading again does not
-// allocate Go memory.
+// Saved saves, changes and loads states of the subject's allocator in random order. The allocator must be a
+// [save.State]. After each load the blocks of the state must lie at their addresses with their contents, Check must
+// return nil, and the statistics must be those that were saved. A program that is repeated from one state must allocate
+// the same addresses. Saving and loading a state a second time must not allocate Go memory.
 func Saved(t *testing.T, s Subject) {
 	savedStates(t, s.withDefaults())
 	detours(t, s.withDefaults())

@@ -31,8 +31,8 @@ func NewShadow(tb testing.TB) *Shadow { return &Shadow{tb: tb} }
 // the Shadow.
 func (s *Shadow) Live() []Block { return s.blocks }
 
-// Add records a block that the allocator has just returned and fills it with a new byte. The test ends if p is nil or
-// not aligned, or if the block overlaps a live block.
+// Add records a block that the allocator has just returned, and fills it with a byte value that the previous block
+// does not have. The test ends if p is nil or not aligned, or if the block overlaps a live block.
 func (s *Shadow) Add(p unsafe.Pointer, size, align uintptr) {
 	if p == nil {
 		s.tb.Helper() // not before: it costs more than an Alloc
@@ -129,7 +129,7 @@ func (s *Shadow) Resize(i int, size uintptr) {
 	s.Move(i, s.blocks[i].Ptr, size)
 }
 
-// Move is [Shadow.Resize] for a block that has moved to p with its contents.
+// Move is [Shadow.Resize] for a block that was moved to p, with the bytes within both sizes.
 func (s *Shadow) Move(i int, p unsafe.Pointer, size uintptr) {
 	s.tb.Helper()
 	b := s.blocks[i]

@@ -17,7 +17,7 @@ type Giver struct {
 	Give func(page.Memory) page.Memory // makes the wrong memory from the memory that Source has reserved
 }
 
-// Reserve reserves size bytes of the Source. It returns the result of Give for this memory and the error of the
+// Reserve reserves size bytes of Source, passes this memory to Give, and returns the result of Give and the error of
 // Source.
 func (g Giver) Reserve(size uintptr) (page.Memory, error) {
 	m, err := g.Source.Reserve(size)
@@ -38,10 +38,9 @@ type Reporter interface {
 	memory.StatsReporter
 }
 
-// Gifts verifies a constructor whose source returns the wrong memory. If the source returns no memory, the
-// constructor must fail with "reserved 0 bytes at". If the source returns 8 GiB, as it does on 64-bit systems, the
-// allocator must use only 1 MiB, because it has no metadata for the rest. The function construct must request this 1
-// MiB.
+// Gifts verifies that a constructor handles wrong memory of its source. The function construct must request 1 MiB. If
+// the source returns no memory, the constructor must fail with "reserved 0 bytes at". If the source returns 8 GiB, as
+// it does on 64-bit systems, the allocator must use only 1 MiB, because it has no metadata for the rest.
 func Gifts[A interface {
 	Reporter
 	comparable

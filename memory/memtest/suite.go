@@ -244,8 +244,8 @@ func noGoAllocations(t testing.TB, s Subject) {
 // takes ten times as long, and the plain build has tried what is left out.
 func brief() bool { return testenv.Short() && invariant.Debug && !whole }
 
-// Rounds returns the number of repetitions of a test on one goroutine. In a short run of a debug build (-tags
-// memdebug or -race) it returns n/5, at least 1. In other runs it returns n.
+// Rounds returns the number of repetitions of a test on one goroutine. In a debug build (-tags memdebug or -race) in
+// which testenv.Short returns true, it is n/5, but at least 1. In all other cases it is n.
 func Rounds(n int) int {
 	if brief() {
 		return max(n/5, 1)

@@ -33,8 +33,8 @@ func Full() bool {
 // ordinary builds run the other tests.
 func Short() bool { return testing.Short() || invariant.Debug && !Full() }
 
-// Brief reports whether tests run a short version of their long cases. Brief returns true with -short, and also if
-// Full returns false.
+// Brief reports whether tests run a short version of their long cases. Brief returns true with -short, and if Full
+// returns false.
 func Brief() bool { return testing.Short() || !Full() }
 
 // Some returns all entries if Full returns true, and those with the given keys otherwise. It is for cases that differ
