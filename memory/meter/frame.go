@@ -4,12 +4,12 @@ import "time"
 
 // A Frame describes what happened between two calls of Meter.Frame.
 type Frame struct {
-	Number uint64        // of the meter, from 1
+	Number uint64        // the result of Meter.Frames at the end of the frame; the first frame is 1
 	Level  uint64        // levels begun so far
 	At     time.Time     // the end of the frame
-	Took   time.Duration // by the clock
+	Took   time.Duration // from the previous call of Meter.Frame to this one
 
-	Collections uint64  // of the Go heap that ended in the frame
+	Collections uint64  // collections of the Go heap that ended in the frame
 	Pause       float64 // the longest stop of the world for a collection so far, in seconds
 	Rows        []Delta // in the order of Meter.Rows
 	Monitors    []float64
@@ -41,8 +41,8 @@ func (f *Frame) clear() {
 	*f = Frame{Rows: rows, Monitors: monitors, Timers: timers}
 }
 
-// Worst returns the longest frame of the window. If no frame of the window was measured, it returns nil. The first
-// frame, and the first one after Resume, are not measured. Later frames overwrite the result; Keep makes a copy.
+// Worst returns the longest frame of the window, or nil if no frame of the window was measured. The first frame, and
+// the first frame after Resume, are not measured. Later frames overwrite the result; Keep makes a copy.
 func (r *Meter) Worst() *Frame {
 	var f *Frame
 	for i := range r.worst {
@@ -82,8 +82,8 @@ type Monitor struct {
 // Value returns the value that the last Meter.Frame has read, or 0 before the first.
 func (m *Monitor) Value() float64 { return m.value }
 
-// Monitor registers a figure of the game. Each Frame calls read once, on the goroutine of the meter. Read must not
-// call the meter. A nil read panics with a *memory.Misuse.
+// Monitor registers a figure of the game. Each Frame calls read once, on the goroutine of the meter. The function read
+// must not call the meter. If read is nil, Monitor panics with a *memory.Misuse.
 func (r *Meter) Monitor(name, unit string, read func() float64) *Monitor {
 	if read == nil {
 		panic(misuse("Monitor", "it needs a function"))

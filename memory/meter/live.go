@@ -7,12 +7,12 @@ import (
 )
 
 // A Heap describes the Go heap. Only a collection can tell live objects from garbage, and a meter never starts one.
-// So the live size is as old as the last collection that the meter has seen.
+// The live size is therefore that of the last collection that the meter has seen.
 type Heap struct {
 	Known     bool          // a collection has ended since the meter began; if not, Live and Age are 0
 	Live      uint64        // bytes of objects that the last collection found in use
 	Age       time.Duration // time since that collection ended
-	Allocated float64       // bytes allocated a second, recently; if the live size does not grow, all of them become garbage
+	Allocated float64       // bytes allocated a second, over at least a second; if the live size does not grow, all become garbage
 }
 
 // Heap returns the figures of the Go heap. The figures change four times a second, and when a collection begins or

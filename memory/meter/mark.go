@@ -2,7 +2,7 @@ package meter
 
 import "time"
 
-// The two marks of a Meter.
+// A and B are the two marks of a Meter, see [Meter.Mark].
 const (
 	A = iota
 	B
@@ -14,10 +14,9 @@ type mark struct {
 	rows []books
 }
 
-// Mark sets mark A or B: it records the bytes and blocks of every row at the last Frame. A mark that was set before
-// is replaced. Before the first Frame the recorded figures are 0. Setting A removes B. Mark allocates if the mark is
-// not set, or if there are more rows than before. If the argument is neither A nor B, Mark panics with a
-// *memory.Misuse.
+// Mark sets mark A or B: it records the bytes and blocks of every row at the last Frame, or 0 before the first Frame.
+// A second Mark of A or B replaces the first. Setting A removes B. Mark allocates if the mark is not set, or if there
+// are more rows than before. If the argument is neither A nor B, Mark panics with a *memory.Misuse.
 func (r *Meter) Mark(which int) {
 	if which != A && which != B {
 		panic(misuse("Mark", "there are the marks A and B"))
@@ -51,9 +50,9 @@ type Change struct {
 	Blocks int64
 }
 
-// Changes appends the changes between mark A and mark B to dst, in the order of the rows. If mark B is not set, the
-// changes end at the last Frame. Rows without a change are left out. Changes returns dst and the time between
-// beginning and end. If mark A is not set, Changes returns false and appends nothing.
+// Changes appends the changes since mark A to dst, in the order of the rows. They end at mark B, or at the last Frame
+// if mark B is not set. Rows without a change are left out. Changes returns the extended slice, the time from
+// beginning to end, and true. If mark A is not set, Changes appends nothing and returns false.
 func (r *Meter) Changes(dst []Change) ([]Change, time.Duration, bool) {
 	a, b := &r.marks[A], &r.marks[B]
 	if a.rows == nil {

@@ -2,7 +2,7 @@ package meter
 
 import "github.com/strata-go/strata/memory"
 
-// MostPools is the number of pools that a Meter watches: the pools that were registered first.
+// MostPools is the largest number of pools that a Meter watches. Pools that are registered later are not watched.
 const MostPools = 256
 
 // poolBooks has the data of the row of a pool.
@@ -15,12 +15,12 @@ type poolBooks struct {
 }
 
 // Pools returns the rows of the first MostPools pools of the manager, in order of registration. The slice belongs to
-// the meter, must not be changed and is valid until the next Frame. The figures are also part of the tier Pools, and
-// of the pool's tag. Churn and Budget are 0. Pools are identified by name. If several pools have one name and one of
-// them is removed, the change of the next pool may be wrong for one frame.
+// the meter, must not be changed and is valid until the next Frame. The rows of the tier Pools and of the pool's tag
+// include these figures. Churn and Budget are 0. Pools are identified by name. If several pools have one name and one
+// of them is removed, the change of the next pool may be wrong for one frame.
 func (r *Meter) Pools() []Row { return r.pools }
 
-// PoolCurve is Curve for pool i of Pools. Slots before the pool was registered are 0.
+// PoolCurve is [Meter.Curve] for pool i of [Meter.Pools]. Slots from before the pool was registered are 0.
 func (r *Meter) PoolCurve(i int, dst *[SlotCount]float32) int {
 	r.notes[i].series.curve(dst)
 	return r.knownSlots()

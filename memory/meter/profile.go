@@ -15,16 +15,15 @@ import (
 // WriteProfile writes what a manager has in use as a profile for go tool pprof. The file is a gzip-compressed
 // profile.proto, as runtime/pprof writes it.
 //
-//	alloc_objects   blocks allocated since New; of frame and level under a tag since the frame or level began
-//	alloc_space     bytes of these blocks: estimated by samples, otherwise the bytes in use
+//	alloc_objects   blocks allocated since New; for a tag in the tiers frame and level, since the frame or level began
+//	alloc_space     bytes of these blocks, estimated by samples; without samples the bytes in use
 //	inuse_objects   live blocks
 //	inuse_space     bytes in use, with rounding; the default
 //
 // The call stacks have one function for each tier, "tier slab", then one for each tag and pool, "tag bodies" and "pool
 // shots". Memory without a tag is directly below its tier. With [tiers.Config.SampleBytes] the functions that allocated the
 // memory follow, as far as samples know them. Samples exist for slab, large and inbox, and not for pools. Innermost
-// functions of the packages below memory are left out. Each sample has those of the labels tier, tag and pool that are not
-// empty.
+// functions of the packages below memory are left out. Each sample has the labels tier, tag and pool, except empty ones.
 //
 // In the sum over a tier, inuse_objects, inuse_space and alloc_objects are exact: those of Manager.Stats. The sums
 // over a tag are exact outside Frame and Level, see [tiers.Inspector.EachUse]. Samples only divide these sums among

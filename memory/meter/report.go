@@ -11,9 +11,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// WriteText writes a report for a log or a terminal. It has the verdict, the times, the Go heap and the worst frame
-// of the window. It has a row for each tier and tag, for the Go heap and for the rest. WriteText returns the error of
-// w.
+// WriteText writes a report for a log or a terminal. The report has the verdict, the times, the Go heap and the worst
+// frame of the window. Its rows are those of [Meter.Rows]. WriteText returns the error of w.
 func (r *Meter) WriteText(w io.Writer) error {
 	var b strings.Builder
 	t := r.Times()
@@ -53,7 +52,7 @@ func (r *Meter) writeFrame(b *strings.Builder, f *Frame) {
 	}
 }
 
-// String returns the live size and its age, if they are known, and the rate of allocation.
+// String returns the live size and its age, if a collection was seen, and the rate of allocation.
 func (h Heap) String() string {
 	live := "not known before a collection"
 	if h.Known {

@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Kind is the kind of a row.
+// A Kind says what a [Row] describes: a tier, the Go heap, the rest, a tag or a pool.
 type Kind uint8
 
 const (
@@ -28,13 +28,13 @@ type Row struct {
 	// InUse is in bytes. InUse of the Go heap includes garbage, see Meter.Heap. InUse of the rest is the resident
 	// bytes. InUse of the frame tier is the use of the present buffer, see Meter.Tick.
 	InUse     uint64
-	Committed uint64 // bytes that the budget limits; of the Go heap Go.Total of the Snapshot; of the rest InUse; of tags 0
+	Committed uint64 // bytes that the budget limits; for the Go heap Go.Total of the Snapshot, for the rest InUse, for tags 0
 	Budget    uint64 // 0 if there is none
-	Peak      uint64 // Peak of the Stats; of the Go heap and the rest, the highest InUse since the first Frame
-	Live      uint64 // blocks; of the Go heap objects; of the rest 0
+	Peak      uint64 // Peak of the Stats; for the Go heap and the rest the highest InUse since the first Frame
+	Live      uint64 // live blocks; for the Go heap objects, for the rest 0
 
-	Allocs float64 // a second, over the last complete tenth of the window, or the present one if that has no frames
-	Frees  float64 // a second, as Allocs
+	Allocs float64 // a second, in the last complete tenth of the window; if it has no frames, in the present tenth
+	Frees  float64 // a second, in the same tenth as Allocs
 	Most   uint64  // the most allocations in one frame of the window
 	// Churn is an upper bound of the blocks a second that were freed within two frames of their allocation. The freed
 	// blocks of a frame count up to the number that this frame and the previous frame have allocated. If most
@@ -42,12 +42,12 @@ type Row struct {
 	Churn    float64
 	Failures uint64  // requests that failed in the window
 	Refused  uint64  // requests that failed so far
-	Growth   float64 // bytes a second by which the floor rises, otherwise 0; for the Go heap, by which the live size rises
+	Growth   float64 // bytes a second by which the floor rises, for the Go heap the live size; 0 if it does not rise
 }
 
-// Tight returns the committed share of the budget. If the row has no budget, Tight returns 0. If the tier is Planned,
-// see [tiers.Info], Tight returns 0 as well: such a tier may commit its whole budget without running out of memory.
-// Verdict.Frame has the used share of a frame's buffer.
+// Tight returns Committed/Budget, the committed share of the budget. Tight returns 0 if the row has no budget. It
+// also returns 0 for a Planned tier (see [tiers.Info]), which may commit its whole budget without running out of
+// memory. Verdict.Frame has the used share of a frame's buffer.
 func (w *Row) Tight() float64 {
 	if w.Budget == 0 || w.Kind == TierRow && w.Tier.Info().Planned {
 		return 0
@@ -55,8 +55,8 @@ func (w *Row) Tight() float64 {
 	return float64(w.Committed) / float64(w.Budget)
 }
 
-// Rows returns all rows: tiers, the Go heap, the rest, tags. The slice belongs to the meter and must not be changed.
-// When a tag is new, a later call may return another slice.
+// Rows returns all rows: the tiers, the Go heap, the rest, then the tags. The slice belongs to the meter and must not
+// be changed. After a new tag the next Frame may move the rows to another array: call Rows again after each Frame.
 func (r *Meter) Rows() []Row { return r.rows }
 
 // settle updates the figures that change four times a second.

@@ -1,6 +1,6 @@
 package meter
 
-// SlotCount is the number of values that a curve of the window has, for drawing.
+// SlotCount is the number of values of a curve, see [Meter.Curve].
 const SlotCount = 240
 
 // A series is one figure by the wall clock: its maximum in each slot of the window, for drawing, and its minimum in

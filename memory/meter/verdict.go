@@ -12,8 +12,8 @@ import (
 // next Frame.
 type Verdict struct {
 	Largest *Row // the row with most bytes in use: a tier, the Go heap or the rest
-	Growing *Row // the tier that grows fastest; if no tier grows, the faster one of the Go heap and the rest
-	Beside  *Row // the faster one of the Go heap and the rest, if one grows while a tier grows, too
+	Growing *Row // the tier that grows fastest; if no tier grows, the Go heap or the rest, whichever grows faster
+	Beside  *Row // if a tier grows: the Go heap or the rest, whichever grows faster; nil if neither grows
 	Tag     *Row // the tag that grows fastest
 	Pool    *Row // the pool that grows fastest
 	Tight   *Row // the tier with the highest Row.Tight, if this share is at least TightAt
@@ -28,7 +28,7 @@ type Verdict struct {
 	Worst time.Duration // the longest frame of the window
 }
 
-// The shares of a budget from which a tier is tight, and almost full.
+// Shares of a budget. From TightAt on a tier is tight, and from FullAt on it is almost full: see [Row.Tight].
 const (
 	TightAt = 0.75
 	FullAt  = 0.90
