@@ -24,8 +24,8 @@ import (
 //
 // After Close, Alloc fails with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block then report
 // a fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after
-// Close. It detects this end, before it reads a block, only if inner is a memory.Owner. If inner is no Owner, close
-// inner only through its guard.
+// Close. The guard detects this end only if inner is a memory.Owner. If inner is no Owner, close inner only through
+// its guard: otherwise the guard reads blocks that are gone.
 type Allocator struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -57,8 +57,8 @@ type Config struct {
 	CanaryBytes uintptr
 	// QuarantineBytes is the capacity of the quarantine in bytes. The quarantine keeps freed blocks, with canaries,
 	// from reuse, so that use after free is detected. 0 means no quarantine: a freed block is returned to inner at
-	// once. An inner allocator with frees in LIFO order requires 0. A block that is larger than QuarantineBytes with
-	// its canaries is not quarantined.
+	// once. An inner allocator with frees in LIFO order requires 0. If a block with its canaries is larger than
+	// QuarantineBytes, it is not quarantined.
 	QuarantineBytes uintptr
 	// History is the number of freed blocks that stay recorded after they were returned to inner. A double free of a
 	// recorded block is reported with its call sites; a double free of another block is reported as a foreign
@@ -113,8 +113,8 @@ func (a *Allocator) Inner() memory.Allocator { return a.inner }
 // used or reset without the guard.
 //
 // If the guard is closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign.
-// If the size with the canaries overflows, the error is memory.ErrTooLarge. Otherwise Alloc returns the error of
-// inner.
+// If the size with the canaries overflows, the error is memory.ErrTooLarge. If inner fails, Alloc returns the error
+// of inner.
 func (a *Allocator) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if a.ended() {
 		return nil, memory.ErrClosed
@@ -245,9 +245,10 @@ func (a *Allocator) inspect(op string, i uint32) {
 	a.raise(found)
 }
 
-// Resize reports damaged canaries, and changes the size of a block in place if inner can. New bytes are filled with
-// 0xCD. If inner is no memory.Resizer or cannot resize the block, Resize returns false, and the size has not changed.
-// Misuse is reported as by Free, and so is a nil p. If OnFault returns after misuse, Resize returns false.
+// Resize verifies the canaries of a block, reports damage, and changes the size in place if inner can. Resize returns
+// true if the size has changed. New bytes are filled with 0xCD. If inner is no memory.Resizer or cannot resize the
+// block, Resize returns false. A nil p, and the misuse that Free detects, are reported. If OnFault returns after
+// misuse, Resize returns false.
 func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	i := a.find("Resize", p, oldSize)
 	if i == 0 {
@@ -292,9 +293,9 @@ func (a *Allocator) Base() unsafe.Pointer {
 	return nil
 }
 
-// Extent returns the number of bytes from Base in which blocks may lie. If the guarded allocator has a method
-// Extent() uintptr, this is its result. Otherwise, if the guarded allocator is a [memory.StatsReporter], this is its
-// Stats().Reserved. Otherwise, and after Close, Extent returns 0.
+// Extent returns the number of bytes from Base in which blocks may lie. If inner has a method Extent() uintptr, Extent
+// returns its result. If inner has no such method but is a [memory.StatsReporter], Extent returns its
+// Stats().Reserved. For any other inner, and after Close, Extent returns 0.
 func (a *Allocator) Extent() uintptr {
 	if a.closed {
 		return 0
@@ -308,9 +309,9 @@ func (a *Allocator) Extent() uintptr {
 	return 0
 }
 
-// If inner is a memory.Owner, Owns returns Owns of inner. Otherwise Owns reports whether p lies in a block that is
-// live or in quarantine, or in its canaries. The cost is then proportional to the number of these blocks. After
-// Close, Owns returns false.
+// Owns returns the result of Owns of inner if inner is a memory.Owner. If inner is none, Owns reports whether p lies
+// in a block that is live or in quarantine, or in its canaries. The cost is then proportional to the number of these
+// blocks. After Close, Owns returns false.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
 		return !a.ended() && o.Owns(p)

@@ -9,9 +9,9 @@ import (
 // Reset verifies and frees every block, also the blocks in quarantine. It reports damage. If a report panics, the
 // reported damage is repaired, and no block is freed. A Reset after Close is reported, too. If inner is no
 // memory.Resetter, the blocks are freed one by one: live blocks from the newest on, then the quarantine. If inner is
-// a Resetter, hooks of inner run while the blocks are unchanged; if Reset of inner panics, nothing has changed. Reset
-// of inner may not free blocks that inner has from another allocator: Reset frees these blocks one by one. Cost:
-// proportional to the blocks and their bytes.
+// a Resetter, hooks of inner run while the blocks are unchanged; if Reset of inner panics, nothing has changed. Blocks
+// that inner took from another allocator, and does not free in its Reset, are freed one by one. Cost: proportional to
+// the blocks and their bytes.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})

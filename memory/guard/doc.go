@@ -15,7 +15,7 @@
 //	             padded to the alignment
 //
 //	Go heap     address -> record: size, state, call site of the allocation and of the free
-//	            rings: live (oldest first) | quarantine (FIFO) | the last ones that left it
+//	            rings: live (oldest first) | quarantine (FIFO) | blocks that left it last
 //
 // [Stomp] is an allocator that gives each block its own pages, with inaccessible pages around them. A read or write
 // behind the block, or of a freed block, faults at once in the line of the access.

@@ -20,9 +20,9 @@ func (l Leak) String() string {
 	return fmt.Sprintf("%d blocks, %d bytes, allocated at %s", l.Blocks, l.Bytes, l.Site)
 }
 
-// Leaks returns the live blocks by call site. The call site with most bytes is first; of call sites with equal bytes,
-// the one whose oldest live block was allocated or resized first. If no block is live, and after Close, Leaks returns
-// nil. Cost: proportional to the live blocks. Leaks allocates on the Go heap.
+// Leaks returns the live blocks by call site, the site with most bytes first. Sites with equal bytes are in the order
+// in which their oldest live blocks were allocated or last resized. If no block is live, and after Close, Leaks
+// returns nil. Cost: proportional to the live blocks. Leaks allocates on the Go heap.
 func (a *Allocator) Leaks() []Leak { return a.LeaksSince(0) }
 
 // Now returns the number of blocks that were allocated since New. Pass this number to [Allocator.LeaksSince].

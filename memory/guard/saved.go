@@ -8,7 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanSave returns an error unless inner is a save.State that can be saved, and a memory.Baser.
+// CanSave returns nil if inner is a [save.State] that can be saved, and a [memory.Baser] with one range of addresses.
+// If not, the error wraps memory.ErrConfig or the error of CanSave of inner.
 func (a *Allocator) CanSave() error {
 	if _, ok := a.inner.(save.State); !ok {
 		return fmt.Errorf("guard: inner is a %T, which is no save.State: %w", a.inner, memory.ErrConfig)
@@ -24,10 +25,10 @@ func (a *Allocator) CanSave() error {
 	return nil
 }
 
-// SaveState saves inner, the records of all blocks, live, in quarantine or freed, and the statistics. So after a load
-// canaries and patterns are verified as before. Call sites stay: a report after a load may name one that is newer than
-// the state. Inner is saved by the guard: do not add inner to the Set. If inner has passed a block on that lies outside of its
-// range, the error wraps memory.ErrConfig.
+// SaveState saves inner, the statistics, and the records of all blocks: live, in quarantine or freed. After a load,
+// canaries and patterns are verified as before, and reports name the call sites of the saved records. Inner is saved
+// by the guard: do not add inner to the Set. If a block lies outside of the range from Base to Base+Extent, saving
+// fails with an error that wraps memory.ErrConfig.
 func (a *Allocator) SaveState(c *save.Coder) {
 	if !c.Loading() && a.ended() || a.closed {
 		c.Fail(memory.ErrClosed)
@@ -122,9 +123,9 @@ func (r *record) saveState(c *save.Coder, base unsafe.Pointer) {
 // errStomp is the error of both methods below.
 var errStomp = fmt.Errorf("guard: a Stomp cannot be saved: its freed blocks have no memory to load into: %w", memory.ErrConfig)
 
-// CanSave returns an error that wraps memory.ErrConfig: see SaveState.
+// CanSave returns an error that wraps memory.ErrConfig, because a Stomp cannot be saved: see [Stomp.SaveState].
 func (s *Stomp) CanSave() error { return errStomp }
 
-// SaveState fails. Loading would have to commit the pages of freed blocks again, and their dangling pointers would no
-// longer fault. To save a game with a Stomp, leave the Stomp out.
+// SaveState always fails with the error of CanSave. Loading would have to commit the pages of freed blocks again, and
+// their dangling pointers would no longer fault. To save a game with a Stomp, do not add the Stomp to the Set.
 func (s *Stomp) SaveState(c *save.Coder) { c.Fail(errStomp) }

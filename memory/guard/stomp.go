@@ -124,7 +124,7 @@ const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 // Alloc returns a block of size bytes, aligned to align, on its own pages and filled with 0xCD. If the Stomp is
 // closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign. If the block does
 // not fit the reservation, the error is memory.ErrTooLarge. If Blocks or the address space is exhausted, the error
-// wraps memory.ErrOutOfMemory. Otherwise the error wraps the error of the source.
+// wraps memory.ErrOutOfMemory. If the source fails, the error wraps the error of the source.
 //
 // The source may call a function within Alloc, as page.Limit.OnSoft does. This function may free blocks; if it calls
 // Alloc, the inner Alloc panics with a *memory.Misuse. Cost: a system call and a stack trace.

@@ -28,7 +28,7 @@ func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Stomp.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny panics
-// as Free does, except for a wrong size.
+// as Free does, except that it cannot detect a wrong size.
 func (s *Stomp) FreeAny(p unsafe.Pointer) {
 	if p != nil {
 		i := s.find("FreeAny", p, 0)
