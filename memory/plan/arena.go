@@ -45,8 +45,8 @@ type Arena struct {
 }
 
 // New reserves and commits one block for the plan from src. A nil src means page.Default(). If p is nil, the error
-// wraps memory.ErrConfig; otherwise it wraps the error of src. After an error nothing stays reserved. The plan
-// decides how much is committed: if the plan is from an untrusted file, use a page.Limit as src.
+// wraps memory.ErrConfig. If src fails, the error wraps the error of src. After an error nothing stays reserved. The
+// plan decides how much is committed: if the plan is from an untrusted file, use a page.Limit as src.
 func New(src page.Source, p *Plan) (*Arena, error) {
 	if p == nil {
 		return nil, fmt.Errorf("plan: new Arena: the plan is nil; make one with Fast, Exact or Load: %w", memory.ErrConfig)
@@ -146,10 +146,10 @@ func (a *Arena) Begin(moment int) {
 	}
 }
 
-// Advance sets the current moment. Buffers live from then on if their Birth is not after this moment, and their Death
-// is. If there was no Begin since the last Reset, or if moment is before the current moment, Advance panics with a
-// *memory.Misuse. Debug builds also panic if the memory of a new buffer was written while it was free. Cost:
-// constant, except in debug builds.
+// Advance sets the current moment. The buffers that live at a moment are those with Birth <= moment < Death. If there
+// was no Begin since the last Reset, or if moment is before the current moment, Advance panics with a *memory.Misuse.
+// Debug builds also panic if the memory of a new buffer was written while it was free. Cost: constant, except in
+// debug builds.
 func (a *Arena) Advance(moment int) {
 	a.open("Advance")
 	if !a.begun {
@@ -222,8 +222,8 @@ func (a *Arena) Close() error {
 }
 
 // Stats counts every buffer as one allocation, live from New to Close. While the arena is open, InUse is the plan's
-// Total and Requested is the plan's Bound; after Close both are 0. Peak is always Total. So internal fragmentation is
-// the memory that the plan wastes.
+// Total and Requested is the plan's Bound; after Close both are 0. Peak is always Total. Internal fragmentation is
+// therefore the memory that the plan wastes.
 func (a *Arena) Stats() memory.Stats {
 	n, total := uint64(a.plan.Len()), uint64(a.plan.total)
 	s := memory.Stats{

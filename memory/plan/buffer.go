@@ -23,8 +23,8 @@ const maxTotal = math.MaxInt >> 2
 
 // A Buffer declares a buffer that a plan places.
 type Buffer struct {
-	// ID names the buffer. Any number is valid that no other buffer of the set has. Arena.Get is fastest for IDs that
-	// count from 0, for example constants with iota.
+	// ID names the buffer. All buffers of a set must have different IDs. Arena.Get is fastest for IDs that count from
+	// 0, for example constants with iota.
 	ID uint32
 	// Size is in bytes. A buffer of size 0 gets offset 0 and conflicts with no other buffer.
 	Size uintptr

@@ -11,15 +11,16 @@ import (
 
 // Limits bounds a call of Exact. If Time is 0, every machine computes the same plan for the same buffers and limits.
 type Limits struct {
-	// Steps is the number of places for a buffer that the search tries. 0 means DefaultSteps if Time is 0 as well,
-	// and no limit otherwise. The work of Fast, which comes first, does not count.
+	// Steps is the largest number of steps of the search; in a step it tries one place for one buffer. If Steps is 0
+	// and Time is 0, the limit is DefaultSteps. If only Steps is 0, Steps is not limited. The work of Fast, which
+	// comes first, does not count.
 	Steps int
 	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. Exact may
 	// take 1.1 times Time plus 50 ms. 0 means no limit.
 	//
-	// With at least 2 µs a buffer Exact always returns a plan, on a busy machine possibly late. With less, the error
-	// wraps ErrTime if the time is over before the plan is verified. If Time is over before Fast has ended, the plan
-	// may be larger than the plan of Fast.
+	// If Time is at least 2 µs a buffer, Exact always returns a plan, on a busy machine possibly late. If Time is
+	// less, and over before the plan is verified, the error wraps ErrTime. If Time is over before Fast has ended, the
+	// plan may be larger than the plan of Fast.
 	Time time.Duration
 	// Capacity, in bytes, ends the search with the first plan whose Total is not larger. 0 means no capacity.
 	Capacity uintptr
@@ -28,7 +29,8 @@ type Limits struct {
 // ErrTime means that Limits.Time was over before Exact had a verified plan.
 var ErrTime = errors.New("plan: no plan in the time")
 
-// DefaultSteps is the default of Limits.Steps. So many steps take seconds to a minute for a few hundred buffers.
+// DefaultSteps is the limit of steps if Limits.Steps and Limits.Time are 0. For a few hundred buffers the search then
+// takes seconds to a minute.
 const DefaultSteps = 2_000_000
 
 // A Proof reports what is known about a plan that Exact made.
@@ -38,7 +40,7 @@ type Proof struct {
 	Bound uintptr
 	// Optimal reports whether the plan's Total equals Bound.
 	Optimal bool
-	// Steps is the number of places that were tried.
+	// Steps is the number of steps of the search: see [Limits].
 	Steps int
 	// Elapsed is the duration of the call.
 	Elapsed time.Duration

@@ -8,8 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the moment and the buffers that live then. Outside of Begin and Reset it saves the bytes of all
-// buffers.
+// SaveState saves the current moment and the bytes of the buffers that live at it. If no run has begun (see
+// [Arena.Begin]), SaveState saves the bytes of all buffers. If the arena is closed, saving fails with
+// memory.ErrClosed. If the plan has another Total or number of buffers when the state is loaded, loading fails with
+// save.ErrLayout.
 func (a *Arena) SaveState(c *save.Coder) {
 	if a.base == nil {
 		c.Fail(memory.ErrClosed)
