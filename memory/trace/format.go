@@ -44,8 +44,8 @@ var (
 	// ErrVersion means that the trace has a version of the format that this package does not read.
 	ErrVersion = errors.New("trace: unknown version of the format")
 
-	// ErrTruncated means that the trace has no end, because the recording program was killed or the file was cut. All
-	// events of its whole chunks are returned before the error.
+	// ErrTruncated means that the trace has no end, because the recording program was killed or the file was cut. A
+	// Reader returns all events of the complete chunks before this error.
 	ErrTruncated = errors.New("trace: truncated")
 )
 
@@ -88,7 +88,7 @@ func (h Header) append(b []byte) []byte {
 	return le.AppendUint32(b, crc32.Checksum(b[from:], castagnoli))
 }
 
-// A Kind is the kind of an event.
+// A Kind says what an [Event] records.
 type Kind uint8
 
 // The kinds of events.

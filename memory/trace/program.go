@@ -12,8 +12,8 @@ import (
 )
 
 // A Program is a trace in a form that a replay can run without work of its own: a flat list of operations on slots. A
-// slot is a place in a table of live blocks. Slots are reused, so the table has as many slots as blocks are live at
-// once. A replay in Go and one in C run the same list in a loop of equal cost.
+// slot is a place in a table of live blocks. Slots are reused: the table has as many slots as there are blocks when
+// most blocks are live. A replay in Go and one in C run the same list in a loop of equal cost.
 //
 // The file of a program is little endian. [ParseProgram] checks the file. A replay may map it and use it as it is.
 //
@@ -21,8 +21,8 @@ import (
 //	8    version uint32          1
 //	12   slots uint32
 //	16   operations in the list, uint64
-//	24   of these, those of the trace, uint64; the rest frees what is live at its end, and is not timed
-//	32   of these, allocations, frees and resizes, uint64
+//	24   operations of the trace, uint64; the later ones free what is live at its end, and are not timed
+//	32   allocations, frees and resizes among those of the trace, uint64
 //	40   index of the operation after which most bytes are live, uint64
 //	48   the bytes that are live then, uint64
 //	56   bytes of the largest block, uint32
@@ -30,18 +30,18 @@ import (
 //	64   the list, 16 bytes each:
 //	     kind uint8, log2 of the alignment uint8, tier uint8, 0; slot uint32; size uint32; old size uint32
 //
-// The kinds are 0 alloc, 1 free, 2 resize, 3 tick and 4 alloc with an alignment above 16. A replay frees in 1 a block of
-// size bytes, and changes in 2 a block from old size to size.
+// The kinds are 0 alloc, 1 free, 2 resize, 3 tick and 4 alloc with an alignment above 16. A free is of a block of size
+// bytes. A resize changes a block from old size to size.
 //
 // A program differs from its trace in these points. Blocks below 8 bytes have 8, so that a replay can write a word.
 // Alignments above 4096 are 4096. Levels, used bytes and threads are left out: one thread runs everything.
 type Program struct {
 	Slots      int    // the length of the table of live blocks
 	Ops        []Op   // the list
-	Timed      int    // how many operations, from the first, are of the trace
-	Operations int    // of these, allocations, frees and resizes
+	Timed      int    // the number of operations of the trace; the later ones free what is live at its end
+	Operations int    // the allocations, frees and resizes among the first Timed operations
 	PeakAt     int    // index in Ops of the operation after which most bytes are live
-	Peak       uint64 // bytes live then
+	Peak       uint64 // bytes that are live after operation PeakAt
 	Largest    uint32 // bytes of the largest block
 }
 
@@ -52,11 +52,11 @@ type Op struct {
 	Tier  uint8
 	_     uint8
 	Slot  uint32
-	Size  uint32 // of an alloc and a free: that of the block; of a resize: the new one
-	Old   uint32 // of a resize: the size before
+	Size  uint32 // of an alloc and a free: the size of the block; of a resize: the new size
+	Old   uint32 // of a resize: the old size
 }
 
-// An OpKind is the kind of an operation.
+// An OpKind says what an [Op] does.
 type OpKind uint8
 
 // The kinds of operations.
@@ -214,10 +214,10 @@ func programSum(b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(b[:programHeader-sumBytes], castagnoli), castagnoli, b[programHeader:])
 }
 
-// ParseProgram reads the content of a program file. It checks the checksum, and that every operation names a slot
-// that is vacant or live as it must be, with its size. The alignment must suit the kind. A tick must have only a tier.
-// The Ops of the result may share the memory of b: the caller must not change b. The error wraps ErrFormat or
-// ErrVersion. For a truncated file it wraps ErrFormat.
+// ParseProgram reads the content of a program file. It verifies the checksum and every operation. An alloc must name a
+// vacant slot, a free or resize a live slot with its size. The alignment must suit the kind, and a tick must have only
+// a tier. The Ops of the result may share the memory of b: the caller must not change b. The error wraps ErrVersion or
+// ErrFormat, also for a truncated file.
 func ParseProgram(b []byte) (*Program, error) {
 	le := binary.LittleEndian
 	if len(b) < len(programMagic) || string(b[:len(programMagic)]) != programMagic {

@@ -20,8 +20,8 @@ type Config struct {
 	// as long, so it is for traces that are stored, not for a recording.
 	Compress bool
 
-	// Limit is the largest size of the trace in bytes, at least 1 KiB. 0 means none. If the next chunk does not fit,
-	// the Writer drops it and ends the trace, and the error wraps ErrLimit.
+	// Limit is the largest size of the trace in bytes, at least 1 KiB. 0 means no limit. If the next chunk does not
+	// fit, the Writer drops the chunk and ends the trace, and the error of Err and Close wraps ErrLimit.
 	Limit int64
 
 	clock func() time.Time // nil: time.Now; for tests
@@ -40,11 +40,11 @@ const (
 )
 
 // A Writer writes a trace. Each chunk is one Write of the io.Writer. An error of the io.Writer and Config.Limit stop
-// the recording: Err and Close return the error. The Writer drops the events of the failed chunk and all later
-// events, and all events after Close. Only Append and Copy report this. Alloc still numbers the blocks of dropped
-// events.
+// the recording: Err and Close return the error. The Writer drops the events of the failed chunk, all later events,
+// and all events after Close. Append and Copy return an error then; the other methods drop their event silently. Alloc
+// still numbers the blocks of dropped events.
 //
-// The caller must name only live blocks. The Writer does not check that. Sizes above 2^62 are recorded as 2^62, and
+// The caller must name only live blocks, which the Writer does not check. Sizes above 2^62 are recorded as 2^62, and
 // tiers above 15 as 15.
 type Writer struct {
 	w       io.Writer
@@ -62,7 +62,7 @@ type Writer struct {
 }
 
 // NewWriter writes the header and returns a Writer. If the header, the limit or w is invalid, the error wraps
-// memory.ErrConfig. Otherwise the error wraps that of w.
+// memory.ErrConfig. If w fails, the error wraps the error of w.
 func NewWriter(w io.Writer, h Header, cfg Config) (*Writer, error) {
 	if invariant.Nil(w) {
 		return nil, bad("the writer is nil: want one")
@@ -97,7 +97,7 @@ func (t *Writer) Err() error { return t.err }
 // Blocks returns the number of blocks allocated so far, which is the number of the next block.
 func (t *Writer) Blocks() uint64 { return t.blocks }
 
-// Written returns the bytes written so far, without the events that are still collected.
+// Written returns the number of bytes written so far. Events that are collected for the next chunk do not count.
 func (t *Writer) Written() int64 { return t.written }
 
 // Alloc records the allocation of a block and returns its number. align must be a power of two up to 2^62, which Alloc does
@@ -143,7 +143,8 @@ func (t *Writer) Level(at Where, begin bool) {
 	t.buf = appendNumber(b, n)
 }
 
-// Used records how many bytes of an arena were in use when its tick or level ended, in place of the blocks.
+// Used records how many bytes of an arena were in use when its tick or level ended. For an arena it replaces the
+// recording of single blocks.
 func (t *Writer) Used(at Where, bytes uint64) {
 	b := t.begin(Used, at)
 	t.buf = appendNumber(b, min(bytes, maxSize))
@@ -273,11 +274,13 @@ func (t *Writer) write(b []byte) {
 	}
 }
 
-// Copy appends the events of r to t until limit of them allocate, free or resize a block; 0 means no limit. Other
-// events do not count. Copy returns how many such operations it has appended. At the end of r and at the limit the
-// error is nil. Otherwise Copy returns the error of r or of [Writer.Append]. If t has ended before, Copy reads nothing.
-// Either r and t are new, or t has exactly the events that r has returned (see [Writer.Append]). If t and r do not have
-// the same number of blocks, Copy reads nothing, and the error wraps memory.ErrConfig.
+// Copy appends the events of r to t until `limit` of them allocate, free or resize a block; 0 means no limit. Copy
+// returns the number of these operations. At the end of r and at the limit the error is nil. If r or [Writer.Append]
+// fails, Copy returns its error. If t is closed or stopped, Copy reads nothing and returns the error of Append.
+//
+// Call Copy only if r and t are new, or if t has recorded exactly the events that r has returned (see
+// [Writer.Append]). If t and r do not have the same number of blocks, Copy reads nothing, and the error wraps
+// memory.ErrConfig.
 func Copy(t *Writer, r *Reader, limit uint64) (operations uint64, err error) {
 	if err := t.ended(); err != nil {
 		return 0, err
