@@ -20,19 +20,20 @@ var scalars = map[string]scalar{
 	"handle": {'h', 8, 0},
 }
 
-// A Convert writes a value of the new type to dst from a value of the old type in src. Both have the size of their type,
-// and dst must be zero before. It returns an error if a number does not fit or a bool is neither 0 nor 1. Then dst is
-// partly written.
+// A Convert converts the value in src, which has the old type, to the new type and writes it to dst. Both slices have
+// the size of their type, and dst must be zero. If a number does not fit, or a bool is neither 0 nor 1, Convert
+// returns an error, and dst is partly written.
 type Convert func(dst, src []byte) error
 
 // A Planner compares the types of a file with those of the program.
 type Planner struct {
-	// Renamed maps "package.Type.Field" of the file to the field's name in the program, and types of handles: see
-	// [Migration.Renamed]. It may be nil.
+	// Renamed maps "package.Type.Field" of the file to the field's name in the program. It also maps types of
+	// handles: see [Migration.Renamed]. Renamed may be nil.
 	Renamed map[string]string
 	// Note, if not nil, receives each change that Plan finds.
 	Note func(change string)
-	// Lenient leaves a field zero that cannot be converted. Otherwise it is an error of Plan.
+	// If Lenient is true, a field that cannot be converted stays zero. If it is false, Plan returns an error for the
+	// field.
 	Lenient bool
 }
 
@@ -42,10 +43,11 @@ func (p *Planner) note(format string, args ...any) {
 	}
 }
 
-// Plan returns how values of type from, of a file, become values of type to, of the program. The function is nil if the
-// bytes can be copied: they are the same, and no bool must be verified. where is the name that begins the paths of errors
-// and notes. The error names the field that cannot be converted, or that two fields became. If Renamed asks for a field
-// that is not there, it wraps [ErrMigration]. Both types must pass [Type.Check].
+// Plan returns a function that converts values of type from, as a file has them, to type to, as the program has them.
+// If the function and the error are nil, copy the bytes: the types are equal and have no bool to verify. The
+// parameter where is the first name in the paths of errors and notes. The error names a field that cannot be
+// converted, or one that two fields of the file became. If Renamed names a field that type to does not have, or gives
+// two fields one name, the error wraps [ErrMigration]. Both types must pass [Type.Check].
 func (p *Planner) Plan(where string, from, to *Type) (Convert, error) {
 	if from.Equal(to) && !p.renames(from) {
 		if !to.Has("bool") {
@@ -268,9 +270,9 @@ func putFloat(dst []byte, f float64, b scalar) {
 	binary.LittleEndian.PutUint64(dst, math.Float64bits(f))
 }
 
-// Number returns a bool, integer or float of type t as an integer and as a float64. ok is false for other types. src must
-// have the bytes of the value. n of a float is truncated, and unspecified if it does not fit. n of a uint64 above
-// math.MaxInt64 is negative. f of a large integer is rounded.
+// Number returns a bool, integer or float of type t as an integer n and as a float64 f. src must have the bytes of
+// the value. For other types ok is false. A float is truncated to n; if it does not fit, n is unspecified. A uint64
+// above math.MaxInt64 gives a negative n. A large integer is rounded to f.
 func Number(t *Type, src []byte) (n int64, f float64, ok bool) {
 	s, ok := scalars[t.Kind]
 	switch {

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// AppendTo appends the description to dst in a binary form and returns the extended slice. [Decoder.Type] reads it. t must
+// AppendTo appends t in a binary form to dst and returns the extended slice. [Decoder.Type] reads this form. t must
 // pass [Type.Check]. Names beyond 65,535 bytes are cut.
 func (t *Type) AppendTo(dst []byte) []byte {
 	dst = AppendText(AppendText(dst, t.Kind), t.Name)
@@ -32,8 +32,9 @@ func AppendText(dst []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint16(dst, uint16(len(s))), s...)
 }
 
-// A Decoder reads what [Type.AppendTo] and [AppendText] have written from Rest, and advances it. After an error, which Err
-// has, its methods read nothing and return zero values. The call that fails may return a part of a value.
+// A Decoder reads the forms that [Type.AppendTo] and [AppendText] write. It reads from Rest, and cuts off the bytes
+// that it has read. The first error is kept in Err: after it the methods read nothing and return zero values. The
+// call that fails may return a part of a value.
 type Decoder struct {
 	Rest []byte
 	Err  error
@@ -41,8 +42,8 @@ type Decoder struct {
 
 var errShort = errors.New("the description ends")
 
-// Bytes returns the next n bytes, which share the memory of Rest. If fewer are left, Err is set and the result is nil. n
-// must not be negative.
+// Bytes returns the next n bytes, which share the memory of Rest. If fewer bytes are left, Bytes sets Err and returns
+// nil. n must not be negative.
 func (d *Decoder) Bytes(n int) []byte {
 	if d.Err == nil && n > len(d.Rest) {
 		d.Err = errShort
@@ -55,7 +56,8 @@ func (d *Decoder) Bytes(n int) []byte {
 	return b
 }
 
-// Number reads four bytes as a little-endian number. A number above most is an error. most must not be negative.
+// Number reads four bytes as a little-endian number. If the number is above most, Number sets Err and returns 0. most
+// must not be negative.
 func (d *Decoder) Number(most int) int {
 	b := d.Bytes(4)
 	if b == nil {
@@ -69,7 +71,7 @@ func (d *Decoder) Number(most int) int {
 	return int(n)
 }
 
-// Text reads a text of AppendText.
+// Text reads a text that [AppendText] wrote.
 func (d *Decoder) Text() string {
 	b := d.Bytes(2)
 	if b == nil {
@@ -78,8 +80,8 @@ func (d *Decoder) Text() string {
 	return string(d.Bytes(int(binary.LittleEndian.Uint16(b))))
 }
 
-// Type reads a description and applies [Type.Check]. Use the result only if Err is nil. It allocates at most some 30 times
-// the bytes that it reads.
+// Type reads a type that [Type.AppendTo] wrote, and applies [Type.Check]. Use the result only if Err is nil. Type
+// allocates at most some 30 times the bytes that it reads.
 func (d *Decoder) Type() Type {
 	t := d.typ(0)
 	if d.Err == nil {

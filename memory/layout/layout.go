@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// A Type describes a type. All numbers in a value are little-endian.
+// A Type describes a type without pointers. In a file all numbers of a value are little-endian.
 type Type struct {
 	Name   string  `json:"name,omitempty"` // as reflect.Type.String returns it; empty for predeclared and unnamed types
 	Kind   string  `json:"kind"`           // struct, array, bytes, handle, bool, or a number with its bits, such as int32
@@ -35,7 +35,8 @@ const (
 	deepest = 32
 )
 
-// Bytes describes a value of size bytes without a Go type. Such a value converts only to one of the same size.
+// Bytes returns a Type for values of size bytes that have no Go type. Such a value converts only to Bytes of the same
+// size.
 func Bytes(name string, size int) Type { return Type{Name: name, Kind: "bytes", Size: size} }
 
 // errAddress and errHandle say why a type cannot be in a file.
@@ -44,14 +45,14 @@ var (
 	errHandle  = errors.New("a handle of a pool is not valid in another process")
 )
 
-// Of describes a Go type. The error names the path of the first field that is not the same in another process. Examples are
-// a pointer, a string, a uintptr and a memory.Handle. Types above 1 GiB, or nested more than 32 deep, are an error too. t
-// must not be nil. Use the description only if the error is nil.
+// Of describes a Go type. If a field would be invalid in another process, the error has the path of the first such
+// field. Examples are a pointer, a string, a uintptr and a memory.Handle. Types above 1 GiB, or nested more than 32
+// deep, are errors, too. t must not be nil. Use the result only if the error is nil.
 func Of(t reflect.Type) (Type, error) { return OfHandles(t, nil) }
 
-// OfHandles is [Of] for a type that may have handles of pools: a memory.Handle is of the kind handle. known is called with
-// the type of each Handle. It returns an error if the handle cannot be translated. If known is nil, each Handle is an
-// error.
+// OfHandles is [Of] for a type that may have handles of pools: a memory.Handle gets the kind handle. OfHandles calls
+// known with the type of each Handle, and returns its error. The function known returns nil if handles of this type
+// can be translated. If known is nil, each Handle is an error.
 func OfHandles(t reflect.Type, known func(handle reflect.Type) error) (Type, error) {
 	d, err := description(t, known)
 	if err == nil {
@@ -125,8 +126,8 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 	return d, nil
 }
 
-// Check returns an error if a description from a file is impossible. Examples are an unknown kind, a wrong size, a size
-// above 1 GiB, and a field outside of its struct. So are types that are nested more than 32 deep.
+// Check returns an error if a description from a file is impossible. Examples are an unknown kind, a wrong size, a
+// size above 1 GiB, a field outside of its struct, and types that are nested more than 32 deep.
 func (t *Type) Check() error { return t.check(0) }
 
 func (t *Type) check(depth int) error {
@@ -197,8 +198,8 @@ func (t *Type) Has(kind string) bool {
 	return false
 }
 
-// Find returns the offset and the type of a field by its path, such as "Pos.X". A path cannot lead into an array. The
-// result belongs to t.
+// Find returns the offset in bytes and the type of a field by its path, such as "Pos.X". If t has no such field, ok
+// is false. A path cannot lead into an array. The result f points into t and must not be changed.
 func (t *Type) Find(path string) (off int, f *Type, ok bool) {
 	for name := range strings.SplitSeq(path, ".") {
 		f := t.field(name)

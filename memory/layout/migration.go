@@ -2,8 +2,8 @@ package layout
 
 import "errors"
 
-// ErrMigration is wrapped by errors about a [Migration] that asks for what is not there, or gives two things one name. The
-// text names what it asks for, and what is allowed. The file itself is valid.
+// ErrMigration is wrapped by errors about a [Migration] that names something that does not exist, or that gives two
+// things one name. The text contains the name and what is allowed. The file itself is valid.
 var ErrMigration = errors.New("the Migration does not fit the program")
 
 // A Migration says how the types of a program have changed since a file was written. These changes need no Migration:
@@ -14,25 +14,25 @@ var ErrMigration = errors.New("the Migration does not fit the program")
 //
 // The zero Migration declares no change. Reading does not change a Migration.
 type Migration struct {
-	// Renamed maps the names of the file to today's: "game.Health" to "game.Hull" for a component type, and
-	// "game.Health.HP" to "Points" for a field. The name of a field begins with the name that its struct has in the file.
-	// In a file of a save.Set it also maps the names of parts. If the file has the old name, the program must have the new
-	// one, and nothing else may get it: otherwise the error wraps ErrMigration. A handle of another type is an error, unless its type is
-	// renamed. A Migration does not know the age of a file: if two names are exchanged, files of today's program must be
-	// read without it.
+	// Renamed maps names of the file to names of the program. For a component type it maps "game.Health" to "game.Hull",
+	// for a field "game.Health.HP" to "Points", with the struct's name in the file. For a file of a save.Set it
+	// also maps the names of parts. If the file has an old name, the program must have the new one, and nothing else in
+	// the file may get it: otherwise the error wraps ErrMigration. A handle whose type has another name is an error
+	// unless Renamed maps the type's name. A Migration does not know the age of a file. If it exchanges two names, read
+	// files of today's program without it.
 	Renamed map[string]string
-	// Dropped has component types whose values are dropped, or parts of a Set, by their names in the file. A relation cannot be
-	// dropped: the error wraps ErrMigration.
+	// Dropped lists names in the file: component types whose values are dropped, and parts that are dropped because the
+	// save.Set does not have them. If it lists a relation, the error wraps ErrMigration.
 	Dropped []string
-	// Convert has functions by today's name of a type, such as "game.Hull". Such a function is called for each value of the
-	// type, after the fields that need no Migration are converted. Fields that cannot be converted are zero then. component
-	// is a pointer to the value, such as *Hull, and is valid during the call. An error ends the reading. If the program has
-	// no type of such a name, or a type has no Go type, the error wraps ErrMigration. A save.Set may be unable to list its
-	// types, because it has worlds or functions. It then reports the name to Changed.
+	// Convert has functions by the program's name of a type, such as "game.Hull". The function is called for each value
+	// of the type, after the fields that need no Migration are converted; all other fields are zero. The argument
+	// component is a pointer to the value, such as *Hull, and is valid during the call. An error of the function ends the
+	// reading. If the program has no Go type of this name, the error wraps ErrMigration. A save.Set with worlds or
+	// functions cannot list its types, and passes an unknown name to Changed instead.
 	//
-	// A function is not called for values of the type that are fields or elements of other types. For a value of a Set it
-	// may be called several times: before loading, with a copy, and while the file is loaded. So it must depend on its
-	// arguments only.
+	// The function is not called for values that are fields or elements of other types. For a value of a save.Set it may
+	// be called several times: before loading, with a copy, and while the file is loaded. The function must therefore
+	// depend on its arguments only.
 	Convert map[string]func(old OldValue, component any) error
 	// Changed, if not nil, is called for each change that was found, before values of the changed type are read.
 	Changed func(change string)
@@ -44,18 +44,19 @@ type OldValue struct {
 	value []byte
 }
 
-// NewOldValue returns the value of a type with these bytes. t must pass [Type.Check], and value must have t.Size bytes.
+// NewOldValue returns the OldValue of type t with the bytes value, which it does not copy. t must pass [Type.Check],
+// and value must have t.Size bytes.
 func NewOldValue(t *Type, value []byte) OldValue { return OldValue{t, value} }
 
-// Int returns the integer, bool or truncated float of a field by its path in the file, such as "Pos.X". It returns false if
-// there is no such number. A float that does not fit int64 gives an unspecified number, and a uint64 above math.MaxInt64 a
-// negative one.
+// Int returns the integer, bool or truncated float of a field by its path in the file, such as "Pos.X". If the value
+// has no such number, Int returns false. If a float does not fit int64, the result is unspecified. A uint64 above
+// math.MaxInt64 gives a negative number.
 func (o OldValue) Int(path string) (int64, bool) {
 	n, _, ok := o.number(path)
 	return n, ok
 }
 
-// Float is [OldValue.Int] for a float64. A large integer is rounded.
+// Float is [OldValue.Int], but returns the number as a float64. A large integer is rounded.
 func (o OldValue) Float(path string) (float64, bool) {
 	_, f, ok := o.number(path)
 	return f, ok
