@@ -12,10 +12,10 @@ func (h *Heap) BeginEpoch() {
 	h.epoch++
 }
 
-// Young yields the live blocks that were allocated since the last BeginEpoch, until yield returns false. Size is the
-// number of bytes that the block takes, in whole granules. The blocks are sorted by pool, and within a pool by
-// address. Before the first BeginEpoch all live blocks are young. Yield must not use the heap. On a closed heap Young
-// yields nothing. Cost: proportional to the blocks, live and free.
+// Young calls yield for the live blocks that were allocated since the last BeginEpoch, until yield returns false. The
+// argument size is the number of bytes that the block takes, in whole granules. The blocks are sorted by pool, and
+// within a pool by address. Before the first BeginEpoch all live blocks are young. The function yield must not use the
+// heap. On a closed heap Young calls nothing. Cost: proportional to the blocks, live and free.
 func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	for k := range h.poolCount {
 		for i := h.blocks[k].next; i != uint32(k); i = h.blocks[i].next {
@@ -28,11 +28,11 @@ func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 	}
 }
 
-// OnShort registers f for an owner that can free blocks of h on demand, for example by draining a remote.Inbox. If
-// memory is exhausted, Alloc calls f and tries once more before it returns a *memory.Exhausted. Resize does not call
-// f. F may free blocks of h, and must not allocate from h. F must not call code that holds a lock during an Alloc of
-// h, such as a slab.Central with h as Large. If f panics, the panic passes through Alloc. A second OnShort replaces
-// f; nil removes it.
+// OnShort registers a function f that can free blocks of h, for example by draining a remote.Inbox. If memory is
+// exhausted, Alloc calls f and tries once more before it returns a *memory.Exhausted. Resize does not call f. The
+// function may free blocks of h, and must not allocate from h. It must not call code that holds a lock during an Alloc
+// of h, such as a slab.Central with h as Large. If f panics, the panic passes through Alloc. A second OnShort replaces
+// f; nil removes f.
 func (h *Heap) OnShort(f func()) { h.onShort = f }
 
 // askAround looks once more after OnShort's function has run.

@@ -144,8 +144,8 @@ const (
 
 // New returns an empty heap. It reserves the first pool from src and commits no memory yet. A nil src means
 // page.Default(). For a configuration that can never work the error wraps memory.ErrConfig. If the Go heap has no
-// space for the descriptors, the error wraps a *memory.Exhausted. Otherwise it wraps the error of src. With an error
-// the heap is nil, and nothing stays reserved.
+// space for the descriptors, the error wraps a *memory.Exhausted. If src fails, the error wraps the error of src. With
+// an error the heap is nil, and nothing stays reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -168,10 +168,10 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns a block of size bytes, aligned to align, a power of two from 1 to 4096. The block is not zeroed. Size
-// 0 gets a block of one granule. The error is memory.ErrClosed, memory.ErrAlign, memory.ErrTooLarge for a size above
-// the largest pool or above 4 GiB - 1, or a *memory.Exhausted. A *memory.Exhausted means that the pools, a budget or
-// the system's memory is exhausted.
+// Alloc returns a block of size bytes, aligned to align, a power of two from 1 to 4096. The block is not zeroed. A
+// size of 0 gets a block of one granule. The error is memory.ErrClosed or memory.ErrAlign. It is memory.ErrTooLarge
+// for a size above the largest pool or above 4 GiB - 1. It is a *memory.Exhausted if the pools, a budget or the
+// system's memory is exhausted.
 //
 // Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step, and may copy metadata to
 // larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes, then

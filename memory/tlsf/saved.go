@@ -9,14 +9,15 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live blocks and all that decides where the next block lies: the order of the free lists, the
-// blocks that wait, and the age of blocks. Committed memory that is free is not saved, except in debug builds, where it
-// contains a pattern. A pool that was added after the state was saved is an error that wraps save.ErrLayout.
+// SaveState saves the live blocks and all that decides where the next block lies. This includes the order of the free
+// lists, the blocks that wait because of Config.QuickBytes, and the age of blocks. Free memory is not saved, except
+// in debug builds, where it contains a pattern. If a pool was added since the state was saved, loading fails with
+// save.ErrLayout. If the heap is closed, the error wraps memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) { h.SaveStateExcept(c, nil) }
 
 // SaveStateExcept is [Heap.SaveState] without the contents of the live blocks for which the function scratch returns
-// true. When the state is loaded, such a block is live, and has the bytes that lie there then. Scratch must not use the
-// heap. A nil scratch means that all contents are saved.
+// true. After a load such a block is live, and its contents are whatever bytes its memory has. Debug builds save all
+// contents. The function scratch must not use the heap. If it is nil, all contents are saved.
 func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) bool) {
 	if h.closed {
 		c.Fail(memory.ErrClosed)

@@ -26,21 +26,21 @@ type BlockInfo struct {
 	Pool   int     // 0 is the pool of New, then in the order of AddPool
 	Offset uintptr // bytes from the pool's first byte
 	Size   uintptr // bytes, whole granules
-	Free   bool    // also while it waits on a quick stack, and if TrimStep has returned its memory
+	Free   bool    // not live: also a block that waits because of QuickBytes, and memory that TrimStep has returned
 }
 
-// Blocks yields every block, live and free, until yield returns false. The blocks are sorted by pool, and within a
-// pool by address, and follow each other without gaps from the pool's first byte to the end of its committed memory.
-// Yield must not use the heap. Blocks does not allocate, and yields nothing on a closed heap. Cost: proportional to
-// the blocks yielded.
+// Blocks calls yield for every block, live and free, until yield returns false. The blocks are sorted by pool, and
+// within a pool by address. They follow each other without gaps from the pool's first byte to the end of its committed
+// memory. The function yield must not use the heap. Blocks does not allocate, and calls nothing on a closed heap.
+// Cost: proportional to the blocks yielded.
 func (h *Heap) Blocks(yield func(BlockInfo) bool) { h.BlocksFrom(0, 0, yield) }
 
-// BlocksFrom is Blocks, but starts with the block that contains the byte at offset in the pool. So a large heap can
+// BlocksFrom is Blocks, but starts with the block that contains the byte at offset in the pool. A large heap can thus
 // be read in parts: start the next call where the last call stopped, even if the heap was used in between. If offset
-// is beyond the committed memory, BlocksFrom starts with the next pool. If the pool does not exist, BlocksFrom yields
+// is beyond the committed memory, BlocksFrom starts with the next pool. If the pool does not exist, BlocksFrom calls
 // nothing. If pool is negative, BlocksFrom panics with a *memory.Misuse. If a live block starts at offset, finding it
-// takes constant time. Otherwise the time is proportional to the granules up to the next live block or the end of the
-// pool.
+// takes constant time. If none does, the time is proportional to the granules up to the next live block or the end of
+// the pool.
 func (h *Heap) BlocksFrom(pool int, offset uintptr, yield func(BlockInfo) bool) {
 	if pool < 0 {
 		panic(&memory.Misuse{Package: "tlsf", Op: "BlocksFrom", Reason: "there is no pool below 0"})
