@@ -9,7 +9,8 @@ import "math"
 //	inbox.Reset()
 //
 // Every block that was passed to a Freer before Reset is then stale: the reset of the target has freed the block, and
-// its address may be allocated again. Stale blocks are not freed. Stats counts a stale block when it arrives.
+// its address may be allocated again. The inbox drops stale blocks and does not free them. Stats counts a stale block
+// when it is dropped.
 //
 // A block that is passed to a Freer after Reset is freed. So a worker must not keep the address of a block from
 // before the Reset: a later Free of this address frees the block that has the address now. A Free that runs at the

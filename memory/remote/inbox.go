@@ -157,7 +157,7 @@ func (in *Inbox) Pending() bool {
 	return in.rest != nil || top != nil && top != sealed
 }
 
-// Drain frees the blocks that have arrived by passing them to the target. It returns the number of these blocks.
+// Drain passes the blocks that have arrived to the target, which frees them. Drain returns the number of these blocks.
 // Stale blocks are dropped and not counted: see [Inbox.Reset]. Blocks that arrive during Drain may wait for the next
 // call. Only the owner may call Drain. On a closed inbox, and from within the target's FreeAny or FreeRun, Drain
 // panics with a *memory.Misuse.
@@ -166,8 +166,8 @@ func (in *Inbox) Pending() bool {
 // contains the target's message. The refused block counts as drained in Stats. After a recover, the next Drain
 // continues with the other blocks. Any other panic of the target passes through unchanged and has the same effects.
 //
-// Cost: one atomic load if the inbox is empty. Otherwise one swap, one compare-and-swap per batch, and one FreeAny
-// per block or one FreeRun per batch.
+// Cost: one atomic load if the inbox is empty. If not, one swap, one compare-and-swap per batch, and one FreeAny per
+// block or one FreeRun per batch.
 func (in *Inbox) Drain() int {
 	if in.rest == nil && in.head.Load() == nil {
 		return 0

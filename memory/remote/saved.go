@@ -5,9 +5,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState verifies that no block waits in the inbox: a state that is loaded would free it again. Otherwise the error
-// wraps save.ErrBusy. Drain the inbox first, after all Freers were flushed. The blocks that a Freer has not flushed are
-// not detected. SaveState saves nothing else: the statistics go on.
+// SaveState verifies that no block waits in the inbox. If a block waits, saving and loading fail with save.ErrBusy,
+// because the inbox would free the block in the loaded state. Flush all Freers and drain the inbox first: blocks that
+// a Freer has not flushed are not detected. SaveState saves nothing, so a load does not change the statistics. On a
+// closed inbox the error wraps memory.ErrClosed.
 func (in *Inbox) SaveState(c *save.Coder) {
 	switch {
 	case in.target == nil:
