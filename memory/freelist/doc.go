@@ -28,7 +28,7 @@
 // # Cost
 //
 //	operation                     cost
-//	Alloc, FirstFit and NextFit   the runs before it that are too small: O(n)
+//	Alloc, FirstFit and NextFit   the runs that are too small, up to the first large enough: O(n)
 //	Alloc, BestFit                all runs, unless one fits exactly: O(n)
 //	Alloc, WorstFit               all runs: O(n)
 //	Alloc that grows the heap     all runs, and a system call for each step of page.Prefix

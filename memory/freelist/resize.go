@@ -6,10 +6,10 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block in place and reports whether it did. Shrinking always works. Growing beyond
-// the last granule needs free memory behind the block, or the end of the heap and memory to commit. If Resize returns
-// false, nothing has changed. Misuse panics as in [Heap.Free]. A nil p panics, too, and so does every call on a
-// closed heap.
+// Resize changes the size of a live block in place and reports whether it did. Shrinking always works. A block can
+// grow beyond its last granule if enough free memory follows it. At the end of the heap Resize commits memory for
+// this. If Resize returns false, nothing has changed. Resize panics with a *memory.Misuse if p is nil, if the heap is
+// closed, and for the misuse that [Heap.Free] detects.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	at := h.grain.Index(h.base, p)

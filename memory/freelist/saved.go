@@ -9,7 +9,9 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live blocks, the free runs, and where NextFit goes on.
+// SaveState saves the live blocks, the free runs, and the place where NextFit continues. The Granule, the Policy and
+// the reservation must be the same when the state is loaded: otherwise loading fails with save.ErrLayout. If the heap
+// is closed, the error wraps memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.base == nil {
 		c.Fail(memory.ErrClosed)
