@@ -36,9 +36,10 @@ type move struct {
 // stops when the budget is spent, even in the middle of a block. A pass goes from the base to the end and gathers the
 // free memory in one gap. Memory that is freed between the base and this gap waits for the next pass.
 //
-// Moved is the number of bytes that this call has moved. Done reports that each block directly above a gap is locked.
-// If done is true and no block is locked, all free memory is one block. After Compact, slices of Bytes and addresses
-// of blocks that are not locked are invalid. On a closed heap Compact panics with a *memory.Misuse.
+// The result moved is the number of bytes that this call has moved. The result done reports that nothing is left to
+// move: each block directly above a gap is locked. If done is true and no block is locked, all free memory is one
+// block. After Compact, the slices of Bytes and the addresses of all blocks that are not locked are invalid. On a
+// closed heap Compact panics with a *memory.Misuse.
 func (h *Heap) Compact(b Budget) (moved uintptr, done bool) {
 	if h.base == nil {
 		panic(&memory.Misuse{Package: "compact", Op: "Compact", Reason: "the heap is closed"})

@@ -18,8 +18,8 @@ import (
 // is freed, also by Reset, Close or the end of the page source, the handle is stale. The zero Handle is stale, too.
 // For a stale handle methods return false and change nothing.
 //
-// A handle of another heap, also of a closed one, is stale. Of the first 2^k heaps of a process, one can accept a
-// handle of another only after 2^(30-k) blocks with the same record.
+// A handle of another heap, open or closed, is stale with one exception. Among the first 2^k heaps of a process, the
+// wrong heap can accept a handle after 2^(30-k) blocks with the same record.
 type Handle = memory.Handle[Block]
 
 // A Heap allocates blocks by handle. Compact moves the blocks. If Compact has begun to move a block, Lock, Bytes and
@@ -140,7 +140,7 @@ const (
 
 // New returns an empty heap with address space from src, and commits no memory yet. A nil src means page.Default().
 // For a configuration that can never work the error wraps memory.ErrConfig. If the Go heap has no space for the
-// records, the error wraps memory.ErrOutOfMemory. Otherwise it wraps the error of src.
+// records, the error wraps memory.ErrOutOfMemory. If src fails, the error wraps the error of src.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -176,13 +176,14 @@ var serial atomic.Uint32
 func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 
 // Alloc makes a block of size bytes, which is not zeroed. A block of size 0 takes Config.Align bytes. Alloc moves no
-// block. The error is memory.ErrClosed, memory.ErrTooLarge if the size, rounded up to Config.Align, exceeds the
-// reservation, or a *memory.Exhausted. A *memory.Exhausted means that no gap was found and memory cannot grow; it
-// wraps the error of the page source. In this case a Compact may help. With an error the Handle is zero.
+// block. On a closed heap the error is memory.ErrClosed. If the size, rounded up to Config.Align, exceeds the
+// reservation, the error is memory.ErrTooLarge. If no gap was found and memory cannot grow, the error is a
+// *memory.Exhausted, which wraps the error of the page source. In this case a Compact may help. With an error the
+// Handle is zero.
 //
-// If there is a gap that is an eighth larger than the request, Alloc always finds a gap. Otherwise Alloc finds a
-// tighter gap only among the first 32 gaps of its bin. Cost, also of a failure: constant, plus a system call when the
-// heap grows by a step. If there are more blocks than ever before, Alloc may copy the records.
+// If some gap is an eighth larger than the request, Alloc always finds a gap. Smaller gaps that would suffice are
+// found only among the first 32 gaps of their bin. Cost, also of a failure: constant, plus a system call when the heap
+// grows by a step. If there are more blocks than ever before, Alloc may copy the records.
 func (h *Heap) Alloc(size uintptr) (Handle, error) {
 	room := align.Up(max(size, 1), h.align)
 	if h.base == nil {
@@ -353,9 +354,10 @@ func (h *Heap) Unlock(x Handle) bool {
 }
 
 // Bytes returns a block as a slice. The slice's length and capacity are the block's size. If x is stale, Bytes
-// returns nil and false. The slice is valid until the next Compact. If the block is locked, the slice is valid until
-// the last Unlock. The slice also ends with Free, Reset, Close and the end of the page source. After a Resize that
-// shrinks the block, the bytes beyond the new size do not belong to the block. Cost: as Lock.
+// returns nil and false. The next Compact makes the slice invalid. While the block is locked, Compact does not, and
+// the last Unlock does. Free of the block, Reset, Close and the end of the page source always make the slice invalid.
+// After a Resize that shrinks the block, the bytes beyond the new size do not belong to the block. Cost: as
+// [Heap.Lock].
 func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -434,8 +436,8 @@ func (h *Heap) lost() {
 }
 
 // Trim returns the memory after the last block to the page source, in whole pages of the source. Blocks do not move,
-// so call Compact first to return more. On a closed heap the error is memory.ErrClosed; otherwise it wraps the error
-// of the source.
+// so call Compact first to return more. On a closed heap the error is memory.ErrClosed. If the source fails, the error
+// wraps the error of the source.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed

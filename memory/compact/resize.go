@@ -10,7 +10,7 @@ import (
 // the smaller size; new bytes are not zeroed. If x is stale, the gap is too small, or memory cannot grow, Resize
 // returns false and changes nothing. To grow in that case, Alloc a new block, copy the contents and Free the old
 // block. Slices of Bytes keep the old length; after shrinking, their bytes beyond the new size do not belong to the
-// block. Cost: as Lock, and as Alloc if the heap grows.
+// block. Cost: as [Heap.Lock]; if the heap grows, as [Heap.Alloc].
 func (h *Heap) Resize(x Handle, size uintptr) bool {
 	room := align.Up(max(size, 1), h.align)
 	r := h.find(x)

@@ -6,8 +6,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live blocks, the gaps, and a move that is under way. When the state is loaded, a handle is valid
-// if it was valid when the state was saved. Addresses that were valid then are valid again.
+// SaveState saves the live blocks, the gaps, and a move that Compact has begun. After a load the handles, addresses
+// and slices that were valid when the state was saved are valid again; all others are not. If Config.Align or the
+// reservation differs when the state is loaded, loading fails with save.ErrLayout. If the heap is closed, the error
+// wraps memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -24,14 +24,14 @@ type Block struct {
 	Locked bool
 }
 
-// Blocks yields every block, free and live, in order of address, until yield returns false. If yield does not change
-// the heap, the blocks cover the committed memory without gaps. On a closed heap Blocks yields nothing. Blocks does
-// not allocate.
+// Blocks calls yield for every block, free and live, in order of address, until yield returns false. If yield does not
+// change the heap, the blocks cover the committed memory without gaps. On a closed heap Blocks calls nothing. Blocks
+// does not allocate.
 //
-// Yield may change the heap, and even Reset or Close it. After a change the iteration continues at the end of the
-// block that was yielded last. Blocks that have moved in front of this address are not yielded. If a free block
-// contains the address, only the part after the address is yielded. Cost: a step per record, and as many again after
-// a change.
+// The function yield may change the heap, and even Reset or Close it. After a change the iteration continues at the
+// end of the block that was yielded last. Blocks that have moved in front of this address are not yielded. If a free
+// block contains the address, only the part after the address is yielded. Cost: a step per record, and as many again
+// after a change.
 func (h *Heap) Blocks(yield func(Block) bool) {
 	w := walk{record: head, version: h.version(), behind: true}
 	for {
