@@ -9,7 +9,9 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live blocks and the order of the free lists.
+// SaveState saves the live blocks and the order of the free lists. MinBlock, System and the reservation must be the
+// same when the state is loaded: otherwise loading fails with save.ErrLayout. If the heap is closed, the error wraps
+// memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.base == nil {
 		c.Fail(memory.ErrClosed)
