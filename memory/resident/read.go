@@ -25,8 +25,8 @@ const tries = 5
 // m may be nil. The tiers of every other manager are in class Pages. Call Read on the goroutine of m. Other
 // goroutines continue during the Read: memory that they map or touch may or may not be in the report.
 //
-// Dst belongs to the caller, and may be used for several Reads. Read overwrites dst and reuses the slices and the
-// scratch memory of dst, about 200 KiB of the Go heap. If dst is nil, Read panics with a *memory.Misuse.
+// The caller owns dst and may use it for several Reads. Read overwrites dst and reuses the slices and the scratch
+// memory of dst, about 200 KiB of the Go heap. If dst is nil, Read panics with a *memory.Misuse.
 //
 // On systems other than Linux the error wraps [errors.ErrUnsupported]. If /proc cannot be read, the error wraps the
 // system's error. Other errors report that smaps has an unknown format, or that the mappings changed during each of
@@ -42,8 +42,9 @@ func Read(m *tiers.Manager, dst *Report) error {
 	return dst.Fill()
 }
 
-// Note and Fill do the work of Read in two steps, for a game that cannot wait. Note records the address ranges of the
-// tiers of m; m may be nil. Note takes microseconds. Call Note on the goroutine of m, and then Fill on any goroutine.
+// Note is the first step of a [Read] in two steps, for a game that cannot wait; Fill is the second. Note records the
+// address ranges of the tiers of m; m may be nil. Note takes microseconds. Call Note on the goroutine of m, and then
+// Fill on any goroutine.
 // Until Fill returns, r must not be used elsewhere. If m changes or is closed after Note, the report shows the ranges
 // that Note has recorded.
 func (r *Report) Note(m *tiers.Manager) { r.work.note(m) }

@@ -84,7 +84,7 @@ type Library struct {
 	Usage
 }
 
-// A Mapping is a mapping of the process of which a part has no known owner, or may have none. Its Usage is that of this
+// A Mapping is a mapping of the process of which a part has no known owner, or may have none. Its Usage counts only this
 // part.
 type Mapping struct {
 	From, To uint64 // addresses
@@ -118,7 +118,7 @@ type Report struct {
 	Suspects  []Mapping
 
 	// Named reports that the kernel names the Go runtime's mappings. If Named is true, the names decide which memory
-	// is Go's and which is unexplained. Otherwise the balance decides, see the package comment.
+	// is Go's and which is unexplained. If it is false, the balance of the package comment decides.
 	Named bool
 
 	work work
