@@ -27,25 +27,25 @@ type Config struct {
 	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means
 	// 256 MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. In a level the headroom is
 	// added to the size of the heap at BeginLevel. Outside levels it is added to the size at the last EndLevel,
-	// Collect, New or collection. In both cases a size above the heap that the program's own GOGC allows counts as
-	// the allowed size. During a collection the heap may grow by another four tenths of the headroom. With several
-	// pacers the largest headroom applies.
+	// Collect, New or collection. If this size exceeds the largest heap under the program's own GOGC, the headroom is
+	// added to that instead. During a collection the heap may grow by another four tenths of the headroom. With
+	// several pacers the largest headroom applies.
 	Headroom int64
 
-	// Suspend turns GOGC off from BeginLevel to EndLevel or Close while the process allocates less than Headroom. So
-	// the runtime does not begin a collection after two minutes without one. Each collection restarts the count. If
-	// the process allocates more than Headroom, GOGC is finite again, and a collection begins within a quarter of a
-	// second. If the program sets GOGC during the level, the program's value stays. Only GOGC=off, set by the program
-	// during the level, ends with the level. With several pacers GOGC is off while any pacer suspends it. With Keep,
-	// Suspend has no effect.
+	// Suspend turns GOGC off from BeginLevel to EndLevel or Close, until the process has allocated Headroom bytes in
+	// the level. The runtime then does not begin a collection after two minutes without one. Each collection restarts
+	// the count of bytes. When the process has allocated Headroom bytes, GOGC is finite again, and a collection begins
+	// within a quarter of a second. If the program sets GOGC during the level, the program's value stays. Only
+	// GOGC=off, set by the program during the level, ends with the level. With several pacers GOGC is off while any
+	// pacer suspends it. With Keep, Suspend has no effect.
 	//
-	// Use it for a game with levels of more than two minutes that make little garbage. Finalizers and
-	// cleanups do not run until the level ends.
+	// Use Suspend for a game with levels of more than two minutes that make little garbage. Finalizers and cleanups do
+	// not run until the level ends.
 	Suspend bool
 
 	// Release makes Collect return the free memory of the Go heap to the system, as debug.FreeOSMemory does. Without
-	// Release the runtime returns it during minutes. With Release Collect takes longer: about a millisecond for each
-	// 10 MiB that is returned.
+	// Release the runtime returns this memory in the course of minutes. With Release Collect takes longer: about a
+	// millisecond for each 10 MiB that is returned.
 	Release bool
 }
 

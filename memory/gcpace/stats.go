@@ -15,7 +15,7 @@ type Stats struct {
 	InPlay       uint64  // collections that ended in a level of this pacer, without those that a pacer ran
 	Pauses       uint64  // stops of the world for collections since New: one when a collection begins, and one when it ends
 	MaxPause     float64 // longest stop of the world for a collection since New, in seconds, rounded up by up to a quarter
-	Mark         float64 // processor time of marking since New, without idle processors', in seconds: an estimate that changes as a collection ends
+	Mark         float64 // processor seconds of marking since New, without idle processors; an estimate that changes when a collection ends
 	HeapBytes    uint64  // bytes of live and of not yet swept objects
 	HeapObjects  uint64  // number of live and of not yet swept objects
 	TotalObjects uint64  // objects allocated since the process began
