@@ -1,4 +1,4 @@
-// Package histogram counts durations in classes of a fixed relative width. So it computes quantiles of any number of
+// Package histogram counts durations in classes of a fixed relative width. It computes quantiles of any number of
 // durations in a fixed amount of memory.
 package histogram
 
@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// Durations counts durations from 0 on. The zero value is empty and ready for use. A Durations takes about 2.5 KiB
+// A Durations counts durations from 0 on. The zero value is empty and ready for use. A Durations takes about 2.5 KiB
 // and has no pointers.
 //
-// Below 32 ns a class is one nanosecond wide, above 32 ns a sixteenth of an octave. So quantiles below 71 minutes are
-// exact to 1/32. The last class begins at 71 minutes and has all longer durations. A class counts at most 2^32-1
-// durations; further ones overflow the count.
+// Below 32 ns a class is one nanosecond wide. Above, each doubling of the duration has sixteen classes of equal width.
+// Quantiles below 71 minutes are therefore exact to 1/32. The last class begins at 71 minutes and has all longer
+// durations. A class counts at most 2^32-1 durations; further ones overflow the count.
 type Durations struct {
 	counts [classes]uint32
 	n      uint64
@@ -51,8 +51,8 @@ func (h *Durations) Count() uint64 { return h.n }
 // Max returns the longest duration, exactly. If no duration was counted, Max returns 0.
 func (h *Durations) Max() time.Duration { return h.max }
 
-// Quantile returns the q-quantile, as exactly as [Durations] describes: at least a share q of all durations is not
-// longer. q must be from 0 to 1. If no duration was counted, Quantile returns 0.
+// Quantile returns the q-quantile: a duration that at least a share q of all durations does not exceed. It is as
+// exact as [Durations] describes. q must be from 0 to 1. If no duration was counted, Quantile returns 0.
 func (h *Durations) Quantile(q float64) time.Duration {
 	return h.Nth(uint64(max(math.Ceil(q*float64(h.n)), 1)) - 1)
 }
