@@ -38,11 +38,11 @@ type Allocator interface {
 // InUse, Requested and Measured of Stats are the requested bytes of the live blocks. If inner reports statistics,
 // Reserved, Committed, LargestFree and Free are copied from inner. If inner reports none, Reserved and Committed are
 // InUse, and LargestFree and Free are 0. Failures counts requests that inner refused with memory.ErrOutOfMemory or
-// memory.ErrTooLarge. If inner is a memory.Owner, Owns reports the result of inner, and true for the start of a live
-// block. If inner is none, Owns reports whether the address lies in a live block.
+// memory.ErrTooLarge. If inner is a memory.Owner, Owns returns true for each address that inner owns and for the start
+// of each live block. If inner is none, Owns returns true for each address in a live block.
 //
-// If the memory of inner ends while blocks are live, the next Stats, Check, Owns or SizeOf closes the Counter. This
-// needs Stats and Owns of inner, which must show the end.
+// If the memory of inner ends while blocks are live, the next Stats, Check, Owns or SizeOf closes the Counter. The
+// Counter detects this end only if inner has Stats and Owns, and they show it.
 type Counter interface {
 	Allocator
 	memory.Sizer

@@ -30,7 +30,7 @@ type Event struct {
 	Err  error   // for Refused: the error of Alloc; else nil
 }
 
-// An Op is the kind of an [Event].
+// An Op says which call an [Event] describes.
 type Op uint8
 
 // The kinds of events.

@@ -7,14 +7,14 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// NewLocked returns an allocator that is safe for concurrent use: each of its methods except Generation locks mu and
-// calls inner. Any goroutine may free a block, no matter which goroutine allocated it. Alignment, zeroing, lifetimes,
+// NewLocked returns an allocator that is safe for concurrent use: each of its methods except Generation and CanSave
+// locks mu and calls inner. Any goroutine may free any block, also one of another goroutine. Alignment, zeroing, lifetimes,
 // errors, statistics and the detection of misuse are as in inner.
 //
 // inner must have the methods of [Allocator]. If a method is missing, the error wraps memory.ErrConfig and names the
 // method. If inner is nil, the error wraps memory.ErrConfig, too. If mu is nil, the allocator has its own mutex. A
-// caller that passes a mutex can lock it and use inner directly, for several calls under one lock. No other code may
-// use inner.
+// caller that passes a mutex can lock it and use inner directly, for several calls under one lock. Code that has not
+// locked mu must not use inner.
 //
 // If a method of inner panics, the mutex is unlocked. If inner calls a function, as a hook at Reset or the function
 // of a soft limit, the mutex stays locked during the call. Such a function must use inner directly: a call of the
