@@ -12,21 +12,22 @@ import (
 
 // A Site is a function that allocates on the Go heap, with all allocations of standard library functions that it calls. A
 // package belongs to the standard library if the first element of its import path has no dot, unless it is main or in the
-// program's module. If runtime.MemProfileRate is 1 the numbers are exact, otherwise estimates. If it is 0, nothing is recorded.
+// program's module. If runtime.MemProfileRate is 1, the numbers are exact. If the rate is 0, nothing is recorded. With
+// other rates the numbers are estimates.
 type Site struct {
 	Package  string // import path; of a program's main package "main"
 	Function string // name within the package, such as (*Queue).Push
 
-	Objects uint64  // allocated since the process began
-	Bytes   uint64  // of these
+	Objects uint64  // objects allocated since the process began
+	Bytes   uint64  // bytes of these objects
 	Live    uint64  // bytes that no collection had freed at Profile.AsOf
 	Rate    float64 // bytes allocated a second, during Profile.Span
 }
 
-// A Profile is what functions had allocated at one moment. The zero Profile is ready to use. A Profile is not safe for
-// concurrent use. Read writes Sites into the same array: copy what must be kept.
+// A Profile lists the functions that have allocated on the Go heap, as of one moment. The zero Profile is ready to use. A
+// Profile is not safe for concurrent use. The next Read overwrites the array of Sites: copy what must be kept.
 type Profile struct {
-	Sites []Site        // sorted by Live and the bytes allocated during Span together, the largest first
+	Sites []Site        // sorted by the sum of Live and the bytes allocated during Span, the largest first
 	AsOf  time.Time     // the moment that Sites describes; zero before the second collection
 	Span  time.Duration // the time before AsOf that Rate describes: since the former AsOf, or since the process began
 
@@ -50,9 +51,9 @@ type row struct {
 // started is close to the start of the process.
 var started = time.Now()
 
-// Read reads the runtime's profile if a collection has ended since the last Read that returned true. At least two
-// collections must have ended since the process began. It then replaces Sites, AsOf and Span, and returns true. Otherwise
-// it changes nothing and returns false.
+// Read reads the runtime's profile if a collection has ended since the last Read that returned true, and at least two
+// collections have ended since the process began. In this case Read replaces Sites, AsOf and Span, and returns true. In
+// all other cases Read changes nothing and returns false.
 func (p *Profile) Read() bool {
 	debug.ReadGCStats(&p.gc)
 	if p.gc.NumGC < 2 || p.gc.NumGC == p.cycles || len(p.gc.PauseEnd) < 2 {
