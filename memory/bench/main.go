@@ -4,13 +4,15 @@
 //	go run -C memory/bench .                        every workload as a table; about an hour on two cores
 //	go run -C memory/bench . -rows "W1,W4"          workloads whose names begin with one of these
 //	go run -C memory/bench . -rounds 20 -placements 8
-//	go run -C memory/bench . -check                 the judged ratios and their bounds alone; exit 1 if one is missed
+//	go run -C memory/bench . -check                 only the judged ratios; exit 1 if one exceeds its bound
 //	go run -C memory/bench . -all                   also growth with live blocks, and calls through wrappers
-//	go run -C memory/bench . -state FILE            keeps the result of each workload, and resumes; of -all always
+//	go run -C memory/bench . -state FILE            saves each workload's result in FILE, and resumes from it; -all has
+//	                                                a file in the temporary folder if -state is missing
 //	go run -C memory/bench . -go127                 also four Go allocators built by go1.27.3
 //	go run -C memory/bench . -peer NAME=FILE.so     also another malloc library; shown and not judged
-//	go run -C memory/bench . -md FILE -json FILE    the tables, into a Markdown file that has a place for them; all figures
-//	go run -C memory/bench . -short                 seconds: every side does the same work; times nothing
+//	go run -C memory/bench . -md FILE               writes the tables between the lines of a Markdown file that mark their place
+//	go run -C memory/bench . -json FILE             writes all figures
+//	go run -C memory/bench . -short                 takes seconds: verifies that every side does the same work, and times nothing
 //
 // # Sides
 //
@@ -18,12 +20,14 @@
 // the loops call its methods directly and a fast path inlines. The folder c has the same program for malloc, built by
 // cc -O2 -fno-builtin -fno-plt. It is linked with the static libraries of Debian's packages libc6-dev, libjemalloc-dev
 // and libgoogle-perftools-dev. Debian has no archive of mimalloc: libmimalloc2.0 serves malloc by LD_PRELOAD, as the
-// libraries of -peer do. Static calls took 28 % less time in W2 with tcmalloc and 26 % less with jemalloc, and 3 to 7 %
-// in other workloads. The C program reports what served malloc, and the command refuses anything else.
+// libraries of -peer do. Compared with dynamic libraries, static calls took 28 % less time in W2 with tcmalloc, 26 % less
+// with jemalloc, and 3 to 7 % less in other workloads. The C program reports which library served malloc. If it is
+// another one than intended, the command fails.
 //
 // Strata has its default configuration, with three exceptions. A slab.Heap has MaxSize 64 KiB in workloads with blocks
-// above 4 KiB. The names of the sides tell quick lists of a tlsf.Heap, and prefaulted pages of 2 MiB. Workloads with
-// more live bytes than the default reservation raise Reserve. The build with -tags memfast is a side of its own.
+// above 4 KiB. Quick lists of a tlsf.Heap, and prefaulted pages of 2 MiB, are in the name of the side that uses them.
+// Workloads with more live bytes than the default reservation raise Reserve. The build with -tags memfast is a side of
+// its own.
 //
 // Programs of both languages draw sizes, indices and permutations before the clock starts. They report a checksum of
 // what they drew and of what they read back from blocks. The command refuses to compare sides with different checksums.
@@ -31,30 +35,30 @@
 // # How a ratio is settled
 //
 // Each Go program is built several times, each time with its functions in another order (-ldflags=-randlayout). Round r
-// uses placement r modulo their number. In a round each side runs once, in a fresh process that is bound to one
-// processor, or in W8 and in the row two to two. A process measures 11 repetitions after 3 others and reports the
-// median. If the kernel gave the processor to another thread during a repetition, it is measured again, in both
-// languages alike: at most 100 times, or for 1.5 seconds.
+// uses placement r modulo the number of placements. In a round each side runs once in a fresh process. The process is
+// bound to one processor, in W8 and in the row "two" to two processors. It measures 11 repetitions after 3 that do not
+// count, fewer where a repetition takes long, and reports the median. If the kernel gave the processor to another
+// thread during a repetition, the process measures it again, in both languages: at most 100 times, or for 1.5 seconds.
 //
-// A ratio is the median over the rounds of Strata's figure to that of the best C library, which is the one with the
-// lowest median. A judged side runs twice in each round. The ratio of the two, A/A, is the error of the machine. A
-// difference within the spread of A/A is a draw.
+// In each round Strata's figure is divided by the figure of the best C library, which is the one with the lowest median
+// of all rounds. The ratio is the median of these quotients. A judged side runs twice in each round. The ratio of its
+// two figures, A/A, is the error of the machine. A difference within the spread of A/A is a draw.
 //
 // # Traces
 //
 // W14 replays the traces of real programs in the folder traces. The command makes a flat program of each trace, see
 // [trace.Program], and both drivers run it in a loop of equal cost. The sides "loop, Go" and "loop, C" have an allocator
-// that does nothing. Their time is subtracted from that of the sides of their language. Blocks have their first word
-// written when they are allocated; in the tests of memory they are written whole, and the resident bytes are those at
-// the peak. The time is the sum over slices of 1,024 operations, and the column p99.9 is of the times of ticks, for a
-// trace that has them. The time of a slice or tick is its median over the runs of the process.
+// that does nothing. Their time is subtracted from the times of the other sides in their language. A driver writes the
+// first word of each block that it allocates. In the tests of memory it writes the whole block, and the resident bytes
+// are those at the peak. The time is the sum over slices of 1,024 operations. If a trace has ticks, the column p99.9 is
+// the quantile of their times. The time of a slice or tick is its median over the runs of the process.
 //
 // # Memory
 //
-// The column "resident" is the anonymous resident bytes at the end of the workload, with all blocks live and written
-// whole. Those of an empty program of the same language are subtracted, which draws its tables and allocates nothing.
-// The result is divided by the sum of the live sizes. The empty program in C loads no library, so the memory that a
-// library takes at its start counts: 3.9 MB of tcmalloc, 0.3 of jemalloc.
+// The column "resident" has the anonymous resident bytes at the end of the workload, with all blocks live and written
+// whole. The resident bytes of an empty program of the same language, which draws its tables and allocates nothing, are
+// subtracted. The result is divided by the sum of the live sizes. The empty program in C loads no library. The memory
+// that a library takes at its start therefore counts: 3.9 MB with tcmalloc, 0.3 MB with jemalloc.
 package main
 
 import (
