@@ -198,17 +198,17 @@ func (a *arms) freeBolt() *Bolt {
 func nextJump(g *Game, from vec, reach float32, been []ecs.Entity) (best hit, ok bool) {
 	nearest := mul(reach, reach)
 next:
-	for _, h := range g.horde.grid.within(from, reach, g.horde.grid.list(g)) {
-		d := engine.LengthSquared(h.p.Sub(from))
-		if d >= nearest || !g.cast.world.Alive(h.enemy) {
+	for e, at := range g.horde.grid.about(from, reach) {
+		d := engine.LengthSquared(at.Sub(from))
+		if d >= nearest || !g.cast.world.Alive(e) {
 			continue
 		}
 		for _, b := range been {
-			if b == h.enemy {
+			if b == e {
 				continue next
 			}
 		}
-		nearest, best, ok = d, h, true
+		nearest, best, ok = d, hit{enemy: e, p: at}, true
 	}
 	return best, ok
 }
@@ -259,8 +259,8 @@ func (a *arms) blaze(g *Game) error {
 		if (g.age()+uint64(i))%12 != 0 {
 			continue
 		}
-		for _, h := range g.horde.grid.within(f.P, f.Radius, g.horde.grid.list(g)) {
-			if err := g.cast.ignite(g, h.enemy); err != nil {
+		for e := range g.horde.grid.about(f.P, f.Radius) {
+			if err := g.cast.ignite(g, e); err != nil {
 				return err
 			}
 		}

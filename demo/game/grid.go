@@ -1,6 +1,7 @@
 package game
 
 import (
+	"iter"
 	"unsafe"
 
 	"github.com/strata-go/strata/demo/realm"
@@ -194,22 +195,22 @@ func (gr *grid) touch(p vec, radius float32) (found ecs.Entity, ok bool) {
 	return found, false
 }
 
-// within appends those whose middle is within reach of p to hits, as far as there is room.
-func (gr *grid) within(p vec, reach float32, hits []hit) []hit {
-	if gr.begin == nil {
-		return hits
-	}
-	most := gr.most(hits)
-	x0, x1, y0, y1 := gr.rows(p, reach)
-	for y := y0; y <= y1; y++ {
-		row := y * gridCells
-		for i := gr.begin[row+x0]; i < gr.begin[row+x1+1]; i++ {
-			if engine.LengthSquared(p.Sub(gr.at[i])) < mul(reach, reach) && len(hits) < most {
-				hits = append(hits, hit{enemy: gr.who[i].E, p: gr.at[i]})
+// about iterates over those whose middle is within reach of p.
+func (gr *grid) about(p vec, reach float32) iter.Seq2[ecs.Entity, vec] {
+	return func(yield func(ecs.Entity, vec) bool) {
+		if gr.begin == nil {
+			return
+		}
+		x0, x1, y0, y1 := gr.rows(p, reach)
+		for y := y0; y <= y1; y++ {
+			row := y * gridCells
+			for i := gr.begin[row+x0]; i < gr.begin[row+x1+1]; i++ {
+				if engine.LengthSquared(p.Sub(gr.at[i])) < mul(reach, reach) && !yield(gr.who[i].E, gr.at[i]) {
+					return
+				}
 			}
 		}
 	}
-	return hits
 }
 
 // A crowd is what those in a cell do to each other: down the slope of the crowd about it all are pushed

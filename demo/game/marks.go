@@ -177,10 +177,13 @@ func (ms *marks) hash(h *engine.Hasher) {
 
 // splinter throws the shards of one that burst at those beside it.
 func (c *cast) splinter(g *Game, at vec) {
-	var room [shardMost]hit
-	for _, h := range g.horde.grid.within(at, shardReach, room[:0]) {
-		if _, _, e, ok := c.enemies.Get(h.enemy); ok && e.HP > 0 {
-			c.marks.add(g, h.enemy, e, MarkShard, engine.Scale(at.Sub(h.p), 0.4))
+	left := shardMost
+	for id, p := range g.horde.grid.about(at, shardReach) {
+		if _, _, e, ok := c.enemies.Get(id); ok && e.HP > 0 {
+			c.marks.add(g, id, e, MarkShard, engine.Scale(at.Sub(p), 0.4))
+		}
+		if left--; left == 0 {
+			break
 		}
 	}
 }
