@@ -41,7 +41,6 @@ const BoltLife = 0.22
 
 const (
 	sparkReach = 46.0
-	mineEvery  = 1.1
 	mineLife   = 14.0
 	mineBlast  = 74.0
 	boltEvery  = 1.5
@@ -140,7 +139,7 @@ func (a *arms) orbit(g *Game) error {
 		if (g.age()+uint64(i))%5 != 0 {
 			continue
 		}
-		if err := smite(g, &stroke{a: at, b: at, reach: 17, damage: 2, burns: true}); err != nil {
+		if err := smite(g, &stroke{a: at, b: at, reach: 17, damage: 1, burns: true}); err != nil {
 			return err
 		}
 	}
@@ -218,7 +217,7 @@ func (a *arms) layMines(g *Game) {
 	if g.mine = max(0, g.mine-step); times == 0 || g.mine > 0 || len(a.mines.v) >= mines(times) {
 		return
 	}
-	g.mine = mineEvery
+	g.mine = minePause(times)
 	if !a.mines.push(Mine{P: g.Player.P, Wait: 0.5, Left: mineLife}) {
 		g.Lost.Lists++
 	}

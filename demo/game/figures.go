@@ -36,8 +36,11 @@ func jumps(n int) int            { return min(2+2*n, boltJumps) }
 func boltPause(n int) float32    { return boltEvery / float32(n+1) }
 func beamLength(n int) float32   { return float32(110 + 45*n) }
 func beamDamage(n int) int16     { return 1 + int16(n)/2 }
-func hasteOf(n int) float32      { return 1 + mul(float32(n), 0.1) }
-func statusChance(n int) float32 { return mul(float32(n), 0.3) }
+func hasteOf(n int) float32      { return 1 + mul(float32(n), 0.12) }
+func statusChance(n int) float32 { return 0.25 + mul(float32(n), 0.15) }
+func statusReach(n int) float32  { return 20 + mul(float32(n), 4) }
+func safeFor(n int) float32      { return 1.5 + mul(float32(n), 0.3) }
+func minePause(n int) float32    { return 1.1 - mul(float32(n), 0.1) }
 
 func mines(n int) int {
 	if n == 0 {

@@ -30,7 +30,7 @@ const giftMost = 5
 var (
 	GiftNames = [GiftKinds]string{"WIDER FIRE", "ORBITING SPARKS", "CHAIN LIGHTNING", "MINES", "BEAM", "HASTE", "SECOND HULL", "WILDFIRE", "FROST"}
 	GiftTexts = [GiftKinds]string{"one barrel more", "one spark more", "it jumps farther", "one more at a time", "longer, hotter", "fly and fire faster",
-		"more hull, mended", "what you hit burns", "what you hit slows"}
+		"more hull, mended", "hits burn all near", "hits slow all near"}
 )
 
 // A Bag is what the player has collected: embers towards the next gift, and gifts.
@@ -107,7 +107,7 @@ func (b *Bag) choose(g *Game, in *engine.Input) {
 		k := b.Offer[i]
 		b.Offered = false
 		b.Gifts[k]++
-		g.Player.Hull = min(g.Player.Most, g.Player.Hull+2) // every gift mends
+		g.Player.Hull = min(g.Player.Most, g.Player.Hull+1) // every gift mends
 		if k == GiftHull {
 			g.Player.Most += 2
 			g.Player.Hull = g.Player.Most

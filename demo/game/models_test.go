@@ -79,7 +79,8 @@ type fate struct {
 	kills     int
 	seals     int
 	gifts     [GiftKinds]uint8
-	cause     string // of its end, if it died
+	offered   [GiftKinds]int // how often
+	cause     string         // of its end, if it died
 }
 
 const runMost = 8 * minute
@@ -88,9 +89,22 @@ const runMost = 8 * minute
 func (m model) live(t *testing.T, name string, seed uint64) (f fate) {
 	h := newHost(t, Config{Seed: seed}, ample(), name)
 	h.hand = m.hand(seed)
-	h.until(t, runMost, func(g *Game) bool { return g.Phase == Over || g.Phase == Leaving })
+	offers := 0
+	h.until(t, runMost, func(g *Game) bool {
+		taken := 0
+		for _, n := range g.Gifts {
+			taken += int(n)
+		}
+		if g.Offered && offers == taken {
+			offers++
+			for _, k := range g.Offer {
+				f.offered[k]++
+			}
+		}
+		return g.Phase == Over || g.Phase == Leaving
+	})
 	g := h.Game
-	f = fate{won: g.Phase == Leaving, died: g.Phase == Over, minutes: float64(g.Ticks) / minute, kills: g.Kills, seals: g.Broken, gifts: g.Gifts}
+	f.won, f.died, f.minutes, f.kills, f.seals, f.gifts = g.Phase == Leaving, g.Phase == Over, float64(g.Ticks)/minute, g.Kills, g.Broken, g.Gifts
 	if f.died {
 		f.cause = nearest(g)
 	}
@@ -121,6 +135,7 @@ type tally struct {
 	runs, wins, deaths, kills, seals int
 	minutes                          float64
 	with, without                    [GiftKinds]int // wins with a gift, and without it
+	offered, had                     [GiftKinds]int // runs in which a gift was offered, and taken
 	taken                            [GiftKinds]int // in all runs
 	causes                           map[string]int
 }
@@ -139,6 +154,12 @@ func (a *tally) add(f fate) {
 	}
 	for k, n := range f.gifts {
 		a.taken[k] += int(n)
+		if f.offered[k] > 0 {
+			a.offered[k]++
+		}
+		if n > 0 {
+			a.had[k]++
+		}
 		switch {
 		case f.won && n > 0:
 			a.with[k]++
@@ -160,7 +181,8 @@ func (a *tally) print(t *testing.T, name string) {
 	t.Logf("%s: %d of %d runs are won, %d end by death and %d by time; %.1f minutes, %.1f seals, %.0f kills a minute; ended by %s",
 		name, a.wins, a.runs, a.deaths, a.runs-a.wins-a.deaths, a.minutes/runs, float64(a.seals)/runs, float64(a.kills)/a.minutes, strings.Join(causes, ", "))
 	for k := range a.with {
-		t.Logf("%s: %-15s in %3d of %d won runs, %.2f a run", name, GiftNames[k], a.with[k], a.wins, float64(a.taken[k])/runs)
+		t.Logf("%s: %-15s offered in %3d runs, taken in %3d; %3d of these are won, and %3d of the %3d without it; %.2f a run", name, GiftNames[k],
+			a.offered[k], a.had[k], a.with[k], a.without[k], a.runs-a.had[k], float64(a.taken[k])/runs)
 	}
 }
 
@@ -218,8 +240,10 @@ func TestBalance_WinRatesRiseWithSkill(t *testing.T) {
 				for i := half; i < runs; i += 2 {
 					name, seed := realm.Names[i/2%len(realm.Names)], 1000+uint64(i)
 					for k, m := range models {
-						fates[i][k] = m.live(t, name, seed)
-						t.Logf("%s on %s, seed %d: %+v", m.name, name, seed, fates[i][k])
+						t.Run("", func(t *testing.T) { // whose memory is given back after each run
+							fates[i][k] = m.live(t, name, seed)
+							t.Logf("%s on %s, seed %d: %+v", m.name, name, seed, fates[i][k])
+						})
 					}
 				}
 			})

@@ -136,7 +136,7 @@ func (p *Player) hurt(g *Game, damage int16, from vec, by Cause) {
 		p.Hull = max(p.Hull, 1)
 	}
 	g.Cause = by
-	p.Safe = 1.5
+	p.Safe = safeFor(int(g.Gifts[GiftHull]))
 	g.chain(0)
 	p.V = engine.MulAdd(p.V, engine.Normalize(vec{p.P[0] - from[0], p.P[1] - from[1]}), 160)
 	g.Shake(5)

@@ -136,10 +136,10 @@ func armScenes() []scene {
 			s.PortalAt = middle
 			s.enemy(realm.Drifter, 46, 0)
 		}, in: hold(fireRight), at: []int{10}, show: "arms enemies player"},
-		{name: "the beam reaches less than 14 units to its sides", set: func(s *stage) {
+		{name: "the beam reaches less than 11 units to its sides", set: func(s *stage) {
 			s.Gifts[GiftBeam] = 5
 			s.Ticks = beamEvery - 1
-			for _, p := range []vec{{76, 14}, {136, -13}} {
+			for _, p := range []vec{{76, 11}, {136, -10}} {
 				_, _, e, _ := s.cast.enemies.Get(s.enemy(realm.Drifter, p[0], p[1]))
 				e.HP = 9
 			}
@@ -184,9 +184,26 @@ func armScenes() []scene {
 			done(s.t, s.cast.ignite(s.Game, id))
 			s.tracer.facts()
 		}, at: []int{0, 23, 24, 48, 49}},
+		{name: "a shot that ends a swarm burns and chills those within 40 units", set: func(s *stage) {
+			s.Gifts[GiftFire], s.Gifts[GiftFrost] = 5, 5
+			s.enemy(realm.Swarm, 300, 0)
+			s.enemy(realm.Lancer, 300, 39)
+			s.enemy(realm.Lancer, 300, -41)
+			s.shot(295, 0, 1)
+		}, at: []int{1}, show: "enemies"},
+		{name: "a hit takes twice as much of who is chilled", set: func(s *stage) {
+			for _, y := range []float32{100, -100} {
+				id := s.enemy(realm.Lancer, 300, y)
+				_, _, e, _ := s.cast.enemies.Get(id)
+				if e.HP = 9; y > 0 {
+					done(s.t, s.cast.chill(s.Game, id))
+				}
+				s.shot(295, y, 3)
+			}
+		}, at: []int{1}, show: "enemies"},
 		{name: "frost slows by half, and thaws", set: func(s *stage) {
 			done(s.t, s.cast.chill(s.Game, s.enemy(realm.Swarm, 300, 100)))
 			s.enemy(realm.Swarm, 300, -100)
-		}, at: []int{30, 96, 97}, show: "enemies"},
+		}, at: []int{30, 120, 121}, show: "enemies"},
 	}
 }

@@ -149,7 +149,11 @@ func bagScenes() []scene {
 			s.Player.Hull = 1
 			s.Offer, s.Offered = [3]Gift{GiftHull, GiftBeam, GiftHaste}, true
 		}, in: press(engine.Input{}, Choose1, 1), at: []int{1}},
-		{name: "every gift mends by two, and not above the most", set: func(s *stage) {
+		{name: "who has second hulls is safe for longer after a hit", set: func(s *stage) {
+			s.Gifts[GiftHull] = 2
+			s.enemy(realm.Drifter, 10, 0)
+		}, at: []int{1}, show: "player"},
+		{name: "every gift mends by one, and not above the most", set: func(s *stage) {
 			s.Player.Hull = 5
 			s.Offer, s.Offered = [3]Gift{GiftHull, GiftBeam, GiftHaste}, true
 		}, in: press(engine.Input{}, Choose2|Choose3, 1), at: []int{1}, show: "player bag"},

@@ -82,6 +82,9 @@ func (c *cast) strike(g *Game, h *hit) error {
 	if !ok || e.HP <= 0 {
 		return nil // another one of this tick was faster; a shot flies on
 	}
+	if _, cold := c.chilled.Get(h.enemy); cold {
+		h.damage *= brittle
+	}
 	e.Flash = 1
 	v.V = engine.MulAdd(v.V, h.v, breeds[e.Kind].kick)
 	g.fx.hit(h.p, h.v)
@@ -98,21 +101,33 @@ func (c *cast) strike(g *Game, h *hit) error {
 		_, err := c.shielded.Remove(h.enemy)
 		return tolerate(err)
 	}
-	if e.HP -= h.damage; e.HP <= 0 {
-		return c.kill(g, h.enemy)
+	at := pos.P
+	if e.HP -= h.damage; e.HP > 0 {
+		c.marks.add(g, h.enemy, e, MarkDent, h.p.Sub(at))
+	} else if err := c.kill(g, h.enemy); err != nil {
+		return err
 	}
-	c.marks.add(g, h.enemy, e, MarkDent, h.p.Sub(pos.P))
 	if h.shot.IsZero() {
 		return nil
 	}
-	// Behind the last look at e: a component more moves it.
-	if g.Gifts[GiftFire] > 0 && g.rng.Chance(statusChance(int(g.Gifts[GiftFire]))) {
-		if err := c.ignite(g, h.enemy); err != nil {
-			return err
+	return c.afflict(g, at)
+}
+
+// afflict lets a hit of a shot burn and slow the enemies about it: most of the horde fall at the first hit.
+func (c *cast) afflict(g *Game, at vec) error {
+	for _, s := range [...]struct {
+		gift Gift
+		do   func(*cast, *Game, ecs.Entity) error
+	}{{GiftFire, (*cast).ignite}, {GiftFrost, (*cast).chill}} {
+		n := int(g.Gifts[s.gift])
+		if n == 0 || !g.rng.Chance(statusChance(n)) {
+			continue
 		}
-	}
-	if g.Gifts[GiftFrost] > 0 && g.rng.Chance(statusChance(int(g.Gifts[GiftFrost]))) {
-		return c.chill(g, h.enemy)
+		for e := range g.horde.grid.about(at, statusReach(n)) {
+			if err := s.do(c, g, e); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -95,8 +95,8 @@ func (g *Game) BeamTo() vec {
 // The beam begins at some distance from the ship, and hits in pulses.
 const (
 	beamFrom  = 16
-	beamEvery = 8 // ticks
-	beamWide  = 14
+	beamEvery = 10 // ticks
+	beamWide  = 11
 )
 
 func (a *arms) beam(g *Game) error {

@@ -4,8 +4,9 @@ import "github.com/strata-go/strata/ecs"
 
 const (
 	burnTime  = 2.4
-	burnEvery = 0.4
-	chillTime = 1.6
+	burnEvery = 0.2
+	chillTime = 2.0
+	brittle   = 2 // what a hit is multiplied by on who is chilled
 )
 
 // weather is what comes and goes on enemies: fire hurts, frost thaws.
