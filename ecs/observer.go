@@ -57,9 +57,9 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // not yet removed. After the panic the world is no longer locked, except by queries that the observer left open.
 // Check returns nil.
 //
-// If an observer of removal closes the allocator, the world closes itself: see [World]. [Component.Remove], Remove of a map
-// and [Commands.Apply] return an error that wraps [memory.ErrClosed]. Methods that return no error panic with a
-// [*memory.Misuse]: World.Remove, RemoveAll, RemoveTree, Reset and Discard.
+// If an observer of removal closes the allocator, the world closes itself: see [World]. Then [Component.Remove], Remove
+// of a mapper such as [Map1], and [Commands.Apply] return an error that wraps [memory.ErrClosed]. World.Remove, RemoveAll,
+// RemoveTree, Reset and Discard return no error, so they panic with a [*memory.Misuse].
 //
 // # What is not reported
 //

@@ -6,7 +6,7 @@ import "io"
 // file is reloaded.
 type File struct{ Data []byte }
 
-// Files returns the kind of files that are not decoded. Its values are Files.
+// Files returns the kind of files that are not decoded. Its values are of type [File].
 func Files() Kind[File] {
 	return Kind[File]{Name: "file", Stays: true, Decode: func(r *Reader, heap *Heap) (File, error) {
 		data, err := ReadAll(r, heap)
