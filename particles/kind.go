@@ -37,11 +37,11 @@ type Kind struct {
 	Additive bool    // sets the alpha of every colour to 0
 	Ramp     []Stop  // colour over life, at most MaxKeys in ascending order; empty means white
 	Size     []Key   // factor on the emitted size, at most MaxKeys in ascending order; empty means 1
-	Vary     float32 // 0 to 1: R, G and B of each particle are less by a random share, from 0 to Vary; A stays
+	Vary     float32 // 0 to 1: each particle's R, G and B are reduced by one random share, from 0 to Vary; A is unchanged
 
 	Drag               float32 // 1/s: Update divides the velocity by 1+Drag*dt
 	GravityX, GravityY float32 // units/s²; y points down the screen
-	Bounce             float32 // 0 to 1: share of the speed towards the side that a reflection keeps; 0 ignores the bounds
+	Bounce             float32 // 0 to 1: the share of the speed at right angles to a side that a reflection keeps; 0 ignores the bounds
 
 	Angle   Range   // radians at birth
 	Spin    Range   // radians/s
@@ -73,8 +73,8 @@ const (
 )
 
 // Register adds a kind and returns its ID. If Config.MaxKinds kinds are registered already, the error wraps
-// memory.ErrOutOfMemory. Otherwise, if k is invalid, the error wraps memory.ErrConfig and names the field. No float
-// may exceed 1e9 in magnitude. If Register returns an error, nothing has changed.
+// memory.ErrOutOfMemory. If k is invalid, the error wraps memory.ErrConfig and names the field. No float may exceed 1e9
+// in magnitude. If Register returns an error, nothing has changed.
 func (s *System) Register(k Kind) (KindID, error) {
 	s.open("Register")
 	if len(s.kinds) == cap(s.kinds) {

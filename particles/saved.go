@@ -8,10 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live particles, the bounds, the statistics and the state of the random numbers. Kinds are not saved:
-// the first ones must be those that were registered when the state was saved. Fewer kinds or another Capacity are an error
-// that wraps save.ErrLayout. In a file the Capacity may differ if the particles fit. If the System is closed, the error
-// wraps memory.ErrClosed.
+// SaveState saves the live particles, the bounds, the statistics and the state of the random numbers. Kinds are not
+// saved. Before a state is loaded, register the same kinds in the same order. More kinds may follow. With fewer kinds
+// or another Capacity the error wraps save.ErrLayout. In a file the Capacity may differ if the particles fit. If the
+// System is closed, the error wraps memory.ErrClosed.
 func (s *System) SaveState(c *save.Coder) {
 	if s.closed {
 		c.Fail(memory.ErrClosed)

@@ -11,12 +11,12 @@ import (
 
 // Config sizes a System. A field of 0 selects its default.
 type Config struct {
-	// Capacity is the maximum number of live particles, from 1 to 1<<24. 0 means 131,072. Capacity costs address
-	// space; memory is committed as particles are emitted. If the system refuses the address space, New reserves
+	// Capacity is the maximum number of live particles, from 1 to 1<<24. 0 means 131,072. Capacity costs address space.
+	// Memory is committed as particles are emitted. If the operating system refuses the address space, New reserves
 	// less, down to space for 4,096 particles. System.Capacity returns the result.
 	Capacity int
-	// MaxKinds is the maximum number of kinds, from 1 to 256. 0 means 32. New allocates 1.4 KiB of the Go heap for
-	// each of them.
+	// MaxKinds is the maximum number of kinds, from 1 to 256. 0 means 32. For each kind that is allowed, New allocates
+	// 1.4 KiB of the Go heap.
 	MaxKinds int
 	// Seed is the seed of the random numbers. 0 means a fixed seed, the same in each program.
 	Seed uint64
@@ -103,8 +103,8 @@ func New(src page.Source, cfg Config) (_ *System, err error) {
 // Len returns the number of live particles. After Close Len returns 0.
 func (s *System) Len() int { return s.n }
 
-// Capacity returns the maximum number of live particles: Config.Capacity, or less if the system refused so much
-// address space. After Close, or after the source is closed, Capacity returns 0.
+// Capacity returns the maximum number of live particles: Config.Capacity, or less if the operating system refused so
+// much address space. After Close, or after the source is closed, Capacity returns 0.
 func (s *System) Capacity() int { return s.max }
 
 // Motion returns the columns of positions and velocities, for forces that a Kind does not have, such as a vortex or a
@@ -126,10 +126,10 @@ func (s *System) SetBounds(b Bounds) {
 	s.bounds = b
 }
 
-// Reserve commits memory for n particles. If n is at most Stats.Rows, it commits nothing. Until the next Trim, Emit then
-// commits nothing as long as at most n particles are alive. If n exceeds Capacity, the error wraps memory.ErrTooLarge. If
-// the source refuses, the error wraps the error of the source, and Stats.Failures counts the refusal. After an error no
-// rows are added.
+// Reserve commits memory for n particles. If n is at most Stats.Rows, Reserve commits nothing. Afterwards Emit commits
+// nothing until the next Trim, as long as at most n particles are alive. If n exceeds Capacity, the error wraps
+// memory.ErrTooLarge. If the source refuses, the error wraps the error of the source, and Stats.Failures counts the
+// refusal. After an error no rows are added.
 //
 // After a refused commit Emit does not ask the source for memory again. Reserve with n up to Capacity makes Emit ask
 // again, even if Reserve fails.
@@ -149,9 +149,9 @@ func (s *System) Reserve(n int) error {
 	return nil
 }
 
-// Reset removes all particles and restarts the random numbers from the seed. Reset keeps kinds, bounds and committed
-// memory, and of the statistics all that count since New. If the source has refused a commit, Emit asks the source
-// again after Reset. The cost of Reset does not depend on the number of particles.
+// Reset removes all particles and restarts the random numbers from the seed. Reset keeps kinds, bounds, committed
+// memory, and the statistics that count since New. If the source has refused a commit, Emit asks the source again after
+// Reset. The cost of Reset does not depend on the number of particles.
 func (s *System) Reset() {
 	s.open("Reset")
 	s.n, s.rng, s.refused = 0, s.seed0, false
@@ -203,7 +203,7 @@ type Stats struct {
 	Kinds    int          // registered kinds
 	Emitted  uint64       // particles emitted since New
 	Dropped  uint64       // particles not emitted since New: no capacity, or no memory
-	Failures uint64       // since New: growths in Emit and Reserve that the source refused, also in part
+	Failures uint64       // since New: commits for Emit and Reserve that the source refused, at least in part
 	Memory   memory.Stats // in bytes; a particle counts as one allocation
 }
 

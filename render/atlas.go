@@ -142,17 +142,17 @@ func (a *Atlas) ID(name string) (int, error) {
 	return id, nil
 }
 
-// Reserve allocates a region of w × h texels with a gutter, which is transparent after the first Upload. Until its
-// pixels are uploaded, Lookup returns the placeholder. If Reserve has reserved id with this size already, Reserve
-// returns the same region.
+// Reserve allocates a region of w × h texels for id. Until the first Upload to id, Lookup returns the placeholder. If
+// Reserve has reserved id with this size already, Reserve returns the same region. A gutter, a border of one texel,
+// separates the region from others. Upload makes the gutter transparent.
 //
 // Reserve fails if the id is out of range, or if it is reserved with another size or by ReserveTile. If w or h is not
-// from 1 to the side of the page less 2, Reserve fails. If no space is left, the error is a [*FullError]. A failed
-// call changes nothing.
+// from 1 to the side of the page less 2, Reserve fails. If no space is left, the error is a [*FullError]. A failed call
+// changes nothing.
 func (a *Atlas) Reserve(id, w, h int) (Region, error) { return a.reserve(id, w, h, false) }
 
-// ReserveTile is Reserve for a picture that [Quads.Tiles] draws. Its gutters repeat the opposite edges, so that
-// filtering shows no seam. If id is reserved by Reserve, ReserveTile fails.
+// ReserveTile is [Atlas.Reserve] for a picture that [Quads.Tiles] draws. The border around the region repeats the
+// opposite edges of the picture, so that filtering shows no seam. If id is reserved by Reserve, ReserveTile fails.
 func (a *Atlas) ReserveTile(id, w, h int) (Region, error) { return a.reserve(id, w, h, true) }
 
 func (a *Atlas) reserve(id, w, h int, tile bool) (Region, error) {
@@ -182,8 +182,8 @@ func (a *Atlas) reserve(id, w, h int, tile bool) (Region, error) {
 // Upload sets the pixels of a reserved region: rows from the top, 4 bytes a texel, premultiplied RGBA. The pixels are
 // copied, so the caller may reuse rgba after the call. Uploading again replaces the picture.
 //
-// Call Upload during Update or Draw: there this package allocates nothing on the Go heap for the copy. Upload fails
-// if id is not reserved, if w and h differ from the region's size, or if rgba does not have 4·w·h bytes.
+// During Update or Draw this package allocates nothing on the Go heap for the copy. Upload fails if id is not reserved,
+// if w and h differ from the region's size, or if rgba does not have 4·w·h bytes.
 func (a *Atlas) Upload(id int, rgba []byte, w, h int) error {
 	e, err := a.entry(id)
 	switch {
@@ -202,7 +202,7 @@ func (a *Atlas) Upload(id int, rgba []byte, w, h int) error {
 }
 
 // Lookup returns the region of id. If id is not reserved, has no pixels yet, or is out of range, Lookup returns the
-// placeholder. So frames can be drawn while a level is loading.
+// placeholder. Frames can therefore be drawn while a level is loading.
 func (a *Atlas) Lookup(id int) Region {
 	if uint(id) < uint(len(a.entries)) {
 		return a.entries[id].shown
@@ -234,7 +234,7 @@ func (a *Atlas) Keep() {
 }
 
 // Reset removes every region reserved since the last Keep. Regions that Lookup returned for removed ids are stale.
-// Names keep their ids. Cost: one iteration over the ids, without a write of pixels.
+// Names keep their ids. Reset visits every id once and writes no pixels.
 func (a *Atlas) Reset() {
 	for i := range a.entries {
 		e := &a.entries[i]
@@ -262,13 +262,13 @@ func (a *Atlas) Placeholder() Region { return a.checker }
 // Page returns the side of the page in texels.
 func (a *Atlas) Page() int { return a.packer.size }
 
-// Free returns the number of free texels of the page. They may be scattered. Space that is lost because a region is
-// smaller than its place on the page does not count.
+// Free returns the number of free texels of the page. They may be scattered. If a region is smaller than its place on
+// the page, the rest of the place does not count as free.
 func (a *Atlas) Free() int { return a.packer.free() }
 
 // Draw draws a batch on any picture, in one draw call of the GPU. Draw copies the slices, which may lie off-heap.
-// Vertices are in pixels of the picture. Colours are premultiplied and drawn source-over. If indices does not have
-// three elements for each triangle, all below len(verts), Draw panics.
+// Vertices are in pixels of the picture. Colours are premultiplied and drawn source-over. If the number of indices is
+// no multiple of three, or an index is not below len(verts), Draw panics.
 //
 // The cost is proportional to the number of vertices. Above 16,384 vertices the cost is up to three times as high if
 // the triangles do not use the vertices in order.
@@ -278,8 +278,8 @@ func (a *Atlas) Draw(on *ebiten.Image, verts []Vertex, indices []uint32) {
 	}
 }
 
-// Submit is Draw for all vertices and indices of q. Submit may also copy up to 1023 unused vertices after the last
-// vertex of q.
+// Submit is [Atlas.Draw] for all vertices and indices of q. Submit may also copy up to 1023 unused vertices after the
+// last vertex of q.
 func (a *Atlas) Submit(on *ebiten.Image, q *Quads) {
 	a.Draw(on, q.verts[:padded(q.nv, len(q.verts))], q.Indices())
 }

@@ -37,7 +37,7 @@ var (
 		"FIRST GIFT", "SECOND GIFT", "THIRD GIFT", "PAUSE", "START AGAIN", "MUTE", "FULLSCREEN"}
 )
 
-// String returns the action's name in files. For a value that is no action it returns the name of the last action.
+// String returns the action's name in files. For any other value it returns the name of the last constant.
 func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
 
 // DeviceSlots is the number of controls of one device that one action may have. BindingSlots is the number of
@@ -106,9 +106,11 @@ func (b *Bindings) find(c Control) (a, slot int) {
 }
 
 // Bind puts a control, given by its name, into a slot of an action. If the control is bound in another slot already,
-// the two slots exchange their controls. If no control has this name, or if the overlay uses the control, Bind fails.
-// Otherwise, if the action or the slot is out of range, Bind panics. If the slot is one of another device, or if
-// another action would lose its only control, Bind fails. A failed Bind changes nothing.
+// the two slots exchange their controls.
+//
+// If no control has this name, or if the overlay uses the control, Bind fails. If the slot is one of another device, or
+// if another action would lose its only control, Bind fails as well. A failed Bind changes nothing. If the action or
+// the slot is out of range, and the control is valid, Bind panics.
 func (b *Bindings) Bind(a, slot int, control string) error {
 	c, err := ParseControl(control)
 	if err != nil {
@@ -156,12 +158,13 @@ func (b *Bindings) Map() map[string][]string {
 	return m
 }
 
-// SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. Files of
-// former versions lack Rewind: it gets those of its default controls that m does not bind.
+// SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. If m
+// lacks Rewind, as in files of former versions, Rewind gets only default controls that are not bound to other actions,
+// but at least one.
 //
 // If m has an unknown action or control, no controls for an action or more than three of one device, or a key of the
-// overlay, SetMap fails. If a control is bound twice, default controls included, SetMap also fails. The error describes one
-// mistake. A failed SetMap changes nothing.
+// overlay, SetMap fails. If a control is bound twice, default controls included, SetMap also fails. The error describes
+// one mistake. A failed SetMap changes nothing.
 func (b *Bindings) SetMap(m map[string][]string) error {
 	n := DefaultBindings()
 	known := 0

@@ -37,7 +37,8 @@ func (v View) Invert(p mgl32.Vec2) mgl32.Vec2 {
 }
 
 // A Viewport is the position of the logical screen in a window: its offset and size in physical pixels, and the
-// physical pixels of one logical pixel. The window outside the viewport and its bleed stays black.
+// physical pixels of one logical pixel. With [Viewport.Bleed] the picture continues around the logical screen. The rest
+// of the window stays black.
 type Viewport struct {
 	X, Y, W, H int
 	Scale      float32
@@ -50,9 +51,8 @@ type Viewport struct {
 // a scale of 2, and 2200×1240 a scale of 3. Scale 1 is not enforced, so that the picture fills a phone's screen.
 const integerLoss = 1.0 / 6
 
-// Fit centres a logical screen in a window of w × h physical pixels. The largest scale that fits need not be a whole
-// number. Fit rounds the scale down if the rounded scale is above 1 or fits exactly, and is at least 5/6 of the
-// largest scale. Otherwise Fit takes the largest scale. Sizes below 1 count as 1.
+// Fit centres a logical screen in a window of w × h physical pixels. It uses the largest scale that fits. A scale above
+// 2 is rounded down to a whole number, unless the rounded scale is below 5/6 of it. Sizes below 1 count as 1.
 func Fit(w, h, logicalW, logicalH int) Viewport {
 	w, h = max(w, 1), max(h, 1)
 	lw, lh := float64(max(logicalW, 1)), float64(max(logicalH, 1))
@@ -64,9 +64,9 @@ func Fit(w, h, logicalW, logicalH int) Viewport {
 	return Viewport{X: (w - pw) / 2, Y: (h - ph) / 2, W: pw, H: ph, Scale: float32(s)}
 }
 
-// Bleed returns v with a bleed, the field Outer. The bleed reaches to the edges of a window of w × h physical pixels,
-// but at most `most` logical pixels beyond each side of v, rounded up to physical pixels. The game may draw in the
-// bleed. Draw everything that the player must see inside the logical screen.
+// Bleed returns v with a bleed, the field Outer. The bleed is the area around the logical screen in which the game may
+// draw. It reaches to the edges of a window of w × h physical pixels, but at most `most` logical pixels beyond each
+// side of v, rounded up to physical pixels. Draw everything that the player must see inside the logical screen.
 func (v Viewport) Bleed(w, h, most int) Viewport {
 	b := int(math.Ceil(float64(most) * float64(v.Scale)))
 	v.Outer = image.Rect(v.X-b, v.Y-b, v.X+v.W+b, v.Y+v.H+b).Intersect(image.Rect(0, 0, w, h))
@@ -89,9 +89,9 @@ func (v Viewport) Bounds() (lo, hi mgl32.Vec2) {
 	return lo, v.View().Invert(mgl32.Vec2{float32(r.Max.X), float32(r.Max.Y)})
 }
 
-// Safe returns the corners of the area for text and buttons, in logical pixels. Its sides are those of the logical
-// screen, because a wide phone may have a camera in the bleed and is held there. Its upper and lower edges are those of
-// Drawn.
+// Safe returns the corners of the area for text and buttons, in logical pixels. The left and right sides are those of
+// the logical screen, because hands or a camera may cover the bleed of a wide phone. The upper and lower edges are
+// those of [Viewport.Drawn].
 func (v Viewport) Safe() (lo, hi mgl32.Vec2) {
 	lo, hi = v.Bounds()
 	lo[0], hi[0] = 0, float32(v.W)/v.Scale
@@ -140,7 +140,8 @@ func (c *Camera) View(vp Viewport) View {
 	return vp.View().At(o[0], o[1]).Zoom(c.zoom())
 }
 
-// Bounds returns the corners of the visible part of the world, including the bleed of vp, for culling.
+// Bounds returns the corners of the visible part of the world, in world units, including the bleed of vp. Use it for
+// culling.
 func (c *Camera) Bounds(vp Viewport) (lo, hi mgl32.Vec2) {
 	lo, hi = vp.Bounds()
 	return c.ToWorld(lo), c.ToWorld(hi)

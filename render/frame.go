@@ -80,7 +80,7 @@ func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 	a.Draw(f.to.clipped, verts, indices)
 }
 
-// Image returns the picture of the window, including the letterbox, for code that draws with Ebitengine, such as an
+// Image returns the picture of the window, including the black borders, for code that draws with Ebitengine, such as an
 // overlay. Call EndScene first. The picture is valid as long as the Frame. If nothing was drawn in the window yet,
 // Image clears the window.
 func (f *Frame) Image() *ebiten.Image {
@@ -88,8 +88,8 @@ func (f *Frame) Image() *ebiten.Image {
 	return f.screen.whole
 }
 
-// Submit is Draw for all vertices and indices of q. Submit may also copy up to 1023 unused vertices after the last
-// vertex of q.
+// Submit is [Frame.Draw] for all vertices and indices of q. Submit may also copy up to 1023 unused vertices after the
+// last vertex of q.
 func (f *Frame) Submit(a *Atlas, q *Quads) {
 	if a == nil || q.ni == 0 {
 		return
@@ -98,10 +98,9 @@ func (f *Frame) Submit(a *Atlas, q *Quads) {
 	a.Submit(f.to.clipped, q)
 }
 
-// Bloom adds a glow to the picture that is drawn so far: the scene between BeginScene and EndScene, otherwise the
-// window. Call Bloom after the world and before HUD and overlay, which then stay sharp. If bloom is off, if
-// o.Strength is not above 0, or after a failure, Bloom does nothing. If the shaders do not compile, Run returns the
-// error.
+// Bloom adds a glow to what was drawn on the scene, or on the window outside of BeginScene and EndScene. Call Bloom
+// after the world and before HUD and overlay, which then stay sharp. If bloom is off, if o.Strength is not above 0, or
+// after a failure, Bloom does nothing. If the shaders do not compile, Run returns the error.
 func (f *Frame) Bloom(o Bloom) {
 	if !f.bloomOn || !(o.Strength > 0) || f.err != nil {
 		return

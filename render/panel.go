@@ -47,7 +47,7 @@ func NewPanel(q *Quads, f *Font, x, y float32, cols, rows int, accent Color) Pan
 	return p
 }
 
-// Label writes text with its top left corner at (x, y).
+// Label writes text. Its top left corner is at (x, y), counted from the top left corner of the panel.
 func (p *Panel) Label(x, y float32, c Color, s string) { p.Q.Text(p.Font, p.X+x, p.Y+y, 1, c, s) }
 
 // LabelRight writes one line of text whose right edge is x.
@@ -81,7 +81,7 @@ func (p *Panel) right(x, y float32, c Color, s []byte) {
 // Swatch draws the square of 6 × 6 pixels that identifies a tier by its colour.
 func (p *Panel) Swatch(x, y float32, accent Color) { p.Q.Rect(p.X+x, p.Y+y, 6, 6, accent) }
 
-// A Level is the content of a bar, in any one unit.
+// A Level is what [Panel.Bar] shows. All fields have the same unit, such as bytes.
 type Level struct {
 	Used, Peak uint64
 	Budget     uint64 // 0 means the capacity

@@ -2,12 +2,12 @@ package render
 
 import "math"
 
-// Rect fills a rectangle of w × h with its top left corner at (x, y).
+// Rect fills a rectangle of w × h with its top left corner at (x, y). If the batch has no space, Rect returns false.
 func (q *Quads) Rect(x, y, w, h float32, c Color) bool {
 	return q.Picture(q.white, x, y, w, h, c)
 }
 
-// Gradient is Rect with one colour along the top and another along the bottom.
+// Gradient is [Quads.Rect] with one colour along the top and another along the bottom.
 func (q *Quads) Gradient(x, y, w, h float32, top, bottom Color) bool {
 	n := q.nv
 	if !q.Picture(q.white, x, y, w, h, top) {
@@ -18,8 +18,8 @@ func (q *Quads) Gradient(x, y, w, h float32, top, bottom Color) bool {
 	return true
 }
 
-// Border draws the four edges of a rectangle inside the rectangle. The edges are t thick. Border draws all four edges
-// or none.
+// Border draws the four edges of a rectangle inside the rectangle. The edges are t thick. If the batch has no space for
+// all four, Border draws none and returns false.
 func (q *Quads) Border(x, y, w, h, t float32, c Color) bool {
 	if q.Room() < 4 {
 		q.Dropped++
@@ -32,8 +32,8 @@ func (q *Quads) Border(x, y, w, h, t float32, c Color) bool {
 	return true
 }
 
-// Line draws a line of thickness t with soft sides and square ends. A line of length 0 draws nothing and returns
-// true.
+// Line draws a line of thickness t with soft sides and square ends. A line of length 0 draws nothing and returns true.
+// If the batch has no space, Line returns false.
 func (q *Quads) Line(x0, y0, x1, y1, t float32, c Color) bool {
 	dx, dy := x1-x0, y1-y0
 	l := float32(math.Sqrt(float64(dx*dx + dy*dy)))
@@ -43,7 +43,7 @@ func (q *Quads) Line(x0, y0, x1, y1, t float32, c Color) bool {
 	return q.Turned(q.line, (x0+x1)/2, (y0+y1)/2, l, t, dx/l, dy/l, c)
 }
 
-// Tri fills a triangle.
+// Tri fills a triangle. If the batch has no space, Tri returns false.
 func (q *Quads) Tri(x0, y0, x1, y1, x2, y2 float32, c Color) bool {
 	nv, ni := q.nv, q.ni
 	if len(q.verts)-nv < 3 || len(q.indices)-ni < 3 {
@@ -61,7 +61,8 @@ func (q *Quads) Tri(x0, y0, x1, y1, x2, y2 float32, c Color) bool {
 	return true
 }
 
-// Glow draws the built-in soft dot with its centre at (x, y) and radius rad.
+// Glow draws the built-in soft dot with its centre at (x, y) and radius rad. If the batch has no space, Glow returns
+// false.
 func (q *Quads) Glow(x, y, rad float32, c Color) bool {
 	return q.Picture(q.soft, x-rad, y-rad, 2*rad, 2*rad, c)
 }
@@ -71,9 +72,9 @@ func (q *Quads) Glow(x, y, rad float32, c Color) bool {
 const maxRing = 128
 
 // Ring draws a band with soft edges around (x, y), for example a shock wave. The band is t thick, and its middle line
-// has the radius rad. If corners is above 2, the band is a polygon with this number of corners, at most 128. The
-// first corner is at angle rot. If corners is 2 or less, the band is round: a polygon with more corners the larger it
-// is.
+// has the radius rad. If corners is above 2, the band is a polygon with this number of corners, at most 128. The first
+// corner is at angle rot, in radians. If corners is 2 or less, the band is round. If the batch has no space, Ring
+// returns false.
 func (q *Quads) Ring(x, y, rad, t, rot float32, corners int, c Color) bool {
 	if corners <= 2 {
 		corners = 12 + int(min(max(rad*q.view.Scale/3, 0), maxRing))
@@ -98,8 +99,9 @@ func (q *Quads) Ring(x, y, rad, t, rot float32, corners int, c Color) bool {
 }
 
 // Tiles covers a rectangle with copies of r, for example a parallax background. A texel of r is size × size units
-// large, and (dx, dy) moves the pattern. Reserve r with [Atlas.ReserveTile]. Tiles draws all copies or none. If a
-// copy is smaller than one unit, or the rectangle is empty, Tiles draws nothing and returns true.
+// large, and (dx, dy) moves the pattern. Reserve r with [Atlas.ReserveTile]. If a copy is smaller than one unit, or the
+// rectangle is empty, Tiles draws nothing and returns true. If the batch has no space for all copies, Tiles draws none
+// and returns false.
 func (q *Quads) Tiles(r Region, x, y, w, h, dx, dy, size float32, c Color) bool {
 	tw, th := r.W()*size, r.H()*size
 	if !(tw >= 1 && th >= 1 && w > 0 && h > 0) {

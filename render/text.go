@@ -18,8 +18,8 @@ const (
 // pixel. Larger text stretches the last one. All four take 6 % of a default page; a page of 512 texels has two.
 const bakes = 4
 
-// A Font is a set of glyphs on an atlas: printable ASCII and some symbols. Other characters show as ▯. Only Large
-// changes a Font.
+// A Font is a set of glyphs on an atlas: printable ASCII and some symbols. A glyph is a picture of 6 × 16 dots, and
+// scales count from the size of a dot. Other characters show as ▯. Only Large changes a Font.
 type Font struct {
 	glyphs [bakes][]Region // by glyph number
 	sizes  int             // how many of them are baked, the smaller ones
@@ -182,17 +182,17 @@ func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	return ok
 }
 
-// TextBytes is Text for bytes, for example a formatted number. TextBytes keeps no reference to s.
+// TextBytes is [Quads.Text] for bytes, for example a formatted number. TextBytes keeps no reference to s.
 func (q *Quads) TextBytes(f *Font, x, y, scale float32, c Color, s []byte) bool {
 	return q.Text(f, x, y, scale, c, unsafe.String(unsafe.SliceData(s), len(s)))
 }
 
-// TextRight is Text for one line that ends at x.
+// TextRight is [Quads.Text] for one line that ends at x.
 func (q *Quads) TextRight(f *Font, x, y, scale float32, c Color, s string) bool {
 	return q.Text(f, x-Width(s, scale), y, scale, c, s)
 }
 
-// TextCentre is Text for one line with its centre at x.
+// TextCentre is [Quads.Text] for one line with its centre at x.
 func (q *Quads) TextCentre(f *Font, x, y, scale float32, c Color, s string) bool {
 	return q.Text(f, x-Width(s, scale)/2, y, scale, c, s)
 }

@@ -20,9 +20,9 @@ const TileUnit = 64
 // memory for metadata.
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
-// A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is valid until
-// Tiles.Free or Tiles.Close. The zero Tile is no tile. A Tile of other Tiles is not live. Of the first 2^k Tiles of a
-// process, one can accept a Tile of another only after 2^(31-k) tiles on the same square.
+// A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is valid until Tiles.Free
+// or Tiles.Close. The zero Tile is no tile. A Tile of other Tiles is not live. If a process has made 2^k Tiles, a Tile
+// can be mistaken for one of other Tiles only after 2^(31-k) tiles on the same square.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32 // of the unit, and the key of the Tiles
@@ -208,9 +208,9 @@ func (t *Tiles) Begin(v View) {
 	}
 }
 
-// Put draws a part of a tile, stretched to w × h with its top left corner at (x, y), when Submit is called. The
-// corners of the part are (u0, v0) and (u1, v1), as fractions of the tile's side. The part is cut half a texel before
-// each edge of the tile, so that filtering does not show neighbours on the page.
+// Put draws a part of a tile when Submit is called. The part is stretched to w × h, with its top left corner at (x, y).
+// The corners of the part are (u0, v0) and (u1, v1), as fractions of the tile's side. The part is cut half a texel
+// before each edge of the tile, so that filtering does not show neighbours on the page.
 //
 // If the tile is not live, or if nothing was written to the tile's page, Put returns false. Put also returns false
 // before the first Begin, and after 64 successful calls for this page since Begin.
@@ -245,7 +245,7 @@ type TilesStats struct {
 	Live  int    // tiles
 	Pages int    // pages made
 	Bytes uint64 // of GPU memory, for the pages made
-	Used  uint64 // bytes of live tiles, written or not
+	Used  uint64 // bytes that live tiles use on pages, written or not
 }
 
 // Stats returns the current statistics.

@@ -18,10 +18,10 @@ const (
 	TouchButtons // their number
 )
 
-// Circle returns the centre and radius of a button in an area from lo to hi, see [Viewport.Safe], in logical pixels.
-// Buttons lie where steering thumbs do not hit them by accident. In a high area the button of the dash is above the
-// right thumb, and that of the rewind above the left one. A finger hits within 1.2 times the radius. For any other value
-// Circle returns the circle of TouchOverlay.
+// Circle returns the centre and radius of a button, in logical pixels, in an area from lo to hi, see [Viewport.Safe].
+// Buttons lie where steering thumbs do not hit them by accident. If the area is higher than wide, the button of the
+// dash is above the right thumb, and the button of the rewind above the left thumb. A finger hits within 1.2 times the
+// radius. For any other value Circle returns the circle of TouchOverlay.
 func (b TouchButton) Circle(lo, hi mgl32.Vec2) (at mgl32.Vec2, r float32) {
 	switch b {
 	case TouchDash:
@@ -62,10 +62,10 @@ type touch struct {
 	pos mgl32.Vec2
 }
 
-// A Thumb is a finger that steers: a stick whose rest is where the finger came down.
+// A Thumb is a finger that steers, as on a stick. The stick rests where the finger came down.
 type Thumb struct {
 	Down   bool
-	Origin mgl32.Vec2 // the rest, in logical pixels
+	Origin mgl32.Vec2 // the point of rest, in logical pixels
 	Pull   mgl32.Vec2 // from -1 to 1, without the dead zone
 }
 

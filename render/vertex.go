@@ -39,7 +39,7 @@ type Quads struct {
 	soft    Region
 }
 
-// Begin starts a batch that is written to verts and indices, in coordinates of v, and resets Dropped. Both slices
+// Begin starts a batch that is written to verts and indices, in coordinates of v. It sets Dropped to 0. Both slices
 // must stay valid until the batch is submitted. Their former contents are never drawn. The atlas provides the regions
 // for solid fills, lines and glows. If the game draws no such shapes, the atlas may be nil.
 func (q *Quads) Begin(verts []Vertex, indices []uint32, a *Atlas, v View) {
@@ -49,7 +49,7 @@ func (q *Quads) Begin(verts []Vertex, indices []uint32, a *Atlas, v View) {
 	}
 }
 
-// SetView changes the view for all later shapes and returns the former view. So world, HUD and overlay can share one
+// SetView changes the view for all later shapes and returns the former view. World, HUD and overlay can thus share one
 // batch.
 func (q *Quads) SetView(v View) View {
 	old := q.view
@@ -74,7 +74,8 @@ func (q *Quads) Room() int {
 	return min((len(q.verts)-q.nv)/VertsPerQuad, (len(q.indices)-q.ni)/IndicesPerQuad)
 }
 
-// Sprite draws r with its centre at (x, y) and size w × h, turned by rot radians.
+// Sprite draws r with its centre at (x, y) and size w × h, turned by rot radians. If the batch has no space, Sprite
+// returns false.
 func (q *Quads) Sprite(r Region, x, y, w, h, rot float32, c Color) bool {
 	if rot != 0 {
 		s, co := sincos(rot)
@@ -83,8 +84,8 @@ func (q *Quads) Sprite(r Region, x, y, w, h, rot float32, c Color) bool {
 	return q.Picture(r, x-w/2, y-h/2, w, h, c)
 }
 
-// Turned is Sprite for a known direction (cos, sin), for example the direction of a velocity. The picture's +x axis
-// points in this direction. A direction whose length is not 1 scales the picture.
+// Turned is [Quads.Sprite] for a known direction (cos, sin), for example the direction of a velocity. The picture's +x
+// axis points in this direction. A direction whose length is not 1 scales the picture.
 func (q *Quads) Turned(r Region, x, y, w, h, cos, sin float32, c Color) bool {
 	v, ix, ok := q.quad()
 	if !ok {
@@ -103,7 +104,8 @@ func (q *Quads) Turned(r Region, x, y, w, h, cos, sin float32, c Color) bool {
 	return true
 }
 
-// Picture draws r with its top left corner at (x, y), stretched to w × h.
+// Picture draws r with its top left corner at (x, y), stretched to w × h. If the batch has no space, Picture returns
+// false.
 func (q *Quads) Picture(r Region, x, y, w, h float32, c Color) bool {
 	v, ix, ok := q.quad()
 	if !ok {

@@ -16,13 +16,12 @@ type faults struct {
 	held [tiers.Count]uint64 // the budget it was changed to
 }
 
-// Starve(true) limits the budget of each tier to the tier's committed pages, to test the game without more memory.
-// The tier Inbox is not limited, because the workers share its budget. Starve(false) restores the budgets. A budget
-// that was raised after Starve(true) is not changed. A repeated call does nothing and returns nil.
+// Starve(true) sets the budget of each tier to the tier's committed pages, to test how the game behaves without more
+// memory. The tier Inbox is not limited, because the workers share its budget. Starve(false) restores the budgets. A
+// budget that was raised after Starve(true) is not changed. A repeated call does nothing and returns nil.
 //
-// Otherwise, if the manager is closed, Starve(true) returns an error that wraps memory.ErrClosed, and Starve(false)
-// returns nil. Other errors are errors of [tiers.Manager.SetBudget], joined. Tiers without such an error are limited
-// or restored.
+// If the manager is closed, Starve(true) returns an error that wraps memory.ErrClosed, and Starve(false) returns nil.
+// Other errors are errors of [tiers.Manager.SetBudget], joined. Tiers without such an error are limited or restored.
 func (o *Overlay) Starve(on bool) error {
 	f := &o.faults
 	if on == f.on {

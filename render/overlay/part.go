@@ -68,7 +68,7 @@ var keyHelps = [render.FunctionKeys]string{
 }
 
 // ParsePart returns the part of this package with the given name, such as strip or tiers. The default key of a part,
-// such as f1, is also a name. For any other name, as that of a panel of Add, the error lists the valid names.
+// such as f1, is also a name. For any other name the error lists the valid names. Panels of Add have no name here.
 func ParsePart(name string) (Part, error) {
 	for k := range ownParts {
 		if p := &ownParts[k]; name == p.name || name == fmt.Sprint("f", p.key+1) {
@@ -120,8 +120,8 @@ type Panel struct {
 	Draw func(p *render.Panel)
 }
 
-// Add registers a panel of the game, closed, and returns its part for Show. If p has no Draw, an invalid size, or a
-// key that is invalid or in use, Add fails. If 16 panels were added already, Add fails as well.
+// Add registers a panel of the game, closed, and returns its part for Show. If p.Draw is nil, or if the size or the key
+// is invalid, Add fails. If the key is in use, or if 16 panels were added already, Add fails as well.
 func (o *Overlay) Add(p Panel) (Part, error) {
 	switch {
 	case p.Draw == nil:

@@ -3,15 +3,16 @@ package overlay
 import "github.com/strata-go/strata/render"
 
 // A Timeline is a game that can return to earlier ticks, for example by engine.Rewind. While the game is frozen, the
-// overlay shows a bar of these ticks. Arrows, the mouse and a finger select one. When the game goes on, it goes on from
-// there.
+// overlay shows a bar of these ticks. Arrows, the mouse and a finger select a tick. When the game is no longer frozen,
+// it continues from the selected tick.
 type Timeline interface {
-	// Span returns the first and the last tick that Seek reaches, and the present one. If the three are equal, the
-	// overlay shows no bar.
+	// Span returns the first tick that Seek reaches, the present tick, and the last tick that Seek reaches. If first
+	// and last are equal, the overlay shows no bar.
 	Span() (first, now, last uint64)
-	// Seek makes a tick of Span the present one, and leaves what Draw needs. It is called in Update.
+	// Seek makes a tick of Span the present tick, and restores all that Draw needs. The overlay calls it in Update.
 	Seek(tick uint64)
-	// Memory returns the bytes that are in use for this, and the bytes that are reserved. The panel Memory shows both.
+	// Memory returns the bytes that are in use for earlier ticks, and the bytes that are reserved. The panel Memory
+	// shows both.
 	Memory() (used, reserved uint64)
 }
 
