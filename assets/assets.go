@@ -1,5 +1,5 @@
-// Package assets contains the pictures, realms, sounds and levels of the game. They are compiled into the program. In
-// a browser the program has only what a game begins with and downloads the rest: see Fetched.
+// Package assets contains the pictures, realms, sounds and levels of the game. They are compiled into the program. In a
+// browser the program contains only the files that a game begins with and downloads the rest: see Fetched.
 //
 //	art/NAME.png      sprites, drawn by gen (go run ./assets/gen)
 //	sound/NAME.flac   effects (KIND_N) and music (REALM_LAYER), made by gen, mono, 16 bits
@@ -27,12 +27,14 @@ import (
 	"strings"
 )
 
-// FS returns the file system with art, levels, realms and sound. It is safe for concurrent use. In a browser, Open of
-// a file for which Fetched is true downloads it, within about 15 s. Do not call it from a JavaScript callback.
+// FS returns the file system with art, levels, realms and sound. It is safe for concurrent use. In a browser, Open
+// downloads a file for which Fetched returns true. It fails if that takes more than about 15 s. Do not call it from a
+// JavaScript callback.
 func FS() fs.FS { return files }
 
-// Fetched reports whether a game in a browser downloads a file when it is opened, from the folder assets next to its
-// page. These files are the sounds, the sectors, stamps and far pictures of realms, and the tiles of backgrounds.
+// Fetched reports whether Open downloads the file of this name if the game runs in a browser. It downloads from the
+// folder assets next to the game's page. These files are the sounds, the sectors, stamps and far pictures of realms,
+// and the tiles of backgrounds.
 func Fetched(name string) bool {
 	dir, file := path.Split(name)
 	switch {

@@ -34,7 +34,8 @@ func (f far) Open(name string) (fs.File, error) {
 	return &file{name: name, data: data, size: data.Get("length").Int()}, nil
 }
 
-// Download returns a file of the page's server. The path is relative to the page.
+// Download downloads a file from the page's server and returns its content. The path is relative to the page. It fails
+// if that takes more than about 15 s.
 func Download(path string) ([]byte, error) {
 	data, err := fetch(path)
 	if err != nil {

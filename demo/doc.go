@@ -10,9 +10,9 @@
 // to 20,000 enemies. Dead enemies leave embers, which buy gifts. A warden guards the heart of the realm, and a portal
 // leads to the next one.
 //
-// Package game has the rules, realm the walls and paths, ground the pictures of the floor, realm/manifest the lists
-// of files and colours. Package shell has the menus, coach the hints of the first run, sound what is heard,
-// view what is seen. This package combines them, with a window or without one.
+// Package game has the rules, realm the walls and paths, ground the pictures of the floor, realm/manifest the lists of
+// files and colours. Package shell has the menus, coach the hints of the first run, sound the sounds, and view the
+// pictures. This package combines them, with a window or without one.
 //
 // # Flags
 //
@@ -35,17 +35,18 @@
 // state, or from any tick with -seek, and names the first tick whose hash differs. A recording of another build may differ,
 // and the program prints a line about it. If the player goes back in time, the recording goes back too.
 //
-// Settings, best runs and saved runs are kept in the folder strata of the user's configuration, or in the browser's local
-// storage. Pictures are taken of a new player's game. Without a display the program prints that and plays headless.
-// In a browser the flags are in the page's address, sounds and ground are downloaded while the game runs, and a
-// hidden page pauses: see the command web.
+// Settings, best runs and saved runs are kept in the folder strata of the user's configuration, or in the browser's
+// local storage. With -screenshot or -capture they are neither read nor written: the game is that of a new player.
+// Without a display the program prints one line and plays headless. In a browser the flags are in the page's address,
+// sounds and ground are downloaded while the game runs, and a hidden page pauses: see the command web.
 //
 // # Malformed files
 //
 // With -assets files come from a folder and may be malformed. A picture, sound or recipe of a sector that cannot be
-// read is left out, with one line that names it and what is allowed. It is read again when the file changes. For a
-// manifest the program's own of that name is used, or its first. A realm that cannot be built is bare ground. A test
-// plays ten malformed files of each kind, from the start and during the game.
+// read is left out. The program prints one line with its name and with what is allowed, and reads the file again when
+// it changes. If a manifest cannot be read, the program uses its own manifest of that name, or that of its first realm.
+// A realm that cannot be built is bare ground. A test plays ten malformed files of each kind, from the start and during
+// the game.
 //
 // # What loading costs the Go heap
 //
@@ -63,25 +64,26 @@
 //
 // # States
 //
-// With -synctest N the game is saved, plays N ticks, is loaded and plays these ticks again, until -ticks are compared.
-// After each load and after each tick the hash must be the same. If it is not, the program prints the first
-// difference by tier, entity and field, and exits with 1. At the end of a realm a state cannot be loaded: these ticks
-// are counted, and played once. The streamer goes on meanwhile.
+// With -synctest N the program saves the game, plays N ticks, loads the state and plays these ticks again. It repeats
+// this until -ticks are compared. After each load and after each tick the hash must be the same. If it is not, the
+// program prints the first difference by tier, entity and field, and exits with 1. If a realm ends within the N ticks,
+// the state cannot be loaded. These ticks are played once, and the program prints their number. The streamer goes on
+// during all of this.
 //
-// -rollback prints up to which heat a rollback of eight ticks fits into 16 ms on this machine: one load, eight ticks, a save
-// after each.
+// A rollback of eight ticks is one load, and eight ticks with a save after each. -rollback prints up to which heat this
+// takes at most 16 ms on this machine.
 //
 // # Rewind
 //
-// The player holds Q, the right mouse button, L1 of a gamepad, or the button << on the screen: time runs backwards for up to
-// four seconds. That costs a charge. A run begins with one, each seal that breaks gives another, and there are three at most.
-// A seal that is broken again gives none. For a moment a ship that fell can still be rewound. A run that was rewound counts
-// as any other, also of a day, and the table of best runs marks it.
+// The player holds Q, the right mouse button, L1 of a gamepad, or the button << on the screen: time runs backwards for
+// up to four seconds. That costs a charge. A run begins with one charge. Each seal that breaks for the first time gives
+// another, up to three. For a moment after the ship has fallen the player can still rewind. A run with rewinds counts
+// as any other, also a run of the day, and the table of best runs marks it.
 //
-// States and inputs of the last ticks lie outside of the tiers, in the MiB of -rewind. Charges, best runs and settings are not
-// part of a state. Music runs backwards, and sounds of ticks that are taken back fade out. If states take more than 8 % of the
-// ticks' time, or are too large for four seconds, rewinding switches itself off until the next realm, and the screen shows why.
-// A recording has the ticks that count: those that were taken back are cut out.
+// States and inputs of the last ticks lie outside of the tiers, in the MiB of -rewind. Charges, best runs and settings
+// are not part of a state. While time runs backwards, so does the music, and sounds of ticks that are taken back fade
+// out. If states take more than 8 % of the ticks' time, or are too large for four seconds, rewinding switches itself
+// off until the next realm, and the screen shows why. A recording does not contain the ticks that were taken back.
 //
 // # What lies where
 //
@@ -98,8 +100,9 @@
 //	inbox   what workers make: pictures, sectors of the ground with their props and, in tiles, the fields of the
 //	        paths to the player and to both sides of the player
 //
-// Budgets are about twice the peaks at full heat; reservations are larger. When a tier is full the game shows or keeps
-// less, names it on the screen, counts it, and goes on. With half of a budget, as by -budget slab=0.5, this is lost:
+// Budgets are about twice the peaks at full heat. Reservations are larger. When a tier is full the game shows or keeps
+// less, names the tier on the screen, counts the event, and goes on. With half of a budget, as by -budget slab=0.5,
+// this is lost:
 //
 //	static  glows, and most of each trail
 //	frame   at full heat enemies do not jostle each other; with less, far ones are not hit
@@ -109,8 +112,8 @@
 //	large   the soot is coarse
 //	inbox   sectors of the ground stay blurred
 //
-// For static, large and inbox only the view is short, and the hash is the same. -stats reports the
-// use of each tier under traffic.
+// If static, large or inbox is full, the hash is the same, because only the picture shows less. With -stats the use of
+// each tier is in the field traffic.
 //
 // At full heat (-heat 10) a run of seed 7 must reach these values. A test checks them for ten seconds, and the
 // nightly run from the arrival of the horde to the end of a realm:
@@ -174,20 +177,22 @@
 // It is unfair to the Go heap in these: each block is zeroed, as all memory of Go, and a growing list is zeroed a
 // second time. In pooled a power of two is up to twice the needed size.
 //
-// In a window the drawn data lies in the tiers with any -mem, which selects the allocators of the game's own blocks.
+// -mem selects the allocators of the game's own blocks only. In a window the drawn data always lies in the tiers.
 //
 // -compare plays the three stores, -rounds times, in separate processes. Their environment has no GOGC, GOMEMLIMIT and
 // GODEBUG. Each round begins with another store, and after four rounds the order is reversed. Tiers play twice in each
-// round: the ratio of the two, A/A, is the error of the machine. Linux binds the thread of the game to one processor;
-// the workers and the collector may use the others. The table has medians, with the least and the greatest, of
+// round. The ratio of these two, A/A, shows the error of the machine. Linux binds the thread of the game to one
+// processor; the workers and the collector may use the others. The table has medians, with the least and the greatest,
+// of
 //
 //   - the time of a tick by the clock, and the processor time of its thread, which excludes other programs,
 //   - collections since the start, and those during play,
 //   - the runtime's estimate of processor time for marking, and the processor time of the process,
 //   - resident memory at the end of the run.
 //
-// Beside each is the ratio to tiers. It is a tie if it is within the spread of A/A: the largest deviation of a round,
-// or of a median over rounds shifted against each other. -svg draws the same figures.
+// Beside each is the ratio to tiers. A ratio within the spread of A/A is a tie. The spread is the largest deviation of
+// A/A from 1 in a round, or of its median when the rounds of both are paired in another order. -svg draws the same
+// figures.
 //
 // Runs that do not end in the same state are an error.
 //
@@ -204,10 +209,10 @@
 // has the quads of all three.
 //
 // The arithmetic is the same. After the rounds both sides must have the same positions to the last bit, or the run
-// fails. The sides run in turns, in one process. The ratio is the game's time to the slices', the median of the
-// rounds; A/A is the game's to itself. The whole crowd is within the collision grid, where every rule applies to each
-// enemy; distant enemies are cheaper on both sides. The horde's benchmark leaves out particles of dying enemies,
-// which would be the same on both sides.
+// fails. The sides run in turns, in one process. The ratio is the game's time divided by that of the slices, as the
+// median of the rounds. A/A is the ratio of the game to itself. The whole crowd is within the collision grid, where
+// every rule applies to each enemy; distant enemies are cheaper on both sides. The horde's benchmark leaves out
+// particles of dying enemies, which would be the same on both sides.
 //
 // Another benchmark measures the cost of an enemy, with collisions. It has 10,000 to 200,000 enemies all over the
 // realm, and the 20,000 of full heat, which are close together and have a trail each:
@@ -215,17 +220,18 @@
 //	go test -run '^$' -bench 'BenchmarkTick' ./demo/session
 //
 // One run on two cores of an AMD EPYC took 32 ns for each of 100,000 enemies and 37 for each of 200,000. Most of them
-// are distant and take one step in eight ticks. It took 114 ns for each of the 20,000, of which 17,000 are within the
-// grid and as many as fit are in sight.
+// are distant and take one step in eight ticks. It took 114 ns for each of the 20,000 of full heat. Of these 17,000 are
+// within the grid, and as many as fit are in sight.
 //
 // # Why the same seed gives the same hash
 //
-// The rules are a function of the seed, of the files of the realms, and of one input a tick. All that they read of a
-// realm is loaded before its first tick. Data that arrives at some later time (pictures, sectors of the ground,
-// sounds) goes to the window and never back. A view and a mixer may read the game; the game only sends them events.
+// The rules are a function of the seed, of the files of the realms, and of one input a tick. All data of a realm that
+// the rules read is loaded before its first tick. Data that arrives at some later time (pictures, sectors of the
+// ground, sounds) goes to the window and never back. A view and a mixer may read the game; the game only sends them
+// events.
 //
-// Workers compute one thing for the rules: the paths to the player. They are requested in one tick and used a fixed
-// number of ticks later; the game waits for the worker if necessary. So a run is the same in a window, headless, in
-// the browser, with a slow disk, with -resident 8 and with 512, and with each -mem. For the same budgets a full tier
-// also has the same effect on the rules.
+// Workers compute one thing for the rules: the paths to the player. The rules request them in one tick and use them a
+// fixed number of ticks later. If necessary the game waits for the worker. So a run is the same in a window, headless,
+// in the browser, with a slow disk, with -resident 8 and with 512, and with each -mem. With the same budgets a full
+// tier also has the same effect on the rules.
 package main

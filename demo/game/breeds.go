@@ -43,13 +43,13 @@ type breed struct {
 	spawns []spawn // its lines of the table, see spawnTable
 }
 
-// A Look is how a kind differs from the others in brightness and motion, and not in its outline, which is its picture.
-// The body's colour lies between two of the palette.
+// A Look has the brightness and the motion of a kind of enemies. From and To are the numbers of two colours of the
+// palette. Mix is the share of To in the body's colour.
 type Look struct {
 	From, To    int
 	Mix         float32
-	Glow, Wide  float32 // the halo: its light, and its size in sizes of the picture
-	Swell, Beat float32 // how much it grows and shrinks, and how fast, in radians a second
+	Glow, Wide  float32 // the halo: its light, and its size as a factor of the picture's
+	Swell, Beat float32 // the share by which the picture grows and shrinks, and the speed, in radians a second
 }
 
 // A crowding is what somebody does of whom the others push.
@@ -100,19 +100,20 @@ func (h *horde) configure(round int) {
 	}
 }
 
-// SizeOf returns the side, in logical units, of an enemy's picture.
+// SizeOf returns the side of the picture of a kind of enemies, in logical units.
 func SizeOf(k realm.Enemy) float32 { return breeds[k].size }
 
-// CoreOf returns the number of the palette's colour that an enemy's core has.
+// CoreOf returns the number of the palette's colour that the core of a kind of enemies has.
 func CoreOf(k realm.Enemy) int { return breeds[k].core }
 
-// GlareOf returns how far a hit whitens an enemy, 0 to 1: who is hit all the time must keep its colour.
+// GlareOf returns how white a hit makes a kind of enemies, from 0 to 1. For kinds that are hit all the time it is low,
+// so that they keep their colour.
 func GlareOf(k realm.Enemy) float32 { return breeds[k].glare }
 
-// LookOf returns how a kind looks.
+// LookOf returns the look of a kind of enemies.
 func LookOf(k realm.Enemy) Look { return breeds[k].look }
 
-// TextOf returns what a kind does, in a few words.
+// TextOf returns a few words on what a kind of enemies does.
 func TextOf(k realm.Enemy) string { return breeds[k].text }
 
 // guardOf returns the kind of a garrison's i-th: of those whose turn it is, the rarest.

@@ -96,7 +96,7 @@ func (c *cast) clear() {
 	c.wishes = c.wishes[:0]
 }
 
-// Relieve releases spare memory of the columns to the pools tier. The simulation is not affected.
+// Relieve returns spare memory of the components' columns to the pools tier. The simulation is not affected.
 func (g *Game) Relieve() {
 	g.cast.world.Shrink()
 	if g.cast.chunks != nil {
@@ -188,7 +188,7 @@ func tolerate(err error) error {
 	return err
 }
 
-// An Omen announces an enemy: it shows for a moment, then the enemy appears.
+// An Omen announces an enemy. It shows for OmenTime, then the enemy appears at P.
 type Omen struct {
 	P    vec
 	Kind realm.Enemy
@@ -196,7 +196,7 @@ type Omen struct {
 	Left float32 // seconds
 }
 
-// OmenTime is how long an enemy is announced, in seconds.
+// OmenTime is the time from the announcement of an enemy to its appearance, in seconds.
 const OmenTime = 0.55
 
 func (c *cast) announce(g *Game, k realm.Enemy, at vec, post uint8) {

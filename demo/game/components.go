@@ -8,47 +8,47 @@ type (
 	// Position is where an entity is, in the world's coordinates.
 	Position struct{ P vec }
 
-	// Velocity is where it goes.
+	// Velocity is an entity's velocity.
 	Velocity struct{ V vec }
 
-	// Enemy is what drifters, lancers, swarms and wardens share.
+	// Enemy has the data that every kind of enemy needs.
 	Enemy struct {
 		Kind   realm.Enemy
 		State  uint8
 		HP     int16
-		Ribbon uint16  // 1 + its trail's index; 0 for none
-		Phase  uint16  // own offset, so that no two wander alike
-		Timer  float32 // until the state changes
+		Ribbon uint16  // 1 + the index of its trail; 0 if it has no trail
+		Phase  uint16  // an offset of its own, so that no two enemies move alike
+		Timer  float32 // seconds until the state changes
 		Angle  float32
 		Flash  float32 // 1 when hit, fades
 		Aim    vec     // the direction of a lancer's charge; how the crowd pushes others, in units a second
-		Post   uint8   // what it belongs to: the horde, a seal, or a stress run
-		Marks  uint16  // 1 + the index of what sticks to it; 0 for nothing
+		Post   uint8   // its group: the horde, a seal's guards, or a stress run
+		Marks  uint16  // 1 + the index of its list of marks; 0 if it has none
 	}
 
-	// Burning hurts, for as long as it lasts.
+	// Burning damages an enemy until Left, in seconds, has passed.
 	Burning struct {
 		Left float32
-		Next float32 // until it hurts again
+		Next float32 // seconds until the next damage
 	}
 
-	// Chilled slows down.
+	// Chilled slows an enemy down until Left, in seconds, has passed.
 	Chilled struct{ Left float32 }
 
-	// Elite is larger and harder, and leaves more embers.
+	// Elite makes an enemy larger and harder. It leaves more embers.
 	Elite struct{ Worth int16 }
 
-	// Shielded takes hits in its enemy's place, as long as it holds.
+	// Shielded takes hits in place of its enemy until HP hits are used up.
 	Shielded struct{ HP int16 }
 
-	// Shot is a bullet of the player's or an orb of a warden's.
+	// Shot is a bullet of the player, or an orb of a warden.
 	Shot struct {
 		Life    float32
 		Damage  int16
 		Hostile bool
 	}
 
-	// Pickup lies on the ground until it is collected or fades.
+	// Pickup lies on the ground until the player collects it, or until Life, in seconds, has passed.
 	Pickup struct {
 		Kind PickupKind
 		Life float32
@@ -62,7 +62,7 @@ const (
 	postStress = 6
 )
 
-// PickupKind tells the kinds of pickups apart.
+// PickupKind is a kind of pickup.
 type PickupKind uint8
 
 // The kinds of pickups.

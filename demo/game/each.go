@@ -2,24 +2,24 @@ package game
 
 import "iter"
 
-// EachShot calls f with every bullet and orb.
+// EachShot calls f with the position, the velocity and the data of every bullet and orb. s is valid during the call.
 func (g *Game) EachShot(f func(p, v vec, s *Shot)) {
 	for _, r := range g.cast.shotFilter.All() {
 		f(r.A.P, r.B.V, r.C)
 	}
 }
 
-// EachPickup calls f with everything that lies on the ground.
+// EachPickup calls f with the position and the data of every pickup. k is valid during the call.
 func (g *Game) EachPickup(f func(p vec, k *Pickup)) {
 	for _, r := range g.cast.dropFilter.All() {
 		f(r.A.P, r.C)
 	}
 }
 
-// StatusKinds is how many components are added to and removed from enemies in play.
+// StatusKinds is the number of components that enemies get and lose in play.
 const StatusKinds = 4
 
-// Statuses returns how many enemies burn, are chilled, are elite and are shielded, in this order.
+// Statuses returns how many enemies have each status, in the order burning, chilled, elite, shielded.
 func (g *Game) Statuses() (n [StatusKinds]int) {
 	c := &g.cast
 	for es := range c.enemyFilter.Chunks() {
@@ -32,7 +32,7 @@ func (g *Game) Statuses() (n [StatusKinds]int) {
 	return n
 }
 
-// Omens yields the announcements that show.
+// Omens iterates over the enemies that are announced and have not appeared.
 func (g *Game) Omens() iter.Seq[*Omen] {
 	return func(yield func(*Omen) bool) {
 		for _, o := range g.cast.omens.All() {

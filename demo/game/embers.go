@@ -5,7 +5,7 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// An Ember is what a fallen enemy leaves: enough of them are a gift.
+// An Ember lies where an enemy has fallen. When the player has collected enough embers, a gift is offered.
 type Ember struct {
 	P, V  vec
 	Life  float32
@@ -60,7 +60,7 @@ func (c *cast) moveEmbers(g *Game) error {
 	return nil
 }
 
-// EachEmber calls f with every ember.
+// EachEmber calls f with every ember. e is valid during the call.
 func (g *Game) EachEmber(f func(e *Ember)) {
 	for _, e := range g.cast.embers.All() {
 		f(e)

@@ -5,7 +5,7 @@ import "fmt"
 // ticksPerShot returns the mean number of ticks between two shots of a barrel.
 func ticksPerShot(haste float32) float32 { return fireEvery / haste / step }
 
-// Figure returns what one more of a gift changes, in figures, for its card.
+// Figure returns a text for the card of a gift: the figures that change if the player takes the gift once more.
 func (g *Game) Figure(k Gift) string {
 	n := int(g.Gifts[k])
 	switch k {

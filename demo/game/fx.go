@@ -19,7 +19,7 @@ const (
 	RegionCount
 )
 
-// RegionNames are the pictures' names in the atlas.
+// RegionNames are the names of the particle pictures in the atlas, by region id.
 var RegionNames = [RegionCount]string{"soft", "spark", "smoke", "ring", "flare", "debris"}
 
 // fx turns events into particles, and says what is to be heard of them. It draws chance from the
@@ -124,8 +124,8 @@ func (f *fx) palette(m *manifest.File) {
 		Life: particles.Range{Min: 3, Max: 7}, Size: particles.Range{Min: 1.5, Max: 4}}
 }
 
-// OursIn returns the colour of the ship and of all that belongs to the player in a realm. No horde and no ground of the
-// realm has its hue.
+// OursIn returns the colour of the ship and of all that belongs to the player, in the realm with this name. Neither
+// enemies nor the ground of the realm have this hue.
 func OursIn(name string) realm.Color {
 	switch name {
 	case "tide": // the ground is of a greener blue

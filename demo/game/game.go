@@ -39,12 +39,12 @@ func unit(v vec) vec {
 	return engine.Scale(v, realm.InvSqrt(sq))
 }
 
-// Phase is the state of a realm.
+// Phase is a part of the play of a realm.
 type Phase uint8
 
-// The phases of a realm, in order; Over may follow Fighting.
+// The phases of a realm, in order. Over may follow Fighting.
 const (
-	Announce Phase = iota // the realm's title shows, and nothing hurts
+	Announce Phase = iota // the realm's title shows, and the player takes no damage
 	Fighting
 	Opened // the portal is open
 	Leaving
@@ -54,17 +54,17 @@ const (
 // Config configures New.
 type Config struct {
 	Seed      uint64
-	Particles int       // most particles alive; 0 means 20,000
-	Quads     int       // capacity of a frame's drawing; 0 means 1,024, for a game without a window
-	Guard     bool      // a guard around the lists: canaries, quarantine, call sites
-	Enemies   int       // extra drifters from the start, all over the realm, for a stress run
-	Heat      float32   // the heat is at least this, 0 to 10
-	Tour      tour.Kind // the path that the player flies instead of being steered
-	// Heap allocates all blocks, in place of the manager's tiers. It must be safe for concurrent use. nil: the tiers.
-	// With Reuse scratch slices are kept from tick to tick.
+	Particles int       // the most particles alive; 0 means 20,000
+	Quads     int       // the most quads that a frame draws; 0 means 1,024, for a game without a window
+	Guard     bool      // puts a guard around the allocators of lists: canaries, quarantine, call sites
+	Enemies   int       // extra drifters from the start, all over the realm, for a stress run; 0 to 200,000
+	Heat      float32   // the least heat, 0 to 10
+	Tour      tour.Kind // if set, the player flies this path and cannot be steered
+	// Heap, if not nil, allocates all blocks, in place of the manager's tiers. It must be safe for concurrent use. With
+	// Reuse, slices of scratch memory are kept from tick to tick.
 	Heap  memory.Allocator
 	Reuse bool
-	// Sound, if not nil, receives the sounds, tick by tick. The rules never read it.
+	// Sound, if not nil, receives the sounds of each tick. The rules never read it.
 	Sound cue.Sink
 }
 
@@ -107,8 +107,9 @@ type Game struct {
 	sight   sight
 }
 
-// New makes a game in m's tiers, whose last worker's heap is its own; Begin starts its first realm.
-// Close it before m.
+// New makes a game whose blocks lie in the tiers of m, or in cfg.Heap. The game uses the heap of the last worker of m
+// alone. Begin starts the first realm. If cfg.Enemies or cfg.Heat is out of range, or if memory is short, New fails.
+// Close the game before m.
 func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	cfg.Particles = cmp.Or(cfg.Particles, 20_000)
 	cfg.Quads = cmp.Or(cfg.Quads, 1024)
@@ -177,8 +178,8 @@ func (g *Game) allocators() error {
 	return errors.Join(errs[:]...)
 }
 
-// Begin starts to play a realm. The manager's level must have begun, and the realm lies in it. Score, gifts and hull
-// are kept from the realm before.
+// Begin starts to play a realm. The manager's level must have begun, and r must lie in it. Score and gifts are kept
+// from the realm before. The hull is kept too, but is at least half of its maximum. In a new run the hull is full.
 func (g *Game) Begin(m *manifest.File, r *realm.Realm) error {
 	g.store.begin()
 	hull := g.Player.Most
@@ -213,14 +214,15 @@ func (g *Game) clear() {
 	g.arms.reset()
 }
 
-// End frees the blocks of the realm, before the manager's EndLevel; it waits for
-// the flow's worker, which reads the realm.
+// End frees the blocks of the realm. Call it before the manager's EndLevel. End waits for the worker of the paths,
+// which reads the realm.
 func (g *Game) End() error {
 	g.clear()
 	return errors.Join(g.sight.end(&g.store), g.horde.end())
 }
 
-// Close ends the game's use of the tiers; the pools close with the manager. The error reports what a guard has found.
+// Close ends the game's use of the tiers. The game's pools stay until the manager is closed. With Config.Guard the
+// error reports what the guard has found.
 func (g *Game) Close() error {
 	err := g.End()
 	if g.horde.flow != nil {
@@ -229,7 +231,7 @@ func (g *Game) Close() error {
 	return errors.Join(err, g.store.close())
 }
 
-// Restart resets score, round and gifts after the end. The realm stays.
+// Restart resets score, round and gifts, for a new run. Call Begin afterwards: it starts the first realm of the run.
 func (g *Game) Restart() {
 	g.Run.restart()
 	if g.cfg.Heat == 0 && g.cfg.Enemies == 0 {
@@ -241,14 +243,14 @@ func (g *Game) Restart() {
 	g.Player.Most = HullMax
 }
 
-// Reseed begins the random numbers of a seed, as New does, so that a run after others is the run of its seed. Call it
+// Reseed restarts the random numbers with a seed, as New does. The next run is then the run of this seed. Call Reseed
 // after Restart.
 func (g *Game) Reseed(seed uint64) {
 	g.cfg.Seed = seed
 	g.rng = engine.NewRand(seed, 1)
 }
 
-// Tick advances the simulation by a sixtieth of a second, within a frame of the manager.
+// Tick advances the simulation by a sixtieth of a second. Call it within a memory frame of the manager.
 func (g *Game) Tick(in *engine.Input) error {
 	g.Ticks++
 	g.PhaseTime += step
@@ -271,7 +273,7 @@ func (g *Game) Tick(in *engine.Input) error {
 	return nil
 }
 
-// Check verifies the invariants, while a realm is played.
+// Check verifies the invariants and returns what is wrong, or nil. Call it while a realm is played.
 func (g *Game) Check() error {
 	errs := []error{g.Run.check(), g.Siege.check(), g.Bag.check(), g.cast.check(g), g.popups.check(), g.fx.sys.Check(), g.Realm.Check()}
 	if g.tour == nil && g.Realm.Solid(g.Player.P) {
@@ -283,16 +285,16 @@ func (g *Game) Check() error {
 	return errors.Join(errs...)
 }
 
-// Particles returns the particles, for drawing.
+// Particles returns the system of particles, to draw them.
 func (g *Game) Particles() *particles.System { return g.fx.sys }
 
 // Entities returns how many entities are alive.
 func (g *Game) Entities() int { return g.cast.world.Len() }
 
-// World returns the entities, for the overlay.
+// World returns the world of entities, for the overlay.
 func (g *Game) World() *ecs.World { return g.cast.world }
 
-// Enemies counts the enemies that are alive or announced.
+// Enemies returns the number of enemies that are alive or announced.
 func (g *Game) Enemies() int { return g.cast.omens.Len() + g.alive() }
 
 // Boss returns how much of its hull a warden has left, from 0 to 1. If there are several wardens, it is the largest share.

@@ -8,19 +8,19 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A Mark is what something has left on an enemy: it rides with it and fades.
+// A Mark is a trace that something has left on an enemy. It moves with the enemy and fades.
 type Mark struct {
 	Left uint16 // ticks
 	Kind MarkKind
-	X, Y int8 // from the enemy's middle, in 64ths of its radius
+	X, Y int8 // position from the enemy's middle, in 64ths of its radius
 }
 
-// MarkKind tells the marks apart.
+// MarkKind is a kind of mark.
 type MarkKind uint8
 
 // The kinds of marks.
 const (
-	MarkShard MarkKind = iota // of one that burst beside it, still hot
+	MarkShard MarkKind = iota // of an enemy that burst nearby, still hot
 	MarkDent                  // where a shot hit
 	MarkFlame
 	MarkFrost
@@ -29,7 +29,7 @@ const (
 	MarkKinds = iota
 )
 
-// MarkTime is how long each kind shows, in ticks.
+// MarkTime is the time for which each kind of mark shows, in ticks.
 var MarkTime = [MarkKinds]uint16{90, 40, 144, 96, 20, 240}
 
 const (
@@ -198,7 +198,7 @@ func (c *cast) mark(g *Game, id ecs.Entity, kind MarkKind, from vec) {
 // flicker returns an offset on an enemy, another one each time.
 func flicker(g *Game, radius float32) vec { return engine.Scale(g.rng.Disc(), radius) }
 
-// Marks returns what sticks to an enemy. It is valid until the next tick.
+// Marks returns the marks of an enemy. The slice is valid until the next tick.
 func (g *Game) Marks(s *Seen) []Mark {
 	if s.Marks == 0 {
 		return nil

@@ -31,7 +31,7 @@ const (
 // A Pass is one of the batches that are drawn in a frame, in this order.
 type Pass uint32
 
-// The batches.
+// The batches: the world, the particles over it, and text and signs.
 const (
 	Sprites Pass = iota
 	Sparks
@@ -39,10 +39,10 @@ const (
 	passes
 )
 
-// Vertices and Indices name the batch's buffers in the plan.
+// Vertices returns the id of the batch's buffer of vertices, see plan.Buffer.
 func (p Pass) Vertices() uint32 { return bufDrawn + 2*uint32(p) }
 
-// Indices names the batch's buffer of indices.
+// Indices returns the id of the batch's buffer of indices, see plan.Buffer.
 func (p Pass) Indices() uint32 { return p.Vertices() + 1 }
 
 // The passes, as moments of the plan.
@@ -53,7 +53,8 @@ const (
 	passEnd = passDrawn + int(passes)
 )
 
-// Quads returns how many of a frame's quads each batch has space for: four vertices of 48 bytes and six uint32 each.
+// Quads returns the number of quads for which the batch has space, if a frame has `all` quads. A quad takes four
+// vertices of 48 bytes and six uint32.
 func (p Pass) Quads(all int) int {
 	if p == Signs {
 		return min(all, 4096)
@@ -61,7 +62,7 @@ func (p Pass) Quads(all int) int {
 	return all * 3 / 5 // the world and the particles lie in the same place
 }
 
-// A Seen is an enemy that may be in sight, in the order in which it is drawn.
+// A Seen is an enemy that may be in sight, with what is needed to draw it.
 type Seen struct {
 	P, Aim                            vec
 	Angle, Flash                      float32
@@ -130,10 +131,10 @@ func (s *sight) end(st *store) error {
 	return err
 }
 
-// Passes returns the arena of the frame's passes, or nil if there was no space for one.
+// Passes returns the arena of the buffers that a frame needs one after the other, or nil if there was no space for it.
 func (g *Game) Passes() *plan.Arena { return g.sight.passes }
 
-// Saved returns how many bytes the frame's passes take, and how many they would side by side.
+// Saved returns the bytes that the buffers of [Game.Passes] take, and the bytes that they would take side by side.
 func (g *Game) Saved() (taken, sideBySide uint64) {
 	if g.sight.passes == nil {
 		return 0, 0
@@ -144,9 +145,10 @@ func (g *Game) Saved() (taken, sideBySide uint64) {
 	return uint64(g.sight.passes.Plan().Total()), sideBySide
 }
 
-// Build starts a batch of the frame's drawing, in their order, and returns the arena that has its
-// buffers until the next one starts, or nil where there is none. What is drawn a second time, without
-// a tick in between, is looked at again: the buffers of the passes before have been written over.
+// Build starts a batch of the frame's drawing, and returns the arena that has its buffers until the next call of Build.
+// If there was no space for an arena, Build returns nil. Call it for the batches in their order. If a frame is drawn
+// again without a tick in between, Build(Sprites) selects the visible enemies again, because the buffers were
+// overwritten.
 func (g *Game) Build(p Pass) *plan.Arena {
 	if g.sight.passes == nil {
 		return nil
@@ -253,7 +255,8 @@ func (s *sight) eachNear(g *Game, f func(*Seen)) {
 	}
 }
 
-// EachSeen calls f with the enemies to draw: in drawing order, or in storage order if there was no space to sort them.
+// EachSeen calls f with the enemies to draw, in drawing order. If there was no space to sort the enemies, they come in
+// storage order. The argument of f is valid during the call.
 func (g *Game) EachSeen(f func(*Seen)) {
 	if g.sight.passes == nil {
 		g.sight.eachNear(g, f)

@@ -8,7 +8,7 @@ const (
 	magnetRadius = 70.0
 )
 
-// PickupFade is the time, in seconds, before its end when a pickup begins to blink.
+// PickupFade is the time for which a pickup blinks before it ends, in seconds.
 const PickupFade = 2.0
 
 // maybeDrop leaves something where an enemy died, now and then.

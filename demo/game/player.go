@@ -2,16 +2,16 @@ package game
 
 import "github.com/strata-go/strata/engine"
 
-// Player is the spark.
+// Player is the spark that the player steers.
 type Player struct {
 	P, V    vec
-	Aim     vec // unit
+	Aim     vec // length 1
 	Hull    int
-	Most    int     // that the hull can be
-	Cool    float32 // until the next shot
-	Safe    float32 // invulnerable for so long
-	Dash    float32 // dashing for so long
-	Rest    float32 // until the next dash
+	Most    int     // the greatest hull at present
+	Cool    float32 // seconds until the next shot
+	Safe    float32 // seconds for which the player takes no damage
+	Dash    float32 // seconds for which the dash goes on
+	Rest    float32 // seconds until the next dash
 	Recoil  float32 // 1 at a shot, fades
 	Alive   bool
 	Beaming bool // the beam is on

@@ -7,15 +7,15 @@ import (
 	"github.com/strata-go/strata/memory/compact"
 )
 
-// A Popup is a score that floats up from where it was won. Its text is a block of a compacting
-// heap: texts of all lengths come and go all the time, and the heap slides them together.
+// A Popup is a score that floats up from the place where it was won. Its text is a block of a compacting heap, because
+// texts of all lengths are allocated and freed all the time.
 type Popup struct {
 	P    vec
 	Life float32 // seconds left
 	text compact.Handle
 }
 
-// PopupLife is how long a popup shows, in seconds.
+// PopupLife is the time for which a popup shows, in seconds.
 const PopupLife = 0.9
 
 const (
@@ -97,7 +97,7 @@ func (ps *popups) check() error {
 	return ps.texts.Check()
 }
 
-// EachPopup calls f with every score that floats and its text, which is valid during the call.
+// EachPopup calls f with every popup and its text. Both are valid during the call.
 func (g *Game) EachPopup(f func(p *Popup, text []byte)) {
 	for i := range g.popups.all {
 		if text, ok := g.popups.texts.Bytes(g.popups.all[i].text); ok {

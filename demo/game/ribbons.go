@@ -7,14 +7,14 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A Ribbon is the trail of one enemy: its last places, newest at At-1.
+// A Ribbon is the trail of one enemy: a ring of its last positions.
 type Ribbon struct {
 	Points []vec
-	At     int // where the next point goes, modulo len(Points)
+	At     int // index of the next point, modulo len(Points); the newest point is before it
 	Count  int // points written, up to len(Points)
 }
 
-// Point returns the i-th newest point, 0 being the newest.
+// Point returns the i-th newest point, from 0 for the newest to Count-1.
 func (r *Ribbon) Point(i int) vec { return r.Points[(r.At-1-i+2*len(r.Points))%len(r.Points)] }
 
 // ribbonMost bounds how many enemies trail a ribbon.
@@ -145,7 +145,7 @@ func (rs *ribbons) hash(h *engine.Hasher) {
 	rs.slots.hash(h)
 }
 
-// Ribbon returns an enemy's trail, with no points where it has none. They are valid until the next
+// Ribbon returns the trail of an enemy. If the enemy has no trail, Count is 0. The points are valid until the next
 // tick.
 func (g *Game) Ribbon(s *Seen) (r Ribbon) {
 	if s.Ribbon != 0 {

@@ -10,12 +10,12 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// AddTo adds the state of the game to a Set: the tiers that rules use, the world, the particles, and what lies outside of
-// tiers. The level, the frame and the static tier are no state: no rule changes the level, and each tick makes the
-// others for itself. The soot stays as it is: only pictures show it. So do large blocks for which the function other, which
-// may be nil, returns true: they are not the game's. Of the workers, only that of the fields belongs to the game.
+// AddTo adds the state of the game to a Set: the tiers that rules use, the world, the particles, and the data outside
+// of tiers. The level, the frame and the static tier are not saved, because the level does not change and each tick
+// fills the other two. The soot is not saved: no rule reads it. If other is not nil, large blocks for which it returns
+// true are not saved either, because they are not the game's. Of the workers, only the worker of the paths is saved.
 //
-// The game must have its memory from the tiers, without a guard. Otherwise the error wraps memory.ErrConfig.
+// The blocks of the game must lie in the tiers, without a guard. Otherwise the error wraps memory.ErrConfig.
 func (g *Game) AddTo(set *save.Set, other func(p unsafe.Pointer) bool) error {
 	s, c := &g.store, &g.cast
 	if !s.tiers() || s.guard != nil {
@@ -45,18 +45,18 @@ func (g *Game) isSoot(p unsafe.Pointer) bool {
 	return p != nil && p == unsafe.Pointer(unsafe.SliceData(g.soot.Cells))
 }
 
-// Rest waits until the worker of the fields is idle. Call it outside of frames, before the game is saved or loaded, and
-// tiers.Manager.Rest afterwards.
+// Rest waits until the worker of the paths is idle. Before the game is saved or loaded, call Rest outside of memory
+// frames, and then tiers.Manager.Rest.
 func (g *Game) Rest() {
 	if g.horde.flow != nil {
 		g.horde.flow.Rest()
 	}
 }
 
-// Resting reports whether Rest would return at once: saving costs less then.
+// Resting reports whether [Game.Rest] would return at once. Saving is cheaper then.
 func (g *Game) Resting() bool { return g.horde.flow == nil || g.horde.flow.Resting() }
 
-// SaveState visits what lies outside of tiers, and where the lists lie in them.
+// SaveState saves the data outside of tiers, and the addresses of the lists in tiers.
 func (g *Game) SaveState(c *save.Coder) {
 	base := g.store.m.Base()
 	save.Typed(c, "state", &g.State)

@@ -12,9 +12,9 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// AddFileTo adds the state of the game to a Set for files: see save.Set.Write. Before the file is
-// read, the game must play the realm of that state. A run that was read goes on with the hashes of the run that was written,
-// unless a tier was almost full. Blocks are read to other places, so an allocation may then fail in only one of the runs.
+// AddFileTo adds the state of the game to a Set for files: see save.Set.Write. Before a file is read, the game must
+// play the realm of that state. A run that was read continues with the hashes of the run that was written, unless a
+// tier was almost full. Blocks are read to other addresses, so an allocation may then fail in only one of the runs.
 func (g *Game) AddFileTo(set *save.Set) error {
 	c := &g.cast
 	return errors.Join(set.Add("world", c.world), set.Add("particles", g.fx.sys), set.Add("omens", c.omens),
@@ -24,7 +24,7 @@ func (g *Game) AddFileTo(set *save.Set) error {
 // Seed returns the seed of the run.
 func (g *Game) Seed() uint64 { return g.cfg.Seed }
 
-// EachPlace calls f with the place of every ember and every enemy.
+// EachPlace calls f with the position of every ember and every enemy.
 func (g *Game) EachPlace(f func(at vec, enemy bool)) {
 	g.EachEmber(func(e *Ember) { f(e.P, false) })
 	for _, r := range g.cast.enemyFilter.All() {

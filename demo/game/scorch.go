@@ -11,8 +11,8 @@ import (
 // The scorched ground: where something died it glows and cools. Each sector has a block of its own,
 // made when it is first burnt and freed when it is cold, or the player is far away.
 const (
-	ScorchCell  = 8                             // units
-	ScorchCells = realm.SectorSize / ScorchCell // of a sector, in a row, and rows of them
+	ScorchCell  = 8                             // side of a cell in units
+	ScorchCells = realm.SectorSize / ScorchCell // columns of cells in a sector, and rows
 	scorchBytes = ScorchCells * ScorchCells
 	scorchFar   = 2 // sectors from the player's, along an axis
 )
@@ -115,8 +115,8 @@ func (s *scorches) hash(h *engine.Hasher) {
 	}
 }
 
-// Scorched returns the heat of a sector's ground, row by row, or nil: it is cold. It is valid until
-// the next tick.
+// Scorched returns the heat of the ground of the sector in column x and row y, row by row, from 0 to 255. If the sector
+// is cold or outside of the realm, it returns nil. The array is valid until the next tick.
 func (g *Game) Scorched(x, y int) *[scorchBytes]uint8 {
 	if uint(x) >= realm.Sectors || uint(y) >= realm.Sectors {
 		return nil

@@ -7,11 +7,11 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A Seal keeps the heart closed. Fire breaks it, and so does a spark that stays on it. Guards defend it.
+// A Seal keeps the heart of a realm closed. It breaks from shots, and while the player stays on it. Guards defend it.
 type Seal struct {
 	P      vec
 	HP     int16
-	Waves  uint8 // of guards that it has called
+	Waves  uint8 // waves of guards that it has called
 	Woken  bool  // its first guards have come
 	Broken bool
 	Flash  float32 // 1 when hit, fades
@@ -42,7 +42,7 @@ const (
 	heartReach = 420
 )
 
-// SealMost is a seal's hull in this round, for the bar.
+// SealMost returns the hull of an undamaged seal in this round.
 func (g *Game) SealMost() int16 { return sealHull + sealHull*int16(min(g.Round, 20))/4 }
 
 func (s *Siege) reset(g *Game) {
@@ -80,7 +80,7 @@ func (s *Siege) check() error {
 	return nil
 }
 
-// GoalAt returns where to go next.
+// GoalAt returns the place that the player should go to next: a seal, the heart, or the portal.
 func (g *Game) GoalAt() vec {
 	if g.Phase == Opened || g.Phase == Leaving {
 		return g.PortalAt
@@ -159,10 +159,10 @@ func (s *Siege) spread() {
 	}
 }
 
-// Ripple returns the center and the radius of a broken seal's ring; the radius is 0 for none.
+// Ripple returns the centre and the radius of the ring that a broken seal sends out. If there is no ring, radius is 0.
 func (s *Siege) Ripple() (at vec, radius float32) { return s.center, s.shock }
 
-// Title returns what to announce.
+// Title returns the title of the realm.
 func (g *Game) Title() string { return g.Realm.Info.Title }
 
 // watch wakes what the player comes near to. A seal is damaged while the player is on it.

@@ -6,13 +6,14 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// Soot is how dark fights have left the ground, until the realm ends. It is one block of the large tier for all of the
-// realm, and takes at most half of the tier's budget. A cell is one byte. Its side is the smallest of 4, 8, 16, 32 and 64
-// units with which the block fits. Soot is only seen: no rule reads it, and the hash excludes it.
+// Soot is the darkness that fights have left on the ground. It stays until the realm ends. It is one block of the large
+// tier for the whole realm, and takes at most half of the tier's budget. A cell is one byte. The side of a cell is the
+// smallest of 4, 8, 16, 32 and 64 units with which the block fits. Soot is only drawn: no rule reads it, and the hash
+// excludes it.
 type Soot struct {
 	Cells []uint8 // row by row, 0 clean to 255 black; nil if there was no space
-	Side  int     // cells in a row, and rows
-	Unit  int     // units, a cell's side
+	Side  int     // columns of cells, and rows
+	Unit  int     // side of a cell in units
 
 	a memory.Allocator
 }
@@ -66,5 +67,5 @@ func (s *Soot) add(at vec, radius float32) {
 	}
 }
 
-// Soot returns how dark fights have left the ground. It is valid until the next tick.
+// Soot returns the darkness that fights have left on the ground. It is valid until the next tick.
 func (g *Game) Soot() *Soot { return &g.soot }

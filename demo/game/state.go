@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A State is all of the game that is not in a tier. It consists of plain values without pointers, so that it can be saved,
-// compared and hashed. Rules read nothing else but the world, the particles, the pools and the lists.
+// A State has the values of the game that are not in lists, pools or columns. It has no pointers, so that it can be
+// saved, compared and hashed.
 type State struct {
 	Player Player
 	Stage
@@ -30,7 +30,7 @@ type Stage struct {
 	PhaseTime float32 // seconds in this phase
 	PortalAt  vec     // while Phase is Opened or Leaving
 	Lived     uint64  // ticks of this realm in which the player lived
-	ShakeNow  float32 // of the camera, in logical units
+	ShakeNow  float32 // displacement of the camera, in logical units
 	freeze    int     // ticks of hit-stop left
 	begun     uint64  // the tick in which the realm began: fields are requested from then on
 }
@@ -40,7 +40,7 @@ func (s *State) age() uint64 { return s.Ticks - s.begun }
 
 func (s *Stage) enter(p Phase) { s.Phase, s.PhaseTime = p, 0 }
 
-// Shake kicks the camera; it decays.
+// Shake adds to the displacement of the camera, which is 14 logical units at most and decays by a tenth each tick.
 func (s *Stage) Shake(by float32) { s.ShakeNow = min(14, s.ShakeNow+by) }
 
 // Run is the progress over all realms. Restart resets it, except Ticks, Cleared and Best.
@@ -52,12 +52,12 @@ func (s *Stage) Shake(by float32) { s.ShakeNow = min(14, s.ShakeNow+by) }
 type Run struct {
 	Ticks      uint64
 	Played     uint64 // ticks in which the player lived
-	Round      int    // how many times the realms have gone round
-	Cleared    int    // realms
+	Round      int    // how many times all realms were played
+	Cleared    int    // realms completed
 	Kills      int
 	Score      int64
 	Multiplier int
-	Best       int // most particles alive
+	Best       int // the most particles that were alive
 	streak     int // kills since the last hurt
 	fresh      int // ticks of the first minute that are left, see firstMinute
 }
@@ -87,11 +87,11 @@ func (r *Run) check() error {
 	return nil
 }
 
-// Threat is the horde as it should be and as it is.
+// Threat has the heat and the counts of the horde.
 //
-// Invariant (4): toll counts the enemies that live, by kind, and extra those of them that are of a stress run.
+// Invariant (4): toll counts the living enemies by kind, and extra counts those of a stress run among them.
 type Threat struct {
-	Heat  float32 // 0 calm to HeatMost full
+	Heat  float32 // from 0, calm, to HeatMost
 	toll  [realm.EnemyKinds]int
 	extra int
 	owed  float32 // spawns that are due, and their fraction
@@ -112,7 +112,7 @@ type Cooldowns struct {
 	mine float32 // seconds until the next mine
 }
 
-// Lost counts what full tiers have cost the game. Quads and Soot are facts of the view: no rule reads what is lost there,
+// Lost counts what the game left out because a tier was full. Only the view needs Quads and Soot: no rule reads them,
 // and the hash excludes them.
 type Lost struct {
 	Quads, Soot                                                                                                        int
@@ -169,17 +169,17 @@ func (s *State) hash(h *engine.Hasher) {
 	s.Tally.hash(h)
 }
 
-// LostKinds is how many things Lost counts, and lostInView how many of them, the first ones, are facts of the view.
+// LostKinds is the number of counts of Lost. The first lostInView of them are those of the view.
 const (
 	LostKinds  = 17
 	lostInView = 2
 )
 
-// LostNames are the player's words for the counts of Lost, in the order of Counts.
+// LostNames are the words that the player sees for the counts of Lost, in the order of Lost.Counts.
 var LostNames = [LostKinds]string{"GLOWS", "FINE SOOT", "ENEMIES", "SHOTS", "PICKUPS", "EMBERS", "FAR COLLISIONS", "JOSTLING", "HITS", "SCORES", "TRAILS", "SCORCHED GROUND",
 	"KINDS OF ENEMIES", "WAYS", "WALLS", "LISTS", "MARKS"}
 
-// Counts returns all that was lost, in the order of the declaration.
+// Counts returns all counts, in the order of the fields.
 func (l *Lost) Counts() [LostKinds]int {
 	return [...]int{l.Quads, l.Soot, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Crowds, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks}
 }
@@ -213,8 +213,8 @@ func (s *Seal) hash(h *engine.Hasher) {
 	h.Float32(s.Flash)
 }
 
-// Hash folds the whole state into one number: equal hashes, equal games. It excludes the tables that follow from round and
-// realm, and everything that each tick makes for itself.
+// Hash returns a hash of the whole state. Games with equal hashes are equal. The hash excludes the tables that follow
+// from round and realm, and everything that each tick makes again for itself.
 func (g *Game) Hash() uint64 {
 	var h engine.Hasher
 	g.State.hash(&h)

@@ -133,7 +133,7 @@ func (s *store) large(name string) (memory.Allocator, error) {
 	return s.heap, nil
 }
 
-// SlabMax is the tiers.Config.SlabMax for a game: a scorched sector is a large block.
+// SlabMax is the value of tiers.Config.SlabMax for a game. With it a scorched sector is a block of the large tier.
 const SlabMax = scorchBytes / 2
 
 // levelSlice makes n zeroed values in the level tier, which are valid until the realm ends.
@@ -280,7 +280,8 @@ func (s *store) close() error {
 	return s.guard.Close()
 }
 
-// Leaks returns what a guarded game has allocated in this realm and not freed, with call sites, or nothing.
+// Leaks returns the blocks that the game has allocated in this realm and not freed, with call sites. Without
+// Config.Guard it returns nil.
 func (g *Game) Leaks() []guard.Leak {
 	if g.store.guard == nil {
 		return nil

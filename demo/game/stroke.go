@@ -79,7 +79,7 @@ func smite(g *Game, s *stroke) error {
 	return nil
 }
 
-// BeamTo returns where the beam ends, while Player.Beaming.
+// BeamTo returns the end of the beam. Call it while Player.Beaming is set.
 func (g *Game) BeamTo() vec {
 	p, length := g.Player.P, beamLength(int(g.Gifts[GiftBeam]))
 	for at := float32(12); at < length; at += 12 {

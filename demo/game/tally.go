@@ -9,13 +9,13 @@ import (
 type Tally struct {
 	Fallen   [realm.EnemyKinds]int    // kills by kind
 	Spent    [len(realm.Names)]uint64 // ticks in which the player lived, by realm
-	Gathered int                      // embers
+	Gathered int                      // embers collected
 	Fired    int                      // shots of the player
 	Struck   int                      // shots that hit an enemy or a seal
 	Cause    Cause                    // what hurt the player last
 }
 
-// Cause is what hurt the player: an enemy's touch by its kind, or a shot.
+// Cause is what damaged the player: the touch of a kind of enemy, or a shot.
 type Cause uint8
 
 // The causes. Those before CauseShot are the kinds of enemies, realm.Drifter first.
@@ -26,7 +26,7 @@ const (
 
 var causeNames = [CauseNone + 1]string{"a drifter's touch", "a lancer's charge", "a swarm", "a warden's touch", "a shot", "nothing"}
 
-// String returns the player's word for the cause.
+// String returns the words that the player sees for the cause. For an unknown cause it returns "nothing".
 func (c Cause) String() string { return causeNames[min(c, CauseNone)] }
 
 func (t *Tally) restart() { *t = Tally{Cause: CauseNone} }

@@ -61,9 +61,9 @@ func (c *canvas) cut(block []float32) {
 // the top. Neighbouring sectors have no visible seam if their recipes agree on shared cells and corners. The same
 // input gives the same picture, except for about one level of brightness between architectures.
 //
-// Compose takes one block of about 270 KiB from scratch and frees it before it returns. cancelled, if not nil, is
-// called every 16 rows; its error is wrapped and returned, and dst is then incomplete. Other errors are a
-// [*FileError] without a file name, for a stamp that s does not have, and the allocator's.
+// Compose takes one block of about 270 KiB from scratch and frees it before it returns. If cancelled is not nil, it is
+// called every 16 rows. If it returns an error, Compose wraps and returns the error, and dst is incomplete. For a stamp
+// that s does not have, the error is a [*FileError] without a file name. Other errors wrap one of the allocator.
 //
 // Any number of goroutines may call Compose, each with its own allocator. It panics if the
 // capacity of dst is below Bytes.

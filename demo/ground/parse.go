@@ -40,8 +40,8 @@ func (in *reader) upTo(most int, what string) uint8 {
 // place returns the next coordinate of a stamp or a light.
 func (in *reader) place(what string) int16 { return int16(in.byte(what))*4 - 256 }
 
-// Parse reads a recipe from data, which it does not keep. The errors are a [*FileError] with the given file name; the
-// contents of r are then undefined. Only an error is allocated. The cost is proportional to the file.
+// Parse reads a recipe from data, which it does not keep. Every error is a [*FileError] with the given file name. After
+// an error the contents of r are undefined. Only an error is allocated. The cost is proportional to the file.
 func (r *Recipe) Parse(file string, data []byte) error {
 	in := reader{file: file, data: data}
 	if len(data) > MaxRecipe {
@@ -155,8 +155,8 @@ func (r *Recipe) parseWalls(in *reader) {
 	}
 }
 
-// Append appends the recipe's file to dst and returns it. If a field is outside the range in its comment, Parse
-// rejects the file or reads another recipe.
+// Append appends the recipe's file to dst and returns the extended slice. If a field is outside the range in its
+// comment, Parse rejects the file or reads another recipe.
 func (r *Recipe) Append(dst []byte) []byte {
 	dst = append(dst, recipeMagic...)
 	dst = append(dst, version, uint8(r.Base), uint8(r.X), uint8(r.Y))

@@ -34,7 +34,7 @@ func SectorOf(i int) Sector { return Sector{uint8(i % Sectors), uint8(i / Sector
 // Index returns the number of the sector, counted from 0 along the rows.
 func (s Sector) Index() int { return int(s.Y)*Sectors + int(s.X) }
 
-// A Wanted sector will be seen in ETA seconds, 0 if it is seen now.
+// A Wanted is a sector that will be seen in ETA seconds, 0 if it is seen now.
 type Wanted struct {
 	Sector
 	ETA float32
@@ -49,13 +49,14 @@ const (
 	ready
 )
 
-// A Plan decides every tick which sectors' pictures should be loaded and which may be freed. It depends on the
-// player's position and velocity only, and it loads nothing itself. After Tick the caller requests what Want lists,
-// and frees or cancels what Drop lists. When a picture is loaded the caller calls Ready.
+// A Plan decides every tick which sectors' pictures should be loaded and which may be freed. It depends on the player's
+// position and velocity only, and it loads nothing itself. After Tick the caller requests the sectors of Want, and
+// frees or cancels the sectors of Drop. When a picture is loaded the caller calls Ready.
 //
-// The requested and loaded sectors together never exceed the budget of Reset. Half of it, or six sectors if that is
-// more, is for sectors that will be seen soon. The rest keeps sectors that are no longer wanted, so that turning
-// around requests nothing twice. Five seconds after the player has stopped, the sectors depend on the position only.
+// The requested and loaded sectors together never exceed the budget of Reset. Half of the budget, or six sectors if
+// that is more, is for sectors that will be seen soon. The rest keeps sectors that are no longer wanted, so that
+// turning around requests nothing twice. Five seconds after the player has stopped, the sectors depend on the position
+// only.
 //
 // A Plan belongs to one goroutine. The zero Plan must be Reset before use. It allocates nothing, and a tick takes
 // about a microsecond.
@@ -82,16 +83,17 @@ type Plan struct {
 }
 
 // PlanStats are the statistics since Reset. The lead of a loaded sector is the expected time until it is seen, in
-// seconds. It is negative if the sector was in view before it was loaded: the time that it was missing.
+// seconds. The lead is negative if the sector was in view before it was loaded, and is then the time without its
+// picture.
 type PlanStats struct {
 	Asked, Again       uint64  // sectors requested; of these, within two seconds after they were dropped
 	Dropped, Cancelled uint64  // sectors dropped; of these, before they were loaded
 	Ready              uint64  // sectors loaded
 	Held, Peak         int     // sectors requested or loaded: now, and the high-water mark
-	SeenSeconds        float64 // sum of the time in view over all sectors
+	SeenSeconds        float64 // the part of SeenSeconds without a picture
 	SoftSeconds        float64 // of that, without a picture
 	LeadSum            float64 // sum of the leads
-	LeadMedian         float32 // in steps of a sixtieth of a second, from -8 to 2
+	LeadMedian         float32 // seconds, in steps of a sixtieth, from -8 to 2
 	LeadWorst          float32 // the smallest lead, at most 0
 }
 
@@ -104,7 +106,8 @@ func (s PlanStats) Soft() float64 { return s.SoftSeconds / max(s.SeenSeconds, 1e
 // Lead returns the mean lead in seconds.
 func (s PlanStats) Lead() float64 { return s.LeadSum / max(float64(s.Ready), 1) }
 
-// Reset clears the plan and sets the bytes that pictures may take. It panics if budget is below Bytes, one picture.
+// Reset clears the plan and sets the budget of all pictures, in bytes. It panics if budget is below Bytes, the size of
+// one picture.
 func (p *Plan) Reset(budget int) {
 	if budget < Bytes {
 		panic(fmt.Sprintf("ground: a budget of %d bytes is below a sector's %d", budget, Bytes))
@@ -114,7 +117,8 @@ func (p *Plan) Reset(budget int) {
 }
 
 // Tick updates the plan for a player at (x, y), in units, with a velocity in units a second. Call it sixty times a
-// second of play. A position outside the realm counts as its edge, NaN as 0, and the velocity then as 0.
+// second of play. A position outside the realm counts as the nearest point of its edge, and NaN counts as 0. In both
+// cases the velocity counts as 0.
 func (p *Plan) Tick(x, y, vx, vy float32) {
 	p.tick++
 	p.nWant, p.nDrop = 0, 0
@@ -287,15 +291,17 @@ func (p *Plan) farthest() int {
 	return best
 }
 
-// Want returns the wanted sectors that are not loaded, the soonest seen first: request them, or continue to load
-// them. Requested sectors that are in neither list have lower priority. The slice is valid until the next Tick.
+// Want returns the sectors that will be seen soon and are not loaded, the earliest first. Request them, or continue to
+// load them. Requested sectors that are neither in Want nor in Drop have lower priority. The slice is valid until the
+// next Tick.
 func (p *Plan) Want() []Wanted { return p.want[:p.nWant] }
 
-// Drop returns the sectors to free or cancel in this tick, each once. The slice is valid until the next Tick.
+// Drop returns the sectors whose pictures the caller frees, or cancels if they are not loaded, in this tick. The slice
+// is valid until the next Tick.
 func (p *Plan) Drop() []Sector { return p.drop[:p.nDrop] }
 
-// Ready records that a sector's picture is loaded. If it returns false, the sector is invalid or was dropped, and the
-// caller must free the picture.
+// Ready records that a sector's picture is loaded, and returns true. If the sector is invalid or was dropped, Ready
+// returns false, and the caller must free the picture.
 func (p *Plan) Ready(s Sector) bool {
 	if s.X >= Sectors || s.Y >= Sectors || p.state[s.Index()] == absent {
 		return false

@@ -2,14 +2,14 @@ package ground
 
 import "fmt"
 
-// The measures of every realm's ground.
+// Sizes that are the same in every realm.
 const (
-	SectorSize = 512                            // units, and pixels, in a row, and rows of them
-	Sectors    = 24                             // in a row of a realm, and rows of them
-	CellSize   = 8                              // units
+	SectorSize = 512                            // side of a sector in units, and of its picture in pixels
+	Sectors    = 24                             // columns of sectors in a realm, and rows
+	CellSize   = 8                              // side of a cell in units
 	Border     = 8                              // cells of its neighbours that a recipe includes on each side
-	Span       = SectorSize/CellSize + 2*Border // cells of a recipe in a row, and rows of them
-	Bytes      = SectorSize * SectorSize * 4    // of a sector's picture
+	Span       = SectorSize/CellSize + 2*Border // columns of cells in a recipe, and rows
+	Bytes      = SectorSize * SectorSize * 4    // size of a sector's picture
 	reach      = float32(Border-3) * CellSize   // units: further from a wall nothing may depend on it
 	wallBytes  = Span * Span / 8
 )
@@ -42,8 +42,9 @@ const (
 	layers
 )
 
-// A Stamp is one of the realm's stamps at a position, in units from the sector's top left corner. It may lie outside:
-// a stamp that overlaps two sectors is in the recipes of both.
+// A Stamp is a picture from the realm's sheet of stamps at a position in a sector. Positions are in units from the
+// sector's top left corner. A stamp that overlaps two sectors is in the recipes of both, so its position may lie
+// outside of the sector.
 type Stamp struct {
 	X, Y   int16 // its centre; multiples of 4 from -256 to 764
 	ID     uint8 // number in the picture of stamps, along the rows; at most 63
@@ -68,8 +69,8 @@ type Prop struct {
 	Kind uint8
 }
 
-// A Recipe describes the look of a sector. It has no pointer and may be stored off-heap. Of each list only the first
-// entries are used, as many as its count.
+// A Recipe describes the look of a sector. It has no pointer and may be stored off-heap. NStamps, NLights and NProps
+// are the numbers of entries in use.
 type Recipe struct {
 	Base Base
 	Loop uint8 // number of a looped sound; 0 means none
@@ -100,7 +101,7 @@ func (e *FileError) Error() string {
 	return fmt.Sprintf("%s: byte %d: %s", e.File, e.Offset, e.Problem)
 }
 
-// Solid reports whether a cell is a wall. It panics unless x and y are 0 to Span-1.
+// Solid reports whether the cell in column x and row y is a wall. It panics unless x and y are 0 to Span-1.
 func (r *Recipe) Solid(x, y int) bool {
 	if uint(x) >= Span {
 		panic("ground: cell outside the recipe")
@@ -109,7 +110,7 @@ func (r *Recipe) Solid(x, y int) bool {
 	return r.Walls[i>>3]>>(i&7)&1 != 0
 }
 
-// SetSolid makes a cell a wall. It panics unless x and y are 0 to Span-1.
+// SetSolid makes the cell in column x and row y a wall. It panics unless x and y are 0 to Span-1.
 func (r *Recipe) SetSolid(x, y int) {
 	if uint(x) >= Span {
 		panic("ground: cell outside the recipe")

@@ -28,8 +28,8 @@ type Stamps struct {
 	Palette    [5]Color // dark to light
 }
 
-// NewStamps returns the Stamps of a picture, which they keep. It fails with a [*FileError] for the given file name
-// unless wide and high are multiples of StampSize up to 1024 and pix has 4·wide·high bytes.
+// NewStamps returns Stamps that use pix and keep a reference to it. If wide or high is no multiple of StampSize up to
+// 1024, or if pix does not have 4·wide·high bytes, the error is a [*FileError] with the given file name.
 func NewStamps(file string, pix []byte, wide, high int, palette [5]Color) (Stamps, error) {
 	switch {
 	case wide <= 0 || high <= 0 || wide > 1024 || high > 1024 || wide%StampSize != 0 || high%StampSize != 0:
@@ -40,7 +40,7 @@ func NewStamps(file string, pix []byte, wide, high int, palette [5]Color) (Stamp
 	return Stamps{pix, wide, high, palette}, nil
 }
 
-// ParsePalette reads five colours such as "#f2641a". Errors are a [*FileError] with the given file name.
+// ParsePalette reads five colours such as "#f2641a". Every error is a [*FileError] with the given file name.
 func ParsePalette(file string, text [5]string) (p [5]Color, err error) {
 	for i, s := range text {
 		digits, ok := strings.CutPrefix(s, "#")

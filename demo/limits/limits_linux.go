@@ -1,12 +1,12 @@
 // Package limits prepares a process for a limit on address space, as ulimit -v sets it. A program imports it for its
-// init. That depends on few packages, so it runs before the init of packages that start threads and load libraries.
-// Without a limit it does nothing.
+// init. Package limits depends on few packages, so its init runs before those of packages that start threads and load
+// libraries. Without a limit it does nothing.
 //
-// When Go gets no address space for the next thread or arena of its heap it ends the process with a dump. A program
-// cannot ask before. So this package reserves 64 MiB at the start and releases them in its init.
+// If Go gets no address space for the next thread or arena of its heap, it ends the process with a dump. A program
+// cannot prevent that or ask in advance. So this package reserves 64 MiB at the start and releases them in its init.
 //
 // The C library reserves 64 to 128 MiB for each thread that allocates. For the stack of each thread it reserves the
-// stack limit, mostly 8 MiB. So nine threads need a gigabyte. Unless MALLOC_ARENA_MAX is set, init sets it to 1,
+// stack limit, mostly 8 MiB. So nine threads can need a gigabyte. Unless MALLOC_ARENA_MAX is set, init sets it to 1,
 // lowers the stack limit to 1 MiB and executes the program again in the same process.
 package limits
 

@@ -39,8 +39,8 @@ type place struct {
 	variant int // or layer
 }
 
-// NewBank returns a bank for a mixer. Sounds that a streamer delivers are copied into blocks of home, which may be
-// nil if Kind is not used. If log is not nil it is called for each file that cannot be played.
+// NewBank returns a bank for a mixer. Sounds that a streamer delivers are copied into blocks of home. If Kind is not
+// used, home may be nil. If log is not nil it is called for each file that cannot be played.
 func NewBank(m *Mixer, home memory.Allocator, log func(error)) *Bank {
 	b := &Bank{mixer: m, home: home, log: log, places: map[string]place{}}
 	for k := range cue.Count {
@@ -70,9 +70,9 @@ func Effects() (names []string) {
 // millisecond.
 const sliceSamples = 128 << 10
 
-// Kind returns the kind of sounds for a streamer. A worker decodes into its own heap; Deliver copies the samples into
-// a block of the bank in slices, one sound at a time. The streamer reports files that cannot be decoded. The
-// requester must then call Fail with the name, so that the music does not wait for it.
+// Kind returns the kind of sounds for a streamer. A worker decodes into its own heap. Deliver copies the samples into a
+// block of the bank in slices, one sound at a time. The streamer reports files that cannot be decoded. The requester
+// must then call Fail with the name of the file, so that the music does not wait for it.
 func (b *Bank) Kind() stream.Kind[Clip] {
 	return stream.Kind[Clip]{
 		Name: "sound",
@@ -115,9 +115,9 @@ func (b *Bank) drop(name string) {
 	}
 }
 
-// Enter selects the realm whose music is played next. When Put or Fail was called for each of its layers they fade in
-// for the given seconds, and the music of the realm before fades out and is freed. An invalid realm, and the one
-// that is already selected, are ignored.
+// Enter selects the realm whose music is played next. When Put or Fail was called for each of its layers, they fade in
+// for the given seconds. Meanwhile the music of the realm before fades out, and is then freed. If r is invalid or
+// already selected, Enter does nothing.
 func (b *Bank) Enter(r Realm, fade float32) {
 	if r >= Realms || b.on && b.realm == r {
 		return
@@ -134,7 +134,8 @@ func (b *Bank) Leave(fade float32) {
 	b.on = false
 }
 
-// Cut is Leave without a fade. All music is freed when it returns, as the end of a realm requires. See Mixer.Flush.
+// Cut is [Bank.Leave] without a fade. When Cut returns, all music is freed, as the end of a realm requires. See
+// [Mixer.Flush].
 func (b *Bank) Cut() {
 	b.Leave(0)
 	b.mixer.Flush()
@@ -164,9 +165,9 @@ func (b *Bank) change() {
 	b.playing, b.coming = b.coming, [Layers]ClipID{}
 }
 
-// Put takes ownership of a decoded file, whose block is freed to home when it is no longer needed. It is freed at
-// once if it is music that is not wanted now, if the mixer refuses it, or if no sound has this name. The last two are
-// logged.
+// Put takes ownership of a decoded file. The block of c is freed to home when the sound is no longer needed. If c is
+// music that is not wanted now, Put frees the block at once. If the mixer refuses c, or if no sound has this name, Put
+// also frees the block and logs the reason.
 func (b *Bank) Put(name string, c Clip, home memory.Allocator) {
 	p, known := b.places[name]
 	switch {
@@ -193,7 +194,7 @@ func (b *Bank) Put(name string, c Clip, home memory.Allocator) {
 	b.arrived()
 }
 
-// Fail reports that a file cannot be played, so that the music does not wait for it. It is logged unless err is nil.
+// Fail reports that a file cannot be played, so that the music does not wait for it. If err is not nil, Fail logs err.
 func (b *Bank) Fail(name string, err error) {
 	if err != nil {
 		b.tell(name, err)

@@ -24,6 +24,6 @@ func (c Clip) Seconds() float64 { return float64(c.Frames()) / float64(max(c.Rat
 // Bytes returns the size of the block.
 func (c Clip) Bytes() uintptr { return uintptr(len(c.PCM)) * unsafe.Sizeof(int16(0)) }
 
-// Free frees the block. a is the allocator that it came from, or one that returns it to that, as a tiers.Manager does
-// for a worker's block. The clip must not be used afterwards.
+// Free frees the block. The allocator a must be the one passed to [Decode], or one that returns the block to it, as a
+// tiers.Manager does for a worker's block. The clip must not be used afterwards.
 func (c Clip) Free(a memory.Allocator) { memory.FreeSlice(a, c.PCM) }

@@ -15,13 +15,13 @@ import (
 // ErrCancelled is returned by Decode if it was cancelled, and by Step after Close.
 var ErrCancelled = errors.New("sound: decoding was cancelled")
 
-// Decode reads a FLAC file into a block of a. It calls cancelled, unless that is nil, before each of the file's
-// frames (at most 4608 samples of a channel) and returns ErrCancelled if the result is true. If it fails it frees the
-// block.
+// Decode reads a FLAC file into a block of a. If cancelled is not nil, Decode calls it before each of the file's frames
+// (at most 4608 samples of a channel). If cancelled returns true, the error is ErrCancelled. After an error the block
+// is freed.
 //
-// Call it on the goroutine that a belongs to. Errors are those of r and a ([memory.ErrOutOfMemory]), or wrap
-// [ErrFormat] with what is wrong and what is allowed. The codec also allocates on the Go heap in proportion to the
-// file's frames, see BenchmarkDecode, and no buffer above 64 KiB.
+// Call Decode on the goroutine that a belongs to. If the file is malformed, the error wraps [ErrFormat] and states what
+// is wrong and what is allowed. Other errors are those of r, or of a, such as [memory.ErrOutOfMemory]. The codec also
+// allocates on the Go heap in proportion to the file's frames, see BenchmarkDecode, and no buffer above 64 KiB.
 func Decode(r io.Reader, a memory.Allocator, cancelled func() bool) (Clip, error) {
 	d, err := NewDecoder(r, a)
 	if err != nil {
@@ -40,8 +40,8 @@ func Decode(r io.Reader, a memory.Allocator, cancelled func() bool) (Clip, error
 	return d.Clip(), nil
 }
 
-// A Decoder is Decode in steps, for a caller with little time in a frame. It belongs to the goroutine of its
-// allocator.
+// A Decoder does the work of [Decode] in steps, for a caller with little time in a frame. It belongs to the goroutine
+// of its allocator.
 type Decoder struct {
 	stream *flac.Stream
 	alloc  memory.Allocator
@@ -71,9 +71,9 @@ func NewDecoder(r io.Reader, a memory.Allocator) (*Decoder, error) {
 	return &Decoder{stream: stream, alloc: a, format: f, pcm: pcm}, nil
 }
 
-// Step decodes at least one frame of the file, and more until budget has passed, and reports whether the clip is
-// complete. It can exceed the budget by the time of one frame. After an error it returns the same error again, and
-// the caller must call Close.
+// Step decodes at least one frame of the file, and further frames until budget has passed. It can exceed the budget by
+// the time of one frame. Step reports whether the clip is complete. After an error Step returns the same error again,
+// and the caller must call Close.
 func (d *Decoder) Step(budget time.Duration) (done bool, err error) {
 	if d.err != nil {
 		return false, d.err
@@ -135,8 +135,8 @@ func (d *Decoder) broken(err error) error {
 // Progress returns the decoded share, from 0 to 1.
 func (d *Decoder) Progress() float64 { return float64(d.at) / float64(d.format.frames) }
 
-// Clip returns the clip, which the caller then owns. Before Step has reported that it is complete, and in later
-// calls, it returns the empty Clip.
+// Clip returns the complete clip, which the caller then owns. Until Step has returned true, Clip returns the empty
+// Clip. After a call that returned the complete clip, further calls return the empty Clip.
 func (d *Decoder) Clip() Clip {
 	if d.at < d.format.frames || d.taken {
 		return Clip{}
@@ -145,7 +145,7 @@ func (d *Decoder) Clip() Clip {
 	return Clip{PCM: d.pcm, Rate: d.format.rate, Channels: d.format.channels}
 }
 
-// Close frees the block, unless Clip has returned it. It may be called twice.
+// Close frees the block, unless Clip has returned it. Close may be called twice.
 func (d *Decoder) Close() {
 	if !d.taken {
 		d.taken = true

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// ErrOpen is returned by Open if the mixer has a device.
+// ErrOpen reports that the mixer of Open has a device already.
 var ErrOpen = errors.New("sound: the mixer has a device already")
 
 // An output is the system's side of a device. Start is called once, when ready is closed and Err is nil, and Stop
@@ -22,10 +22,10 @@ type output interface {
 type opener func() (out output, ready <-chan struct{}, err error)
 
 // A Device plays a mixer. If the system has no sound, or loses it later, the Device writes one line with the reason.
-// From then on it skips the mixer's time: the game goes on, and clips are still freed.
+// From then on the Device advances the mixer without output, so the game goes on, and clips are still freed.
 //
-// It belongs to the game goroutine. A goroutine of the sound library reads the mixer from the time that the system is
-// ready (in a browser the first touch or key) until Close.
+// A Device belongs to the game goroutine. When the system is ready, in a browser after the first touch or key, a
+// goroutine of the sound library begins to read the mixer. It reads until Close.
 type Device struct {
 	mixer  *Mixer
 	say    io.Writer
@@ -38,10 +38,10 @@ type Device struct {
 	ticks  int
 }
 
-// Open opens the system's device for m. A missing one is not an error: the Device is then silent, and a line is
-// written to say, unless that is nil, now or in a later Update. If the system takes more at once than the buffers
-// have, they are enlarged in steps, and a line says by how much. Open fails only if m is nil or has a device
-// (ErrOpen). It does not wait for the system.
+// Open opens the system's device for m. If the system has no device, that is not an error: the Device is silent. Open
+// or a later Update then writes a line to say. If the system takes more at once than the buffers have, they are
+// enlarged in steps, and a line has the new delay. If say is nil, no line is written. If m is nil, or if it has a
+// device already (ErrOpen), Open fails. Open does not wait for the system.
 func Open(m *Mixer, say io.Writer) (*Device, error) { return open(m, say, openOutput) }
 
 func open(m *Mixer, say io.Writer, find opener) (*Device, error) {
@@ -119,7 +119,7 @@ func (d *Device) lose(err error) {
 	}
 }
 
-// Focus sets whether the window has the focus, which it has at first. Without it nothing is played.
+// Focus sets whether the window has the focus. A new Device assumes the focus. Without the focus nothing is played.
 func (d *Device) Focus(on bool) {
 	if d.away == !on {
 		return
@@ -130,14 +130,14 @@ func (d *Device) Focus(on bool) {
 	}
 }
 
-// Live reports whether the system reads the mixer.
+// Live reports whether the system is ready and reads the mixer. After Close it returns false.
 func (d *Device) Live() bool { return d.live && !d.closed }
 
 // Err returns the reason why the device is silent permanently, or nil.
 func (d *Device) Err() error { return d.err }
 
-// Close ends the reading of the mixer before it returns. The mixer is unchanged and may be opened again or closed.
-// Close leaves no goroutine of this package; the sound library keeps a sleeping one. It may be called twice.
+// Close ends the reading of the mixer before it returns. The mixer is unchanged and may be opened again or closed. No
+// goroutine of this package remains, but the sound library keeps a sleeping one. Close may be called twice.
 func (d *Device) Close() {
 	if d.closed {
 		return

@@ -3,8 +3,8 @@
 // # The idea
 //
 // The game records what happens as events ([cue.Events]) and gets no answer. A mixer of a fixed size turns them into
-// samples on the device's goroutine. Without a device the game logs one line and goes on. Nothing here reaches the
-// simulation.
+// samples on the device's goroutine. Without a device the game logs one line and goes on. The simulation receives
+// nothing from this package.
 //
 // # Layout
 //
@@ -20,16 +20,16 @@
 //	mixer.SetHeat(heat)
 //	device.Update()                     // also while the game is paused
 //
-// For a realm's music decode its layers ([MusicFile]), call [Mixer.Add] for each, [Mixer.SetMusic], and
-// [Mixer.Remove] for those of the realm before. These are freed when they have faded out.
+// For a realm's music decode its layers ([MusicFile]), call [Mixer.Add] for each, then [Mixer.SetMusic]. Call
+// [Mixer.Remove] for the layers of the realm before: they are freed when they have faded out.
 //
 // A [Bank] does all of this. Workers of a streamer decode, and the samples are copied in slices, one a frame. The
 // game's clips lie in the large tier, under a tag.
 //
 // # Use it when, and when not
 //
-// It is made for this game. Other programs can reuse its structure: clips lie in blocks of an allocator and are freed
-// on the game goroutine, while a goroutine of the system plays them.
+// The package is made for this game. Other programs can reuse its structure: clips lie in blocks of an allocator and
+// are freed on the game goroutine, while a goroutine of the system plays them.
 //
 // # Cost
 //
@@ -56,7 +56,7 @@
 // # Errors
 //
 // A file that cannot be played is left out and logged as one line ([ErrFormat] with the reason). [Mixer.Add] returns
-// [ErrFull] if the mixer is full. A missing device is one line and silence, not an error.
+// [ErrFull] if the mixer is full. A missing device is not an error: the game prints one line and is silent.
 //
 // # Source
 //

@@ -16,7 +16,7 @@ const (
 	minBlock = 16
 )
 
-// ErrFormat is wrapped by each error about a file or clip that cannot be played.
+// ErrFormat reports that a file or clip cannot be played. Errors that wrap it have the reason.
 var ErrFormat = errors.New("sound: not a file that can be played")
 
 // format is the part of FLAC's STREAMINFO that matters.

@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/demo/sound/cue"
 )
 
-// Hear plays the events of a tick as heard at a place. Of each kind only the loudest few begin; cue.Spec has their
-// number, and the gap in ticks until others may. The events are not changed. The cost is proportional to their
-// number, which is bounded.
+// Hear plays the events of a tick as heard at a place. Of each kind only the loudest begin, as many as Each of
+// [cue.Spec]. Until Gap ticks of cue.Spec have passed, no others of the kind begin. The events are not changed. The
+// cost is proportional to the number of events, which is bounded.
 func (m *Mixer) Hear(events *cue.Events, at Listener, tick uint64) {
 	var heard [cue.Count][3]struct{ gain, pan float32 }
 	for _, e := range events.All() {

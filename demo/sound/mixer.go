@@ -17,8 +17,8 @@ const (
 	MaxClips = 64    // clips of a mixer
 )
 
-// A ClipID identifies a clip of a mixer; the zero ClipID is no clip. The id of a removed clip is stale: methods
-// return ErrStale for it or do nothing.
+// A ClipID identifies a clip of a mixer. The zero ClipID is no clip. The id of a removed clip is stale: methods fail
+// with ErrStale or do nothing.
 type ClipID uint32
 
 // The errors of a mixer.
@@ -34,7 +34,7 @@ type Volumes struct {
 	Mute                   bool
 }
 
-// A Listener is the place at which the world is heard, in its units.
+// A Listener is the place at which the world is heard, in units of the world.
 type Listener struct{ X, Y float32 }
 
 // Distances in the world's units. From near on a sound becomes quieter, from far on it is not played. At wide to a
@@ -54,8 +54,8 @@ type slot struct {
 }
 
 // A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read, which
-// belongs to the device's. Both sides share a queue whose lock is held only for copies. Neither allocates on the Go
-// heap. The mixer has its own random numbers and clock, and never affects the simulation.
+// belongs to the goroutine of the device. Both goroutines share a queue whose lock is held only for copies. Neither
+// allocates on the Go heap. The mixer has its own random numbers and clock, and never affects the simulation.
 //
 // A removed clip is freed when no voice plays it: by Update, Add, Flush or Close, on the game goroutine.
 type Mixer struct {
@@ -83,9 +83,9 @@ func NewMixer() *Mixer {
 	return m
 }
 
-// Add takes ownership of a clip, whose block is freed to home after Remove or Close. The errors wrap ErrFull,
-// ErrFormat or [memory.ErrClosed]; the caller then still owns the clip. If the mixer seems full Add waits for the
-// device's side, up to the time of a block.
+// Add takes ownership of a clip, whose block is freed to home after Remove or Close. The error wraps ErrFull, ErrFormat
+// or [memory.ErrClosed]. After an error the caller still owns the clip. If the mixer seems full, Add may wait for Read,
+// up to the time in which Read mixes a block.
 func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 	if m.closed {
 		return 0, fmt.Errorf("sound: the mixer: %w", memory.ErrClosed)
@@ -118,8 +118,8 @@ func (m *Mixer) vacant() int {
 	return -1
 }
 
-// Remove removes a clip: sounds that play it fade out, no new ones begin, and then it is freed. It ignores a stale
-// id.
+// Remove removes a clip. Sounds that play the clip fade out, and no new ones begin. The clip is freed when no sound
+// plays it. Remove ignores a stale id.
 func (m *Mixer) Remove(id ClipID) {
 	if i, ok := m.find(id); ok {
 		m.slots[i].live = false
@@ -149,10 +149,10 @@ func (m *Mixer) tell(c *command) {
 func (m *Mixer) SetEffect(k cue.Kind, variant int, id ClipID) { m.bank[k][variant] = id }
 
 // SetMusic fades the layers in while the present music fades out, both for the given seconds. Music that still fades
-// out from an earlier call is cut off. A zero ClipID means that a layer is missing; all zero means silence.
+// out from an earlier call is cut off. A layer with the zero ClipID is missing. If all are zero, there is silence.
 //
-// The error wraps ErrStale, or ErrLoops if rates differ or a length does not divide the longest. A failed call
-// changes nothing.
+// If an id is stale, the error wraps ErrStale. If rates differ, or if a length does not divide the longest, the error
+// wraps ErrLoops. A failed call changes nothing.
 func (m *Mixer) SetMusic(layers [Layers]ClipID, seconds float32) error {
 	c := command{op: opMusic, fade: 1 / (Rate * max(finite(seconds), 0.005))}
 	longest, rate := 0, 0
@@ -180,13 +180,13 @@ func (m *Mixer) SetMusic(layers [Layers]ClipID, seconds float32) error {
 	return nil
 }
 
-// SetHeat sets how many layers of the music are heard, from 0, only the first, to 1, all. The music follows within
+// SetHeat sets how many layers of the music are heard: with heat 0 only the first, with 1 all. The music follows within
 // seconds.
 func (m *Mixer) SetHeat(heat float32) {
 	m.ask(&command{op: opHeat, left: max(0, min(finite(heat), 1))})
 }
 
-// SetBack makes the music run backwards, or forwards again from where it is.
+// SetBack(true) makes the music run backwards, and SetBack(false) forwards again, both from its present position.
 func (m *Mixer) SetBack(on bool) {
 	c := command{op: opBack}
 	if on {
@@ -205,8 +205,8 @@ func (m *Mixer) SetVolumes(v Volumes) {
 	m.tell(&command{op: opVolumes, left: master, right: square(v.Effects), duck: square(v.Music)})
 }
 
-// CutAfter fades out the effects that a Hear with a later tick began. Call it after loading a state in which they
-// have not happened.
+// CutAfter fades out the effects that Hear began with a later tick than this. Call it after loading a state from an
+// earlier tick.
 func (m *Mixer) CutAfter(tick uint64) {
 	m.tell(&command{op: opCut, stamp: tick})
 	for k := range m.begun {
@@ -223,8 +223,8 @@ func (m *Mixer) ask(c *command) {
 	}
 }
 
-// Update frees removed clips that are no longer played and signals the device's side that the game runs. Call it once
-// a tick, also while the game is paused. Without it the sound fades out within a second, for example in a debugger.
+// Update frees removed clips that are no longer played, and signals Read that the game runs. Call it once a tick, also
+// while the game is paused. Without calls, for example in a debugger, the sound fades out within a second.
 func (m *Mixer) Update() {
 	if !m.q.heartbeat(&m.back) {
 		return
@@ -236,8 +236,8 @@ func (m *Mixer) Update() {
 	}
 }
 
-// Flush cuts off the sounds that still play removed clips, and frees these clips. It is for the end of a realm, which
-// counts live blocks. It waits for the device's side, up to the time of a block.
+// Flush cuts off the sounds that still play removed clips, and frees these clips. Use it at the end of a realm, where
+// live blocks are counted. Flush may wait for Read, up to the time in which Read mixes a block.
 func (m *Mixer) Flush() {
 	m.run.Lock()
 	m.core.obey(&m.q)
@@ -261,8 +261,8 @@ func (m *Mixer) Skip(n int) {
 	m.core.skip(n, &m.q)
 }
 
-// Read fills p with stereo frames of two little-endian float32, from -1 to 1. It writes whole frames of 8 bytes only
-// and never fails. The device calls it, on any one goroutine.
+// Read fills p with stereo frames of two little-endian float32, from -1 to 1. Read writes whole frames of 8 bytes only,
+// returns the bytes written, and never fails. The device calls it, on any one goroutine.
 func (m *Mixer) Read(p []byte) (int, error) {
 	const frame = 8
 	done := 0
@@ -279,8 +279,9 @@ func (m *Mixer) Read(p []byte) (int, error) {
 	return done, nil
 }
 
-// Render fills mix with stereo frames, as Read does, and music with the music's share of them: the same gains, without
-// the effects. Both have the same length. It is for measuring, on the goroutine that would call Read.
+// Render fills mix with stereo frames, as [Mixer.Read] does, but as numbers. It fills music with the music's part of
+// these frames, after the same gains. Both slices must have the same length. Render is for measurements. Call it on the
+// goroutine that would call Read.
 func (m *Mixer) Render(mix, music []float32) {
 	m.run.Lock()
 	defer m.run.Unlock()
@@ -295,7 +296,7 @@ func (m *Mixer) Render(mix, music []float32) {
 	m.core.measured = false
 }
 
-// Close frees all clips. Close the device first: Read must not be running. It may be called twice.
+// Close frees all clips. Close the device first, so that Read is not running. Close may be called twice.
 func (m *Mixer) Close() {
 	m.run.Lock()
 	defer m.run.Unlock()
@@ -317,7 +318,8 @@ type Stats struct {
 	Voices, Clips int    // effects that play; clips that are not freed
 }
 
-// Stats returns the statistics. It waits for the device's side, up to the time of a block: do not call it every tick.
+// Stats returns the statistics. It may wait for Read, up to the time in which Read mixes a block: do not call it every
+// tick.
 func (m *Mixer) Stats() Stats {
 	m.run.Lock()
 	defer m.run.Unlock()

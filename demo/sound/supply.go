@@ -13,7 +13,7 @@ const (
 	playerMost = Rate / 5
 )
 
-// A Delay is the longest time from a tick to the system, by the buffer that causes it.
+// A Delay is the longest time from a tick until its sounds leave the buffers, by the buffer that causes it.
 type Delay struct {
 	Mixer  time.Duration // what is mixed at once, and the limiter
 	Player time.Duration // the library's buffer

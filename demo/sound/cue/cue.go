@@ -33,7 +33,7 @@ type Events struct {
 }
 
 // Sound records an event, in a few nanoseconds. It ignores an unknown kind, and all events while muted. If PerKind
-// events of the kind were recorded since Reset it counts the event in Merged.
+// events of the kind were recorded since Reset, Sound only counts the event, see [Events.Merged].
 func (e *Events) Sound(k Kind, x, y, strength float32) {
 	if k >= Count || e.muted {
 		return
@@ -47,7 +47,7 @@ func (e *Events) Sound(k Kind, x, y, strength float32) {
 	e.n++
 }
 
-// All returns the events since the last Reset. The slice is valid until the next one.
+// All returns the events since the last Reset. The slice is valid until the next Reset.
 func (e *Events) All() []Event { return e.list[:e.n] }
 
 // Reset removes the events, for the next tick. Merged and Mute keep their state.
@@ -56,8 +56,8 @@ func (e *Events) Reset() {
 	e.of = [Count]uint8{}
 }
 
-// Mute makes Sound ignore events, or not, and returns the former setting. It is for ticks that are computed again,
-// whose sounds were already played.
+// Mute(true) makes Sound ignore events, and Mute(false) ends that. Mute returns the former setting. Use it for ticks
+// that are computed again and whose sounds were already played.
 func (e *Events) Mute(on bool) (was bool) {
 	was, e.muted = e.muted, on
 	return was

@@ -24,7 +24,8 @@ type Meter struct {
 	peaks peaks
 }
 
-// New returns a meter for frames of a rate from 8,000 to 192,000 that tenths of a second divide.
+// New returns a meter for the given rate in frames a second. If rate is no multiple of 10 from 8,000 to 192,000, New
+// fails.
 func New(rate int) (*Meter, error) {
 	if rate < 8000 || rate > 192_000 || rate%10 != 0 {
 		return nil, fmt.Errorf("loudness: %d frames a second; allowed are multiples of 10 from 8000 to 192000", rate)
@@ -36,7 +37,8 @@ func New(rate int) (*Meter, error) {
 	return m, nil
 }
 
-// Add measures further frames, which interleave both channels. A last odd sample is ignored.
+// Add measures further frames. The slice interleaves the left and the right channel. If its length is odd, the last
+// sample is ignored.
 func (m *Meter) Add(frames []float32) {
 	for i := 0; i < len(frames)-1; i += 2 {
 		l, r := frames[i], frames[i+1]
@@ -50,7 +52,7 @@ func (m *Meter) Add(frames []float32) {
 	}
 }
 
-// Seconds returns how much was measured, in whole tenths.
+// Seconds returns the length of the sound that was measured, in whole tenths of a second.
 func (m *Meter) Seconds() float64 { return float64(len(m.steps)) / 10 }
 
 // The blocks of BS.1770 and of EBU Tech 3341, in steps.
@@ -94,10 +96,10 @@ func (m *Meter) blocks(long int) (powers []float64) {
 	return powers
 }
 
-// Momentary returns the loudness of the loudest 400 ms, in LUFS. What is shorter counts as if silence followed.
+// Momentary returns the loudness of the loudest 400 ms, in LUFS. A shorter sound counts as if silence followed.
 func (m *Meter) Momentary() float64 { return m.loudest(momentary) }
 
-// ShortTerm returns the loudness of the loudest three seconds, in LUFS.
+// ShortTerm returns the loudness of the loudest three seconds, in LUFS. A shorter sound counts as if silence followed.
 func (m *Meter) ShortTerm() float64 { return m.loudest(shortTerm) }
 
 func (m *Meter) loudest(long int) float64 {

@@ -9,7 +9,7 @@ import (
 // window is the length of the pieces that a Spectrum averages: bins of 11 Hz at 44,100 frames a second.
 const window = 4096
 
-// A Spectrum is the mean power of a sound by frequency. New ones are made by NewSpectrum.
+// A Spectrum is the power of a sound by frequency. NewSpectrum makes one.
 type Spectrum struct {
 	rate  float64
 	power [window/2 + 1]float64
@@ -17,7 +17,7 @@ type Spectrum struct {
 	hann  [window]float64
 }
 
-// NewSpectrum returns an empty spectrum for samples of a rate.
+// NewSpectrum returns an empty spectrum for the given rate in frames a second.
 func NewSpectrum(rate int) *Spectrum {
 	s := &Spectrum{rate: float64(rate), fill: make([]float64, 0, window)}
 	for i := range s.hann {
@@ -26,7 +26,8 @@ func NewSpectrum(rate int) *Spectrum {
 	return s
 }
 
-// Add takes the sum of both channels of further frames in. The last half window of a sound is not counted.
+// Add adds further frames, which interleave both channels, to the spectrum of the channels' mean. The last frames,
+// fewer than a window, do not count until [Spectrum.End].
 func (s *Spectrum) Add(frames []float32) {
 	for i := 0; i < len(frames)-1; i += 2 {
 		s.fill = append(s.fill, float64(frames[i]+frames[i+1])/2)
@@ -37,7 +38,7 @@ func (s *Spectrum) Add(frames []float32) {
 	}
 }
 
-// End takes the rest in, as if silence followed.
+// End adds the frames that Add has not counted, as if silence followed.
 func (s *Spectrum) End() {
 	for len(s.fill) < window {
 		s.fill = append(s.fill, 0)
@@ -80,7 +81,8 @@ func transform(x []complex128) {
 	}
 }
 
-// Share returns how much of the power lies from one frequency to another, in dB of all; -Inf for none.
+// Share returns the power at frequencies from `from` to below `to`, in Hz, in dB relative to all power. Without such
+// power it returns -Inf.
 func (s *Spectrum) Share(from, to float64) float64 {
 	part, all := 0.0, 0.0
 	for i, p := range s.power {

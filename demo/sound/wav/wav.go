@@ -8,8 +8,8 @@ import (
 	"math"
 )
 
-// Write writes signed samples of 16 bits; those of two channels are interleaved. The error is that of w, or says that
-// there are more samples than the format allows.
+// Write writes signed samples of 16 bits to w. Samples of two channels are interleaved. If there are more samples than
+// the format allows, Write fails. Other errors are those of w.
 func Write(w io.Writer, rate, channels int, pcm []int16) error {
 	const header = 36
 	if uint64(len(pcm)) > (math.MaxUint32-header)/2 {
