@@ -1,6 +1,6 @@
 package coach
 
-// A Line is what the screen says to the player.
+// A Line identifies a text that the screen shows to the player.
 type Line uint8
 
 // The lines.
@@ -23,19 +23,19 @@ const (
 
 // Facts describe one tick of the player's game.
 type Facts struct {
-	X, Y    float32 // the ship
+	X, Y    float32 // position of the ship in units
 	Dashing bool
-	Charges int // to rewind
-	Rewinds int // so far
+	Charges int // rewinds that the player can still do
+	Rewinds int // rewinds so far
 	Hull    int
 	Kills   int
-	Embers  int // towards the next gift
-	Gifts   int // taken
+	Embers  int // embers towards the next gift
+	Gifts   int // gifts taken
 	Offered bool
-	Seals   int  // in the realm
-	Broken  int  // of them
+	Seals   int  // seals in the realm
+	Broken  int  // broken seals
 	InSight bool // a seal that is not broken is on the screen
-	Warden  bool // it fights
+	Warden  bool // the warden fights
 	Opened  bool // the portal is open
 }
 
@@ -51,7 +51,7 @@ const (
 	enoughGathered = 3
 )
 
-// A Coach belongs to one run of a player. The zero Coach begins.
+// A Coach belongs to one run of a player. Begin each run with a zero Coach.
 type Coach struct {
 	now   Facts
 	began bool
@@ -99,7 +99,7 @@ var lessons = [...]lesson{
 func always(*Coach) bool { return true }
 func never(*Coach) bool  { return false }
 
-// Step takes the facts of a tick and returns the line to tell in it.
+// Step takes the facts of a tick and returns the line to show in this tick.
 func (c *Coach) Step(f Facts) Line {
 	if !c.began {
 		c.began, c.now = true, f

@@ -38,7 +38,7 @@ type (
 	// Elite makes an enemy larger and harder. It leaves more embers.
 	Elite struct{ Worth int16 }
 
-	// Shielded takes hits in place of its enemy until HP hits are used up.
+	// Shielded takes the hits on its enemy until their damage exceeds HP.
 	Shielded struct{ HP int16 }
 
 	// Shot is a bullet of the player, or an orb of a warden.

@@ -1,9 +1,8 @@
 // Package goheap allocates blocks from the Go heap. The demo's -mem compares a game that uses these
 // allocators with one in tiers.
 //
-// [Plain] makes an object for each block and leaves it to the collector. [Pooled] reuses freed blocks. Both
-// are safe for concurrent use. A block is kept alive by the pointers that lead to it, so that callers must
-// store them where the collector sees them.
+// [Plain] makes an object for each block and leaves it to the collector. [Pooled] reuses freed blocks. Both are safe
+// for concurrent use. Only pointers keep a block alive, so callers must store them where the collector finds them.
 package goheap
 
 import (
@@ -15,7 +14,7 @@ import (
 // Plain makes an object of the Go heap for each block. Blocks are zeroed. Free does nothing.
 type Plain struct{}
 
-// Alloc returns a zeroed block. The error is always nil.
+// Alloc returns a zeroed block, aligned to align, a power of two. The error is always nil.
 func (Plain) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if align <= 8 {
 		return unsafe.Pointer(unsafe.SliceData(make([]uint64, (size+7)/8))), nil
@@ -33,8 +32,8 @@ func (Plain) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // Free does nothing: the collector frees the block.
 func (Plain) Free(unsafe.Pointer, uintptr) {}
 
-// Pooled keeps freed blocks in a sync.Pool for each power of two. Larger blocks than 1 MiB are left to the
-// collector. A reused block is not zeroed. The zero Pooled is ready for use.
+// Pooled keeps freed blocks in a sync.Pool for each power of two. Blocks above 1 MiB are left to the collector. A
+// reused block is not zeroed. The zero Pooled is ready for use.
 type Pooled struct{ classes [21]sync.Pool }
 
 // pooledMost is the largest block that is reused: larger ones are few, and rounding them up wastes too much.
@@ -43,7 +42,7 @@ const pooledMost = 1 << 20
 // classOf returns the class whose blocks are at least size bytes.
 func classOf(size uintptr) int { return bits.Len64(uint64(max(size, 16) - 1)) }
 
-// Alloc returns a freed block of the class, or a new one, which is zeroed. The error is always nil.
+// Alloc returns a freed block, which is not zeroed, or a new zeroed block. The error is always nil.
 func (h *Pooled) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if size > pooledMost {
 		return Plain{}.Alloc(size, align)

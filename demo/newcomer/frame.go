@@ -1,7 +1,7 @@
 package newcomer
 
-// A Frame is a picture as drawn, in pixels of a window of W × H. A batch is what was drawn together; later ones lie
-// over earlier ones.
+// A Frame lists the shapes of a picture, in pixels of a window of W × H. Batch is the number of the draw call of a
+// shape. Batches with higher numbers lie over those with lower ones.
 type Frame struct {
 	W, H      float32
 	Texts     []Text
@@ -10,10 +10,10 @@ type Frame struct {
 	Triangles []Triangle
 }
 
-// A Colour is premultiplied.
+// A Colour has premultiplied components from 0 to 1.
 type Colour struct{ R, G, B, A float32 }
 
-// A Text is one line. X and Y are its upper left corner.
+// A Text is one line of text. X and Y are its upper left corner.
 type Text struct {
 	Text                string
 	X, Y, Width, Height float32
@@ -21,7 +21,8 @@ type Text struct {
 	Batch               int
 }
 
-// A Sprite is a picture, placed by its middle. The name "fill" is a rectangle of one colour, and "glow" a soft dot.
+// A Sprite is a picture with its middle at (X, Y). If Name is "fill", it is a rectangle of one colour, and if Name is
+// "glow", a soft dot.
 type Sprite struct {
 	Name       string
 	X, Y, W, H float32
@@ -29,7 +30,7 @@ type Sprite struct {
 	Batch      int
 }
 
-// A Ring is a circle or a polygon of some corners.
+// A Ring is the outline of a circle or of a regular polygon, with its middle at (X, Y).
 type Ring struct {
 	X, Y, Radius float32
 	Corners      int
@@ -37,22 +38,22 @@ type Ring struct {
 	Batch        int
 }
 
-// A Triangle is a filled one.
+// A Triangle is a filled triangle with the corners A, B and C.
 type Triangle struct {
 	A, B, C [2]float32
 	Colour  Colour
 	Batch   int
 }
 
-// Hands are what the player does: the controls that it holds, by the names that the screen uses, and the position of
-// the mouse.
+// Hands are the player's input: the controls that it holds, by the names that the screen uses, the position of the
+// mouse in pixels, and a click.
 type Hands struct {
 	Held  []string
 	Mouse [2]float32
 	Click bool
 }
 
-// Holds reports whether a control is held.
+// Holds reports whether the control with this name is held.
 func (h *Hands) Holds(control string) bool {
 	for _, c := range h.Held {
 		if c == control {

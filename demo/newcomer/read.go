@@ -63,7 +63,7 @@ func (f *Frame) find(text string) *Text {
 	return nil
 }
 
-// Middle returns the middle of a text.
+// Middle returns the position of the middle of a text.
 func (t *Text) Middle() (x, y float32) { return t.X + t.Width/2, t.Y + t.Height/2 }
 
 // arrow returns the direction of an arrow on the screen that is labelled with a word of goals: four triangles that

@@ -14,11 +14,11 @@ type vec = mgl32.Vec2
 // The coarse net.
 const (
 	CoarseSize = 32                 // units between nodes
-	Coarse     = World / CoarseSize // nodes in a row, and rows of them
+	Coarse     = World / CoarseSize // nodes in a row, and rows
 	perNode    = CoarseSize / CellSize
 )
 
-// Places that a guide leads to: the seals in their order, then the heart.
+// The numbers of guides, by the places to which they lead: the seals in their order, then the heart.
 const (
 	Heart  = Seals
 	Guides = Seals + 1
@@ -41,8 +41,8 @@ type Realm struct {
 	guides             [Guides][]uint8
 }
 
-// Load reads and builds the realm of a name from realms/NAME.json and realms/NAME.walls. The file's
-// bytes pass through the Go heap and are garbage afterwards. The error names the file.
+// Load reads and builds the realm NAME from the files realms/NAME.json and realms/NAME.walls of fsys. Its memory lies
+// in mem. The bytes of the files pass through the Go heap and are garbage afterwards. The error names the file.
 func Load(fsys fs.FS, mem memory.Allocator, name string) (*Realm, error) {
 	var data [2][]byte
 	for i, file := range Files(name) {
@@ -58,13 +58,13 @@ func Load(fsys fs.FS, mem memory.Allocator, name string) (*Realm, error) {
 	return b.Wait()
 }
 
-// Files returns the names of a realm's files: its description, and its walls.
+// Files returns the paths of a realm's files: first the description, then the walls.
 func Files(name string) [2]string {
 	return [2]string{"realms/" + name + ".json", "realms/" + name + ".walls"}
 }
 
-// Open begins to build the realm of a name from the contents of its files. See [Start] for walls and pause. The
-// error, and that of Wait, names the file.
+// Open begins to build the realm with this name from the contents of its two files. See [Start] for the use of walls
+// and pause. The errors of Open and of Building.Wait name the file.
 func Open(mem memory.Allocator, name string, json, walls []byte, pause func()) (*Building, error) {
 	files := Files(name)
 	info, err := ParseInfo(files[0], json)
@@ -83,14 +83,15 @@ func Open(mem memory.Allocator, name string, json, walls []byte, pause func()) (
 	return b, nil
 }
 
-// Build makes the realm's data in mem, some 3.4 MiB. It keeps info, and nothing of walls. The error is mem's, and all
-// blocks are freed then. Or it is a *FileError without a file, of a place in a wall or one that no path reaches.
+// Build makes the realm's data in mem, about 3.4 MiB. The realm keeps info, and nothing of walls. If a place lies in a
+// wall, or no path reaches it, the error is a *FileError without a file name. Other errors wrap one of mem. After an
+// error all blocks are freed.
 func Build(mem memory.Allocator, info *Info, walls Walls) (*Realm, error) {
 	return Start(mem, info, walls, nil).Wait()
 }
 
-// A Building is a realm that is being built, on a goroutine of its own. It belongs to the goroutine of the allocator that
-// it was started with, from which the other one takes nothing: it only writes what Start has taken.
+// A Building is a realm that is being built, on a goroutine of its own. That goroutine allocates nothing: Start has
+// allocated all blocks. The methods of a Building belong to the goroutine of the allocator.
 type Building struct {
 	r     *Realm
 	mem   memory.Allocator
@@ -102,8 +103,8 @@ type Building struct {
 }
 
 // Start allocates the memory and begins to build. The caller must keep walls until the realm is built, and must call
-// Wait. The building goroutine calls pause after each row of work, so that a host with a single thread can do other
-// work in between; nil does nothing.
+// Wait. The building goroutine calls pause for each row of work, so that a host with a single thread can do other work
+// in between. pause may be nil. If memory is short, Wait returns the error.
 func Start(mem memory.Allocator, info *Info, walls Walls, pause func()) *Building {
 	if pause == nil {
 		pause = func() {}
@@ -137,7 +138,7 @@ func Start(mem memory.Allocator, info *Info, walls Walls, pause func()) *Buildin
 	return b
 }
 
-// Done reports whether Wait would return at once.
+// Done reports whether [Building.Wait] would return at once.
 func (b *Building) Done() bool {
 	select {
 	case <-b.done:
@@ -147,7 +148,7 @@ func (b *Building) Done() bool {
 	}
 }
 
-// Wait waits for the realm and returns it. The error is that of Build. It is called once.
+// Wait waits until the realm is built and returns it. The errors are those of [Build]. Call Wait once.
 func (b *Building) Wait() (*Realm, error) {
 	<-b.done
 	memory.FreeSlice(b.mem, b.nodes)
@@ -163,12 +164,12 @@ func (b *Building) Wait() (*Realm, error) {
 	return nil, b.err
 }
 
-// Bare returns a realm without walls and paths, which takes no memory. It replaces a realm without file, or without space
-// for it. Everything works there, in straight lines.
+// Bare returns a realm without walls and paths, which allocates no blocks. Use it if a realm's file cannot be read, or
+// if memory is short. All methods work, and all paths are straight lines.
 func Bare(info *Info) *Realm { return &Realm{Info: info} }
 
-// Unknown describes a realm of which nothing is known but its name: seals at the four corners, the
-// heart in the middle.
+// Unknown returns a description of a realm of which only the name is known. The heart is in the middle of the world,
+// and four seals lie around it.
 func Unknown(name string) *Info {
 	return &Info{
 		Name: name, Title: name, Palette: [5]string{"#000000", "#202020", "#808080", "#c0c0c0", "#ffffff"},
@@ -333,7 +334,7 @@ func (r *Realm) leadAll(nodes []entry, pause func()) error {
 	return nil
 }
 
-// Place returns where a guide leads to: a seal, or the heart.
+// Place returns the place to which a guide leads: a seal, or the heart. It panics if guide is out of range.
 func (r *Realm) Place(guide int) vec {
 	if guide == Heart {
 		return vec(r.Info.Heart)

@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// Check verifies the invariants, and reports the first broken one of each kind. It takes some
+// Check verifies the invariants. For each invariant it reports the first cell or node that breaks it. It takes some
 // hundredths of a second.
 func (r *Realm) Check() error {
 	if r.clear == nil {

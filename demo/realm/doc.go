@@ -4,10 +4,11 @@
 //
 // # The idea
 //
-// A realm is 24 sectors by 24, each of 64 cells by 64, each of 8 units by 8. All of it is complete before the first
-// tick; the rest is only seen, and streamed later. One byte a cell is the distance to the nearest wall, so that moving
-// along walls and looking past them costs a few loads a step. Above the cells is a coarse net of 32 units. A small disc
-// has been moved along every link between its nodes.
+// A realm is 24 sectors by 24, each of 64 cells by 64, each of 8 units by 8. All data for the rules is loaded before
+// the first tick. Pictures are streamed later. One byte a cell has the distance to the nearest wall, so that moving
+// along walls and looking past them costs a few loads a step. Above the cells is a coarse net, with a node for each
+// square of 32 units. Nodes have links to their neighbours. A link exists only if a small disc can move along it
+// without touching a wall.
 //
 // # Layout
 //
@@ -18,8 +19,9 @@
 //	cost   |  384 x  384 bytes |    what entering a node costs beyond the link: narrow nodes cost more
 //	guide  |  384 x  384 bytes |    five times: the direction to a seal, or to the heart
 //
-// All of these lie in the allocator of [Build], which is the manager's level in play, and end with it. A [Flow] searches
-// the paths to the player, who moves, and to both sides of it, on a goroutine of its own. Paths avoid crowds.
+// The allocator of [Build] contains all of these. In play it is the manager's level, and the data ends with the level.
+// A [Flow] searches the paths to the player, who moves, and to both sides of it, on a goroutine of its own. Paths avoid
+// crowds.
 //
 // # Cost
 //
@@ -29,7 +31,7 @@
 //
 // # Concurrency and errors
 //
-// After Build a Realm is safe for concurrent use: it does not change. A Flow belongs to the game goroutine. A damaged
-// file is a [FileError] with file, place and what is allowed. A search without space wraps memory.ErrOutOfMemory, and the
-// field is unchanged.
+// After Build a Realm is safe for concurrent use: it does not change. A Flow belongs to the game goroutine. The error
+// about a damaged file is a [FileError] with file, place and what is allowed. If there is no space for a search, the
+// error wraps memory.ErrOutOfMemory, and the field is unchanged.
 package realm

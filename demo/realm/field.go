@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Window is how many nodes a field spans each way: 5,120 units.
+// Window is the number of nodes in a row of a field, and of rows. 160 nodes are 5,120 units.
 const Window = 160
 
 // A field consists of squares of nodes, each a block. A square without paths takes none.
@@ -21,15 +21,16 @@ type tile [tileSide * tileSide]uint8
 
 const tileBytes = unsafe.Sizeof(tile{})
 
-// A Field leads to a node of a window: it has a direction for each node.
+// A Field has the paths to one node from all nodes of a window: a direction for each node.
 type Field struct {
-	X0, Y0 int32 // the window's first node
-	Node   int32 // that it leads to
+	X0, Y0 int32 // the window's first node: column and row
+	Node   int32 // the node to which the paths lead
 	Sum    uint64
 	tiles  [tiles]*tile
 }
 
-// At returns the direction to go from a place; 0 where there is none, as outside of the window.
+// At returns the direction to go from a place, as an index of Headings. If no path leads from the place, or if it lies
+// outside of the window, At returns 0.
 func (f *Field) At(p vec) uint8 {
 	x, y := uint(int32(p[0])/CoarseSize-f.X0), uint(int32(p[1])/CoarseSize-f.Y0)
 	if x >= Window || y >= Window {

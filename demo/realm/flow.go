@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// Lanes is how many fields a Flow keeps: ways to several places at a time.
+// Lanes is the number of fields that a Flow keeps. Each field, a lane, leads to another place.
 const Lanes = 3
 
 // Ahead is the number of ticks between the request of a field and its use. Refresh is the number of ticks after which a
@@ -29,16 +29,18 @@ var errSearch = errors.New("realm: no space for a search")
 
 // A Hunt determines the fields. Flow.Update calls its methods, on the game goroutine.
 type Hunt interface {
-	// Goal returns the node that a lane leads to; -1 for none.
+	// Goal returns the node to which a lane should lead, or -1 if the lane needs no field.
 	Goal(lane int) int32
-	// Count fills in how many enemies are in each node of a window, row by row. Paths avoid them.
+	// Count writes the number of enemies in each node of a window, row by row. The window begins at node (x0, y0).
+	// Paths avoid nodes with many enemies.
 	Count(x0, y0 int32, into []uint8)
 }
 
-// A Flow computes fields on a goroutine of its own, a worker of the manager's. A field that is requested at tick t is used
-// at tick t+Ahead exactly. Update waits for the worker if necessary, so that nothing depends on its speed. Blocks are freed
-// through inboxes in both directions. The game allocates the buffers of a search, which the worker frees after it. The
-// worker allocates the field's tiles, which the game frees when there are newer ones.
+// A Flow computes fields on a goroutine of its own, which owns a worker of the manager. A field that is requested at
+// tick t is used at tick t+Ahead exactly. If necessary Update waits for the worker, so that nothing depends on the
+// worker's speed. Blocks are freed through inboxes in both directions. The game allocates the buffers of a search,
+// which the worker frees after it. The worker allocates the field's tiles, which the game frees when there are newer
+// ones.
 //
 //	game:    Tag.Alloc buffers --> worker: search, Worker.Alloc tiles --> game: At ... Manager.Free
 //	         | <--- NewFreer ------- buffers         tiles --- inbox ---> worker
@@ -84,8 +86,8 @@ type result struct {
 	err   error
 }
 
-// NewFlow starts the goroutine that owns worker k of m. Nothing else may use the worker. The blocks count under the tag
-// "paths". NewFlow returns the error of [tiers.Manager.Tag]. Close the flow before m.
+// NewFlow starts the goroutine of a Flow, which owns worker k of m. Nothing else may use the worker. The blocks are
+// attributed to the tag "paths". NewFlow returns the error of [tiers.Manager.Tag]. Close the flow before m.
 func NewFlow(m *tiers.Manager, k int) (*Flow, error) {
 	mem, err := newInTiers(m, k)
 	if err != nil {
@@ -94,7 +96,7 @@ func NewFlow(m *tiers.Manager, k int) (*Flow, error) {
 	return newFlow(mem), nil
 }
 
-// NewFlowIn starts the goroutine with blocks of an allocator that any goroutine may use.
+// NewFlowIn starts the goroutine of a Flow whose blocks come from mem. mem must be safe for concurrent use.
 func NewFlowIn(mem memory.Allocator) *Flow { return newFlow(anywhere{mem}) }
 
 func newFlow(mem flowMemory) *Flow {
@@ -122,7 +124,7 @@ func (f *Flow) work(ask <-chan job) {
 	f.mem.end()
 }
 
-// Node returns the number of the node that ways to a place lead to, or -1.
+// Node returns the number of the node to which paths to a place lead. If no path leads there, Node returns -1.
 func (r *Realm) Node(p vec) int32 {
 	if r.clear == nil {
 		return -1
@@ -130,9 +132,10 @@ func (r *Realm) Node(p vec) int32 {
 	return int32(r.node(p))
 }
 
-// Update must be called once a tick, with the ticks in order and from 1. It takes the fields that are due in this tick.
-// It requests those that lead elsewhere than h wants, or that are old, and returns how many. If the game or the worker has
-// no space, the error wraps memory.ErrOutOfMemory, and the fields are unchanged.
+// Call Update once a tick, with the ticks in order and from 1. Update replaces the fields whose successors are due in
+// this tick. It requests a new field if the goal of h has changed or the field is old, for at most one lane a tick. It
+// returns the number of requests. If there is no space for a field, the error wraps memory.ErrOutOfMemory, and the
+// field is unchanged.
 func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 	f.tick = tick
 	for k := range f.lanes { // in the order in which they were asked for
@@ -195,7 +198,8 @@ func (f *Flow) drop(l *lane) {
 	l.field, l.there = Field{}, false
 }
 
-// Field returns the field of a lane that is in use, or nil. It is valid until the next Update or Reset.
+// Field returns the present field of lane k, from 0 to Lanes-1, or nil if there is none. The field is valid until the
+// next Update or Reset.
 func (f *Flow) Field(k int) *Field {
 	if l := &f.lanes[k]; l.there {
 		return &l.field
@@ -203,7 +207,7 @@ func (f *Flow) Field(k int) *Field {
 	return nil
 }
 
-// Each calls visit with the numbers that determine the fields, together with the realm. It is for a hash.
+// Each calls visit with numbers that, together with the realm, determine the fields. Use it for a hash.
 func (f *Flow) Each(visit func(uint64)) {
 	for k := range f.lanes {
 		l := &f.lanes[k]
@@ -220,7 +224,8 @@ func (f *Flow) Each(visit func(uint64)) {
 	}
 }
 
-// Reset waits for the worker and gives everything back: before the level ends whose realm it reads.
+// Reset waits for the worker and frees all fields. Call it before the level of the realm ends, because the worker reads
+// the realm.
 func (f *Flow) Reset() error {
 	var err error
 	for k := range f.lanes { // each waits for one of those that were asked for, whichever it is
@@ -239,7 +244,7 @@ func (f *Flow) Reset() error {
 	return err
 }
 
-// Close resets and ends the goroutine. Closing again does nothing.
+// Close does what Reset does, and ends the goroutine. A second Close does nothing.
 func (f *Flow) Close() error {
 	if f.ask == nil {
 		return nil
@@ -251,7 +256,7 @@ func (f *Flow) Close() error {
 	return err
 }
 
-// Check verifies the invariants.
+// Check verifies the invariants and returns the first that is broken, or nil.
 func (f *Flow) Check() error {
 	for k := range f.lanes {
 		l := &f.lanes[k]

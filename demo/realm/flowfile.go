@@ -37,8 +37,8 @@ type savedField struct {
 	bytes []byte
 }
 
-// SaveFile saves the fields, and the results that are not due yet, in a file. Call Rest before. When they are loaded, the
-// worker allocates the tiles.
+// SaveFile saves the fields, and the results that are not due yet, in a file. Call [Flow.Rest] first. At loading, the
+// worker allocates the memory of the fields.
 func (f *Flow) SaveFile(c *save.Coder) {
 	if len(f.done) > 0 || len(f.ask) > 0 {
 		c.Busy("the worker of the fields has results")

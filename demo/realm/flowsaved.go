@@ -6,8 +6,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Rest waits until the worker has done what it was asked for, and takes the results out of the channel. They are used in
-// the tick in which they are due, as ever. Until the next Update the worker is idle.
+// Rest waits until the worker has computed all fields that were requested. They are still used in the tick in which
+// they are due. Until the next Update the worker is idle.
 func (f *Flow) Rest() {
 	due := 0
 	for k := range f.lanes {
@@ -21,7 +21,7 @@ func (f *Flow) Rest() {
 	}
 }
 
-// Resting reports whether Rest would return at once.
+// Resting reports whether [Flow.Rest] would return at once.
 func (f *Flow) Resting() bool {
 	due := 0
 	for k := range f.lanes {
@@ -43,8 +43,8 @@ func (f *Flow) next() result {
 	return res
 }
 
-// SaveState saves the fields and the results that are not due yet. Their tiles lie in the memory that begins at base,
-// which the Set must save before. Call Rest before.
+// SaveState saves the fields and the results that are not due yet. Call [Flow.Rest] first. The blocks of the fields lie
+// in the memory that begins at base. The Set must save this memory before the Flow.
 func (f *Flow) SaveState(c *save.Coder, base unsafe.Pointer) {
 	if len(f.done) > 0 || len(f.ask) > 0 {
 		c.Busy("the worker of the fields has results")

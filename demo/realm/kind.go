@@ -27,7 +27,7 @@ var Names = [...]string{"ember", "tide", "spore"}
 // EnemyKinds is the number of kinds.
 const EnemyKinds = int(enemyKinds)
 
-// String returns the kind's name, which is also that of its picture.
+// String returns the kind's name. The kind's picture has the same name.
 func (e Enemy) String() string {
 	if int(e) < len(enemyNames) {
 		return enemyNames[e]
@@ -38,7 +38,7 @@ func (e Enemy) String() string {
 // Color is an opaque colour of a palette, in sRGB.
 type Color struct{ R, G, B uint8 }
 
-// String returns the form #rrggbb.
+// String returns the colour in the form #rrggbb.
 func (c Color) String() string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
 
 // Vec4 returns the components from 0 to 1 with alpha 1, for the GPU.
@@ -46,7 +46,7 @@ func (c Color) Vec4() mgl32.Vec4 {
 	return mgl32.Vec4{float32(c.R) / 255, float32(c.G) / 255, float32(c.B) / 255, 1}
 }
 
-// ParseColor reads #rrggbb.
+// ParseColor returns the colour of a text in the form #rrggbb. For any other text it returns false.
 func ParseColor(s string) (Color, bool) {
 	if len(s) != 7 || s[0] != '#' {
 		return Color{}, false

@@ -11,8 +11,8 @@ func mul(a, b float32) float32 { return float32(a * b) }
 // thirds is a third of a cell in units: what a step of clearance is.
 const thirds = float32(CellSize) / 3
 
-// InvSqrt returns 1/sqrt(x) to some six digits, for x from 1e-30 up. It guesses by the bits of x (Lomont, "Fast inverse
-// square root", 2003) and takes two Newton steps, without a division.
+// InvSqrt returns 1/sqrt(x) to about six digits, for x from 1e-30 up. It starts with a guess from the bits of x
+// (Lomont, "Fast inverse square root", 2003) and takes two Newton steps, without a division.
 func InvSqrt(x float32) float32 {
 	y := math.Float32frombits(0x5f375a86 - math.Float32bits(x)>>1)
 	h := mul(x, 0.5)
@@ -20,7 +20,7 @@ func InvSqrt(x float32) float32 {
 	return mul(y, 1.5-mul(h, mul(y, y)))
 }
 
-// Solid reports whether a place is in a wall, or beyond the world.
+// Solid reports whether a place is in a wall, or outside of the world.
 func (r *Realm) Solid(p vec) bool {
 	if !(p[0] >= 0 && p[1] >= 0 && p[0] < World && p[1] < World) {
 		return true
@@ -28,8 +28,8 @@ func (r *Realm) Solid(p vec) bool {
 	return r.clear != nil && r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize] == 0
 }
 
-// Room returns the distance from a place to the nearest wall, in units, to within a cell and a twentieth. It is 0 in a
-// wall, and 680 at most.
+// Room returns the distance from a place to the nearest wall, in units. The error is at most the side of a cell and a
+// twentieth of the distance. In a wall Room returns 0. It never returns more than 680.
 func (r *Realm) Room(p vec) float32 {
 	if r.Solid(p) {
 		return 0
@@ -41,11 +41,12 @@ func (r *Realm) Room(p vec) float32 {
 	return mul(float32(r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize]), thirds) - CellSize/2
 }
 
-// Clear returns the cells' clearances, row by row, in thirds of a cell: for drawing. They must not
-// be written.
+// Clear returns the clearance of each cell, its distance to the nearest wall in thirds of a cell, row by row. Use it
+// for drawing, and do not change it. A bare realm returns nil.
 func (r *Realm) Clear() []uint8 { return r.clear }
 
-// Near reports whether a wall may lie within radius of a place: the test that is cheap.
+// Near reports whether a wall may lie within radius of a place. It is cheap and may return true if there is none. If it
+// returns false, there is no wall.
 func (r *Realm) Near(p vec, radius float32) bool {
 	if !(p[0] >= 0 && p[1] >= 0 && p[0] < World && p[1] < World) {
 		return true
@@ -96,8 +97,8 @@ func (r *Realm) border(p vec) (d float32, out vec) {
 func clamp(v, lo, hi float32) float32 { return max(lo, min(hi, v)) }
 
 // Slide keeps a disc that has moved to *p out of the walls. It pushes the disc out, and reflects the part of *v that
-// points into the wall, with bounce of its speed. A disc that was in the open stays in the open at any speed: if pushing
-// fails it returns to from. Slide reports whether the disc touched a wall.
+// points into the wall, with bounce of its speed. A disc that was in the open stays in the open at any speed. If
+// pushing fails, *p becomes from, where the disc was before. Slide reports whether the disc touched a wall.
 func (r *Realm) Slide(p, v *vec, from vec, radius, bounce float32) bool {
 	if !r.Near(*p, radius) {
 		return false
@@ -139,7 +140,7 @@ func (r *Realm) creep(p, v *vec, from vec, bounce float32) {
 	}
 }
 
-// Sees reports whether nothing solid lies between two places.
+// Sees reports whether the straight line between two places is free of walls.
 func (r *Realm) Sees(a, b vec) bool {
 	if r.Solid(a) || r.Solid(b) {
 		return false
@@ -162,7 +163,8 @@ func (r *Realm) Sees(a, b vec) bool {
 	return true
 }
 
-// Guide returns the direction, of length 1, from a place to the goal of a guide, along the links. It is zero at the goal.
+// Guide returns the direction from a place towards the goal of a guide, along the paths, as a vector of length 1. At
+// the goal the vector is zero.
 func (r *Realm) Guide(guide int, p vec) vec {
 	if r.clear == nil {
 		return engine.Normalize(r.Place(guide).Sub(p))
@@ -170,8 +172,8 @@ func (r *Realm) Guide(guide int, p vec) vec {
 	return r.Steer(r.guides[guide][coarse(p[1])*Coarse+coarse(p[0])], p)
 }
 
-// Steer returns the direction to go from a place whose node has direction d. In the open that is d itself. Near walls it
-// bends to the line of the link.
+// Steer returns the direction to go from a place p, where d is the direction from the place's node, an index of
+// Headings. In the open this is the direction d. Near walls it is turned towards the middle of the path.
 func (r *Realm) Steer(d uint8, p vec) vec {
 	h := Headings[d]
 	if d == 0 || r.clear == nil || !r.Near(p, 3*CellSize) {
@@ -189,8 +191,8 @@ func (r *Realm) Steer(d uint8, p vec) vec {
 	return h
 }
 
-// Open returns the open place nearest to p that has space for a disc, or p if there is none within 64 cells. It searches
-// in rings of cells.
+// Open returns a place close to p that has space for a disc of this radius. It searches rings of cells around p. If no
+// place within 64 cells has the space, it returns p.
 func (r *Realm) Open(p vec, radius float32) vec {
 	if r.clear == nil {
 		return vec{clamp(p[0], radius, World-radius), clamp(p[1], radius, World-radius)}

@@ -9,13 +9,13 @@ import (
 	"github.com/strata-go/strata/demo/strictjson"
 )
 
-// The measures of every realm.
+// Sizes that are the same in every realm.
 const (
-	CellSize   = 8                               // units
-	SectorSize = 512                             // units
-	Sectors    = 24                              // in a row, and rows of them
-	Cells      = Sectors * SectorSize / CellSize // in a row, and rows of them
-	World      = Sectors * SectorSize            // units, each way
+	CellSize   = 8                               // side of a cell in units
+	SectorSize = 512                             // side of a sector in units
+	Sectors    = 24                              // columns of sectors, and rows
+	Cells      = Sectors * SectorSize / CellSize // columns of cells, and rows
+	World      = Sectors * SectorSize            // side of a realm in units
 	Seals      = 4
 )
 
@@ -26,7 +26,8 @@ const (
 	infoVersion = 1
 )
 
-// A FileError says what is wrong with a realm's file: which one, where, and what is allowed.
+// A FileError describes a mistake in a realm's file. Place is its place in the file. Problem is what is wrong and what
+// is allowed.
 type FileError struct{ File, Place, Problem string }
 
 func (e *FileError) Error() string { return e.File + ": " + e.Place + ": " + e.Problem }
@@ -34,7 +35,7 @@ func (e *FileError) Error() string { return e.File + ": " + e.Place + ": " + e.P
 // A Point is a place in the world, in units.
 type Point [2]float32
 
-// An Info is a realm's description. It lies in the Go heap; treat it as read-only.
+// An Info is a realm's description. It lies in the Go heap. Treat it as read-only.
 type Info struct {
 	Name    string
 	Title   string
@@ -60,8 +61,8 @@ type infoFile struct {
 	Heart   *[]float64   `json:"heart"`
 }
 
-// ParseInfo reads a description; file stands in the errors. Nothing of data is kept. Every field
-// must be there and no other; the error is a *FileError, of the first thing that is wrong.
+// ParseInfo reads a realm's description from data and keeps nothing of data. Every field is required, and no other is
+// allowed. The error is a *FileError about the first mistake, with file as the name of the file.
 func ParseInfo(file string, data []byte) (*Info, error) {
 	bad := func(place, format string, args ...any) (*Info, error) {
 		return nil, &FileError{file, place, fmt.Sprintf(format, args...)}
@@ -137,10 +138,10 @@ func placeName(i int) string {
 // inside tells a coordinate of the world; as a float32 it must not round up to the edge.
 func inside(v float64) bool { return v >= 0 && float32(v) < World }
 
-// Walls are a realm's walls: a bit a cell, row by row, the lowest bit first; 1 is solid.
+// Walls are a realm's walls. They have a bit for each cell, row by row, the lowest bit first. 1 is solid.
 type Walls []byte
 
-// ParseWalls checks a file of walls and returns the bits, which are data's own. The error is a
+// ParseWalls checks the content of a file of walls and returns the walls, which are a part of data. The error is a
 // *FileError.
 func ParseWalls(file string, data []byte) (Walls, error) {
 	n := min(len(data), len(wallsMagic))
@@ -153,7 +154,7 @@ func ParseWalls(file string, data []byte) (Walls, error) {
 	return Walls(data[len(wallsMagic):]), nil
 }
 
-// Solid reports whether a cell is; beyond the world everything is.
+// Solid reports whether the cell in column x and row y is solid. Outside of the world it returns true.
 func (w Walls) Solid(x, y int) bool {
 	if uint(x) >= Cells || uint(y) >= Cells {
 		return true
@@ -162,7 +163,7 @@ func (w Walls) Solid(x, y int) bool {
 	return w[i>>3]>>(i&7)&1 != 0
 }
 
-// Set makes a cell of the world solid, or open.
+// Set makes the cell in column x and row y solid or open. x and y must be 0 to Cells-1.
 func (w Walls) Set(x, y int, solid bool) {
 	i := y*Cells + x
 	w[i>>3] &^= 1 << (i & 7)

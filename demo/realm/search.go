@@ -119,10 +119,10 @@ func (s *search) take(i int32) {
 	}
 }
 
-// Directions is how many there are: byte 0 is none, 1 points to +x, and they go on towards +y.
+// Directions is the number of directions. 0 is no direction, 1 points to +x, and higher numbers turn towards +y.
 const Directions = 252
 
-// Headings are the directions, of length 1; that of 0 is zero.
+// Headings are the vectors of the directions, of length 1. The vector of direction 0 is zero.
 var Headings = func() (h [256]vec) {
 	for i := range Directions {
 		h[i+1] = engine.Heading(float32(i) * (6.2831855 / Directions))

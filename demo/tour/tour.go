@@ -15,7 +15,7 @@ import (
 
 type vec = mgl32.Vec2
 
-// A Kind is one of the tours.
+// A Kind selects a tour.
 type Kind uint8
 
 // The tours.
@@ -27,7 +27,7 @@ const (
 
 var names = [...]string{"", "rows", "zigzag"}
 
-// String returns the name that Parse accepts; it is empty for None.
+// String returns the name that Parse accepts. For None it returns "".
 func (k Kind) String() string {
 	if int(k) < len(names) {
 		return names[k]
@@ -35,7 +35,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Parse returns the tour of a name. The error quotes the name and lists the allowed ones.
+// Parse returns the tour with this name. For any other name the error lists the allowed names.
 func Parse(name string) (Kind, error) {
 	for k, n := range names {
 		if n == name && k > 0 {
@@ -46,7 +46,8 @@ func Parse(name string) (Kind, error) {
 }
 
 const (
-	// Speed is that of a spark with haste taken five times that dashes whenever it can, in units a second.
+	// Speed is the speed of a tour, in units a second. A spark flies as fast if it has taken the gift of haste five
+	// times and dashes whenever it can.
 	Speed   = 308
 	edge    = 400  // units between the path and the sides of the realm
 	stride  = 1148 // units between two places of a row
@@ -108,7 +109,7 @@ func New(kind Kind, start vec) *Path {
 	return p
 }
 
-// Through returns a path that leads from start through places, in their order.
+// Through returns a path from start through places, in their order.
 func Through(start vec, places ...vec) *Path {
 	p := &Path{kind: Rows}
 	for _, to := range places {
@@ -125,7 +126,7 @@ func (p *Path) add(from, to vec) vec {
 	return to
 }
 
-// End returns the number of ticks from the first place to the last. After it the path leads back.
+// End returns the number of ticks from the first place to the last. Afterwards the path leads back.
 func (p *Path) End() uint64 { return p.end }
 
 // At returns the position n ticks after the start, and the velocity in units a second.

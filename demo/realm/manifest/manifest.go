@@ -1,5 +1,6 @@
 // Package manifest reads the manifests of realms: title, successor, colours and pictures of each, in the files
-// levels/NAME.json. It knows their form and not the rules. Walls and places of a realm are in package realm.
+// levels/NAME.json. It checks their form and knows nothing of the game's rules. Walls and places of a realm are in
+// package realm.
 //
 // A manifest is a JSON object. [Parse] requires every field and accepts no other. Its error lists everything that is
 // wrong, with what is allowed. Parse may run on any goroutine, and costs some objects of the Go heap for each field. A
@@ -12,7 +13,7 @@ import (
 	"github.com/strata-go/strata/demo/realm"
 )
 
-// A File is one manifest. It lies in the Go heap. Treat it as read-only.
+// A File is the content of one manifest. It lies in the Go heap. Treat it as read-only.
 type File struct {
 	Name    string // lower case letters, digits, - and _; the file is Name.json
 	Title   string // shown to the player
@@ -22,20 +23,22 @@ type File struct {
 	Assets  []Asset
 }
 
-// Ambient describes the particles in the air: Rate of them a second, of a kind that the game knows.
+// Ambient describes the particles in the air. Rate is the number of new particles a second. Kind is the name of a kind
+// that the game knows.
 type Ambient struct {
 	Rate float32
 	Kind string
 }
 
-// An Asset is a picture of the realm. Priority 0 is needed first.
+// An Asset is a picture of the realm. Pictures with the lowest Priority are loaded first.
 type Asset struct {
 	ID       string
 	File     string // a path in the file system of the game
 	Priority int
 }
 
-// AssetOf returns the id of the asset with this file or base name, or "".
+// AssetOf returns the id of the asset whose File, or the last element of whose File, is file. If there is none, it
+// returns "".
 func (f *File) AssetOf(file string) string {
 	for _, a := range f.Assets {
 		if a.File == file || path.Base(a.File) == file {

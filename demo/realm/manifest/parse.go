@@ -15,10 +15,10 @@ const version = 1
 // maxBytes is far above what an author writes, and bounds the cost of a parse.
 const maxBytes = 1 << 20
 
-// Parse parses and validates a manifest. The name stands in the errors; if it ends in .json its base must be the name
-// of the realm. Parse keeps nothing of data and never panics. Every field of the schema is required, and no other is
-// allowed. Every error is an [*Error]. It joins everything that is wrong, one line each, with the file, the path of the
-// field and what is allowed. Of broken JSON it reports the first error.
+// Parse parses and validates a manifest. Errors contain name. If name ends in .json, the rest of its last element must
+// be the name of the realm. Parse keeps nothing of data and never panics. Every field of the schema is required, and no
+// other is allowed. Every error is an [*Error]. It has one line for everything that is wrong, with the file, the path
+// of the field and what is allowed. For invalid JSON it has only the first error.
 //
 //	levels/ember.json: assets[3].priority: 200; allowed: 0 (first) to 100
 func Parse(name string, data []byte) (*File, error) {
@@ -149,7 +149,7 @@ func (p *problems) err() error {
 	return e
 }
 
-// An Error says what is wrong with a manifest, one problem a line.
+// An Error describes all that is wrong with a manifest, in one line for each problem.
 type Error struct {
 	File         string
 	Line, Column int // of the first problem, from 1; columns are bytes
