@@ -1,9 +1,9 @@
-// Package notices contains the licences of what others wrote and what the game links: Go, its packages and the
-// modules of go.mod, on any system. The demo prints them (-notices), and its page has them as NOTICES.txt.
+// Package notices contains the licences of third-party code that the game links on any system: Go, its packages and the
+// modules of go.mod. The demo prints them (-notices), and its page has them as NOTICES.txt.
 //
 //	go generate ./demo/notices    writes NOTICES.txt from the packages that ./demo links
 //
-// A test of the generator compares the file with what it would write.
+// A test of the generator compares the file with the output of the generator.
 package notices
 
 import _ "embed"

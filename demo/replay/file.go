@@ -8,7 +8,8 @@ import (
 	"sort"
 )
 
-// A Recording is a run: a state, and the inputs since. Further states allow seeking, and hashes find the first tick that differs.
+// A Recording is a run: a state, and the inputs of the ticks after it. Further states allow seeking, and hashes find
+// the first tick that differs.
 type Recording struct {
 	Build     string // of the program that recorded
 	Autopilot bool   // the run restarts by itself
@@ -23,16 +24,19 @@ type State struct {
 	File []byte
 }
 
-// Every is how many ticks lie between two states of a recording.
+// Every is the number of ticks from one state of a recording to the next.
 const Every = 300
 
-// Wants reports whether a state before this tick should be added: before the first tick, and each Every ticks.
+// Wants reports whether a state before this tick should be added. That is so for the first tick, and Every ticks after
+// the last state. Wants also drops inputs and hashes from this tick on, and later states, because the game may have
+// gone back.
 func (r *Recording) Wants(tick uint64) bool {
 	r.back(tick)
 	return len(r.States) == 0 || tick >= r.States[len(r.States)-1].Tick+Every
 }
 
-// AddState adds the state before a tick. The first one begins the recording.
+// AddState adds the state before a tick, and drops the data that [Recording.Wants] drops. The first state begins the
+// recording. The recording keeps file.
 func (r *Recording) AddState(tick uint64, file []byte) {
 	r.back(tick)
 	r.States = append(r.States, State{tick, file})
@@ -51,7 +55,7 @@ func (r *Recording) back(tick uint64) {
 	r.Hashes = r.Hashes[:min(len(r.Hashes), r.Tape.Len())]
 }
 
-// AddHash adds the hash after a tick whose input is on the tape.
+// AddHash adds the hash after a tick. If the tape does not have the input of the tick, AddHash does nothing.
 func (r *Recording) AddHash(tick, hash uint64) {
 	if _, ok := r.Tape.At(tick); !ok {
 		return
@@ -63,7 +67,7 @@ func (r *Recording) AddHash(tick, hash uint64) {
 	r.Hashes[i] = hash
 }
 
-// Hash returns the hash after a tick; 0 if it is unknown.
+// Hash returns the hash after a tick, or 0 if it is unknown.
 func (r *Recording) Hash(tick uint64) uint64 {
 	if i := tick - r.Tape.First(); i < uint64(len(r.Hashes)) {
 		return r.Hashes[i]
@@ -71,7 +75,8 @@ func (r *Recording) Hash(tick uint64) uint64 {
 	return 0
 }
 
-// Before returns the last state that is not after a tick. The recording must have a state.
+// Before returns the last state at or before a tick. If all states are later, it returns the first. If the recording
+// has no state, Before panics.
 func (r *Recording) Before(tick uint64) State {
 	n := sort.Search(len(r.States), func(i int) bool { return r.States[i].Tick > tick })
 	return r.States[max(n-1, 0)]
@@ -94,7 +99,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendTo appends the file of a recording to dst and returns the extended slice.
+// AppendTo appends the recording in the form of a file to dst and returns the extended slice.
 func (r *Recording) AppendTo(dst []byte) []byte {
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint64(append(dst, recordingMagic...), 0)
@@ -117,8 +122,8 @@ func (r *Recording) AppendTo(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-// Read reads a file of AppendTo. The states refer to it. The error says what is wrong: another file, one that is truncated or
-// continued, or a bit that differs.
+// Read reads the content of a file of [Recording.AppendTo]. The states of the recording refer to file. If file has
+// another form, is truncated or continued, or a bit differs, the error describes that.
 func Read(file []byte) (*Recording, error) {
 	r, err := read(file)
 	if err != nil {

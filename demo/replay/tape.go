@@ -1,7 +1,7 @@
 // Package replay records the inputs of a game, tick by tick, so that the same ticks can be played again.
 //
-// A [Tape] is the inputs of consecutive ticks in memory. Its encoding is that of a file: [Tape.AppendTo] and [Decode]. The
-// simulation depends on its state and its inputs only, so a state and a tape are a recording.
+// A [Tape] has the inputs of consecutive ticks in memory. [Tape.AppendTo] and [Decode] write and read its form in
+// files. The simulation depends on its state and its inputs only, so a state and a tape are enough to play a run again.
 //
 //	tape  | first tick | number | tick | tick | …
 //	tick  | which of the six words of the input differ from the tick before, a byte | those words, 4 bytes each |
@@ -28,7 +28,7 @@ type Tape struct {
 	n     int    // inputs, from first on
 }
 
-// New returns a tape that keeps the newest inputs, as many as most.
+// New returns a tape that keeps the newest inputs, at most `most` of them. If most is below 1, New panics.
 func New(most int) *Tape {
 	if most < 1 {
 		panic(fmt.Sprintf("replay: a tape of %d inputs; at least 1 is needed", most))
@@ -36,8 +36,8 @@ func New(most int) *Tape {
 	return &Tape{most: most, ring: make([]engine.Input, most)}
 }
 
-// Add appends the input of a tick. If the tape has the tick already, this input and later ones are dropped first: the
-// game went back. If ticks are missing between the end of the tape and this tick, the tape begins with this tick.
+// Add appends the input of a tick. If the tape has the tick already, because the game went back, Add first drops this
+// input and later ones. If ticks are missing between the end of the tape and this tick, Add drops all former inputs.
 func (t *Tape) Add(tick uint64, in engine.Input) {
 	t.Cut(tick)
 	if t.n == 0 || tick != t.End() {
@@ -56,7 +56,7 @@ func (t *Tape) Add(tick uint64, in engine.Input) {
 	t.ring[tick%uint64(t.most)] = in
 }
 
-// At returns the input of a tick, and false if the tape does not have it.
+// At returns the input of a tick and true. If the tape does not have the input, At returns false.
 func (t *Tape) At(tick uint64) (engine.Input, bool) {
 	if tick-t.first >= uint64(t.n) { // also for a tick before the first
 		return engine.Input{}, false
@@ -74,10 +74,10 @@ func (t *Tape) Cut(tick uint64) {
 	}
 }
 
-// First returns the tick of the first input, and End the tick after the last one. They are equal if the tape is empty.
+// First returns the tick of the first input. If the tape is empty, First and End return the same tick.
 func (t *Tape) First() uint64 { return t.first }
 
-// End returns the tick after the last one.
+// End returns the tick after that of the last input.
 func (t *Tape) End() uint64 { return t.first + uint64(t.n) }
 
 // Len returns the number of inputs.
@@ -88,8 +88,8 @@ const (
 	words     = engine.InputBytes / 4
 )
 
-// AppendTo appends the encoded tape to dst and returns the extended slice. It takes 16 bytes, and 1 to 25 bytes for each
-// input.
+// AppendTo appends the encoded tape to dst and returns the extended slice. The encoding takes 16 bytes, and 1 to 25
+// bytes for each input.
 func (t *Tape) AppendTo(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, t.first)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(t.n))
@@ -110,9 +110,9 @@ func (t *Tape) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Decode decodes a tape at the start of src and returns the bytes after it. The tape grows. The error names the tick and the
-// byte: src is too short, a word is marked as different and is not, or the input is not one of [engine.DecodeInput].
-// Decode allocates at most 24 times the bytes of src.
+// Decode decodes a tape at the start of src and returns the bytes after it. The tape is not limited, as the zero Tape.
+// If src is too short, a word is marked as different and is not, or [engine.DecodeInput] rejects an input, the error
+// names the tick and the byte. Decode allocates at most 24 times the bytes of src.
 func Decode(src []byte) (t *Tape, rest []byte, err error) {
 	if len(src) < headBytes {
 		return nil, nil, fmt.Errorf("replay: a tape of %d bytes; its head takes %d", len(src), headBytes)

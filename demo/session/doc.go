@@ -3,24 +3,23 @@
 //
 // # The idea
 //
-// The rules are a function of seed and input. A [Session] is their host: the clock, the files, the workers
-// and the collector belong to it, and none of them reaches the rules. While a realm loads, frames continue
-// and the game does not tick.
+// The rules are a function of seed and input. A [Session] is their host: it owns the clock, the files, the workers and
+// the collector, and none of them reaches the rules. While a realm loads, frames continue and the game does not tick.
 //
 //	Frame:  EndFrame of the last --> finish loaded files --> BeginFrame --> one tick of the game, while it plays
 //
 // # What it reports to others
 //
-// A [GroundView] receives the rows of the ground as they become ready. Config.Sink receives pictures and
-// Config.Log errors. All of them may be missing; the game is the same without them.
+// A [GroundView] receives the rows of the ground as they become ready. Config.Sink receives pictures, and Config.Log
+// receives errors. Each of them may be nil, and the game is the same without them.
 //
 // # Cost and goroutines
 //
-// A Session belongs to one goroutine. Workers decode pictures and compose ground, each in a heap of its own.
-// Requests for ground cost nothing of the Go heap in a tick.
+// A Session belongs to one goroutine. Workers decode pictures and compose ground, each in a heap of its own. In a tick,
+// requests for ground allocate nothing on the Go heap.
 //
 // # Errors
 //
-// A picture, a sector or a realm that cannot be loaded is reported to Config.Log once, and the game continues
-// without it: the ground is bare then, or blurred. An error that [Session.Frame] returns ends the run.
+// A picture, a sector or a realm that cannot be loaded is reported to Config.Log once. The game continues without it,
+// with bare or blurred ground. An error that [Session.Frame] returns ends the run.
 package session

@@ -15,16 +15,17 @@ const (
 	fallbackUnder = "fallback/" // the folder of Config.Fallback in the streamer's file system
 )
 
-// Routed is a file system whose files lie in others: the function returns the one of a name, and the name there.
+// Routed is a file system whose files lie in other file systems. For a name the function returns the file system that
+// has the file, and the file's name there.
 type Routed func(name string) (fs.FS, string)
 
-// Open opens a file where it lies.
+// Open opens the file in the file system that has it.
 func (r Routed) Open(name string) (fs.File, error) {
 	files, name := r(name)
 	return files.Open(name)
 }
 
-// Stat describes a file where it lies.
+// Stat returns the description of the file from the file system that has it.
 func (r Routed) Stat(name string) (fs.FileInfo, error) {
 	files, name := r(name)
 	return fs.Stat(files, name)

@@ -31,19 +31,19 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// About is what a file says of its run, beside the state.
+// About describes a run in its file. The state of the run follows it.
 type About struct {
 	Realm   string  `json:"realm"`
 	Heat    float32 `json:"heat"`
-	Ticks   uint64  `json:"ticks"` // played
+	Ticks   uint64  `json:"ticks"` // ticks in which the player lived
 	Score   int64   `json:"score"`
 	Seed    uint64  `json:"seed"`
 	First   string  `json:"first"`             // the realm with which the run began
-	Day     string  `json:"day,omitempty"`     // of a daily run
-	Build   string  `json:"build,omitempty"`   // of the program
+	Day     string  `json:"day,omitempty"`     // the day of a daily run, else ""
+	Build   string  `json:"build,omitempty"`   // the build of the program
 	Written int64   `json:"written,omitempty"` // Unix seconds
-	Charges int     `json:"charges"`           // left to rewind
-	Rewound int     `json:"rewound,omitempty"` // times that the player has rewound
+	Charges int     `json:"charges"`           // rewinds that are left
+	Rewound int     `json:"rewound,omitempty"` // rewinds so far
 	Picture []byte  `json:"picture,omitempty"` // PictureW by PictureH pixels, a byte each
 }
 
@@ -53,7 +53,8 @@ const (
 	PictureH = 27
 )
 
-// Migration says what has changed in the state of the game since older versions.
+// Migration returns the declaration of what has changed in the game's state since older versions. If changed is not
+// nil, it is called for each difference of types.
 func Migration(changed func(string)) *layout.Migration { return &layout.Migration{Changed: changed} }
 
 // fileSet returns the Set of the game's state in files.
@@ -65,7 +66,7 @@ func (s *Session) fileSet() (*save.Set, error) {
 	return set, nil
 }
 
-// About describes the present run.
+// About returns the description of the present run. The caller sets Day, Build, Written and Picture.
 func (s *Session) About() About {
 	g := s.Game
 	a := About{Realm: g.Manifest.Name, Heat: g.Heat, Ticks: g.Played, Score: g.Score, Seed: g.Seed(), First: s.cfg.Realm, Charges: ChargesFirst}
@@ -75,7 +76,7 @@ func (s *Session) About() About {
 	return a
 }
 
-// Start goes to a realm, with which another run begins.
+// Start leaves the realm and begins another run with the realm of this name.
 func (s *Session) Start(realm string) {
 	s.cfg.Realm = realm
 	s.Flow.Go(realm)
@@ -84,8 +85,8 @@ func (s *Session) Start(realm string) {
 // First returns the realm with which the run began.
 func (s *Session) First() string { return s.cfg.Realm }
 
-// Write writes the run to a file, while a realm is played and between frames. The frame ends. The error of save.Set.Write
-// says what cannot be written.
+// Write writes the run to a file, and ends the memory frame. If no realm is played, Write fails. If a part of the state
+// cannot be written, the error is that of save.Set.Write.
 func (s *Session) Write(out io.Writer, about About) error {
 	if !s.Playing() {
 		return errors.New("session: no realm is played")
@@ -114,8 +115,8 @@ func (s *Session) Write(out io.Writer, about About) error {
 	return set.Write(out)
 }
 
-// ReadAbout returns what a file says of its run, and the state. The error says why the file is not valid; the state is not
-// looked at.
+// ReadAbout returns the description of a run from its file, and the bytes of the state, which it does not verify. If
+// the description is not valid, the error wraps save.ErrFile.
 func ReadAbout(file []byte) (a About, state []byte, err error) {
 	if len(file) < runHead || string(file[:8]) != runMagic {
 		return a, nil, fmt.Errorf("session: %w: it is no saved run", save.ErrFile)
@@ -142,9 +143,10 @@ func ReadAbout(file []byte) (a About, state []byte, err error) {
 	return a, file[runHead+n:], err
 }
 
-// Restore leaves the realm, and goes on with the run of a file of [Session.Write] as soon as its realm is loaded. The file is
-// verified before: after an error the present run goes on. Errors that show only later end the run, see [Session.Restored].
-// A realm must be playing. The frame ends. changed, if not nil, is called for each difference of types.
+// Restore leaves the realm and loads the realm of a file of [Session.Write]. When this is loaded, the run of the file
+// goes on. Restore verifies the file first: after an error the present run goes on. If the state cannot be read later,
+// [Session.Restored] returns the error. A realm must be playing. Restore ends the memory frame. If changed is not nil,
+// it is called for each difference of types.
 func (s *Session) Restore(file []byte, changed func(string)) error {
 	about, state, err := ReadAbout(file)
 	if err != nil {
@@ -170,8 +172,8 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 	return nil
 }
 
-// Restored reports whether the run of [Session.Restore] is played, and the error if it could not be read. Then the realm
-// begins with another run.
+// Restored reports whether the run of [Session.Restore] is played. If its state could not be read, Restored returns
+// false and the error, and another run begins in the realm.
 func (s *Session) Restored() (bool, error) {
 	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
 }

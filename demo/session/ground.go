@@ -12,8 +12,8 @@ import (
 
 // GroundView shows the ground. Frame calls its methods, on the game goroutine.
 type GroundView interface {
-	// Rows receives rows of a sector's picture, from row y on: premultiplied RGBA, ground.SectorSize pixels each,
-	// valid during the call. After the last row the sector can be shown. After an error it stays blurred.
+	// Rows receives rows of a sector's picture, from row y on: premultiplied RGBA, ground.SectorSize pixels each, valid
+	// during the call. After the last row the sector can be shown. After an error the sector stays blurred.
 	Rows(s ground.Sector, y int, rows []byte) error
 	// Hide releases a sector of which some or all rows were received.
 	Hide(s ground.Sector)
@@ -23,7 +23,7 @@ type GroundView interface {
 type StandIn struct {
 	shown map[ground.Sector]bool
 	last  []byte
-	Peak  int // most sectors at once
+	Peak  int // the most sectors at once
 }
 
 // NewStandIn makes a StandIn, with a megabyte of the Go heap for the last rows.
@@ -31,7 +31,7 @@ func NewStandIn() *StandIn {
 	return &StandIn{shown: map[ground.Sector]bool{}, last: make([]byte, ground.Bytes)}
 }
 
-// Rows copies them.
+// Rows copies the rows to a buffer and counts the sector.
 func (v *StandIn) Rows(s ground.Sector, y int, rows []byte) error {
 	copy(v.last[4*ground.SectorSize*y:], rows)
 	v.shown[s] = true
@@ -39,14 +39,14 @@ func (v *StandIn) Rows(s ground.Sector, y int, rows []byte) error {
 	return nil
 }
 
-// Hide forgets a sector.
+// Hide stops counting a sector.
 func (v *StandIn) Hide(s ground.Sector) { delete(v.shown, s) }
 
 // GroundBytes is the default budget of the sectors' pictures.
 const GroundBytes = 48 << 20
 
-// A Ground streams the ground of a realm: a plan says which sectors will be visible how soon, workers compose them, and
-// the view receives them in slices. None of it reaches the rules. Without a view nothing is streamed.
+// A Ground streams the ground of a realm. A plan lists the sectors that will be visible soon, workers compose them, and
+// the view receives them in slices. The rules read nothing of it. Without a view nothing is streamed.
 //
 // All methods belong to the game goroutine, except those of composer.
 type Ground struct {
@@ -175,11 +175,11 @@ func (g *Ground) leave() {
 // resident returns the bytes of sectors' pictures: on the GPU, and in the workers' blocks.
 func (g *Ground) resident() int64 { return g.composer.coming() + int64(g.handOver.tiles)*ground.Bytes }
 
-// Stats returns the counters of the streaming, since the realm began.
+// Stats returns the statistics of the streaming since the realm began.
 func (g *Ground) Stats() ground.PlanStats { return g.plan.Stats() }
 
-// Resident returns the bytes of the ground's pictures, on the GPU and in the workers' blocks: now, the most after a
-// tick, and the budget.
+// Resident returns the bytes of the ground's pictures, on the GPU and in the workers' blocks: the present number, the
+// high-water mark, and the budget. Without a view all are 0.
 func (g *Ground) Resident() (now, peak, budget int64) {
 	if g.view == nil {
 		return 0, 0, 0
@@ -190,18 +190,19 @@ func (g *Ground) Resident() (now, peak, budget int64) {
 // Shown reports whether a sector's picture is complete.
 func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 
-// Missing returns how many sectors are visible, or soon will be, whose files cannot be read and are retried. It is as
-// of the last tick.
+// Missing returns the number of sectors that are visible, or soon will be, and whose files cannot be read. These files
+// are retried. The number is that of the last tick.
 func (g *Ground) Missing() int { return g.failures.missing }
 
-// Props returns the props of a sector, or nothing unless it is shown. They are valid until the next Frame.
+// Props returns the props of a sector. If the sector is not shown, it returns nil. The slice is valid until the next
+// Frame.
 func (g *Ground) Props(at ground.Sector) []Prop { return g.props.of[at.Index()] }
 
-// PropsLost returns how many sectors are without their props, for lack of space.
+// PropsLost returns the number of sectors without props because there was no space for them.
 func (g *Ground) PropsLost() int { return g.props.lost }
 
-// GroundRoom returns how many sectors the view must have space for, given a budget. The sectors in flight are
-// excluded. It is a multiple that fills the view's pages: at most 64 pages.
+// GroundRoom returns the number of sectors for which the view needs space, given the budget in bytes. Sectors in flight
+// do not count. Larger numbers are rounded down so that they fill whole pages, at most 64.
 func GroundRoom(budget int) (sectors int) {
 	sectors = (budget - bytesInFlight(budget)) / ground.Bytes
 	switch {

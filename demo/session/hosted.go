@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Hosted returns an allocator for what a host keeps in the manager's tiers during play, such as sounds, under a tag. The
-// contents of its large blocks are no part of a state. When it allocates or frees, the Past is forgotten: states of before
-// have other blocks.
+// Hosted returns an allocator, under a tag, for blocks of the host in the manager's tiers during play, such as sounds.
+// States do not contain the contents of its large blocks. When it allocates or frees, the Past drops its states,
+// because they have other blocks.
 func (s *Session) Hosted(tag string) (memory.Allocator, error) {
 	a, err := s.Mem.Tag(tag)
 	if err != nil {

@@ -75,8 +75,8 @@ func (l *loading) take(s *Session, name string) *realm.Realm {
 	return realm.Bare(realm.Unknown(name))
 }
 
-// UploadBytes is how many bytes of pictures a frame uploads at most, unless a single picture is larger: a sector of
-// the ground with its props.
+// UploadBytes is the number of bytes of pictures that a frame uploads at most, unless a single picture is larger. It is
+// enough for a sector of the ground with its props.
 const UploadBytes = ground.Bytes + 1<<10
 
 // newStream starts the workers and registers the kinds of files.

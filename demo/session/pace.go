@@ -6,7 +6,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// OnGoHeap reports whether tiers are of the Go heap on this system.
+// OnGoHeap reports whether the memory of tiers is allocated from the Go heap in this build.
 func OnGoHeap() bool { return page.Default() == page.Heap() }
 
 // If the tiers are of the Go heap, as in the browser, memory is never returned: the page's linear memory does not

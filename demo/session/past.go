@@ -14,7 +14,7 @@ import (
 
 // What a Past keeps, in ticks.
 const (
-	RewindMost  = 4 * engine.TickRate // that one charge takes back
+	RewindMost  = 4 * engine.TickRate // ticks that one charge takes back at most
 	rewindSpeed = 2                   // that a frame takes back
 	rewindDense = 6                   // between the states on the way back
 	rewindLeast = engine.TickRate / 2 // without them there is nothing to take back
@@ -27,7 +27,7 @@ const (
 // Charges of a run.
 const (
 	ChargesFirst = 1 // when a run begins
-	ChargesMost  = 3 // one more for each seal that breaks, up to so many
+	ChargesMost  = 3 // each seal that breaks gives one more, up to this number
 )
 
 // What a Past may cost. Keeping a state may take keepShare of the ticks' time. That is measured for keepWindow states, of which
@@ -46,8 +46,8 @@ type recorded struct {
 	relieve bool
 }
 
-// A Past is what a session keeps of the last ticks, and the player's charges. Neither is a part of what is saved. States and
-// inputs are those of one realm. A nil Past keeps nothing.
+// A Past contains states and inputs of the last ticks, and the player's charges. Saved states do not include them.
+// States and inputs are those of one realm. A nil Past keeps nothing.
 type Past struct {
 	s   *Session
 	r   *engine.Rewind[recorded]
@@ -75,16 +75,16 @@ type cost struct {
 	ticks time.Duration
 }
 
-// PastFigures are sums over a run.
+// PastFigures are sums since the session began, and the present size of a [Past].
 type PastFigures struct {
 	Saves       int
-	Keep, Ticks time.Duration // the time that states took, and ticks
-	Wait        time.Duration // for the worker of the fields, which a tick would have waited for
+	Keep, Ticks time.Duration // the time that states have taken, and the time that ticks have taken
+	Wait        time.Duration // the time for which a save waited for the worker of the paths
 	Replayed    int           // ticks that were played again
-	ReplayMost  int           // by one call
-	States      int           // present ones
-	Used, Size  int           // their bytes, and those of the memory
-	Span        int           // ticks that they cover
+	ReplayMost  int           // ticks that one call has played again, at most
+	States      int           // states at present
+	Used, Size  int           // bytes of these states, and of all memory for states
+	Span        int           // ticks that the states cover
 }
 
 // newPast makes the Past of Config.Rewind bytes, outside of the manager.
@@ -232,7 +232,7 @@ func (p *Past) played(took time.Duration) {
 	}
 }
 
-// Charges returns how often the player can rewind.
+// Charges returns the number of rewinds that the player can still do.
 func (p *Past) Charges() int {
 	if p == nil {
 		return 0
@@ -240,7 +240,7 @@ func (p *Past) Charges() int {
 	return p.charges
 }
 
-// Used returns how often the player has rewound in this run.
+// Used returns the number of rewinds that the player has done in this run.
 func (p *Past) Used() int {
 	if p == nil {
 		return 0
@@ -248,7 +248,8 @@ func (p *Past) Used() int {
 	return p.used
 }
 
-// Off returns a line for the player that says why nothing is kept in this realm, or "".
+// Off returns "" while states are kept. If none are kept in this realm, Off returns a line for the player with the
+// reason.
 func (p *Past) Off() string {
 	if p == nil {
 		return ""
@@ -256,7 +257,7 @@ func (p *Past) Off() string {
 	return p.off
 }
 
-// Rewinding returns the share of a charge that is left while the player rewinds.
+// Rewinding reports whether the player rewinds, and which share of the charge is left, from 0 to 1.
 func (p *Past) Rewinding() (left float32, on bool) {
 	if p == nil || !p.active {
 		return 0, false
@@ -269,7 +270,7 @@ func (p *Past) Possible() bool {
 	return p != nil && p.off == "" && p.charges > 0 && p.s.Playing() && p.r.Now()-p.r.Oldest() >= rewindLeast
 }
 
-// Range returns the ticks that [Session.Seek] reaches, and the present one.
+// Range returns the first tick that [Session.Seek] reaches, the present tick, and the last tick that Seek reaches.
 func (p *Past) Range() (first, now, last uint64) {
 	if p == nil {
 		return 0, 0, 0
@@ -277,7 +278,7 @@ func (p *Past) Range() (first, now, last uint64) {
 	return p.r.Oldest(), p.r.Now(), p.r.End()
 }
 
-// Figures returns what was kept and what that has cost.
+// Figures returns the statistics of the states that were kept, and of their cost.
 func (p *Past) Figures() (f PastFigures) {
 	if p == nil {
 		return f

@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Prop is a thing on the ground that is drawn and animated, and unknown to the rules.
+// A Prop is an object on the ground that is drawn and animated. The rules do not read it.
 type Prop struct {
 	P     vec
 	Kind  uint8 // 0 and 1 stand in the open, 2 near walls

@@ -6,9 +6,9 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Rewind is the player's control of the Past. Call it once a frame, with whether the control is held. If it returns true,
-// it was this frame, and [Session.Frame] must not be called: the game has gone back by some ticks. A charge lasts for
-// RewindMost ticks, or until the control is released. Then the game goes on from where it is.
+// Rewind lets the player go back in time. Call it once a frame, before [Session.Frame]; hold says whether the control
+// is held. If Rewind returns true, the game has gone back by some ticks, and Frame must not be called in this frame. A
+// charge ends after RewindMost ticks, or when the control is released. Then the game goes on from the present tick.
 func (s *Session) Rewind(hold bool) (on bool, err error) {
 	p := s.Past
 	if p == nil {
@@ -35,8 +35,8 @@ func (s *Session) Rewind(hold bool) (on bool, err error) {
 	return true, s.visit(func() (int, error) { return p.r.Back(p.r.Now()-left, rewindDense) })
 }
 
-// Seek shows another tick of [Past.Range]. The game goes on from there with the next Frame, and forgets what was after it.
-// While a realm loads, or if the tick is out of range, it does nothing.
+// Seek makes another tick of [Past.Range] the present tick. The next Frame goes on from this tick and drops all later
+// ones. While a realm loads, or if the tick is out of range, Seek does nothing and returns nil.
 func (s *Session) Seek(tick uint64) error {
 	p := s.Past
 	if p == nil || !s.Playing() || tick < p.r.Oldest() || tick > p.r.End() || tick == p.r.Now() {

@@ -8,7 +8,7 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// States returns a sealed Set of the game's state. The streamer, pictures, sound, settings and statistics are not in it.
+// States returns a sealed Set of the game's state, without the streamer, pictures, sound, settings and statistics.
 func (s *Session) States() (*save.Set, error) {
 	set := new(save.Set)
 	if err := s.Game.AddTo(set, s.isHosted); err != nil {
@@ -20,8 +20,8 @@ func (s *Session) States() (*save.Set, error) {
 	return set, nil
 }
 
-// Rest ends the frame, and waits until the workers of the simulation are idle. The streamer's workers go on. Call Rest
-// before a state is saved or loaded.
+// Rest ends the memory frame, and waits until the workers of the simulation are idle. The streamer's workers go on.
+// Call Rest before a state is saved or loaded.
 func (s *Session) Rest() error {
 	if err := s.EndFrame(); err != nil {
 		return err
@@ -33,8 +33,8 @@ func (s *Session) Rest() error {
 // restLimit is how long Rest waits for the worker of the game: a field takes milliseconds.
 const restLimit = 10 * time.Second
 
-// Synctest plays the given number of ticks on autopilot while it saves and loads: see engine.Synctest. A realm must be
-// playing. Ticks at the end of a realm cannot be loaded, and count as skipped.
+// Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. A realm must
+// be playing. Ticks before the end of a realm whose state cannot be loaded afterwards count as skipped.
 func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	set, err := s.States()
 	if err != nil {
@@ -57,9 +57,10 @@ func (s *Session) stepOnce() error {
 	return nil
 }
 
-// Rollback plays ticks. Then it measures how long it takes to return to their beginning and play them again with a save each.
-// A game does that if it predicts the input of another player. Rollback also returns how long it waited for the worker of the
-// fields. A realm must be playing. If it ends meanwhile, the error wraps save.ErrLayout.
+// Rollback plays the given number of ticks. Then it measures the time to return to their beginning and to play them
+// again with a save after each. A game does that if it predicts the input of another player. waited is the part of took
+// in which Rollback waited for the worker of the paths. A realm must be playing. If the realm ends meanwhile, the error
+// wraps save.ErrLayout.
 func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {
 	set, err := s.States()
 	if err != nil {

@@ -26,43 +26,45 @@ type Config struct {
 	Store  Store       // what the game's blocks are allocated from
 	Memory tiers.Config
 	FS     fs.FS // art/, levels/ and realms/
-	// Fallback has the manifests, in levels/, in place of those of FS that cannot be read. If it is nil such a
-	// manifest ends the run.
+	// Fallback contains manifests, in levels/, that replace manifests of FS which cannot be read. If Fallback is nil,
+	// such a manifest ends the run.
 	Fallback fs.FS
 	Realm    string // the first realm; "" means ember
 	// Autopilot plays from the start to the end. Attract plays until the player presses a key.
 	Autopilot, Attract bool
-	// Sink receives the pictures under the ids of their manifests. If it is nil they are loaded all the same.
+	// Sink receives the pictures under the ids of their manifests. If Sink is nil, the pictures are loaded and dropped.
 	Sink func(id string, p stream.Picture) error
-	// Log, if not nil, is called with each picture that cannot be shown, and why.
+	// Log, if not nil, is called with an error for each file that cannot be used, and for leaks of a realm.
 	Log func(error)
-	// View shows the ground, which is streamed during flight. Without a view there is no streaming of ground.
-	// GroundBytes bounds the bytes of its pictures; 0 means the constant GroundBytes.
+	// View shows the ground, which is streamed during flight. If View is nil, no ground is streamed. GroundBytes is the
+	// budget of the ground's pictures in bytes. 0 means the constant GroundBytes.
 	View        GroundView
 	GroundBytes int
-	// CPU, if not nil, returns the processor time of the calling thread, to which the game's goroutine must be
-	// locked. TickCPU reports the ticks' share of it.
+	// CPU, if not nil, returns the processor time of the calling thread. The game's goroutine must be locked to its
+	// thread. TickCPU then reports the processor time of ticks.
 	CPU func() time.Duration
-	// Patience is how long one call of FS may take until its worker is abandoned; 0 is the streamer's default.
+	// Patience is the time that one call of FS may take. After it the worker is abandoned. 0 means the streamer's
+	// default.
 	Patience time.Duration
-	// Rewind is how many bytes of states of the last ticks are kept, outside of the manager; 0 is none. It needs StoreTiers.
+	// Rewind is the size of the memory for states of the last ticks, in bytes, outside of the manager. 0 means none.
+	// Rewind needs StoreTiers.
 	Rewind int
-	// Watch is how often files are checked for changes. Changed files are shown at once, but files that the rules
-	// read only in the next realm. 0 is never.
+	// Watch is the time between two checks of the files for changes. 0 means no checks. Changed pictures are shown at
+	// once. Changes of files that the rules read have an effect in the next realm.
 	Watch time.Duration
 	// Left, if not nil, is called when a realm's pictures are no longer needed.
 	Left func()
-	// Steer, if not nil, is called with the input of each tick before the tick runs, and may change it: a recording reads
-	// it, a replay sets it. The game has played Game.Ticks ticks then. The error ends the run.
+	// Steer, if not nil, is called with the input of each tick before the tick runs, and may change the input: a
+	// recording reads it, a replay sets it. At the call Game.Ticks ticks have been played. An error ends the run.
 	Steer func(in *engine.Input) error
-	// Ready, if not nil, reports whether the host has allocated what it keeps during a realm. The collection during the
-	// fade into a realm waits for it, for two seconds at most.
+	// Ready, if not nil, reports whether the host has allocated everything that it keeps during a realm. The collection
+	// during the fade into a realm waits until Ready returns true, for at most two seconds.
 	Ready func() bool
 }
 
-// A Session runs a game frame by frame: it owns the memory, the streamer and the flow from realm to realm. One
-// frame of it is one frame of the manager, and at most one tick of the game. What is loaded at which moment never
-// reaches the simulation.
+// A Session runs a game frame by frame: it owns the memory, the streamer and the flow from realm to realm. Each frame
+// is one memory frame of the manager, and at most one tick of the game. The simulation does not depend on the time at
+// which a file is loaded.
 type Session struct {
 	Mem     *tiers.Manager
 	Game    *game.Game
@@ -99,8 +101,8 @@ type Session struct {
 	cpu     histogram.Durations
 }
 
-// New makes the memory, the game and the streamer, and requests the first realm. The error says which part could not
-// be made; nothing is kept then.
+// New makes the memory, the game and the streamer, and requests the first realm. The error describes the part that
+// could not be made. After an error nothing stays allocated.
 func New(cfg Config) (_ *Session, err error) {
 	cfg.Realm = cmp.Or(cfg.Realm, firstRealm)
 	if cfg.Sink == nil {
@@ -168,7 +170,7 @@ func (s *Session) memory() tiers.Config {
 	return m
 }
 
-// Playing reports whether the game ticks; otherwise a realm is loading.
+// Playing reports whether a realm is played. If not, a realm is loading.
 func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
 // Frame closes the previous frame, does one frame's share of the loading, opens the next frame and, while a realm is
@@ -255,7 +257,7 @@ func (s *Session) settle() {
 	s.sites.begin(s.Game.Ticks)
 }
 
-// EndFrame closes the frame, if one is open: its allocations must not be drawn any more.
+// EndFrame closes the memory frame, if one is open. Allocations of the frame must not be used afterwards.
 func (s *Session) EndFrame() error {
 	if !s.open {
 		return nil
@@ -265,16 +267,16 @@ func (s *Session) EndFrame() error {
 	return s.Mem.EndFrame()
 }
 
-// RealmsEnded returns how often a realm has ended, cleared or restarted.
+// RealmsEnded returns the number of realms that have ended, completed or not.
 func (s *Session) RealmsEnded() int { return len(s.Leaks) }
 
 // EntitiesPeak returns the most entities that were alive at once.
 func (s *Session) EntitiesPeak() int { return s.peak.entities }
 
-// Store returns what the game's blocks are allocated from.
+// Store returns the store of Config.Store.
 func (s *Session) Store() Store { return s.cfg.Store }
 
-// Close stops the workers, ends the realm and releases the memory. It may be called at any time, and twice.
+// Close stops the workers, ends the realm and releases the memory. A second Close does nothing.
 func (s *Session) Close() error {
 	if s.unpace != nil {
 		defer s.unpace() // after the manager, which restores what it found
@@ -296,7 +298,7 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-// Check verifies the game, the streamer and every tier, between frames.
+// Check verifies the game, the streamer and every tier. It returns what is wrong, or nil. Call it between frames.
 func (s *Session) Check() error {
 	var errs []error
 	if s.Game.Manifest != nil && s.Mem.Inspect().InLevel() && s.loading.build == nil {

@@ -56,8 +56,9 @@ type OwnSite struct {
 	Objects uint64 `json:"objects"`
 }
 
-// OwnSites returns the functions of this module that have allocated since the count began, at most sitesEvery ticks ago,
-// and the ticks since then. Unless the runtime samples every allocation, exact is false. The list excludes what the call itself allocates.
+// OwnSites returns the functions of this module that have allocated since the count began, and the number of ticks
+// since then. A new count begins every 1,800 ticks. Unless the runtime samples every allocation, exact is false and the
+// list is empty. The list excludes allocations of OwnSites.
 func (s *Session) OwnSites() (sites []OwnSite, ticks uint64, exact bool) {
 	c := &s.sites
 	if c.before == nil {

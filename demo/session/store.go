@@ -10,7 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Store is what a game's blocks are allocated from. The rules are the same in each, and so is the hash.
+// A Store selects the allocators of a game's blocks. Rules and hash are the same with each.
 type Store uint8
 
 // The stores.
@@ -29,7 +29,7 @@ func (k Store) String() string { return storeNames[k] }
 // StoreNames returns the names of all stores.
 func StoreNames() []string { return storeNames[:] }
 
-// ParseStore returns the store of a name. The error quotes the name and lists the allowed ones.
+// ParseStore returns the store with this name. For any other name the error lists the allowed names.
 func ParseStore(name string) (Store, error) {
 	for i, n := range storeNames {
 		if n == name {

@@ -20,10 +20,10 @@ type Percentiles struct {
 func (s *Session) TickTimes() Percentiles { return Milliseconds(s.times.Spread()) }
 
 // TickCPU returns the processor time of the ticks on the game's thread. It includes assists of the collector and
-// excludes other load of the machine. It is zero if Config.CPU is nil.
+// excludes other load of the machine. If Config.CPU is nil, all values are zero.
 func (s *Session) TickCPU() Percentiles { return Milliseconds(s.cpu.Spread()) }
 
-// Milliseconds returns a spread in milliseconds.
+// Milliseconds converts a spread of times to milliseconds.
 func Milliseconds(s histogram.Spread) Percentiles {
 	ms := func(d time.Duration) float64 { return float64(d) / 1e6 }
 	return Percentiles{P50: ms(s.P50), P99: ms(s.P99), P999: ms(s.P999), Max: ms(s.Max)}
@@ -80,8 +80,8 @@ func mallocs() uint64 {
 	return m.Mallocs
 }
 
-// ObjectsPerTick returns the objects of the Go heap per tick, over the realms played: loading is excluded, the
-// runtime's own objects are included. It ends the count.
+// ObjectsPerTick returns the number of objects that a tick allocates on the Go heap, as the mean over the realms
+// played. It excludes loading and includes the runtime's own objects. It ends the count.
 func (s *Session) ObjectsPerTick() float64 {
 	s.objects.end(s.Game.Ticks)
 	return float64(s.objects.made) / float64(max(s.objects.ticks, 1))

@@ -6,16 +6,16 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// Traffic is the use of the tiers since the run began, and now.
+// Traffic has the use of the tiers since the session began, and the present use.
 type Traffic struct {
-	Ticks       uint64                // of the run
-	Allocs      [tiers.Count]uint64   // since it began
-	SlabLive    uint64                // blocks
-	SlabClasses int                   // sizes with a block in use
-	FrameBytes  uint64                // the most of one frame
-	LevelBytes  uint64                // of the realm
-	Passes      uint64                // bytes of the frame's passes in the static tier
-	SideBySide  uint64                // what they would take without overlapping
+	Ticks       uint64                // ticks played
+	Allocs      [tiers.Count]uint64   // allocations by tier
+	SlabLive    uint64                // live blocks of the slab tier
+	SlabClasses int                   // size classes of the slab tier with a live block
+	FrameBytes  uint64                // the most bytes that one memory frame has used
+	LevelBytes  uint64                // bytes in use of the level tier
+	Passes      uint64                // bytes of the buffers of a frame's passes
+	SideBySide  uint64                // bytes of these buffers without overlapping
 	Entities    int                   // alive now
 	Statuses    [game.StatusKinds]int // see game.Game.Statuses
 }
@@ -40,10 +40,10 @@ func (s *Session) Traffic() (t Traffic) {
 	return t
 }
 
-// PerSecond returns a tier's allocations per second of play since an earlier moment.
+// PerSecond returns a tier's allocations per second of play between since, an earlier Traffic, and t.
 func (t *Traffic) PerSecond(k tiers.Tier, since *Traffic) float64 {
 	return float64(t.Allocs[k]-since.Allocs[k]) * 60 / float64(max(t.Ticks-since.Ticks, 1))
 }
 
-// Saves returns the share of the static tier that overlapping saves.
+// Saves returns the share of memory in the static tier that overlapping saves, from 0 to 1.
 func (t *Traffic) Saves() float64 { return 1 - float64(t.Passes)/float64(max(t.SideBySide, 1)) }

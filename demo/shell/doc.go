@@ -3,8 +3,8 @@
 //
 // # The idea
 //
-// Once a frame the caller passes the player's input to [Shell.Step] and executes the returned [Command]. It ticks the
-// game if [Shell.Running] reports true, and draws [Shell.Items].
+// Once a frame the caller passes the player's input to [Shell.Step] and executes the returned [Command]. If
+// [Shell.Running] returns true, the caller ticks the game. Then it draws [Shell.Items].
 //
 //	Title ── Playing ── Paused ── Settings ── Keys
 //	  │        ├── Gift ── Playing
@@ -14,9 +14,9 @@
 //
 // # What is kept, and errors
 //
-// Settings and runs are kept in a [Store]: files in the user's configuration folder, the browser's local storage, or
-// a map in a test. A file that cannot be read is reported in one line and kept; the next save renames it to name.bad.
-// If nothing can be written that is reported once, and the game goes on.
+// Settings and runs are kept in a [Store]: files in the user's configuration folder, the browser's local storage, or a
+// map in a test. If a file cannot be read, the Shell reports that in one line and keeps the file, and the next save
+// renames it to name.bad. If files cannot be written, the Shell reports that once, and the game goes on.
 //
 // # Cost and goroutines
 //

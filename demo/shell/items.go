@@ -15,15 +15,16 @@ const (
 	SlotRow      // a saved run, or none
 )
 
-// Slots is how many controls of a device an action may have.
+// Slots is the number of controls of one device that an action may have.
 const Slots = 3
 
-// A Box is a rectangle in logical pixels.
+// A Box is a rectangle in pixels of the [Canvas].
 type Box struct{ X, Y, W, H float32 }
 
 func (b Box) has(x, y float32) bool { return x >= b.X && x < b.X+b.W && y >= b.Y && y < b.Y+b.H }
 
-// An Item is something that can be selected. It must be drawn in its Box, because Step compares the pointer with it.
+// An Item is an entry of a screen that the player can select. Draw it in its Box, because Step compares the pointer
+// with the Box.
 type Item struct {
 	Kind      Kind
 	Label     string

@@ -13,7 +13,7 @@ const (
 
 var deviceNames = [devices]string{"KEYBOARD AND MOUSE", "GAMEPAD", "TOUCH"}
 
-// A Canvas is the area in which items are placed. Its corner is the origin of all boxes.
+// A Canvas is the area in which items are placed. Its upper left corner is the origin of all boxes.
 type Canvas struct {
 	W, H   float32
 	Finger float32 // the least height of an item, and width of a part of it; 0 for a mouse
@@ -37,10 +37,10 @@ const (
 // low reports whether a canvas has no more than two thirds of the height of a desk's window.
 func (c *Canvas) low() bool { return c.H < 340 }
 
-// Tall reports whether the canvas is higher than wide, as a phone that is held upright.
+// Tall reports whether the canvas is higher than wide, as on a phone that is held upright.
 func (c *Canvas) Tall() bool { return c.H > c.W }
 
-// Head returns the space at the top that the items leave to the heading.
+// Head returns the height that the items leave free at the top, for the heading.
 func (c *Canvas) Head() float32 {
 	if c.low() {
 		return headLow
@@ -48,7 +48,7 @@ func (c *Canvas) Head() float32 {
 	return headHigh
 }
 
-// Foot returns the space at the bottom that the items leave to the controls.
+// Foot returns the height that the items leave free at the bottom, for a line with the controls.
 func (c *Canvas) Foot() float32 {
 	if c.Tall() {
 		return footHigh
@@ -56,7 +56,8 @@ func (c *Canvas) Foot() float32 {
 	return footLow
 }
 
-// Place sets the canvas. Call it before Step in each frame: boxes are moved if the canvas has changed.
+// Place sets the canvas. Call it before Step in each frame. If the canvas has changed, Place moves the boxes of the
+// items. If it was turned during play, Place also pauses the game.
 func (s *Shell) Place(c Canvas) {
 	if c == s.canvas {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/strictjson"
 )
 
-// A Run is a finished game. One that was rewound counts as any other, and is marked.
+// A Run is a finished game. A game that was rewound counts as any other, and the table marks it.
 type Run struct {
 	Score int64  `json:"score"`
 	Realm string `json:"realm"` // the last one reached
@@ -22,7 +22,7 @@ type Run struct {
 	Rewinds int `json:"rewinds,omitempty"` // charges that the player has used
 }
 
-// BestRuns is the most runs in the table.
+// BestRuns is the largest number of runs in the table.
 const BestRuns = 10
 
 type runsFile struct {
@@ -30,7 +30,8 @@ type runsFile struct {
 	Runs []Run `json:"runs"`
 }
 
-// ReadRuns reads a file of WriteRuns and returns the runs, the best first. The error describes a malformed file.
+// ReadRuns reads the content of a file of [WriteRuns] and returns the runs, the best first. If the file is malformed,
+// the error describes the mistake.
 func ReadRuns(data []byte) ([]Run, error) {
 	if err := check(data, runsKind); err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func ReadRuns(data []byte) ([]Run, error) {
 	return f.Runs, nil
 }
 
-// WriteRuns returns the file of a table, as JSON.
+// WriteRuns returns the content of a file with these runs, as JSON.
 func WriteRuns(runs []Run) ([]byte, error) {
 	return json.MarshalIndent(runsFile{header{runsKind, fileVersion}, runs}, "", "  ")
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// SaveSlots is how many runs the player can save.
+// SaveSlots is the number of runs that the player can save.
 const SaveSlots = 4
 
 // A Save describes the run in one of the four slots.
@@ -33,25 +33,25 @@ const (
 
 var deedNames = [...]string{deedSave: "SAVE", deedLoad: "LOAD", deedDelete: "DELETE"}
 
-// SetSave sets what slot i has, from 0; nil is nothing.
+// SetSave sets the description of the run in slot i, from 0. If v is nil, the slot is empty.
 func (s *Shell) SetSave(i int, v *Save) {
 	s.saves[i] = v
 	s.build()
 }
 
-// Slot returns the slot of the last SaveRun, LoadRun or DeleteRun, from 0.
+// Slot returns the slot, from 0, of the last command SaveRun, LoadRun or DeleteRun.
 func (s *Shell) Slot() int { return s.slotNow }
 
 // Say shows a line to the player on the current screen.
 func (s *Shell) Say(line string) { s.note = line }
 
-// Loaded shows the game: a saved run goes on. day is that of a daily run.
+// Loaded shows the game, because a saved run goes on. day is the day of a daily run, else "".
 func (s *Shell) Loaded(day string) {
 	s.kept, s.day = nil, day
 	s.show(Playing)
 }
 
-// Lost shows the title with a line: a run could not go on.
+// Lost shows the title with a line for the player. Call it if a run could not go on.
 func (s *Shell) Lost(line string) {
 	s.show(Title)
 	s.note = line

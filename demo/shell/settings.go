@@ -20,8 +20,8 @@ const (
 	BloomOff  Bloom = "off"
 )
 
-// Settings are the player's settings. Keys has the names of the controls by action, as in Bindings.Map; nil means the
-// defaults.
+// Settings are the player's settings. Keys has the names of the controls by action, as in Bindings.Map. If Keys is nil,
+// the controls are the defaults.
 type Settings struct {
 	Master     int                 `json:"master"`  // 0 to Steps
 	Effects    int                 `json:"effects"` // 0 to Steps
@@ -81,8 +81,8 @@ type settingsFile struct {
 	Settings
 }
 
-// ReadSettings reads a file of WriteSettings. Missing fields get their defaults. The error describes what is wrong
-// and what is allowed. The names in Keys are not checked.
+// ReadSettings reads the content of a file of [WriteSettings]. Missing fields get their defaults. The error describes
+// what is wrong and what is allowed. The names in Keys are not checked.
 func ReadSettings(data []byte) (Settings, error) {
 	if err := check(data, settingsKind); err != nil {
 		return Settings{}, err
@@ -112,7 +112,7 @@ func (s *Settings) check() error {
 	return nil
 }
 
-// WriteSettings returns the file of the settings, as JSON.
+// WriteSettings returns the content of a file with these settings, as JSON.
 func WriteSettings(s Settings) ([]byte, error) {
 	return json.MarshalIndent(settingsFile{header{settingsKind, fileVersion}, s}, "", "  ")
 }

@@ -21,7 +21,7 @@ const (
 	Saved  // the saved runs
 )
 
-// Command is what the caller must do after a Step.
+// Command tells the caller of Step what to do.
 type Command uint8
 
 // The commands.
@@ -92,7 +92,7 @@ type Config struct {
 	Log      func(string) // unless nil, called with one line when something cannot be read or written
 	NoQuit   bool         // the title has no QUIT, as in a browser
 	Playing  bool         // begin with the game instead of the title
-	// Today returns the day of the daily run in UTC, as 2026-11-24. nil: there is no daily run.
+	// Today returns the day of the daily run in UTC, such as 2026-11-24. If Today is nil, there is no daily run.
 	Today func() string
 	Saves bool // runs can be saved and loaded
 }
@@ -142,7 +142,7 @@ type Shell struct {
 }
 
 // New reads settings and runs from the store, applies the keys to cfg.Bindings, and shows the title, or with
-// cfg.Playing the game. Files that cannot be read are logged, and the defaults are used.
+// cfg.Playing the game. If a file cannot be read, New logs that and uses the defaults.
 func New(cfg Config) *Shell {
 	if cfg.Log == nil {
 		cfg.Log = func(string) {}
@@ -172,7 +172,7 @@ func New(cfg Config) *Shell {
 // Screen returns the current screen.
 func (s *Shell) Screen() Screen { return s.screen }
 
-// Running reports whether the game ticks: during play, and behind the title and the screens opened from it.
+// Running reports whether the game must tick: during play, and behind the title or screens opened from the title.
 func (s *Shell) Running() bool {
 	switch s.screen {
 	case Title, Playing:
@@ -198,42 +198,42 @@ func (s *Shell) behind() Screen {
 	return s.setup
 }
 
-// Attract reports whether the game plays itself: behind the title and the screens opened from it.
+// Attract reports whether the game plays itself: behind the title, and behind screens that were opened from the title.
 func (s *Shell) Attract() bool { return s.screen == Title || s.Running() && s.screen != Playing }
 
-// Items returns the items of this screen. They are valid until the next Step, Offer, End or FocusLost.
+// Items returns the items of this screen. They are valid until the next call that may change a screen, such as Step.
 func (s *Shell) Items() []Item { return s.items }
 
 // Settings returns the player's settings, which the caller must not change. The pointer stays valid.
 func (s *Shell) Settings() *Settings { return &s.settings }
 
-// Runs returns the best runs, the best first. The slice is valid until End.
+// Runs returns the best runs, the best first. The slice is valid until the next Keep or End.
 func (s *Shell) Runs() []Run { return s.runs }
 
-// Result returns the result passed to End, its place in the table, from 0, or -1 if it is not in it, and the best
-// score before.
+// Result returns the result passed to End, the place of its run in the table, from 0, and the best score before. If the
+// run is not in the table, place is -1.
 func (s *Shell) Result() (r Result, place int, best int64) { return s.result, s.rank, s.former }
 
 // Gifts returns the gifts of the last Offer.
 func (s *Shell) Gifts() []Gift { return s.gifts[:s.offers] }
 
-// Chosen returns the index in Gifts that the player chose last.
+// Chosen returns the index in Gifts of the gift that the player chose last.
 func (s *Shell) Chosen() int { return s.chosen }
 
-// Age returns for how many frames the current screen has been shown.
+// Age returns the number of frames for which the current screen has been shown.
 func (s *Shell) Age() int { return s.age }
 
-// Capturing reports whether the next press is bound to an action: pass it to Step as Nav.Captured.
+// Capturing reports whether Step waits for a control to bind. Pass the next control that is pressed as Nav.Captured.
 func (s *Shell) Capturing() bool { return s.capture > 0 }
 
-// KeyDevice returns the device whose controls Keys shows.
+// KeyDevice returns the device whose controls the screen Keys shows.
 func (s *Shell) KeyDevice() Device { return s.device }
 
 // Note returns a line for the player, such as the reason why a key was refused, or "".
 func (s *Shell) Note() string { return s.note }
 
-// Offer shows up to three gifts; further ones are ignored. The game stands still until the player chooses. Offer does
-// nothing unless the screen is Playing.
+// Offer shows up to three gifts and ignores further ones. The game stands still until the player chooses. If the screen
+// is not Playing, Offer does nothing.
 func (s *Shell) Offer(gifts []Gift) {
 	if s.screen == Playing && len(gifts) > 0 {
 		s.offers = copy(s.gifts[:], gifts)
@@ -241,8 +241,8 @@ func (s *Shell) Offer(gifts []Gift) {
 	}
 }
 
-// End ends the player's game: it puts the run into the table, saves that if the run is in it, and shows Ending or
-// Over. It does nothing unless the screen is Playing.
+// End ends the player's game: it does what [Shell.Keep] does, turns off the hints, and shows Ending or Over. If the
+// screen is not Playing, End does nothing.
 func (s *Shell) End(r Result) {
 	if s.screen != Playing {
 		return
@@ -260,8 +260,8 @@ func (s *Shell) End(r Result) {
 	s.show(Over)
 }
 
-// Keep puts the player's game, as far as it was played, into the table in place of what a former Keep put there, and
-// saves that. So a game that ends in any way is in the table. The next game begins with Begun.
+// Keep puts the player's unfinished game into the table if it is good enough, and saves the table. It replaces the
+// entry of a former Keep, so a game is in the table however it ends. Call Begun when the next game begins.
 func (s *Shell) Keep(r Run) {
 	if s.kept != nil && *s.kept == r {
 		return
@@ -282,7 +282,7 @@ func (s *Shell) Keep(r Run) {
 	}
 }
 
-// Begun notes that another game of the player's has begun: Keep leaves what is in the table.
+// Begun records that another game of the player has begun. The next Keep then replaces no entry.
 func (s *Shell) Begun() { s.kept = nil }
 
 // Day returns the day of the daily run that the player plays, or "" if it is another run.
@@ -295,7 +295,7 @@ func (s *Shell) FocusLost() {
 	}
 }
 
-// Close saves unsaved settings and runs, including those whose save failed before. The Shell may still be used.
+// Close saves unsaved settings and runs, including those whose save failed before. The Shell may be used afterwards.
 func (s *Shell) Close() {
 	s.save()
 	s.saveRuns()
@@ -315,7 +315,7 @@ func (s *Shell) ask(what id) {
 	s.show(Ask)
 }
 
-// Asked returns the question of Ask.
+// Asked returns the question that the screen Ask shows.
 func (s *Shell) Asked() string {
 	if s.asked == idLeave {
 		return "LEAVE THIS RUN?"

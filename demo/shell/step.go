@@ -9,8 +9,8 @@ const (
 	captureFrames = 300
 )
 
-// Step advances by one frame with the player's input and returns what the caller must do. The screens Gifts, Ending
-// and Over ignore the first half second of input, except Mute, Fullscreen and, on Gifts, Pause.
+// Step advances by one frame with the player's input and returns what the caller must do. For half a second after they
+// appear, the screens Gifts, Ending and Over ignore all input except Mute, Fullscreen and, on Gifts, Pause.
 func (s *Shell) Step(n Nav) Command {
 	s.age++
 	if s.capture > 0 {

@@ -10,13 +10,13 @@ import (
 
 // A Store keeps a few small files by name. Its methods are called by the goroutine of the Shell.
 type Store interface {
-	// Load returns the saved data. The error wraps fs.ErrNotExist if there is none. Of a file longer than most bytes
-	// it returns most+1 bytes or an error.
+	// Load returns the saved data of a name. If there is none, the error wraps fs.ErrNotExist. If the data is longer
+	// than most bytes, Load returns most+1 bytes or an error.
 	Load(name string, most int) ([]byte, error)
-	// Save replaces the data of a name atomically. With aside the old version is kept as name.bad. The error
-	// wraps atomicfile.ErrUnsynced if the new version is in place and may not survive a power cut.
+	// Save replaces the data of a name atomically. With aside the old version is kept as name.bad. If the new version
+	// is in place and may not survive a power cut, the error wraps atomicfile.ErrUnsynced.
 	Save(name string, data []byte, aside bool) error
-	// Place returns the path of a name, for messages.
+	// Place returns the path of the data of a name, for messages.
 	Place(name string) string
 }
 

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// DefaultStore returns the player's store: the folder strata in the user's configuration folder, or nil if the system
-// has none.
+// DefaultStore returns the player's store: the folder strata in the user's configuration folder. If the system has no
+// such folder, it returns nil.
 func DefaultStore() Store {
 	dir, err := os.UserConfigDir()
 	if err != nil {

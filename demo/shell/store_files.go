@@ -11,15 +11,15 @@ import (
 	"github.com/strata-go/strata/engine/atomicfile"
 )
 
-// Files is a Store in a folder, which the first save makes. A process that is killed between any two system
-// calls of Save, or whose calls fail, leaves the old version or the new one, complete.
+// Files is a Store in the folder Dir, which the first save makes. If a process is killed during Save, or if a system
+// call fails, the complete old version or the complete new one remains.
 type Files struct {
 	Dir    string
 	system atomicfile.System // of a test; nil: the operating system
 }
 
-// Load returns at most most+1 bytes of a file. It refuses anything but a plain file. It also removes temporary files
-// of killed processes from the folder.
+// Load returns at most most+1 bytes of a file. If the name is not that of a plain file, Load fails. It also removes
+// temporary files of killed processes from the folder.
 func (f Files) Load(name string, most int) ([]byte, error) {
 	atomicfile.Sweep(f.Dir)
 	path := f.Place(name)
@@ -39,7 +39,7 @@ func (f Files) Load(name string, most int) ([]byte, error) {
 }
 
 // Save replaces a file as an atomic write and makes the folder if necessary. With aside it first makes the backup
-// name.bad; the old version keeps its own name until it is replaced.
+// name.bad. The old version keeps its name until it is replaced.
 func (f Files) Save(name string, data []byte, aside bool) error {
 	if err := atomicfile.MakeFolder(f.system, f.Dir, 0o755); err != nil {
 		return reason(err)
@@ -56,7 +56,7 @@ func (f Files) Save(name string, data []byte, aside bool) error {
 	return nil
 }
 
-// Remove deletes a file and its backup. It is no error if they do not exist.
+// Remove deletes a file and its backup. If they do not exist, Remove returns nil.
 func (f Files) Remove(name string) error {
 	path := f.Place(name)
 	for _, p := range [...]string{path + ".bad", path} {
@@ -67,7 +67,7 @@ func (f Files) Remove(name string) error {
 	return nil
 }
 
-// Place returns the path.
+// Place returns the path of the file of a name.
 func (f Files) Place(name string) string { return filepath.Join(f.Dir, name) }
 
 // reason removes the path from an error and keeps the failed step: messages name the path.

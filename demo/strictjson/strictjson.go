@@ -1,5 +1,5 @@
-// Package strictjson reads JSON files that may come from anywhere. Unknown fields and text behind the value are
-// errors, and no error repeats more than 40 bytes of a file.
+// Package strictjson reads JSON files from untrusted sources. Unknown fields and text after the value are errors, and
+// no error repeats more than 40 bytes of a file.
 package strictjson
 
 import (
@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// Decode reads one value into v and nothing after it. It returns the offset at which it stopped.
+// Decode reads one value into v. If anything follows the value, Decode fails. It returns the offset in data at which it
+// stopped, for a message.
 func Decode(data []byte, v any) (at int64, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -28,8 +29,8 @@ const (
 	longest = 100 // bytes of an error of encoding/json that quotes less: it names a Go type and a field
 )
 
-// Short returns an error of encoding/json with its long quotes cut. That package repeats a number or the name of
-// a field whole, however long it is.
+// Short returns an error of encoding/json with its long quotes cut. Package encoding/json quotes a number or the name
+// of a field in full length.
 func Short(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if number := "number "; errors.As(err, &wrong) && len(wrong.Value) > len(number)+quoted {

@@ -22,7 +22,7 @@ var clearPalette = [5]render.Color{render.RGB(0x06080e), render.RGB(0x123456), r
 // emberPalette is the palette of menus until there is a realm.
 var emberPalette = [5]render.Color{render.RGB(0x0a0607), render.RGB(0x4a1218), render.RGB(0xd4521e), render.RGB(0xffb02e), render.RGB(0xfff1d0)}
 
-// Attach makes Draw show the menus of source over the game. Both arguments are kept.
+// Attach makes Draw show the menus of source over the game. The View keeps both arguments.
 func (v *View) Attach(source MenuSource, b *render.Bindings) {
 	v.Menu = NewMenu(v.font, source, b)
 	v.Menu.Palette, v.Menu.legend = emberPalette, v.legend
@@ -36,8 +36,8 @@ func (v *View) Comfort(s *shell.Settings) {
 	}
 }
 
-// Point sets the point that the player points at, in logical pixels, the device in use and the thumbs on the screen. If
-// on is true a reticle is drawn at the point during play.
+// Point sets the point at which the player aims, in logical pixels, the device in use, and the thumbs on the screen. If
+// on is true, a reticle is drawn at the point during play.
 func (v *View) Point(at vec, d render.Device, on bool, thumbs [2]render.Thumb) {
 	v.pointer, v.pointing, v.thumbs = at, on, thumbs
 	if v.Menu != nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A Canvas is the area for HUD and menus. Its pixels are those of the logical screen, unless letters would be too small
-// there: on a phone they are larger. The corner of what text may use is the origin.
+// A Canvas is the area for HUD and menus. Its pixels are those of the logical screen, unless letters would be too
+// small. On a phone its pixels are therefore larger. The origin is the upper left corner of the area for text.
 type Canvas struct {
 	W, H   float32       // of what text may use
 	Device render.Device // in use
@@ -44,12 +44,12 @@ func canvasOf(p render.Viewport, density float32, d render.Device) Canvas {
 	return c
 }
 
-// Canvas returns the canvas of the last frame for a device.
+// Canvas returns the canvas of the last frame, for use with device d.
 func (v *View) Canvas(d render.Device) Canvas {
 	return canvasOf(v.port, v.density, d)
 }
 
-// Shell returns the canvas for the shell.
+// Shell returns the canvas in the form that package shell uses.
 func (c *Canvas) Shell() shell.Canvas {
 	return shell.Canvas{W: c.W, H: c.H, Finger: c.finger, Device: shell.Device(c.Device)}
 }

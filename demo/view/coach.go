@@ -17,7 +17,7 @@ type teacher struct {
 	line    coach.Line
 }
 
-// Teach allows or forbids hints. They are shown while the player plays, and if the settings of the menu want them.
+// Teach allows or forbids hints. Allowed hints are shown while the player plays, if they are on in the settings.
 func (v *View) Teach(on bool) { v.teacher.allowed = on }
 
 // teach asks the coach for the line of this tick. Hints begin again with a run, and when they are switched on.

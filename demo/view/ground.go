@@ -60,8 +60,9 @@ func pagesFor(sectors int) (side, pages int) {
 	}
 }
 
-// Rows uploads rows of a sector from row y: 4 bytes a texel, premultiplied RGBA. Row 0 comes first and allocates the
-// sector's tile. Rows fails before Show, if no tile is free, or if the rows are invalid; then the tile is freed.
+// Rows uploads rows of a sector from row y: 4 bytes a texel, premultiplied RGBA. Begin with row 0, which allocates the
+// sector's tile. Before Show, or if no tile is free, Rows fails. If the rows are invalid, Rows frees the tile and
+// fails.
 func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
 	t, i := &v.ground, s.Index()
 	if t.tiles == nil {
@@ -82,7 +83,8 @@ func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
 	return nil
 }
 
-// Hide frees the tile of a sector, which is then drawn from the far picture. It does nothing if there is none.
+// Hide frees the tile of a sector. The sector is then drawn from the far picture. If the sector has no tile, Hide does
+// nothing.
 func (v *View) Hide(s ground.Sector) {
 	t, i := &v.ground, s.Index()
 	if t.tiles != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A MenuSource is the state that a Menu shows. *shell.Shell implements it. A Menu reads the results only during Draw.
+// A MenuSource has the state that a Menu shows. *shell.Shell implements it. A Menu calls its methods, and uses their
+// results, only during Draw.
 type MenuSource interface {
 	Screen() shell.Screen
 	Age() int // frames on this screen
@@ -48,7 +49,7 @@ type Menu struct {
 	legend func(w, top, bottom float32) // draws what is on the screen during play; nil without a view
 }
 
-// NewMenu returns a menu that writes with f. It keeps its arguments.
+// NewMenu returns a menu that writes with the font f. The menu keeps all arguments.
 func NewMenu(f *render.Font, source MenuSource, b *render.Bindings) *Menu {
 	ui := canvasOf(render.Fit(2*Width, 2*Height, Width, Height), 1, render.Keyboard)
 	return &Menu{ui: ui, Source: source, Bindings: b, font: f, text: make([]byte, 0, 96)}
@@ -57,7 +58,7 @@ func NewMenu(f *render.Font, source MenuSource, b *render.Bindings) *Menu {
 // begin sets the batch to write to.
 func (m *Menu) begin(q *render.Quads) { m.q, m.calm = q, m.Source.Settings().Calm }
 
-// Draw appends the source's current screen to q. The view of q must be that of the canvas.
+// Draw appends the shapes of the source's current screen to q. The current view of q must map the canvas to the window.
 func (m *Menu) Draw(q *render.Quads) {
 	m.begin(q)
 	m.hints.update(m.Bindings, m.Device)

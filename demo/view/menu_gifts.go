@@ -6,7 +6,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// The symbols of gifts, for shell.Gift.Symbol. Any other number is a spark.
+// The symbols of gifts, for shell.Gift.Symbol. For any other number the menu draws a spark.
 const (
 	SymbolSpark = iota
 	SymbolFan   // wider fire

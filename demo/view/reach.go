@@ -2,9 +2,9 @@ package view
 
 import "github.com/strata-go/strata/render"
 
-// Bleed is how many logical pixels of the world are drawn beyond each edge of the logical screen if the window has
-// another shape. It is enough for phones, held in either way, and for old monitors. The horde arrives beyond it, except
-// some at the edge of a group.
+// Bleed is the number of logical pixels of the world that are drawn at most beyond each edge of the logical screen.
+// They are drawn if the window has another shape. It is enough for phones, upright or not, and for old monitors. The
+// horde arrives outside of this area, except some enemies at the edge of a group.
 const Bleed = 110
 
 // A reach is the drawable area in pixels of the canvas: what text may use and, in a window of another shape, the area

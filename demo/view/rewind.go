@@ -32,7 +32,7 @@ const (
 	scanStep    = 4  // pixels of the canvas between two lines
 )
 
-// Rewound is Update for a frame in which time runs backwards.
+// Rewound does what [View.Update] does, for a frame in which time runs backwards.
 func (v *View) Rewound() {
 	r := &v.back
 	r.left, _ = v.s.Past.Rewinding()
@@ -50,7 +50,7 @@ func (v *View) timeline(s *session.Session) overlay.Timeline {
 	return timeline{v, s}
 }
 
-// Failed returns the error of the last tick that was selected in the overlay. It ends the run.
+// Failed returns the error of the last selection of a tick in the overlay, or nil. After an error the run must end.
 func (v *View) Failed() error { return v.failed }
 
 type timeline struct {
@@ -79,7 +79,7 @@ func (t timeline) Memory() (used, reserved uint64) {
 	return uint64(f.Used), uint64(f.Size)
 }
 
-// Empty shows that the player holds the control without a charge.
+// Empty makes the next frames show that no charge is left. Call it if the player tries to rewind without a charge.
 func (v *View) Empty() { v.back.empty = emptyFrames }
 
 // note advances the effect by a frame.

@@ -28,8 +28,8 @@ const (
 	Height = 360
 )
 
-// A View draws a session. It belongs to the game goroutine. Call Show before any other method but Attach, Comfort,
-// Point and Sink.
+// A View draws a session. It belongs to the game goroutine. Before Show, call no methods except Attach, Comfort, Point
+// and Sink.
 type View struct {
 	Overlay *overlay.Overlay // of the session's memory; nil before Show. The caller closes it
 	crowd   int              // enemies that the last frame showed
@@ -138,8 +138,8 @@ func newWith(cfg render.AtlasConfig) (*View, error) {
 	return v, nil
 }
 
-// Show sets the session to draw and makes the overlay of its memory and the pages of the ground. The pages have space
-// for groundBytes of pictures, 0 meaning session.GroundBytes. They are closed with the session's memory.
+// Show sets the session to draw, and makes the overlay of its memory and the pages of the ground. The pages have space
+// for groundBytes of pictures. 0 means session.GroundBytes. The pages are closed with the session's memory.
 func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
@@ -166,12 +166,12 @@ const (
 	reserveQuads  = 47_000 // 60,000 in all batches together
 )
 
-// Reserving reports whether the renderer's buffers are still growing to their size. Before the first realm it returns
+// Reserving reports whether the renderer's buffers have not reached their final size. Before the first realm it returns
 // true, unless the frame's passes have no memory.
 func (v *View) Reserving() bool { return v.reserve > 0 && v.s.Game.Passes() != nil }
 
-// Sink uploads a decoded picture to the atlas and does not keep its pixels. A picture of the same name is replaced,
-// unless it has another size. If Sink fails, the picture is drawn as the placeholder or as before.
+// Sink uploads a decoded picture to the atlas and does not keep its pixels. It replaces a picture of the same name and
+// size. If the sizes differ, Sink fails. After an error the former picture, or the placeholder, is drawn.
 func (v *View) Sink(name string, p stream.Picture) error {
 	id, err := v.atlas.ID(name)
 	if err != nil {
@@ -193,7 +193,7 @@ func (v *View) Left() {
 	v.minimap.of = nil
 }
 
-// Update advances what does not affect the rules by a tick: the camera and the clock of animations.
+// Update advances the camera and the clock of animations by a tick. Neither affects the rules.
 func (v *View) Update() {
 	v.time += 1.0 / 60
 	v.back.note(v.s.Past)
@@ -225,8 +225,8 @@ func (v *View) Update() {
 	}
 }
 
-// PlayerOnScreen returns the position of the ship in logical pixels, from which the player aims. There must be a
-// realm.
+// PlayerOnScreen returns the position of the ship, from which the player aims, in logical pixels. Call it only if the
+// game has a realm.
 func (v *View) PlayerOnScreen() vec { return v.cam.ToScreen(v.s.Game.Player.P) }
 
 var (

@@ -3,9 +3,9 @@
 //	go run ./demo/web                 serve on 127.0.0.1:8080
 //	go run ./demo/web -out site       write the files that any web server can serve
 //
-// Both print what a player downloads. The page takes the demo's flags from its address:
-// /?seed=7&overlay is -seed=7 -overlay, and /?headless&ticks=600&seed=7&hash prints the hash that
-// every other system prints.
+// Both print the sizes of the files that a player downloads. The page takes the demo's flags from its address:
+// /?seed=7&overlay is -seed=7 -overlay, and /?headless&ticks=600&seed=7&hash prints the hash that every other system
+// prints.
 //
 // # The files
 //

@@ -1,5 +1,5 @@
-// Command ark is a game whose entities are Ark's. What is large and what dies with a frame is Strata's: textures,
-// the list of what is drawn and the list of who has to go.
+// Command ark is a game with the entities of Ark. Large data and data of one frame lie in memory of Strata: textures,
+// the list of shapes to draw and the list of entities to remove.
 //
 //	cd demo/dropin/ark && go run . -for 5s
 package main

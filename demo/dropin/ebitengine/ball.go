@@ -19,10 +19,10 @@ const (
 	reach         = 40 // between balls that have a line
 )
 
-// A Ball has no Go pointer, as everything that lies in a pool.
+// A Ball is a value of a pool, so it has no Go pointer.
 type Ball struct{ X, Y, VX, VY float32 }
 
-// A Line is between two balls that are close.
+// A Line connects two balls that are close.
 type Line struct{ X0, Y0, X1, Y1 float32 }
 
 // lineType is the proof that a Line has no Go pointer, made once.

@@ -1,5 +1,5 @@
-// Command ebitengine is a game of its own, with its own RunGame, Update, Draw and Layout: balls that bounce, and
-// lines between those that are close. Lines with a plus put the overlay in; F3 shows what memory does.
+// Command ebitengine is a game of its own, with its own RunGame, Update, Draw and Layout: balls that bounce, and lines
+// between those that are close. The lines that add the overlay are marked with a plus. F3 shows the use of memory.
 //
 //	go run ./demo/dropin/ebitengine
 package main
@@ -23,7 +23,7 @@ type Game struct {
 	overlay *overlay.Overlay // +
 }
 
-// Update ends the memory frame of the tick before, which has been drawn by now, and begins its own.
+// Update ends the memory frame of the previous tick, which was drawn, and begins the memory frame of this tick.
 func (g *Game) Update() (err error) {
 	g.overlay.Update()      // +
 	if g.overlay.Frozen() { // + so that F5 freezes the game

@@ -1,5 +1,5 @@
-// Command headless is the loop of a server with sixty ticks a second by the clock. A request lives for some ticks. A
-// report of the memory is printed every few seconds and at the end. SIGINT and SIGTERM end it.
+// Command headless is the loop of a server with sixty ticks a second by the clock. A request lives for some ticks. The
+// command prints a report of the memory every few seconds and at the end. SIGINT and SIGTERM end the command.
 //
 //	go run ./demo/dropin/headless -for 10s
 package main

@@ -3,7 +3,7 @@
 //	go run ./demo/dropin/headless -http :6060 &
 //	go tool pprof -top http://localhost:6060/debug/pprof/strata
 //
-// It is off until the flag gives an address. An address without a host is on the loopback interface.
+// Without the flag -http it serves nothing. For an address without a host it listens on the loopback interface.
 package profiles
 
 import (
@@ -17,20 +17,22 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// SampleBytes is a tiers.Config.SampleBytes for a program that serves profiles.
+// SampleBytes is a value for tiers.Config.SampleBytes in a program that serves profiles.
 const SampleBytes = 64 << 10
 
-// Requests pass requests for a profile to the goroutine that the manager belongs to. From nil nothing can be received.
+// Requests pass requests for a profile to the goroutine that owns the manager. It receives from the channel and calls
+// [Answer]. A receive from nil Requests blocks forever.
 type Requests chan chan []byte
 
-// Flag defines the flag -http of a program and returns what it receives.
+// Flag defines the flag -http of a program and returns the channel of its requests.
 func Flag(f *flag.FlagSet) Requests {
 	p := make(Requests)
 	f.Func("http", "serve profiles at this `ADDRESS`, to this machine only unless it has a host", p.Listen)
 	return p
 }
 
-// Listen serves profiles at /debug/pprof/strata until the program ends. It returns the error of net.Listen.
+// Listen starts to serve profiles at /debug/pprof/strata, until the program ends, and returns. The error is that of
+// net.Listen.
 func (p Requests) Listen(addr string) error {
 	if host, port, err := net.SplitHostPort(addr); err == nil && host == "" {
 		addr = net.JoinHostPort("localhost", port)
@@ -45,7 +47,7 @@ func (p Requests) Listen(addr string) error {
 	return nil
 }
 
-// ServeHTTP waits for Answer, or until the client has gone.
+// ServeHTTP serves one request: it waits for [Answer], or until the client has disconnected.
 func (p Requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := make(chan []byte, 1)
 	select {
@@ -56,7 +58,7 @@ func (p Requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Answer writes a profile for one request. The goroutine of the manager calls it. It returns the error of
+// Answer answers one request with a profile of m. Call it on the goroutine of the manager. The error is that of
 // meter.WriteProfile.
 func Answer(to chan<- []byte, m *tiers.Manager) error {
 	var b bytes.Buffer

@@ -1,16 +1,17 @@
 // Command server is the loop of a game server, three times. Players in zones send inputs and chat. In each tick a
-// player gets a packet with the changes since the last packet that has arrived. The rules, the wire and the clients
-// are the same. The memory of packets, of snapshots and of chat is
+// player gets a packet with the changes since the last packet that has arrived. The rules, the format of packets and
+// the clients are the same three times. The memory of packets, of snapshots and of chat is
 //
 //	plain   made when it is needed, as in most servers in Go
 //	reused  made once and used again, by hand
 //	strata  packets in frame memory; snapshots and chat from an allocator with tags, freed by hand
 //
-// Without flags the command runs them in rotation, in processes of their own, and prints what each takes:
+// Without flags the command runs the three in rotation, in processes of their own, and prints the time and the memory
+// of each:
 //
 //	go run ./demo/dropin/server
 //
-// The variants are in plain.go, reused.go and strata.go. With -http the third serves profiles while it runs:
+// The variants are in plain.go, reused.go and strata.go. With -http the variant strata serves profiles while it runs:
 //
 //	go run ./demo/dropin/server -variant strata -ticks 100000 -http :6060 &
 //	go tool pprof -top http://localhost:6060/debug/pprof/strata

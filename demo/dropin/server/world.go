@@ -24,7 +24,7 @@ const (
 	kindShot
 )
 
-// An Entity is a thing as clients see it. It has no Go pointer.
+// An Entity has the data of an entity that clients receive. It has no Go pointer.
 type Entity struct {
 	ID           uint32
 	X, Y         int32

@@ -5,8 +5,8 @@
 //	pointers  a Go object for each, in a slice of pointers
 //	strata    a pool with handles; the list lies in frame memory
 //
-// The lists of the first two are slices that are reused. The command runs all in turn in one process, and slice twice:
-// a ratio within the spread of the two is a tie. There is no window:
+// For the first two variants the list is a slice that is reused. The command runs all variants in turn in one process,
+// and slice twice. A ratio within the spread of the two runs of slice is a tie. There is no window:
 //
 //	go run ./demo/dropin/sprites
 package main

@@ -12,14 +12,14 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Sprite has no Go pointer, as everything in a pool.
+// A Sprite is a moving picture. It is a value of a pool, so it has no Go pointer.
 type Sprite struct {
 	X, Y, VX, VY float32
 	Life         int32
 	Picture      uint32
 }
 
-// A Quad is what is drawn of a sprite.
+// A Quad is an entry of the list to draw: the position of a sprite and of its picture.
 type Quad struct{ X, Y, U, V float32 }
 
 const side = 1024 // of the world

@@ -1,4 +1,5 @@
-// Command terminal shows the meter's rows live in a terminal, while a simulation runs that leaks. Q ends it.
+// Command terminal shows the meter's rows live in a terminal, while it runs a simulation that leaks memory. Q ends the
+// command.
 //
 //	cd demo/dropin/terminal && go run .
 package main

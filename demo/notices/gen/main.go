@@ -1,4 +1,4 @@
-// Command gen writes the licences of all that the demo links, on each system that it is built for.
+// Command gen writes the licences of all code that the demo links, for each system that it is built for.
 //
 //	go run ./demo/notices/gen -out demo/notices/NOTICES.txt
 //

@@ -1,5 +1,5 @@
-// Command brotli writes FILE.br beside each FILE that it is given. It is a module of its own, so that
-// the game's module needs no compressor:
+// Command brotli writes FILE.br beside each FILE that it is given. The command is a module of its own, so that the
+// game's module needs no compressor:
 //
 //	go run -C demo/web/brotli . /path/to/site/strata.wasm
 package main
