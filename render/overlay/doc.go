@@ -21,7 +21,7 @@
 //		o *overlay.Overlay
 //	}
 //
-//	// Update ends the memory frame of the tick before, which has been drawn by now, and opens this one's.
+//	// Update ends the memory frame of the previous tick, which was drawn, and begins the frame of this tick.
 //	func (g *Game) Update() error {
 //		g.o.Update()
 //		if g.o.Frozen() {
@@ -30,14 +30,14 @@
 //		if err := g.m.NextFrame(); err != nil {
 //			return err
 //		}
-//		// The tick: what it takes from g.m.Frame() is there until the next Update.
+//		// The tick. Memory that it allocates from g.m.Frame() is valid until the next Update.
 //		return nil
 //	}
 //
-//	// Draw draws what the tick has made, once, several times or not at all, and leaves its frame as it was.
+//	// Draw draws the result of the tick. Between two ticks it is called once, several times or not at all.
 //	func (g *Game) Draw(screen *ebiten.Image) {
 //		mark := g.m.Frame().Mark()
-//		// Draw the game. What this takes from g.m.Frame() is given back:
+//		// Draw the game. Rewind frees the memory that this allocates from g.m.Frame():
 //		g.m.Frame().Rewind(mark)
 //		g.o.Draw(screen)
 //	}

@@ -1,5 +1,5 @@
 // Package manifest reads the manifests of realms: title, successor, colours and pictures of each, in the files
-// levels/NAME.json. It checks their form and knows nothing of the game's rules. Walls and places of a realm are in
+// levels/NAME.json. It checks their form and does not depend on the game's rules. Walls and places of a realm are in
 // package realm.
 //
 // A manifest is a JSON object. [Parse] requires every field and accepts no other. Its error lists everything that is
