@@ -20,10 +20,10 @@ func NewMap1[A any](w *World) *Map1[A] {
 }
 
 // NewEntity creates an entity with exactly these components. If a target is stale, the error wraps [ErrStale]. If a
-// row of the components does not fit a chunk, the error wraps [memory.ErrTooLarge]. Otherwise the error wraps
-// [ErrLimit], or the error of the allocator or of Config.Pages, such as [memory.ErrOutOfMemory]. On error NewEntity
-// returns the zero Entity, and nothing has changed. NewEntity panics with a [*memory.Misuse] if the world is locked,
-// or if a relation of the mapper has no target.
+// row of the components does not fit a chunk, the error wraps [memory.ErrTooLarge]. Other errors wrap [ErrLimit], or
+// the error of the allocator or of Config.Pages, such as [memory.ErrOutOfMemory]. On error NewEntity returns the zero
+// Entity, and nothing has changed. NewEntity panics with a [*memory.Misuse] if the world is locked, or if a relation
+// of the mapper has no target.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	entity, loc, err := m.mapper.spawn()
 	if err != nil {
@@ -85,8 +85,8 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 
 // Add adds the components to an entity in one move, and overwrites the components and targets that the entity has.
 // The error is [ErrStale] if the entity is stale, and wraps [ErrStale] if a target is stale. If a row of all
-// components of the entity does not fit a chunk, the error wraps [memory.ErrTooLarge]. Otherwise the error wraps
-// [ErrLimit], or the error of the allocator, such as [memory.ErrOutOfMemory]. On error nothing has changed.
+// components of the entity does not fit a chunk, the error wraps [memory.ErrTooLarge]. Other errors wrap [ErrLimit],
+// or the error of the allocator, such as [memory.ErrOutOfMemory]. On error nothing has changed.
 //
 // Add panics with a [*memory.Misuse] if the world is locked. If the entity is alive, Add also panics if a relation of
 // the mapper has no target, or if the entity would get a fifth relation.
@@ -95,8 +95,8 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 }
 
 // AddAll adds the components with these values to each entity that s matches, and overwrites the components and
-// targets that an entity has. AddAll first overwrites in the archetypes whose entities do not move. It then moves the
-// entities of the others, archetype by archetype. It returns the number of entities that s matches.
+// targets that an entity has. AddAll first overwrites the values of entities that need not move to another archetype.
+// It then moves the other entities, archetype by archetype. It returns the number of entities that s matches.
 //
 // Errors are those of Add. On error AddAll returns the number of entities changed before. The archetype that failed
 // and those that had still to move are unchanged. AddAll panics with a [*memory.Misuse] if the world is locked, if s
@@ -111,8 +111,8 @@ func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	return m.set("Exchange", entity, true, a)
 }
 
-// ExchangeAll is Exchange for each entity that s matches, in the order of AddAll: first for archetypes whose entities
-// do not move, then for the others. Results, errors and panics are those of AddAll.
+// ExchangeAll is Exchange for each entity that s matches, in the order of AddAll: first for entities that need not
+// move, then for the others. Results, errors and panics are those of AddAll.
 func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
 	return m.setAll("ExchangeAll", s, true, a)
 }

@@ -65,7 +65,7 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 }
 
 // Add adds the relation with value v and a target to e. If e has the relation already, Add changes its value and its
-// target. The error is [ErrStale] if e is stale, and wraps [ErrStale] if the target is stale. Otherwise errors are
+// target. The error is [ErrStale] if e is stale, and wraps [ErrStale] if the target is stale. Other errors are
 // those of [Component.Add]. On error nothing has changed. Add panics with a [*memory.Misuse] if the world is locked,
 // or if e has MaxRelations other relations.
 func (r Relation[T]) Add(e Entity, v T, target Entity) error {

@@ -37,8 +37,8 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 // those of [World.CanSave].
 //
 // A Set for files contains the world without its allocator. In a file the world has the form of [World.WriteBinary],
-// without ticks. Loading a file removes the present entities and reads the others as [World.ReadBinary] does. It calls
-// observers of both.
+// without ticks. Loading a file removes the present entities, and reads the file as [World.ReadBinary] does. It calls
+// observers for the removed and for the loaded entities.
 func (w *World) SaveState(c *save.Coder) {
 	s := &w.store
 	switch {

@@ -302,7 +302,7 @@ func (w *World) NewEntity() (Entity, error) {
 
 // CopyEntity creates an entity with the components of e, copies of their values, and the same targets, stale ones
 // included. If a value has pointers, the copy shares what they point to. If e is stale, the error is [ErrStale].
-// Otherwise errors are those of World.NewEntity. On error CopyEntity returns the zero Entity, and nothing has
+// Other errors are those of World.NewEntity. On error CopyEntity returns the zero Entity, and nothing has
 // changed. CopyEntity panics with a [*memory.Misuse] if the world is locked.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.guard.mutable("CopyEntity")

@@ -6,7 +6,7 @@ import (
 )
 
 // Settle makes every worker call Config.Drain soon. If Config.Free refused blocks before, Settle calls Config.Free
-// for these blocks again. Call Settle after a load. Otherwise the last freed blocks stay in the workers' inboxes
+// for these blocks again. Call Settle after a load. Without it the last freed blocks stay in the workers' inboxes
 // until the next Cancel or Close. Settle does not wait, and cancels nothing. It also releases assets that were
 // evicted since the last Poll, and frees their blocks. After Close Settle calls no Drain. If Kind.Release or
 // Config.Free panics, Settle completes its work, and then the panic continues to the caller.
@@ -58,7 +58,7 @@ func (s *Streamer) raiseEpoch() {
 
 // Close closes every handle, releases the delivered assets, waits for the workers to end and frees all blocks. The
 // streamer does not use the heaps afterwards. If Config.Free refused blocks, a second Close calls Config.Free for
-// these blocks again. Otherwise a second Close returns nil and does nothing.
+// these blocks again. If it refused none, a second Close returns nil and does nothing.
 //
 // Close waits at most 2 s for a call of the file system, and then abandons the worker. The error names the file of
 // each abandoned worker. An abandoned worker does not touch its heap again. Its blocks are not freed, and

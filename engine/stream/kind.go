@@ -20,7 +20,7 @@ type Kind[T any] struct {
 	// upload it. Deliver may change v; Handle.Get returns the changed value. If Deliver returns ErrMore, it is called
 	// again in the next Poll. So a long delivery can be split. If Deliver returns another error, the asset fails; on
 	// a reload the old value stays loaded. On a reload, old is the value that v replaces, and Release is not called
-	// for old. Otherwise old is nil.
+	// for old. On a first load old is nil.
 	Deliver func(name string, v, old *T) error
 	// Release, if not nil, is called on the game goroutine when a delivered asset ends. The asset ends when its last
 	// handle is closed, unless it is cached. A cached asset ends when it is evicted or its file is reloaded, and in

@@ -69,7 +69,7 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 	return r.buf[:n], nil
 }
 
-// Wanted returns an error if the asset was cancelled or an error of Alloc has stopped it, otherwise nil. Decoders
+// Wanted returns nil, or an error if the asset was cancelled or an error of Alloc has stopped it. Decoders
 // that compute for long between two reads should call Wanted, and must return its error. In a browser each call
 // sleeps for 1 ms.
 func (r *Reader) Wanted() error {
