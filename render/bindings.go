@@ -40,8 +40,8 @@ var (
 // String returns the action's name in files. For any other value it returns the name of the last constant.
 func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
 
-// DeviceSlots is the number of controls of one device that one action may have. BindingSlots is the number of
-// controls that it may have in all: first those of keyboard and mouse, then those of the gamepad.
+// DeviceSlots is the number of controls of one device that one action may have. BindingSlots is the number of controls
+// of all devices that one action may have: first those of keyboard and mouse, then those of the gamepad.
 const (
 	DeviceSlots  = 3
 	BindingSlots = 2 * DeviceSlots

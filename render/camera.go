@@ -51,8 +51,9 @@ type Viewport struct {
 // a scale of 2, and 2200×1240 a scale of 3. Scale 1 is not enforced, so that the picture fills a phone's screen.
 const integerLoss = 1.0 / 6
 
-// Fit centres a logical screen in a window of w × h physical pixels. It uses the largest scale that fits. A scale above
-// 2 is rounded down to a whole number, unless the rounded scale is below 5/6 of it. Sizes below 1 count as 1.
+// Fit centres a logical screen in a window of w × h physical pixels. It uses the largest scale that fits. If this scale
+// is above 2, Fit rounds it down to a whole number, unless that loses more than a sixth of the scale. Sizes below 1
+// count as 1.
 func Fit(w, h, logicalW, logicalH int) Viewport {
 	w, h = max(w, 1), max(h, 1)
 	lw, lh := float64(max(logicalW, 1)), float64(max(logicalH, 1))

@@ -52,9 +52,9 @@
 //
 // # Goroutines and the collector
 //
-// All values of this package belong to the goroutine that calls Update and Draw, unless their comment states
-// otherwise. Vertices, indices and pixels may lie off the Go heap. Only [Quads.Begin] keeps a reference to its
-// slices, until the next Begin. All other calls keep none.
+// All values of this package belong to the goroutine that calls Update and Draw, unless their comment states otherwise.
+// Vertices, indices and pixels may lie off the Go heap. [Quads.Begin] keeps a reference to its slices until the next
+// Begin, and [NewAtlas] keeps AtlasConfig.Texels. Other calls keep no slices.
 //
 // # Source
 //

@@ -107,9 +107,9 @@ type Game struct {
 	sight   sight
 }
 
-// New makes a game whose blocks lie in the tiers of m, or in cfg.Heap. The game uses the heap of the last worker of m
-// alone. Begin starts the first realm. If cfg.Enemies or cfg.Heat is out of range, or if memory is short, New fails.
-// Close the game before m.
+// New makes a game whose blocks lie in the tiers of m, or in cfg.Heap. The last worker of m belongs to the game: use it
+// for nothing else. Begin starts the first realm. If cfg.Enemies or cfg.Heat is out of range, or if memory is short,
+// New fails. Close the game before m.
 func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	cfg.Particles = cmp.Or(cfg.Particles, 20_000)
 	cfg.Quads = cmp.Or(cfg.Quads, 1024)

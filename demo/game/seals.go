@@ -25,8 +25,8 @@ type Seal struct {
 //	(10) Goal is a seal that is not broken, or the heart if all are
 type Siege struct {
 	Seals  [realm.Seals]Seal
-	Broken int     // seals
-	Goal   int     // where to go next: a seal, or realm.Heart
+	Broken int     // number of broken seals
+	Goal   int     // the place to go to next: the number of a seal, or realm.Heart
 	Woken  bool    // the warden has come
 	shock  float32 // radius of the ring of a broken seal, which kills the horde; 0 for none
 	center vec     // of the ring

@@ -40,7 +40,8 @@ func (s *State) age() uint64 { return s.Ticks - s.begun }
 
 func (s *Stage) enter(p Phase) { s.Phase, s.PhaseTime = p, 0 }
 
-// Shake adds to the displacement of the camera, which is 14 logical units at most and decays by a tenth each tick.
+// Shake adds to the displacement of the camera. The displacement is at most 14 logical units, and decays by a tenth
+// each tick.
 func (s *Stage) Shake(by float32) { s.ShakeNow = min(14, s.ShakeNow+by) }
 
 // Run is the progress over all realms. Restart resets it, except Ticks, Cleared and Best.
@@ -112,8 +113,8 @@ type Cooldowns struct {
 	mine float32 // seconds until the next mine
 }
 
-// Lost counts what the game left out because a tier was full. Only the view needs Quads and Soot: no rule reads them,
-// and the hash excludes them.
+// Lost counts what the game left out because a tier was full. Quads and Soot concern only the picture: no rule reads
+// them, and the hash excludes them.
 type Lost struct {
 	Quads, Soot                                                                                                        int
 	Enemies, Shots, Pickups, Embers, Grids, Crowds, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int

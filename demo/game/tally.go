@@ -12,7 +12,7 @@ type Tally struct {
 	Gathered int                      // embers collected
 	Fired    int                      // shots of the player
 	Struck   int                      // shots that hit an enemy or a seal
-	Cause    Cause                    // what hurt the player last
+	Cause    Cause                    // what damaged the player last
 }
 
 // Cause is what damaged the player: the touch of a kind of enemy, or a shot.

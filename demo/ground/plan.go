@@ -90,8 +90,8 @@ type PlanStats struct {
 	Dropped, Cancelled uint64  // sectors dropped; of these, before they were loaded
 	Ready              uint64  // sectors loaded
 	Held, Peak         int     // sectors requested or loaded: now, and the high-water mark
-	SeenSeconds        float64 // the part of SeenSeconds without a picture
-	SoftSeconds        float64 // of that, without a picture
+	SeenSeconds        float64 // sum of the time in view over all sectors
+	SoftSeconds        float64 // the part of SeenSeconds without a picture
 	LeadSum            float64 // sum of the leads
 	LeadMedian         float32 // seconds, in steps of a sixtieth, from -8 to 2
 	LeadWorst          float32 // the smallest lead, at most 0
@@ -296,8 +296,8 @@ func (p *Plan) farthest() int {
 // next Tick.
 func (p *Plan) Want() []Wanted { return p.want[:p.nWant] }
 
-// Drop returns the sectors whose pictures the caller frees, or cancels if they are not loaded, in this tick. The slice
-// is valid until the next Tick.
+// Drop returns the sectors to drop in this tick. Free their pictures. If a picture is not loaded, cancel its request.
+// The slice is valid until the next Tick.
 func (p *Plan) Drop() []Sector { return p.drop[:p.nDrop] }
 
 // Ready records that a sector's picture is loaded, and returns true. If the sector is invalid or was dropped, Ready

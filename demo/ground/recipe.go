@@ -92,7 +92,7 @@ type Recipe struct {
 // A FileError describes a malformed file.
 type FileError struct {
 	File    string
-	Offset  int    // of the byte that is wrong
+	Offset  int    // offset of the wrong byte
 	Problem string // what is wrong and what is allowed
 }
 

@@ -13,7 +13,7 @@ import (
 const Lanes = 3
 
 // Ahead is the number of ticks between the request of a field and its use. Refresh is the number of ticks after which a
-// field to the same node is requested again: the crowd has moved.
+// field to the same node is requested again, because the crowd has moved.
 const (
 	Ahead   = 8
 	Refresh = 20
@@ -132,9 +132,9 @@ func (r *Realm) Node(p vec) int32 {
 	return int32(r.node(p))
 }
 
-// Call Update once a tick, with the ticks in order and from 1. Update replaces the fields whose successors are due in
-// this tick. It requests a new field if the goal of h has changed or the field is old, for at most one lane a tick. It
-// returns the number of requests. If there is no space for a field, the error wraps memory.ErrOutOfMemory, and the
+// Call Update once a tick, with the ticks in order and from 1. Update puts the fields that were requested Ahead ticks
+// ago into use. It requests a new field if the goal of h has changed or the field is old, for at most one lane a tick.
+// It returns the number of requests. If there is no space for a field, the error wraps memory.ErrOutOfMemory, and the
 // field is unchanged.
 func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 	f.tick = tick

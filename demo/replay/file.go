@@ -14,8 +14,8 @@ type Recording struct {
 	Build     string // of the program that recorded
 	Autopilot bool   // the run restarts by itself
 	Tape      Tape
-	Hashes    []uint64 // after each tick of the tape; 0: unknown
-	States    []State  // in ascending order; the first is that before the first tick of the tape
+	Hashes    []uint64 // the hash after each tick of the tape; 0 if it is unknown
+	States    []State  // in ascending order; the first is the state before the first tick of the tape
 }
 
 // A State is the state before a tick, in the form of session.Write.

@@ -23,7 +23,7 @@ type vec = mgl32.Vec2
 // Config configures New.
 type Config struct {
 	Game   game.Config // New sets its Heap and Reuse, from Store
-	Store  Store       // what the game's blocks are allocated from
+	Store  Store       // selects the allocators of the game's blocks
 	Memory tiers.Config
 	FS     fs.FS // art/, levels/ and realms/
 	// Fallback contains manifests, in levels/, that replace manifests of FS which cannot be read. If Fallback is nil,

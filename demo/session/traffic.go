@@ -20,7 +20,7 @@ type Traffic struct {
 	Statuses    [game.StatusKinds]int // see game.Game.Statuses
 }
 
-// Traffic returns the statistics of the run. It allocates nothing.
+// Traffic returns the current statistics. It allocates nothing.
 func (s *Session) Traffic() (t Traffic) {
 	g := s.Game
 	t.Ticks, t.Entities, t.FrameBytes = g.Ticks, g.Entities(), s.peak.frame

@@ -17,7 +17,7 @@ var deviceNames = [devices]string{"KEYBOARD AND MOUSE", "GAMEPAD", "TOUCH"}
 type Canvas struct {
 	W, H   float32
 	Finger float32 // the least height of an item, and width of a part of it; 0 for a mouse
-	Device Device  // in use
+	Device Device  // the device in use
 }
 
 // A screen of a desk: the canvas until Place is called.

@@ -12,12 +12,12 @@ import (
 // A Run is a finished game. A game that was rewound counts as any other, and the table marks it.
 type Run struct {
 	Score int64  `json:"score"`
-	Realm string `json:"realm"` // the last one reached
+	Realm string `json:"realm"` // the last realm that was reached
 	Ticks uint64 `json:"ticks"` // sixtieths of a second
 	Kills uint64 `json:"kills"`
 	Seed  uint64 `json:"seed"`
 	Won   bool   `json:"won"`
-	Day   string `json:"day,omitempty"` // of a daily run, as 2026-11-24
+	Day   string `json:"day,omitempty"` // the day of a daily run, such as 2026-11-24
 
 	Rewinds int `json:"rewinds,omitempty"` // charges that the player has used
 }

@@ -12,9 +12,9 @@ const SaveSlots = 4
 type Save struct {
 	Realm   string // in capitals
 	Heat    float32
-	Ticks   uint64 // played
+	Ticks   uint64 // ticks played
 	Score   int64
-	Day     string // of a daily run
+	Day     string // the day of a daily run
 	Picture []byte // PictureW pixels in a row, 0 dark to 255; nil: none
 	Broken  string // why the file cannot be read; "" if it can
 }

@@ -32,7 +32,7 @@ type Settings struct {
 	Shake      int                 `json:"shake"` // 0 to Steps
 	Calm       bool                `json:"reduced_flashing"`
 	Clear      bool                `json:"colour_blind_palette"`
-	Hints      bool                `json:"hints"` // in the next run; the end of a run clears it
+	Hints      bool                `json:"hints"` // hints in the next run; the end of a run clears it
 	Keys       map[string][]string `json:"keys,omitempty"`
 }
 

@@ -34,9 +34,9 @@ const (
 	Quit                    // end the program
 	ChooseGift              // give the player the gift Chosen
 	SettingsChanged         // apply Settings
-	SaveRun                 // save the player's game in the slot Slot, and SetSave
-	LoadRun                 // go on with the run of the slot Slot, and Loaded
-	DeleteRun               // delete the slot Slot, and SetSave
+	SaveRun                 // save the player's game in the slot of Shell.Slot, then call SetSave
+	LoadRun                 // go on with the run in the slot of Shell.Slot, then call Loaded
+	DeleteRun               // delete the run in the slot of Shell.Slot, then call SetSave
 )
 
 // Nav is the player's input of one frame. Fields for controls are true in the frame of the press only, except Held.
@@ -46,7 +46,7 @@ type Nav struct {
 
 	X, Y        float32 // the pointer in pixels of the canvas
 	Moved       bool    // the pointer moved
-	Click, Held bool    // its button was pressed in this frame; its button is down
+	Click, Held bool    // the pointer's button was pressed in this frame; the button is down
 
 	Pause, Restart, Mute, Fullscreen bool
 	Choose                           int    // 1 to 3: takes the gift at that place; 0: none
@@ -58,7 +58,7 @@ type Nav struct {
 type Gift struct {
 	Name   string
 	Lines  []string // its effects, a few words each; the first 4 are shown
-	Figure string   // what it changes, in figures
+	Figure string   // the figures that it changes
 	Symbol int      // number of its picture, see view.SymbolSpark
 	Have   int      // how many the player has
 }
@@ -66,9 +66,9 @@ type Gift struct {
 // A Result is the result of a game, for Ending and Over.
 type Result struct {
 	Run
-	Cause   string   // how it ended, in a line
+	Cause   string   // how the game ended, in a line
 	Figures []Figure // the statistics
-	Gifts   []string // what was taken
+	Gifts   []string // the gifts that the player has taken
 }
 
 // A Figure is a row of statistics.

@@ -15,9 +15,9 @@ const (
 
 // A Delay is the longest time from a tick until its sounds leave the buffers, by the buffer that causes it.
 type Delay struct {
-	Mixer  time.Duration // what is mixed at once, and the limiter
-	Player time.Duration // the library's buffer
-	Device time.Duration // the system's, as it was asked for
+	Mixer  time.Duration // of the frames that are mixed at once, and of the limiter
+	Player time.Duration // of the library's buffer
+	Device time.Duration // of the system's buffer, in the size that was requested
 }
 
 // Sum returns the whole delay.

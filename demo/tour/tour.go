@@ -22,7 +22,7 @@ type Kind uint8
 const (
 	None   Kind = iota
 	Rows        // two rows of sectors at a time, to the end of the realm and back; turns about once in each
-	Zigzag      // the same path, but flies two thirds of a second back after each four thirds forward
+	Zigzag      // the same path, but after each 80 ticks forward the spark flies 40 ticks back
 )
 
 var names = [...]string{"", "rows", "zigzag"}

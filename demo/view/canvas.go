@@ -8,8 +8,8 @@ import (
 // A Canvas is the area for HUD and menus. Its pixels are those of the logical screen, unless letters would be too
 // small. On a phone its pixels are therefore larger. The origin is the upper left corner of the area for text.
 type Canvas struct {
-	W, H   float32       // of what text may use
-	Device render.Device // in use
+	W, H   float32       // size of the area for text
+	Device render.Device // the device in use
 
 	view   render.View // to physical pixels
 	screen render.View // of the logical screen

@@ -35,7 +35,7 @@ type Menu struct {
 	Time     float32         // seconds, for slow animations
 	Covered  float32         // lower edge of an overlay below the menu, in pixels of the canvas; 0 if there is none
 
-	Hint string // what the coach says of gifts; "" is nothing
+	Hint string // the coach's hint on gifts; "" if there is none
 
 	ui     Canvas
 	sticks [2]render.Thumb

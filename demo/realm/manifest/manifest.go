@@ -37,8 +37,7 @@ type Asset struct {
 	Priority int
 }
 
-// AssetOf returns the id of the asset whose File, or the last element of whose File, is file. If there is none, it
-// returns "".
+// AssetOf returns the id of the asset whose path or base name is file. If there is none, it returns "".
 func (f *File) AssetOf(file string) string {
 	for _, a := range f.Assets {
 		if a.File == file || path.Base(a.File) == file {

@@ -15,7 +15,7 @@ const version = 1
 // maxBytes is far above what an author writes, and bounds the cost of a parse.
 const maxBytes = 1 << 20
 
-// Parse parses and validates a manifest. Errors contain name. If name ends in .json, the rest of its last element must
+// Parse parses and validates a manifest. Errors contain name. If name ends in .json, its base name without .json must
 // be the name of the realm. Parse keeps nothing of data and never panics. Every field of the schema is required, and no
 // other is allowed. Every error is an [*Error]. It has one line for everything that is wrong, with the file, the path
 // of the field and what is allowed. For invalid JSON it has only the first error.

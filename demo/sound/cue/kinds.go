@@ -41,7 +41,7 @@ type Spec struct {
 	Name     string  // in file names
 	Variants int     // files, 1 to 4, played in turn: frequent sounds have several
 	Gain     float32 // at strength 1, near the listener
-	Vary     float32 // the most change of pitch up or down, as a share
+	Vary     float32 // the largest change of pitch up or down, as a share
 	Duck     float32 // share by which the music becomes quieter
 	Prio     uint8   // a new sound replaces voices of equal or lower priority, the lowest first
 	Most     uint8   // voices at once
