@@ -163,8 +163,8 @@ func (a *app) sampleRuns() {
 
 // sampleSaves fills the slots.
 func (a *app) sampleSaves() {
-	a.sh.SetSave(0, &shell.Save{Realm: "EMBER", Heat: 2.4, Ticks: 7_260, Score: 48_310, Picture: a.thumbnail()})
-	a.sh.SetSave(1, &shell.Save{Realm: "SPORE", Heat: 10, Ticks: 52_860, Score: 1_486_320, Picture: a.thumbnail()})
+	a.sh.SetSave(0, &shell.Save{Realm: "EMBER", Heat: 2.4, Ticks: 7_260, Score: 48_310, When: "28 NOV 14:05", Picture: a.thumbnail()})
+	a.sh.SetSave(1, &shell.Save{Realm: "SPORE", Heat: 10, Ticks: 52_860, Score: 1_486_320, When: "9 DEC 08:30", Picture: a.thumbnail()})
 	a.sh.SetSave(2, &shell.Save{Broken: shout(errors.New("save: the file is not valid: it ends after 4096 bytes of 150591"))})
 }
 

@@ -62,7 +62,11 @@ func (a *app) showSave(i int) {
 		a.sh.SetSave(i, &shell.Save{Broken: shout(err)})
 		return
 	}
-	a.sh.SetSave(i, &shell.Save{Realm: strings.ToUpper(about.Realm), Heat: about.Heat, Ticks: about.Ticks, Score: about.Score, Day: about.Day, Picture: about.Picture})
+	v := &shell.Save{Realm: strings.ToUpper(about.Realm), Heat: about.Heat, Ticks: about.Ticks, Score: about.Score, Day: about.Day, Picture: about.Picture}
+	if about.Written > 0 {
+		v.When = strings.ToUpper(time.Unix(about.Written, 0).Format("2 Jan 15:04"))
+	}
+	a.sh.SetSave(i, v)
 }
 
 // shout is an error as a line of the menus.

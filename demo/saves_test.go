@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -41,6 +42,9 @@ func TestSaves_ARunSurvivesARestart(t *testing.T) {
 	press(t, a, in, "2")
 	if a.sh.Note() != "SAVED" {
 		t.Fatalf("%q", a.sh.Note())
+	}
+	if when := a.sh.Items()[2].Save.When; !regexp.MustCompile(`^\d+ [A-Z]+ \d\d:\d\d$`).MatchString(when) {
+		t.Errorf("saved at %q", when)
 	}
 	hash, ticks := a.s.Game.Hash(), a.s.Game.Ticks
 

@@ -15,6 +15,7 @@ type Save struct {
 	Ticks   uint64 // ticks played
 	Score   int64
 	Day     string // the day of a daily run
+	When    string // day and time at which it was saved, for the player, in capitals; "" if the file has none
 	Picture []byte // PictureW pixels in a row, 0 dark to 255; nil: none
 	Broken  string // why the file cannot be read; "" if it can
 }

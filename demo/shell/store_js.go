@@ -55,11 +55,18 @@ func (l local) Remove(name string) (err error) {
 	return nil
 }
 
+// errFull is for the player: a browser gives a page some 5 million characters.
+var errFull = errors.New("the browser keeps no more for this page: delete a saved run")
+
 // caught converts an exception of the browser to an error: storage full, or forbidden.
 func caught(err *error) {
 	if v := recover(); v != nil {
 		var thrown js.Error
 		if e, ok := v.(error); ok && errors.As(e, &thrown) {
+			if thrown.Type() == js.TypeObject && thrown.Get("name").String() == "QuotaExceededError" {
+				*err = errFull
+				return
+			}
 			*err = fmt.Errorf("local storage: %w", thrown)
 			return
 		}

@@ -43,6 +43,9 @@ func (m *Menu) slotRow(it *shell.Item) {
 	m.text = group(m.text[:0], v.Score)
 	m.q.TextBytes(m.font, end-render.GlyphW*float32(len(m.text)), y, 1, m.accent(), m.text)
 	m.text = strconv.AppendFloat(append(m.text[:0], "HEAT "...), float64(v.Heat), 'f', 1, 32)
+	if wide := len(m.text) + 2 + len(v.When); x+render.GlyphW*float32(wide+6) < end { // 6: the clock's
+		m.text = append(append(m.text, "  "...), v.When...)
+	}
 	m.q.TextBytes(m.font, x, y+16, 1, faint, m.text)
 	m.text = clock(m.text[:0], v.Ticks)
 	m.q.TextBytes(m.font, end-render.GlyphW*float32(len(m.text)), y+16, 1, c, m.text)

@@ -275,6 +275,13 @@ func TestBrowser_KeepsSettingsAndPausesWhenHiddenOnAPlainServer(t *testing.T) {
 	c.picture("desk-paused")
 	c.call("Page.reload", nil, nil)
 	c.until("settings are there after a reload", func(s state) bool { return s.Playing && s.Screen == "title" && s.Mute })
+	c.eval(`Storage.prototype.setItem = () => { throw new DOMException("exceeded the quota", "QuotaExceededError") }`, nil)
+	c.key("KeyM", "m", 'M')
+	c.until("where no more can be stored a line says what to do", func(s state) bool {
+		var text string
+		c.eval("document.getElementById('out').textContent", &text)
+		return !s.Mute && strings.Contains(text, "delete a saved run")
+	})
 	c.nothingWrong("on a plain server")
 }
 
