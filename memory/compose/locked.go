@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// NewLocked returns an allocator that is safe for concurrent use: each of its methods except Generation and CanSave
+// NewLocked returns an allocator that is safe for concurrent use: each of its methods except Generation
 // locks mu and calls inner. Any goroutine may free any block, also one of another goroutine. Alignment, zeroing, lifetimes,
 // errors, statistics and the detection of misuse are as in inner.
 //

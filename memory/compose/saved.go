@@ -62,7 +62,10 @@ func (f *fallback) SaveState(c *save.Coder) {
 	save.Num(c, &f.failures)
 }
 
-func (l *locked) CanSave() error { return l.in.canSave("inner") }
+func (l *locked) CanSave() error {
+	defer l.enter().Unlock()
+	return l.in.canSave("inner")
+}
 
 // SaveState saves inner under the mutex.
 func (l *locked) SaveState(c *save.Coder) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -45,6 +46,33 @@ func TestSaved_PartWithoutStateIsNamed(t *testing.T) {
 	err := new(save.Set).Add("blocks", c)
 	if want := "the small allocator: compose: the second allocator, a compose_test.stateless, is no save.State"; !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
+	}
+}
+
+// asked is a heap that says whether it was called under a mutex.
+type asked struct {
+	*tlsf.Heap
+	mu   sync.Mutex
+	free bool // it was called without
+}
+
+func (a *asked) CanSave() error {
+	if a.mu.TryLock() {
+		a.mu.Unlock()
+		a.free = true
+	}
+	return nil
+}
+
+func TestLocked_AsksWhetherItCanSaveUnderTheMutex(t *testing.T) {
+	h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+	in := &asked{Heap: h}
+	l, err2 := compose.NewLocked(in, &in.mu)
+	if err := errors.Join(err, err2, new(save.Set).Add("locked", l)); err != nil || in.free {
+		t.Errorf("called without the mutex: %v, %v", in.free, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
