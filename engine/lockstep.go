@@ -31,7 +31,7 @@ func Lockstep(a, b Sync) (ticks int, err error) {
 			return i, apart(&both, i+1)
 		}
 	}
-	return a.Ticks, nil
+	return max(a.Ticks, 0), nil
 }
 
 // apart names the difference of two games after a tick.

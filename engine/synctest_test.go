@@ -111,6 +111,11 @@ func TestSynctest_AStepThatFailsIsNamedByItsTick(t *testing.T) {
 			return play()
 		}
 		_, other := newToy(t)
+		none := cfg
+		none.Ticks = -1
+		if ticks, err := engine.Lockstep(none, other); ticks != 0 || err != nil {
+			t.Errorf("of -1 ticks %d were equal: %v", ticks, err)
+		}
 		_, err := engine.Lockstep(cfg, other)
 		if want := fmt.Sprintf("engine: lockstep: tick %d: broken", at); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
