@@ -98,7 +98,7 @@ func (g *guard) refuse(op string) {
 	case g.notifying > 0:
 		reason = "the world is locked while an observer is called; use World.Commands"
 	case g.texts > 0:
-		reason = "the world is locked while it is written or read as JSON"
+		reason = "the world is locked while it is written or read"
 	case g.locked == g.fills:
 		reason = "the world is locked while a batch is filled; use World.Commands"
 	}

@@ -358,7 +358,7 @@ func TestJSON_TheWorldIsLockedMeanwhile(t *testing.T) {
 			for _, c := range append(structural(u, NewMap2[position, velocity](u), mustRegisterTest[position](t, u), NewFilter1[position](u), MakeEntity(1, 1)),
 				change{"Spawn", func() { u.Commands().Spawn() }}, change{"ReadJSON", func() { u.ReadJSON(strings.NewReader("")) }}, change{"Close", func() { u.Close() }},
 				change{"Track", func() { u.Track(c.ID()) }}, change{"Track", func() { u.Track() }}) { // what was read had columns without ticks
-				if text := misuse(t, c.f); text != "ecs."+c.op+": the world is locked while it is written or read as JSON" {
+				if text := misuse(t, c.f); text != "ecs."+c.op+": the world is locked while it is written or read" {
 					t.Errorf("%s: %q", c.op, text)
 				}
 			}
