@@ -34,7 +34,8 @@ func (s *Session) Rest() error {
 const restLimit = 10 * time.Second
 
 // Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. A realm must
-// be playing. Ticks before the end of a realm whose state cannot be loaded afterwards count as skipped.
+// be playing. After the end of a realm, a state from before the end cannot be loaded: the ticks since that state count
+// as skipped.
 func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	set, err := s.States()
 	if err != nil {

@@ -354,8 +354,8 @@ func (h *Heap) Unlock(x Handle) bool {
 }
 
 // Bytes returns a block as a slice. The slice's length and capacity are the block's size. If x is stale, Bytes
-// returns nil and false. The next Compact makes the slice invalid. While the block is locked, Compact does not, and
-// the last Unlock does. Free of the block, Reset, Close and the end of the page source always make the slice invalid.
+// returns nil and false. The slice of an unlocked block is valid until the next Compact, that of a locked block until
+// the last Unlock. Free of the block, Reset, Close and the end of the page source make both invalid.
 // After a Resize that shrinks the block, the bytes beyond the new size do not belong to the block. Cost: as
 // [Heap.Lock].
 func (h *Heap) Bytes(x Handle) ([]byte, bool) {

@@ -14,8 +14,8 @@ import (
 
 // SaveState implements [save.State]: it saves the live blocks and all that decides where the next block lies. That is
 // the order of the free blocks, the spans of each class, and a Sweep that is under way. If at least half of the blocks
-// of a span are live, its free blocks are copied, too, because one copy is faster. Canonical slots have no such copies.
-// Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, the error wraps save.ErrBusy:
+// of a span are live, the span is copied as a whole, because that is faster. A canonical slot never contains free
+// blocks. Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, the error wraps save.ErrBusy:
 // add the Central instead. If the heap is closed, the error wraps memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.central != nil {

@@ -72,8 +72,9 @@ func (a *TagArena) Taken() Bumped {
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
 }
 
-// Alloc calls Alloc of the current arena and returns its results. If no frame is open, or for the level no level, Alloc
-// fails with memory.ErrClosed; in debug builds it panics with a *memory.Misuse.
+// Alloc calls Alloc of the current arena and returns its results. The TagArena of the frame needs an open frame, and
+// that of the level an open level. Otherwise Alloc fails with memory.ErrClosed; in debug builds it panics with a
+// *memory.Misuse.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()

@@ -19,11 +19,12 @@ import (
 // Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, which frees them at
 // its next Alloc, Resize or Settle. EndLevel and [Manager.Rest] free them as well.
 //
-// Methods that use the heap hold the worker's lock. The game goroutine waits for this lock only in BeginLevel,
-// EndLevel, Check, Rest, EachSample and Close, and while a Set saves or loads the manager. If the lock is held, Stats
-// returns the result of the last call of Stats. The lock does not protect against Close: close the manager, or its page
-// source, after the worker's goroutine has ended. After the manager's Close, Alloc fails with memory.ErrClosed, and
-// Settle does nothing. Free of a block and Resize panic with a *memory.Misuse.
+// Methods that use the heap hold the worker's lock. If it is held, Stats returns the result of the last call of Stats.
+// These methods of the manager wait for the lock: BeginLevel, EndLevel, Check, Rest, EachSample and Close. A Set that
+// saves or loads the manager waits as well.
+//
+// Close the manager, or its page source, only after the worker's goroutine has ended. Then Alloc fails with
+// memory.ErrClosed, Settle does nothing, and Free and Resize of a block panic with a *memory.Misuse.
 type Worker struct {
 	mu    sync.Mutex
 	heap  *tlsf.Heap
