@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 )
 
-// A System is the part of a file system that Writer and MakeFolder use. Tests implement System to stop or fail
-// between two calls. Errors must be like the errors of package os: fs.ErrNotExist, fs.ErrExist and fs.ErrPermission
-// have an effect.
+// A System is the part of a file system that Writer and MakeFolder use. Tests implement System to stop or fail between
+// two calls. If an error of a System means fs.ErrNotExist, fs.ErrExist or fs.ErrPermission, it must wrap that error, as
+// the errors of package os do.
 type System interface {
 	// Create makes a new file with mode 0600 and opens it; see os.CreateTemp.
 	Create(dir, pattern string) (File, error)

@@ -245,9 +245,10 @@ func (l *Linear) reset(op string, ring *Frames) {
 // If a hook panics, nothing is freed (see [Linear.OnReset]). Close panics with a *memory.Misuse if one of the hooks
 // is running.
 //
-// If the memory cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If
-// memory was decommitted, the arena is closed; otherwise it stays open. After a Close that succeeded, and after the
-// source has ended, Close does nothing and returns nil.
+// If the page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close
+// can be called again. If the source has decommitted a part of the memory, the arena is closed; if not, it stays open
+// and can be used. Close does nothing and returns nil if the arena is closed already, or if its page source was closed
+// first.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
 		return nil

@@ -9,13 +9,14 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a block in place and reports whether it did. The last block of a region can shrink to
-// any size, and grow as far as the region has space. A block is the last one if no block was allocated behind it, not
-// even one that is freed by now. Any other block can only change within its own bytes, which are its size rounded up
-// to a multiple of 16. In other cases Resize returns false and changes nothing.
+// Resize changes the size of a block in place and reports whether it did. A block occupies its size rounded up to a
+// multiple of 16, and every block can change to a size that needs no more. The block that was allocated last in its
+// region can also grow as far as the region has space. If a later block of the region was freed, the block before it
+// has still not been allocated last. If Resize returns false, it has changed nothing.
 //
 // Misuse panics as in [Region.Free]. A nil p panics, too. Resize also panics if oldSize reaches over the start of
-// another live block (memfast builds do not detect this). Cost: a word of live bits for each KiB of the old size.
+// another live block (memfast builds do not detect this). Cost: Resize reads a word of live bits for each KiB of
+// oldSize.
 func (r *Region) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift

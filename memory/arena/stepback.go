@@ -217,10 +217,10 @@ func (s *StepBack) Reset() {
 	s.UndoTo(0)
 }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the arena. If the memory
-// cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If memory was
-// decommitted, the arena is closed; otherwise it stays open. After a Close that succeeded, and after the source has
-// ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory: the caller must not use pointers into the arena. If the page source
+// cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
+// If the source has decommitted a part of the memory, the arena is closed; if not, it stays open and can be used. Close
+// does nothing and returns nil if the arena is closed already, or if its page source was closed first.
 func (s *StepBack) Close() error {
 	if s.mem.Base() == nil {
 		return nil

@@ -113,9 +113,9 @@ func (b *Blocks) vacant() ([]uint64, []error) {
 	return set, errs
 }
 
-// Close frees every slot and releases the memory: the caller must not use pointers into the pool. If the memory
-// cannot be released, Close returns an error, and can be retried. All slots are freed in this case, and the pool
-// stays open. If the pool is closed, Close does nothing and returns nil.
+// Close frees every slot and releases the memory: the caller must not use pointers into the pool. If the page source
+// cannot release the memory, Close returns an error. All slots are freed nevertheless, and Close can be called again.
+// The pool then stays open. If the pool is closed, Close does nothing and returns nil.
 func (b *Blocks) Close() error {
 	if b.base == nil {
 		return nil

@@ -267,9 +267,9 @@ func (p *Pool[T]) Trim() error {
 	return nil
 }
 
-// Close frees every object and releases the memory: the caller must not use pointers into the pool. If the memory
-// cannot be released, Close returns an error, and can be retried. All objects are freed in this case, and the pool
-// stays open. If the pool is closed, Close does nothing and returns nil.
+// Close frees every object and releases the memory: the caller must not use pointers into the pool. If the page source
+// cannot release the memory, Close returns an error. All objects are freed nevertheless, and Close can be called again.
+// The pool then stays open. If the pool is closed, Close does nothing and returns nil.
 func (p *Pool[T]) Close() error {
 	if p.base == nil {
 		return nil

@@ -45,9 +45,9 @@ func (h *Heap) forget() {
 // Close frees every block and releases the memory. Pointers into the heap are dangling afterwards. Close does not
 // close Config.Large. After a Close that succeeded, Close does nothing and returns nil.
 //
-// If a [Cache] of the heap's [Central] is open, Close returns an error and changes nothing. If the memory cannot be
-// released, the error wraps that of the page source, and Close can be retried. All blocks are freed in this case, and
-// the heap stays open.
+// If a [Cache] of the heap's [Central] is open, Close returns an error and changes nothing. If the page source cannot
+// release the memory, Close returns an error that wraps that of the source. All blocks are freed nevertheless, the heap
+// stays open, and Close can be called again.
 //
 // If the page source closes the memory first, for example when the manager of a [page.Carve] is closed, the heap and
 // its caches are closed, too. A later Close returns nil.

@@ -80,10 +80,10 @@ func (d *Double) Reset() {
 // source has ended, Owns returns false.
 func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the memory
-// cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If memory was
-// decommitted, the Ends are closed; otherwise they stay open. After a Close that succeeded, and after the source has
-// ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the page source
+// cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
+// If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can be used.
+// Close does nothing and returns nil if the buffer is closed already, or if its page source was closed first.
 func (d *Double) Close() error { return closeBuffer(&d.mem, d.top.origin, &d.bottom, &d.top) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.

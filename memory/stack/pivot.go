@@ -92,10 +92,10 @@ func (p *Pivot) Reset() {
 // source has ended, Owns returns false.
 func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the memory
-// cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If memory was
-// decommitted, the Ends are closed; otherwise they stay open. After a Close that succeeded, and after the source has
-// ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the page source
+// cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
+// If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can be used.
+// Close does nothing and returns nil if the buffer is closed already, or if its page source was closed first.
 func (p *Pivot) Close() error { return closeBuffer(&p.mem, p.forward.limit, &p.forward, &p.backward) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.

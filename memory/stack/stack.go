@@ -54,10 +54,10 @@ func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
 // source has ended, Owns returns false.
 func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the stack. If the memory
-// cannot be released, Close returns an error, and can be retried. All blocks are freed in this case. If memory was
-// decommitted, the stack is closed; otherwise it stays open. After a Close that succeeded, and after the source has
-// ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory: the caller must not use pointers into the stack. If the page source
+// cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
+// If the source has decommitted a part of the memory, the stack is closed; if not, it stays open and can be used. Close
+// does nothing and returns nil if the stack is closed already, or if its page source was closed first.
 func (s *Stack) Close() error { return closeBuffer(&s.mem, s.limit, &s.End) }
 
 // closeBuffer closes a buffer of which so many bytes belong to its ends.
