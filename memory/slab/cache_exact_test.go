@@ -3,10 +3,13 @@
 package slab
 
 import (
+	"bytes"
+	"errors"
 	"testing"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/save"
 )
 
 func TestCache_ADoubleFreeIsRefusedAtOnce(t *testing.T) {
@@ -66,6 +69,50 @@ func TestHeap_BlocksThatAreLentAreRefused(t *testing.T) {
 	memtest.Misuse(t, func() { h.SizeOf(p) }, "it lies in a cache")
 	sound(t, central, c)
 	central.Free(q, 64)
+}
+
+// A canonical state has the blocks that callers of Caches have, and nothing of those that they freed.
+func TestCentral_CanonicalStatesHaveNoFreeBlocks(t *testing.T) {
+	state := func(freed byte) []byte {
+		central, caches := newCaches(t, Config{}, 1)
+		c := caches[0]
+		var blocks [64]unsafe.Pointer
+		for i := range blocks {
+			blocks[i] = memtest.MustAlloc(t, c, 64, 16)
+			fill := byte(i)
+			if i%3 == 0 {
+				fill = freed
+			}
+			clear(unsafe.Slice((*byte)(blocks[i]), 64))
+			*(*byte)(unsafe.Add(blocks[i], 40)) = fill
+		}
+		for i := 0; i < len(blocks); i += 3 {
+			c.Free(blocks[i], 64)
+		}
+		c.Flush()
+		set := new(save.Set)
+		if err := errors.Join(set.Add("central", central), set.Seal()); err != nil {
+			t.Fatal(err)
+		}
+		slot := set.NewCanonical(1 << 20)
+		if err := set.Save(slot); err != nil {
+			t.Fatal(err)
+		}
+		clear(unsafe.Slice((*byte)(blocks[1]), 64))
+		if err := set.Load(slot); err != nil || *(*byte)(unsafe.Add(blocks[1], 40)) != 1 {
+			t.Errorf("loaded: %v, %d in a block of a caller", err, *(*byte)(unsafe.Add(blocks[1], 40)))
+		}
+		sound(t, central, c)
+		for i, p := range blocks {
+			if i%3 != 0 {
+				c.Free(p, 64)
+			}
+		}
+		return slot.Bytes()
+	}
+	if !bytes.Equal(state(5), state(6)) {
+		t.Error("equal states differ in what was freed")
+	}
 }
 
 // The notes of 64 KiB cost a sixteenth of it, and only where blocks went through a Central.

@@ -183,8 +183,8 @@ func (c *Central) Check() error {
 	return c.heap.Check()
 }
 
-// Close frees every block and releases the memory. It fails as [Heap.Close] does. If the heap is open and a Cache is
-// open, Close returns an error and changes nothing. Safe for concurrent use.
+// Close frees every block and releases the memory, but does not close Config.Large. It fails as [Heap.Close] does. If
+// the heap is open and a Cache is open, Close returns an error and changes nothing. Safe for concurrent use.
 func (c *Central) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

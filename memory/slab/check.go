@@ -204,7 +204,7 @@ func (h *Heap) checkOut(r *report, free []uint64) {
 	}
 }
 
-// lentIn returns the blocks among the 64 granules from off on that are lent.
+// lentIn returns the blocks among the 64 granules from off on that are lent. r may be nil.
 func (h *Heap) lentIn(r *report, off uintptr) (lent uint64) {
 	if h.central == nil || h.central.lent.at(off) == nil {
 		return 0
@@ -216,7 +216,7 @@ func (h *Heap) lentIn(r *report, off uintptr) (lent uint64) {
 		}
 		for j := i; j < i+4; j++ {
 			state := n.state(off + j)
-			if state > used {
+			if state > used && r != nil {
 				r.say("granule %d is noted as %d, which means nothing", off+j, state)
 			}
 			if state != home {

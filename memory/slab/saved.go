@@ -14,9 +14,10 @@ import (
 
 // SaveState implements [save.State]: it saves the live blocks and all that decides where the next block lies. That is
 // the order of the free blocks, the spans of each class, and a Sweep that is under way. If at least half of the blocks
-// of a span are live, the span is copied as a whole, because that is faster. A canonical slot never contains free
-// blocks. Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, the error wraps save.ErrBusy:
-// add the Central instead. If the heap is closed, the error wraps memory.ErrClosed.
+// of a span are live, the span is copied as a whole, because that is faster. In a canonical slot only live blocks are
+// copied: see [save.Set.NewCanonical] for the exceptions. Blocks of Config.Large are not saved: add Large to the Set.
+// If the heap has a Central, the error wraps save.ErrBusy: add the Central instead. If the heap is closed, the error
+// wraps memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.central != nil {
 		c.Fail(fmt.Errorf("a Central shares the heap: save the Central: %w", save.ErrBusy))
@@ -258,13 +259,13 @@ func (h *Heap) saveAll(c *save.Coder) {
 func (h *Heap) saveSpan(c *save.Coder, first, n uintptr) {
 	size, blocks := uintptr(h.shapes[h.owned[first]].size), uintptr(h.carvedIn(first, n))
 	start := unsafe.Add(h.base, first<<unitShift)
-	if !invariant.Exact || h.central != nil {
+	if !invariant.Exact {
 		c.Raw(start, blocks*size<<granuleShift)
 		return
 	}
 	count := uintptr(0)
 	for i := first; i < first+n; i++ {
-		count += uintptr(bits.OnesCount64(h.live[i] | h.oldWord(i)))
+		count += uintptr(bits.OnesCount64(h.liveIn(i)))
 	}
 	switch {
 	case count == 0:
@@ -275,11 +276,16 @@ func (h *Heap) saveSpan(c *save.Coder, first, n uintptr) {
 	}
 }
 
+// liveIn returns the live blocks of unit i: those of the heap, and those that callers of the Caches have.
+func (h *Heap) liveIn(i uintptr) uint64 {
+	return h.live[i] | h.oldWord(i) | h.lentIn(nil, i*unitGranules)
+}
+
 // saveRuns visits the live blocks of a span, neighbours at once. size is that of a block in granules.
 func (h *Heap) saveRuns(c *save.Coder, first, n, size uintptr) {
 	from, to := uintptr(0), uintptr(0)
 	for i := first; i < first+n; i++ {
-		for w := h.live[i] | h.oldWord(i); w != 0; w &= w - 1 {
+		for w := h.liveIn(i); w != 0; w &= w - 1 {
 			at := i*unitGranules + uintptr(bits.TrailingZeros64(w))
 			if at != to {
 				c.Raw(unsafe.Add(h.base, from<<granuleShift), (to-from)<<granuleShift)

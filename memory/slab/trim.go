@@ -191,8 +191,8 @@ func (h *Heap) allocs() (n uint64) {
 }
 
 // Warm commits at least the given number of bytes at the start of the reservation, so that later calls of Alloc need
-// not commit memory. If the page source prefaults ([page.Options]), the page faults happen in Warm. Trim returns unused
-// memory.
+// not commit memory. The exception is memory that [Heap.TrimStep] has returned: Alloc commits it again. If the page
+// source prefaults ([page.Options]), the page faults happen in Warm. Trim returns unused memory.
 //
 // If the heap is closed, the error is memory.ErrClosed. If the parameter bytes exceeds the reservation, the error
 // wraps memory.ErrOutOfMemory. If the page source fails, the error wraps the error of the source. If Warm fails, no
