@@ -58,23 +58,30 @@ func (p *Prefix) Around(off, end uintptr) (from, to uintptr) {
 }
 
 // Drop decommits n bytes at off and keeps their addresses. Committed still includes these bytes. The caller must not
-// use them before Fill. They must be one or more whole pages (see [SizeOf]) that are committed and not dropped. In
-// all other cases, and while p is busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse]. Drop makes one call
-// of the source. If the source fails or panics, nothing has changed, and Drop returns its error or panics. If the
-// source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
+// use them before Fill. They must be one or more whole pages (see [SizeOf]) that are committed and not dropped. In all
+// other cases, and while p is busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse]. Drop makes one call of the
+// source. If the source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed. If the
+// source fails or panics otherwise, nothing has changed, and Drop returns its error or panics.
 func (p *Prefix) Drop(off, n uintptr) error {
 	p.mustBe("Drop", off, n, false)
 	p.busy = true
 	defer func() { p.busy = false }()
-	if err := p.src.Decommit(p.mem, off, n); err != nil {
+	if err := p.decommit(off, n); err != nil {
 		return err
-	}
-	if p.mem.Base == nil {
-		return memory.ErrClosed
 	}
 	p.holes.mark(off/p.page, n/p.page, true)
 	p.holes.bytes += n
 	return nil
+}
+
+// decommit makes a call of the source. If the source ends during it, the error is memory.ErrClosed, whatever the source
+// returns.
+func (p *Prefix) decommit(off, n uintptr) error {
+	err := p.src.Decommit(p.mem, off, n)
+	if p.mem.Base == nil {
+		return memory.ErrClosed
+	}
+	return err
 }
 
 // Fill commits n dropped bytes at off again. They are zero afterwards. They must be one or more whole pages, all of
@@ -147,11 +154,8 @@ func (p *Prefix) trimHoles(keep uintptr) error {
 		for page > keep/p.page && !p.holes.has(page-1) {
 			page--
 		}
-		if err := p.src.Decommit(p.mem, page*p.page, p.committed-page*p.page); err != nil {
+		if err := p.decommit(page*p.page, p.committed-page*p.page); err != nil {
 			return err
-		}
-		if p.mem.Base == nil {
-			return memory.ErrClosed
 		}
 		p.committed = page * p.page
 	}

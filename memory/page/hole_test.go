@@ -3,6 +3,7 @@ package page_test
 import (
 	"errors"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -231,7 +232,7 @@ func (s *failing) Decommit(m page.Memory, off, size uintptr) error {
 
 // If the source ends during a call, the Prefix is closed, and the error is memory.ErrClosed.
 func TestPrefix_HolesWhenTheSourceEnds(t *testing.T) {
-	for _, op := range []string{"drop", "fill"} {
+	for _, op := range []string{"drop", "fill", "a drop that fails", "a trim that fails", "a trim of holes that fails"} {
 		mem, err := page.Heap().Reserve(1 << 20)
 		if err != nil {
 			t.Fatal(err)
@@ -250,11 +251,19 @@ func TestPrefix_HolesWhenTheSourceEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		do := p.Drop
-		if op == "fill" {
+		if op == "fill" || op == "a trim of holes that fails" {
 			if err := p.Drop(0, 64<<10); err != nil {
 				t.Fatal(err)
 			}
+		}
+		switch {
+		case op == "fill":
 			do = p.Fill
+		case strings.HasPrefix(op, "a trim"):
+			do = func(off, _ uintptr) error { return p.Trim(off) }
+		}
+		if strings.HasSuffix(op, "fails") {
+			ending.fails = errors.New("refused")
 		}
 		ending.end = c.Close
 		if err := do(0, 64<<10); !errors.Is(err, memory.ErrClosed) || p.Committed() != 0 || p.Dropped() != 0 {
@@ -268,7 +277,8 @@ func TestPrefix_HolesWhenTheSourceEnds(t *testing.T) {
 
 type endingSource struct {
 	page.Source
-	end func()
+	end   func()
+	fails error
 }
 
 func (s *endingSource) Commit(m page.Memory, off, size uintptr) error {
@@ -282,5 +292,5 @@ func (s *endingSource) Decommit(m page.Memory, off, size uintptr) error {
 	if s.end != nil {
 		s.end()
 	}
-	return s.Source.Decommit(m, off, size)
+	return errors.Join(s.Source.Decommit(m, off, size), s.fails)
 }

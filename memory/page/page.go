@@ -84,7 +84,8 @@ type Layered interface {
 	Under() Source
 }
 
-// Paged is the optional interface of a Source whose pages may be larger than a Granule.
+// Paged is the optional interface of a Source whose pages may be larger than a Granule. Without it a [Layered] Source
+// has the pages of the Source below, and any other Source has pages of a Granule: see [SizeOf].
 type Paged interface {
 	// PageSize returns the bytes that are committed and decommitted together: a power of two up to
 	// BaseAlign.

@@ -210,9 +210,10 @@ func (p *Prefix) Committed() uintptr { return p.committed }
 // false.
 func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.mem.Base) < p.size }
 
-// Ensure commits memory so that at least the first n bytes are committed. New bytes are zero. Ensure commits in steps
-// (see [NewPrefix]). If the source refuses a step, Ensure commits only the bytes that it needs. If n bytes are
-// committed already, Ensure does nothing.
+// Ensure commits memory so that at least the first n bytes are committed. Dropped bytes count as committed and stay
+// dropped: see [Prefix.Fill]. New bytes are zero. Ensure commits in steps (see [NewPrefix]). If the budget of a [Limit]
+// has less than a step left, Ensure commits the rest of it. If the source refuses a step, Ensure commits only the bytes
+// that it needs. If n bytes are committed already, Ensure does nothing.
 //
 // If n bytes are not committed and p is closed, the error is memory.ErrClosed. If n exceeds the reservation, the
 // error is a [*memory.Exhausted]. If the source fails, Ensure returns its error, and nothing has changed. If the
@@ -293,11 +294,8 @@ func (p *Prefix) Trim(n uintptr) error {
 	if p.holes.bytes > 0 {
 		return p.trimHoles(keep)
 	}
-	if err := p.src.Decommit(p.mem, keep, p.committed-keep); err != nil {
+	if err := p.decommit(keep, p.committed-keep); err != nil {
 		return err
-	}
-	if p.mem.Base == nil {
-		return memory.ErrClosed // the source has ended during the call
 	}
 	p.committed = keep
 	return nil
