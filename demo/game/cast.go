@@ -96,7 +96,9 @@ func (c *cast) clear() {
 	c.wishes = c.wishes[:0]
 }
 
-// Relieve returns spare memory of the components' columns to the pools tier. The simulation is not affected.
+// Relieve frees the chunks of the components' columns that have no rows, to the pools tier or to Config.Heap. The hash
+// of the present tick does not change. Later ticks may differ: fewer enemies arrive while less than an eighth of the
+// pools tier's budget is free. So a replay must call Relieve before the same ticks.
 func (g *Game) Relieve() {
 	g.cast.world.Shrink()
 	if g.cast.chunks != nil {

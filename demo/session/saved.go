@@ -33,9 +33,10 @@ func (s *Session) Rest() error {
 // restLimit is how long Rest waits for the worker of the game: a field takes milliseconds.
 const restLimit = 10 * time.Second
 
-// Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. A realm must
-// be playing. After the end of a realm, a state from before the end cannot be loaded: the ticks since that state count
-// as skipped.
+// Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. Call it while
+// a realm is playing, which Synctest does not check. After the end of a realm, a state from before the end cannot be
+// loaded: all ticks since that state count as skipped. If the game's blocks do not lie in the tiers, or have a guard,
+// the error wraps memory.ErrConfig.
 func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	set, err := s.States()
 	if err != nil {

@@ -126,8 +126,8 @@ func (p *Path) add(from, to vec) vec {
 	return to
 }
 
-// End returns the number of ticks from the first place to the last. In the ticks that follow, At goes back through the
-// same places, and then begins again.
+// End returns the number of ticks from the first place to the last on a path of Rows. On a path of Zigzag it takes
+// about three times as many. In the ticks that follow, At goes back through the same places, and then begins again.
 func (p *Path) End() uint64 { return p.end }
 
 // At returns the position n ticks after the start, and the velocity in units a second.

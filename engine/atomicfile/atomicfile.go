@@ -33,8 +33,9 @@ var ErrUnsynced = errors.New("the new version is in place, but may not survive a
 
 const prefix = ".strata-"
 
-// Pattern returns a pattern for os.CreateTemp. The file names that it produces end in ext. After this process has
-// ended, Sweep removes files with such names.
+// Pattern returns a pattern for os.CreateTemp. The file names that it produces end in ext, which must not contain an
+// asterisk, and contain the number of this process. [Sweep] removes such a file after this process has ended. A Sweep
+// of another process also removes it if it was last written more than a day ago.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
 // A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied.

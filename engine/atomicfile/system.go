@@ -10,8 +10,8 @@ import (
 )
 
 // A System is the part of a file system that Writer and MakeFolder use. Tests implement System to stop or fail between
-// two calls. If an error of a System means fs.ErrNotExist, fs.ErrExist or fs.ErrPermission, it must wrap that error, as
-// the errors of package os do.
+// two calls. Its errors must be like those of package os: if one means fs.ErrNotExist, fs.ErrExist or fs.ErrPermission,
+// it must wrap that error.
 type System interface {
 	// Create makes a new file with mode 0600 and opens it; see os.CreateTemp.
 	Create(dir, pattern string) (File, error)

@@ -7,7 +7,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Check returns the errors in the metadata, or nil. Cost: at most proportional to the marks and the live blocks.
+// Check returns the errors in the metadata, or nil. Cost: at most proportional to the marks and the live blocks. In
+// [Frames], each Resize that ends Refs can add to it.
 func (l *Linear) Check() error {
 	if l.base == nil {
 		return nil

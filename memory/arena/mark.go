@@ -34,8 +34,9 @@ func (l *Linear) Mark() Mark {
 // The Mark m and all newer Marks expire, and so do the Refs of the freed objects. The newest block at the time of m
 // is the newest block again. If a hook panics, nothing is freed (see [Linear.OnReset]).
 //
-// Rewind panics with a *memory.Misuse before anything changes if the arena is closed, or if m is a Mark of another
-// arena or has expired. It also panics if a hook of the arena is running.
+// Rewind panics with a *memory.Misuse before anything changes if the arena is closed or one of its hooks is running. It
+// also panics if m has expired or is a Mark of another arena. If a hook ends the source, the arena is closed
+// afterwards.
 func (l *Linear) Rewind(m Mark) {
 	l.open("Rewind", nil, 0)
 	switch {

@@ -11,7 +11,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Size returns the size of a slot in bytes: BlocksConfig.Size after rounding.
+// Size returns the size of a slot in bytes: BlocksConfig.Size, or 64 if that is 0, rounded up to a multiple of 16 and
+// of Align.
 func (b *Blocks) Size() uintptr { return b.size }
 
 // Len returns the number of live slots. If the pool is closed, Len returns 0.

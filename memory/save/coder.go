@@ -34,12 +34,12 @@ const (
 	loading               // copies out of the slot
 )
 
-// A Coder moves a State into a [Slot] or out of it. Only a Set makes a Coder. The Coder is valid during the call of
-// SaveState.
+// A Coder moves a State into a [Slot] or a file, or out of it. Only a Set makes a Coder. The Coder is valid during the
+// call of SaveState.
 //
-// Values are padded with zeros to 8 bytes. After the first error of a pass no method reads or writes data of the State,
-// and methods that return a number return 0. Only in the pass that counts bytes do they return the number itself. So a
-// State needs to test [Coder.Failed] only before it changes something.
+// Values are padded with zeros to a multiple of 8 bytes. After the first error of a pass no method reads or writes data
+// of the State, and methods that return a number return 0. Only in the pass that counts bytes do they return the number
+// that was passed. So a State needs to test [Coder.Failed] only before it changes something.
 type Coder struct {
 	// Invariant: 0 <= at <= len(buf), except in the pass measuring, which has no buf.
 

@@ -30,8 +30,8 @@ type Reader struct {
 	err    error
 }
 
-// NewReader reads the header. The error wraps ErrFormat, ErrVersion, ErrTruncated or the error of r. An empty input is
-// ErrFormat. If r is nil, the error wraps memory.ErrConfig. The Reader does not close r.
+// NewReader reads the header. The error wraps ErrFormat, ErrVersion, ErrTruncated or the error of r. An input of less
+// than 8 bytes is ErrFormat. If r is nil, the error wraps memory.ErrConfig. The Reader does not close r.
 func NewReader(r io.Reader) (*Reader, error) {
 	if invariant.Nil(r) {
 		return nil, bad("the reader is nil: want one")

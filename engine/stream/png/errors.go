@@ -10,12 +10,13 @@ import (
 var (
 	// ErrFormat is wrapped if the file is not a PNG, is damaged, or violates the standard.
 	ErrFormat = errors.New("not a valid PNG")
-	// ErrTooLarge is wrapped if the picture has more pixels than the caller allows or than an int can address, or rows
-	// above MaxRowBytes.
+	// ErrTooLarge is wrapped if the picture has more pixels than the caller allows or than math.MaxInt/8, or rows of
+	// more than MaxRowBytes bytes.
 	ErrTooLarge = errors.New("picture too large")
 )
 
-// An Error describes a fault of a picture, and its place in the file. An Error does not contain the name of the file.
+// An Error says why a picture was not decoded: a fault of the file, a limit that the picture exceeds, or an error of
+// the reader. Err tells which. An Error contains the place in the file, but not the name of the file.
 type Error struct {
 	Problem string // the fault, and the allowed values if there are any
 	Chunk   string // the type of the current chunk; "" before the first chunk
