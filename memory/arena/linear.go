@@ -52,14 +52,14 @@ type Linear struct {
 	peak     uintptr // highest off at a Free, Rewind or Reset; Stats takes the current one into account
 	dropped  uint64  // allocations that were freed
 	failures uint64
-	marks    []place  // the live marks, outermost first
-	serial   uint64   // of the newest mark; never reused
-	hooks    []func() // in order of registration
-	ran      uint64   // hooks that have run since New
-	refs     uintptr  // end of the last live object with a Ref
-	epoch    uint64   // counts the cuts
-	cuts     []cut    // the cuts that ended objects with Refs
-	ledger   ledger   // every block, in debug builds
+	marks    []place // the live marks, outermost first
+	serial   uint64  // of the newest mark; never reused
+	hooks    []hook  // in order of registration
+	hooked   uint64  // hooks that were registered since New
+	refs     uintptr // end of the last live object with a Ref
+	epoch    uint64  // counts the cuts
+	cuts     []cut   // the cuts that ended objects with Refs
+	ledger   ledger  // every block, in debug builds
 	mem      page.Prefix
 	owner    invariant.Owner
 }

@@ -62,6 +62,12 @@ func (l *Linear) Rewind(m Mark) {
 	l.book ^= unknown ^ uint64(to.newest)
 }
 
+// A hook has the number of its registration, from 1.
+type hook struct {
+	run    func()
+	number uint64
+}
+
 // OnReset registers the hook f. The hook runs once, before the blocks allocated so far are freed: at Reset, at Close,
 // or at a Rewind to a Mark from before OnReset. [Linear.RunHooks] runs it earlier. Hooks run newest first, and a hook
 // is removed before it runs. If a hook panics, nothing has been freed, all marks stay valid, and the remaining hooks
@@ -76,12 +82,14 @@ func (l *Linear) OnReset(f func()) {
 	if f == nil {
 		panic(misuse("OnReset", nil, 0, "the hook is nil"))
 	}
-	l.hooks = append(l.hooks, f)
+	l.hooked++
+	l.hooks = append(l.hooks, hook{f, l.hooked})
 }
 
 // RunHooks runs the hooks, newest first. RunHooks itself frees nothing. An owner of several arenas calls RunHooks for
 // all arenas before it resets the first one. Each hook is removed before it runs. If a hook panics, the older hooks
-// stay registered. RunHooks panics with a *memory.Misuse if the arena is closed or one of its hooks is running.
+// stay registered. RunHooks panics with a *memory.Misuse if the arena is closed or one of its hooks is running. For the
+// rules of hooks see [Linear.OnReset].
 func (l *Linear) RunHooks() {
 	l.open("RunHooks", nil, 0)
 	l.runHooks("RunHooks", 0)
@@ -106,8 +114,8 @@ func (l *Linear) runHooks(op string, keep int) {
 	defer func() { l.busy = false }()
 	for len(l.hooks) > keep {
 		n := len(l.hooks) - 1
-		f := l.hooks[n]
-		l.hooks[n] = nil
+		f := l.hooks[n].run
+		l.hooks[n] = hook{}
 		l.hooks = l.hooks[:n]
 		// If f panics, the marks stay, and the next hook to be registered belongs to the newest.
 		for i := len(l.marks) - 1; i >= 0 && l.marks[i].hooks > n; i-- {

@@ -6,7 +6,48 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/save"
 )
+
+// A hook that has run cannot run again: a state that has it is refused, whatever was registered since.
+func TestLinear_LoadRefusesAStateWhoseHookHasRun(t *testing.T) {
+	run := map[string]func(l *Linear, m Mark){
+		"RunHooks": func(l *Linear, _ Mark) { l.RunHooks() },
+		"Rewind":   func(l *Linear, m Mark) { l.Rewind(m) },
+		"Reset":    func(l *Linear, _ Mark) { l.Reset() },
+	}
+	for name, run := range run {
+		for since := range 3 {
+			l, set := newLinear(t, 10_000), new(save.Set)
+			if err := errors.Join(set.Add("arena", l), set.Seal()); err != nil {
+				t.Fatal(err)
+			}
+			slot, first := set.NewSlot(20_000), set.NewSlot(20_000)
+			ran := 0
+			mark := l.Mark()
+			err := set.Save(first) // without a hook
+			l.OnReset(func() { ran++ })
+			if err := errors.Join(err, set.Save(slot)); err != nil {
+				t.Fatal(err)
+			}
+			l.OnReset(func() { ran++ })
+			if err := set.Load(slot); err != nil || ran != 0 { // drops the second
+				t.Fatal(err, ran)
+			}
+			run(l, mark)
+			for range since {
+				l.OnReset(func() {})
+			}
+			if err := set.Load(slot); !errors.Is(err, save.ErrLayout) || ran != 1 {
+				t.Errorf("%s, %d hooks since: %v; %d hooks ran", name, since, err, ran)
+			}
+			if err := set.Load(first); err != nil {
+				t.Errorf("%s: a state without hooks: %v", name, err)
+			}
+			l.Reset()
+		}
+	}
+}
 
 // RunHooks runs every hook newest first, and blocks and marks stand.
 func TestLinear_RunHooksFreesNothing(t *testing.T) {

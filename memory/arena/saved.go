@@ -27,7 +27,7 @@ func (l *Linear) SaveState(c *save.Coder) {
 	for _, v := range [...]*uintptr{&l.off, &l.floor, &l.peak, &l.refs} {
 		save.Num(c, v)
 	}
-	for _, v := range [...]*uint64{&l.book, &l.allocs, &l.kept, &l.dropped, &l.failures, &l.serial, &l.epoch} {
+	for _, v := range [...]*uint64{&l.hooked, &l.book, &l.allocs, &l.kept, &l.dropped, &l.failures, &l.serial, &l.epoch} {
 		save.Num(c, v)
 	}
 	save.List(c, &l.marks)
@@ -39,12 +39,16 @@ func (l *Linear) SaveState(c *save.Coder) {
 	}
 }
 
-// saveHooks visits the number of hooks, and how many had run.
+// saveHooks visits how many hooks are registered, and the number of the newest: if that one has not run, none has.
 func (l *Linear) saveHooks(c *save.Coder) {
-	n, ran := int(c.Word(uint64(len(l.hooks)))), c.Word(l.ran)
+	newest := uint64(0)
+	if n := len(l.hooks); n > 0 {
+		newest = l.hooks[n-1].number
+	}
+	n, newest := int(c.Word(uint64(len(l.hooks)))), c.Word(newest)
 	switch {
 	case c.Failed() || c.Saving():
-	case n < 0 || n > len(l.hooks) || n > 0 && ran != l.ran:
+	case n < 0 || n > len(l.hooks) || n > 0 && newest != l.hooks[n-1].number:
 		c.Differs("%d hooks were registered, and some have run since", n)
 	case c.Loading():
 		clear(l.hooks[n:])
