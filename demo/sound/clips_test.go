@@ -8,6 +8,18 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
+// Close has freed the clip that was removed: a game that ends may still call Update and Flush.
+func TestMixer_UpdateAndFlushAfterCloseFreeNothing(t *testing.T) {
+	m, h := newMixer(t, Rate, 0.5)
+	m.Remove(m.bank[cue.Select][0])
+	m.Close()
+	m.Update()
+	m.Flush()
+	if h.Stats().Live != 0 {
+		t.Errorf("%d clips are live", h.Stats().Live)
+	}
+}
+
 func TestMixer_ClipsAreFreedWhenNobodyPlaysThemAndByUpdateOnly(t *testing.T) {
 	m, h := newMixer(t, Rate, 0.5)
 	id := m.bank[cue.Select][0]

@@ -223,10 +223,11 @@ func (m *Mixer) ask(c *command) {
 	}
 }
 
-// Update frees removed clips that are no longer played, and signals Read that the game runs. Call it once a tick, also
-// while the game is paused. Without calls, for example in a debugger, the sound fades out within a second.
+// Update frees removed clips that Read or [Mixer.Skip] no longer plays, and signals Read that the game runs. Call it
+// once a tick, also while the game is paused. [Device.Update] calls it: a game with a Device does not. Without calls,
+// for example in a debugger, the sound fades out within a second. After Close, Update frees nothing.
 func (m *Mixer) Update() {
-	if !m.q.heartbeat(&m.back) {
+	if !m.q.heartbeat(&m.back) || m.closed {
 		return
 	}
 	for i, yes := range m.back {
