@@ -62,7 +62,8 @@ func Gifts[A interface {
 	}
 }
 
-// A Mortal is a page.Carve that a test can end while allocators use it. Its memory is then released.
+// A Mortal is a page.Carve that a test can end while allocators use it. [Mortal.End] closes the Carve and releases its
+// memory; Close of the Carve does not release it. So each test must call End.
 type Mortal struct {
 	*page.Carve
 	under page.Source
@@ -86,13 +87,17 @@ func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 }
 
 // End closes the Carve, which closes the allocators in it, and releases the memory. The addresses of the memory may
-// have a new owner afterwards. If Release fails, the test ends.
+// have a new owner afterwards. If Release fails, the test ends. After an End that succeeded, End does nothing.
 func (m *Mortal) End(tb testing.TB) {
 	tb.Helper()
 	m.Carve.Close()
+	if m.mem.Base == nil {
+		return
+	}
 	if err := m.under.Release(m.mem); err != nil {
 		tb.Fatal(err)
 	}
+	m.mem = page.Memory{}
 }
 
 // A Halfway is a page.Source. While On is set, its Decommit works and its Release fails.

@@ -92,6 +92,11 @@ func TestMortal_ItsMemoryIsGivenBackOnce(t *testing.T) {
 	saysOnly(t, "a release that fails", "injected release failure", kept.End)
 	src.FailReturns = false
 	kept.End(t)
+	returns := src.Returns()
+	kept.End(t)
+	if src.Returns() != returns {
+		t.Error("a second End has called the source")
+	}
 	src.FailAt, src.ForGood = src.Calls()+1, true
 	saysOnly(t, "no memory", "injected reserve", func(tb testing.TB) { NewMortal(tb, src, 1<<20) })
 }

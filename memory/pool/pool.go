@@ -284,8 +284,9 @@ func (p *Pool[T]) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak is the highest number of bytes in prepared slots (see [Pool.New]). It exceeds
-// the high-water mark of InUse by at most 63 slots and the retired slots.
+// Stats returns the statistics. Peak is the size of the prepared slots (see [Pool.New]) at their highest number. That
+// number is at most 63 above the highest number of slots that were live or retired at one time. Loading a file also
+// prepares the vacant slots of the file. Loading a slot restores the Peak that was saved.
 func (p *Pool[T]) Stats() memory.Stats {
 	s := p.stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())

@@ -59,7 +59,7 @@ func (s *slots) saveFileSlots(c *save.Coder, g backing) (end uint) {
 		return 0
 	}
 	if c.Loading() {
-		s.soiled = max(s.soiled, s.opened, open)
+		s.soiled, s.peak = max(s.soiled, s.opened, open), max(s.peak, s.opened)
 		s.n, s.opened, s.retired, s.allocs, s.failures = vacant, open, retired, allocs, failures
 		clear(s.gens)
 		clear(s.live)

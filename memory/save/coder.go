@@ -75,9 +75,10 @@ type label struct {
 // them.
 func (c *Coder) Saving() bool { return c.pass <= saving }
 
-// Fitting reports whether this is a pass before loading. In it the State compares its layout with what was saved. The
-// State also commits the memory and extends the metadata that loading needs, so that loading cannot fail. It must
-// change nothing else. The pass may run several times: see [Coder.Again].
+// Fitting reports whether this is a pass before loading, also after an error. In this pass the State compares its
+// layout with what was saved. It also commits the memory and extends the metadata that loading needs, so that loading
+// from a slot cannot fail. The State must test [Coder.Failed] first, and must change nothing else. The pass may run
+// several times, see [Coder.Again], and a loading pass need not follow.
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
 // Again demands one more fitting pass over all States. A State must call it if it has committed memory in a fitting
@@ -219,9 +220,10 @@ func Bool(c *Coder, v *bool) {
 	}
 }
 
-// Same visits a number that must be equal when the state is saved and when it is loaded, such as a capacity. If the
-// numbers differ, the pass fails with an error that wraps [ErrLayout]. The error contains both numbers, and the text
-// what, which names them. Files do not contain the number: if [Coder.Portable] returns true, Same does nothing.
+// Same visits a number, such as a capacity, that must be equal when the state is saved and when it is loaded. If the
+// numbers differ, the pass fails with an error that wraps [ErrLayout]. The error contains both numbers and the
+// parameter what, which should name them. In passes for a file, see [Coder.Portable], Same does nothing. The State must
+// then check itself that the values of the file fit, and call [Coder.Differs] if they do not.
 func (c *Coder) Same(what string, v uint64) {
 	if c.file != nil {
 		return // types are converted, and capacities are for the State to compare

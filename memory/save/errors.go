@@ -7,7 +7,8 @@ import (
 
 var (
 	// ErrBusy is wrapped by the errors of a Set while a part is in use. Examples are an open query of a world and an open
-	// frame of a manager. The error names what is open. Calls of the Set by its own States fail with it, too.
+	// frame of a manager. The error names what is open. Calls that save, load or list fail with it
+	// also during another call of the Set, for example in a State or in the yield of Scan.
 	ErrBusy = errors.New("save: busy")
 
 	// ErrLayout is wrapped by the errors of Load and Read if a part does not fit what was saved. The part may have

@@ -124,7 +124,11 @@ func (w *world) same(t *testing.T, v *world) {
 func TestSet_ReadRestoresAnotherSet(t *testing.T) {
 	for _, n := range []int{0, 7, 300} {
 		a, b := newWorld(t).fill(t, n), newWorld(t).fill(t, 40)
+		peak := b.pool.Stats().Peak
 		must(t, b.set.Read(bytes.NewReader(a.file(t)), nil))
+		if got := b.pool.Stats().Peak; got < peak {
+			t.Errorf("reading %d beasts has lowered the peak from %d to %d bytes", n, peak, got)
+		}
 		b.same(t, a)
 		must(t, a.set.Read(iotest.OneByteReader(bytes.NewReader(b.file(t))), nil))
 		a.same(t, b)

@@ -165,8 +165,8 @@ func (o *Overlay) Show(p Part, on bool) {
 }
 
 // Shown reports whether a part is open. A part that does not fit on the screen may be open and not drawn. If there is
-// no such part, Shown returns false.
-func (o *Overlay) Shown(p Part) bool { return o.at(int(p)) >= 0 }
+// no such part, or if the Overlay is nil, Shown returns false.
+func (o *Overlay) Shown(p Part) bool { return o != nil && o.at(int(p)) >= 0 }
 
 // at returns the position of part k among those that are open, or -1.
 func (o *Overlay) at(k int) int { return slices.Index(o.open, k) }

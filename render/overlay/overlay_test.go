@@ -602,7 +602,7 @@ func TestOverlay_ThatIsNilDoesNothing(t *testing.T) {
 	var o *Overlay
 	o.Update()
 	o.Draw(ebiten.NewImage(8, 8))
-	if err := o.Close(); err != nil || o.Frozen() {
+	if err := o.Close(); err != nil || o.Frozen() || o.Shown(Strip) {
 		t.Errorf("%v, frozen %v", err, o.Frozen())
 	}
 }
