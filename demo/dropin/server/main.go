@@ -6,8 +6,7 @@
 //	reused  made once and used again, by hand
 //	strata  packets in frame memory; snapshots and chat from an allocator with tags, freed by hand
 //
-// Without flags the command runs the three in rotation, in processes of their own, and prints the time and the memory
-// of each:
+// Without flags the command runs all in rotation, in processes of their own, and prints the time and memory of each:
 //
 //	go run ./demo/dropin/server
 //
