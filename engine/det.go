@@ -108,7 +108,8 @@ func Scale(v mgl32.Vec2, s float32) mgl32.Vec2 {
 	return mgl32.Vec2{float32(v[0] * s), float32(v[1] * s)}
 }
 
-// MulAdd returns p + v*s. A step of integration is MulAdd(position, velocity, Delta).
+// MulAdd returns p + v*s. The product is rounded to float32 before the sum, so all processors return the same bits. A
+// step of integration is MulAdd(position, velocity, Delta), with the velocity in units per second.
 func MulAdd(p, v mgl32.Vec2, s float32) mgl32.Vec2 {
 	return mgl32.Vec2{p[0] + float32(v[0]*s), p[1] + float32(v[1]*s)}
 }

@@ -199,7 +199,8 @@ func (r *Rewind[T]) Cut() {
 	}
 }
 
-// Now returns the present tick.
+// Now returns the present tick. After Record this is the tick that the caller must play next. During Step it is the
+// tick before the one that Step plays. After a failed Step the state is not that of Now: see [Rewind.Seek].
 func (r *Rewind[T]) Now() uint64 { return r.now }
 
 // Oldest returns the first tick that Seek can reach. If no state is kept, this is the present tick.

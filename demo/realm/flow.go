@@ -225,7 +225,8 @@ func (f *Flow) Each(visit func(uint64)) {
 }
 
 // Reset waits for the worker and frees all fields. Call it before the level of the realm ends, because the worker reads
-// the realm.
+// the realm. It returns the errors of results that were not used. If one of them is memory.ErrOutOfMemory, it returns
+// nil.
 func (f *Flow) Reset() error {
 	var err error
 	for k := range f.lanes { // each waits for one of those that were asked for, whichever it is
@@ -244,7 +245,8 @@ func (f *Flow) Reset() error {
 	return err
 }
 
-// Close does what Reset does, and ends the goroutine. A second Close does nothing.
+// Close does what Reset does, returns its error and ends the goroutine, also after an error. The Flow must not be used
+// afterwards: Update might wait forever. A second Close returns nil and does nothing.
 func (f *Flow) Close() error {
 	if f.ask == nil {
 		return nil

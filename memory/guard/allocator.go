@@ -309,9 +309,9 @@ func (a *Allocator) Extent() uintptr {
 	return 0
 }
 
-// Owns returns the result of Owns of inner if inner is a memory.Owner. If inner is none, Owns reports whether p lies
-// in a block that is live or in quarantine, or in its canaries. The cost is then proportional to the number of these
-// blocks. After Close, Owns returns false.
+// Owns returns the result of Owns of inner if inner is a memory.Owner. If inner is none, Owns reports whether p lies in
+// a block that is live or in quarantine, or in its canaries. The cost is then proportional to the largest number of
+// blocks that were recorded at once. After Close, Owns returns false.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
 		return !a.ended() && o.Owns(p)

@@ -126,7 +126,8 @@ func (r *Meter) Timers() []*Timer { return r.timers }
 // Start starts the timer. If the timer is running already, the time since the previous Start is discarded.
 func (t *Timer) Start() { t.started, t.running = t.now(), true }
 
-// Stop adds the time since Start to the present frame. Without a Start, Stop does nothing.
+// Stop adds the time since Start to the present frame, also if Start was called in an earlier frame. Without a Start,
+// Stop does nothing.
 func (t *Timer) Stop() {
 	if t.running {
 		t.sum += t.now().Sub(t.started)

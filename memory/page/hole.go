@@ -35,10 +35,10 @@ func (h *holes) mark(first, n uintptr, hole bool) {
 // Dropped returns the bytes below Committed that Drop has returned and Fill has not committed again.
 func (p *Prefix) Dropped() uintptr { return p.holes.bytes }
 
-// Droppable returns the largest range of whole units in [off, end), as offsets for Drop. If there is no whole unit,
-// or if the range ends above Committed, Droppable returns two equal offsets. A unit is a page of the source. If the
-// source prefers boundaries for commits (see [Ahead]), a unit is the memory between two boundaries: part of a huge
-// page is never dropped.
+// Droppable returns the largest range of whole units within [off, end). If there is no whole unit, or if this range
+// ends above Committed, Droppable returns two equal offsets. Otherwise the offsets may be passed to [Prefix.Drop],
+// unless pages of the range are dropped already, which Droppable does not test. A unit is a page of the source. If the
+// source has commit boundaries (see [Ahead]), a unit is the memory between two of them, so that no huge page is split.
 func (p *Prefix) Droppable(off, end uintptr) (from, to uintptr) {
 	unit := max(p.page, aheadOf(p.src))
 	base := uintptr(p.mem.Base)

@@ -13,8 +13,9 @@ import (
 // maxHeap is the largest object of the Go heap: addresses have 47 bits at most, of which the runtime keeps some.
 const maxHeap uint64 = 1 << 46
 
-// OS returns a source of memory of the operating system. The Go collector does not scan this memory, and the memory
-// does not count for the collector's pacing. The source is safe for concurrent use.
+// OS returns a source of memory of the operating system. The Go collector does not scan this memory, so Go pointers in
+// it keep nothing alive. The memory does not count for the collector's pacing. The source is safe for concurrent use.
+// On platforms that cannot map memory, such as js, OS returns [Heap].
 func OS() Source { return OSWith(Options{}) }
 
 // OSWith is [OS] with options for the first access.

@@ -38,9 +38,10 @@ type Prefix struct {
 // does and returns the error of Reserve. If the source reserves more than `want` bytes, the rest is not used. Nothing
 // is committed.
 //
-// The parameter step is the smallest number of bytes that Ensure commits at once, rounded up to a Granule. If step is
-// 0, Ensure commits at least 1/32 of the committed bytes at once, up to 256 KiB, and at least a Granule. A small heap
-// thus stays small, and growing to 4 MiB takes about 100 system calls of a microsecond.
+// The parameter step is the number of bytes, rounded up to a Granule, that Ensure commits at least at once. The end of
+// the reservation, a budget or the source may allow less: see [Prefix.Ensure]. If step is 0, it is 1/32 of the
+// committed bytes, rounded down to a Granule, from a Granule to 256 KiB. A small heap thus stays small, and growing to
+// 4 MiB takes about 100 system calls of a microsecond.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	src = cmp.Or(src, Default())
 	mem, size, err := reserve(src, want, least)

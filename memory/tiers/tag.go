@@ -150,7 +150,8 @@ func (t *Tag) Free(p unsafe.Pointer, size uintptr) { t.of("Free").Free(p, size) 
 // FreeAny is Manager.FreeAny.
 func (t *Tag) FreeAny(p unsafe.Pointer) { t.of("FreeAny").FreeAny(p) }
 
-// Resize is [Manager.Resize]. If a block cannot grow in place, [memory.Grow] on a tag moves it to a block of this tag.
+// Resize is [Manager.Resize]: it never moves the block. [memory.Grow] does: if it is called with this Tag, it allocates
+// the new block from this Tag.
 func (t *Tag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return t.of("Resize").Resize(p, oldSize, newSize)
 }

@@ -177,9 +177,10 @@ func (w *Worker) Settle() {
 // NewFreer returns a Freer, through which one other goroutine can free blocks of this worker. NewFreer is safe for
 // concurrent use.
 //
-// The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at Flush
-// and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The worker frees the sent
-// blocks at its next Alloc, Resize or Settle. EndLevel and [Manager.Rest] free them as well, on the game goroutine.
+// The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems] and
+// [Config.FreeBytes], and at Flush and Close. Sending is one compare-and-swap, and neither goroutine waits for the
+// other. The worker frees the sent blocks at its next Alloc, Resize or Settle. EndLevel, [Manager.Rest],
+// [Manager.Close], and a Set that saves or loads the manager free them as well, on the game goroutine.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the Freer is closed, or if the address lies outside
 // this worker's heap or in its scratch arena. Other misuse panics in the call that frees the batch; a double free may
