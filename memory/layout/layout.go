@@ -127,12 +127,15 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 }
 
 // Check returns an error if a description from a file is impossible. Examples are an unknown kind, a wrong size, a
-// size above 1 GiB, a field outside of its struct, and types that are nested more than 32 deep.
+// size above 1 GiB, a field outside of its struct, a number with fields, and types that are nested more than 32 deep.
 func (t *Type) Check() error { return t.check(0) }
 
 func (t *Type) check(depth int) error {
 	if t.Size < 0 || t.Size > most || depth > deepest {
 		return fmt.Errorf("type %q of %d bytes, nested %d deep: want at most %d bytes and %d", clip(t.Name), t.Size, depth, most, deepest)
+	}
+	if t.Kind != "array" && (t.Elem != nil || t.Len != 0) || t.Kind != "struct" && len(t.Fields) > 0 {
+		return fmt.Errorf("type %q with elements or fields", clip(t.Kind))
 	}
 	switch t.Kind {
 	case "bytes":

@@ -207,6 +207,8 @@ func TestCheck_RefusesImpossibleTypes(t *testing.T) {
 		{Kind: "struct", Size: 4, Fields: []Field{{"A", 0, Type{Kind: "int8", Size: 2}}}}, {Kind: "bytes", Size: -1}, {Kind: "bytes", Size: most + 1}, nested,
 		{Kind: "array", Len: most + 1, Size: 0, Elem: &Type{Kind: "struct"}},
 		{Kind: "array", Len: 1 << 16, Size: 0, Elem: &Type{Kind: "bytes", Size: 1 << 16}}, // 0 on 32-bit systems
+		{Kind: "int8", Size: 1, Elem: &Type{Kind: "int8", Size: 1}}, {Kind: "bytes", Size: 1, Len: 1}, {Kind: "struct", Elem: &Type{Kind: "struct"}},
+		{Kind: "int8", Size: 1, Fields: []Field{{"A", 0, Type{Kind: "int8", Size: 1}}}},
 	} {
 		if d.Check() == nil {
 			t.Errorf("%d: %+v is accepted", i, d)
