@@ -127,7 +127,7 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 }
 
 // Check returns an error if a description from a file is impossible. Examples are an unknown kind, a wrong size, a
-// size above 1 GiB, a field outside of its struct, a number with fields, and types that are nested more than 32 deep.
+// size above 1 GiB, a field outside of its struct, a number with fields, and nesting more than 32 deep.
 func (t *Type) Check() error { return t.check(0) }
 
 func (t *Type) check(depth int) error {

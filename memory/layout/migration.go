@@ -50,7 +50,7 @@ func NewOldValue(t *Type, value []byte) OldValue { return OldValue{t, value} }
 
 // Int returns the integer, bool or truncated float of a field by its path in the file, such as "Pos.X". If the value
 // has no such number, Int returns false. If a float does not fit int64, the result is unspecified. A uint64 above
-// math.MaxInt64 gives a negative number.
+// math.MaxInt64 gives a negative number. A value that is not a struct has no fields: use [OldValue.Bytes].
 func (o OldValue) Int(path string) (int64, bool) {
 	n, _, ok := o.number(path)
 	return n, ok

@@ -364,7 +364,7 @@ const contents = "contents"
 // BeginContent begins the contents of blocks. The State must have visited the metadata that describes these blocks. If
 // BeginContent returns true, the State must visit the contents by Raw and then call [Coder.EndContent]. If it returns
 // false, the State must skip them. It returns false in fitting and scanning passes, after an error, and for [Metadata]
-// except in debug builds. For a file the pass fails with an error that wraps [ErrPortable].
+// except in debug builds. For a file the pass fails with an error that wraps [ErrPortable]. Contents must not be nested.
 func (c *Coder) BeginContent() bool {
 	if c.file != nil {
 		c.Fail(errBlocks)
@@ -457,7 +457,7 @@ func (c *Coder) hash() uint64 {
 
 // Slots visits live slots of an array at base. A slot has size bytes. Slot i is live if bit i of bits is set and i is
 // below end. Adjacent slots are copied together. t is the type of the values, and may be nil if [Coder.Portable]
-// returns false. The values must contain no Go pointers. Errors and paths contain the name.
+// returns false. The values must contain no Go pointers. Paths, and errors while a state is loaded, contain the name.
 //
 // If more than half of the slots up to the last live one are live, Slots saves all of them, unless [Coder.Canonical]
 // returns true. When the state is loaded, Slots ignores bits and loads the slots that were saved. For [Metadata] it

@@ -11,15 +11,15 @@ import (
 
 // A Piece is a run of bytes of a state: a number, the rows of one call, or the contents of blocks.
 type Piece struct {
-	Path string       // the labels of Coder.Enter, then the name given to Coder.Rows, with "/" between them
+	Path string       // the labels of Coder.Enter, then the name given to Coder.Rows or "contents", with "/" between them
 	Off  int          // the first byte in Slot.Bytes
 	Size int          // in bytes, without padding
 	Rows int          // how many values
 	Type reflect.Type // of a value; nil if it is unknown
 }
 
-// Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each table that has the same labels of
-// [Coder.Enter]. [Set.Diff] returns it in [Difference.Entity].
+// Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each later table that has the same labels
+// of [Coder.Enter]. [Set.Diff] returns it in [Difference.Entity].
 const Entity = "entity"
 
 var errStop = errors.New("save: stop")

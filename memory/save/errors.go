@@ -7,13 +7,13 @@ import (
 
 var (
 	// ErrBusy is wrapped by the errors of a Set while a part is in use. Examples are an open query of a world and an open
-	// frame of a manager. The error names what is open. Calls that save, load or list fail with it
-	// also during another call of the Set, for example in a State or in the yield of Scan.
+	// frame of a manager. The error names what is open. Calls that save, load or list fail with it also during another
+	// call of the Set, for example in a State or in the yield of Scan.
 	ErrBusy = errors.New("save: busy")
 
-	// ErrLayout is wrapped by the errors of Load and Read if a part does not fit what was saved. The part may have
-	// another capacity or another type, or a level has ended. Save returns such an error if a State visits more or
-	// fewer bytes than were counted. The error names the part and what differs.
+	// ErrLayout is wrapped by the errors of Load, Read, Verify, Scan and Diff if a part does not fit what was saved. The
+	// part may have another capacity or another type, or a level has ended. Save returns such an error if a State visits
+	// more or fewer bytes than were counted. The error names the part and what differs.
 	ErrLayout = errors.New("save: the layout differs")
 
 	// ErrPortable is wrapped by the errors of Portable, Write, Read and Verify if a part of the Set cannot be in a

@@ -40,8 +40,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // convert values whose type has changed since.
 //
 // The error wraps [ErrUnsealed], [ErrPortable], the error of out, [io.ErrShortWrite], or the error of a part, such as
-// [ErrBusy], with the part's name. After an error of out, out may have a part of the file: write to a new file, and
-// rename it. After other errors nothing was written. Write builds the whole file in Go memory, and allocates more while
+// [ErrBusy], with the part's name. After an error of out or io.ErrShortWrite, out may have a part of the file: write to
+// a new file, and rename it. After other errors nothing was written. Write builds the whole file in Go memory, and allocates more while
 // the file grows. Padding bytes between fields are written as they are.
 func (s *Set) Write(out io.Writer) error {
 	if err := s.Portable(); err != nil {
@@ -158,7 +158,7 @@ func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 }
 
 // Verify reads a file of [Set.Write] and returns the error that [Set.Read] would return. It does not find errors that
-// occur only while a part is loaded. The state is unchanged, but memory may have been committed. Verify calls the
+// occur only while Read copies or loads a part. The state is unchanged, but memory may have been committed. Verify calls the
 // functions of m.
 func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)

@@ -44,10 +44,10 @@ func NewHistory(set *Set, mem []byte, most int) (*History, error) {
 }
 
 // Save saves the present state under a tick. If the tick is not above that of the newest state, the error wraps
-// memory.ErrConfig: after Load, call [History.DropAfter] first. Save drops the oldest states if it needs their space.
-// If the state is larger than the memory, the error is a *memory.Exhausted with the bytes that are needed. The other
-// errors are those of [Set.Save]. If the error wraps [ErrLayout], states may have been dropped. After other errors none
-// are. Save allocates no more than Set.Save.
+// memory.ErrConfig: after Load, call [History.DropAfter] first. Save drops the oldest states if it needs their space,
+// and the oldest one if there are as many as allowed. If the state is larger than the memory, the error is a
+// *memory.Exhausted with the bytes that are needed. The other errors are those of [Set.Save]. If the error wraps
+// [ErrLayout], states may have been dropped. After other errors none are. Save allocates no more than Set.Save.
 func (h *History) Save(tick uint64) error {
 	if newest, ok := h.Newest(); ok && tick <= newest {
 		return fmt.Errorf("save: history: tick %d after tick %d: %w", tick, newest, memory.ErrConfig)

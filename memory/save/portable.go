@@ -38,7 +38,8 @@ type HandleOwner interface {
 //
 // The error wraps [ErrPortable], and the errors of CanWrite. An allocator cannot be in a file, because the types of its
 // blocks are unknown: instead add a function that visits them with [Set.AddFunc]. Portable does not call such
-// functions. If one visits a value that cannot be in a file, only Write returns an error that wraps ErrPortable.
+// functions. If one visits a value that cannot be in a file, the error of the Write, Read or Verify that calls it wraps
+// ErrPortable.
 func (s *Set) Portable() error {
 	if !s.sealed {
 		return ErrUnsealed
@@ -134,8 +135,8 @@ func fileType[T any](c *Coder) reflect.Type {
 	return reflect.TypeFor[T]()
 }
 
-// Migration returns the Migration that was passed to [Set.Read] or [Set.Verify], or an empty one for nil. In passes of
-// other methods it returns nil.
+// Migration returns the Migration that was passed to [Set.Read] or [Set.Verify], or an empty one for nil. While Read
+// restores the former state it returns an empty one. In passes of other methods it returns nil.
 func (c *Coder) Migration() *layout.Migration {
 	if c.file == nil {
 		return nil
@@ -332,8 +333,8 @@ func (f *file) translate(t reflect.Type, p unsafe.Pointer) {
 
 // Stream visits data that has its own format, such as that of ecs.World. If a file is written, Stream calls write. In
 // the loading pass it calls read with exactly the bytes that write wrote. read need not read all of them. In the
-// fitting pass Stream calls neither. If [Coder.Portable] returns false, the pass fails with an error that wraps
-// [ErrPortable].
+// fitting pass Stream calls neither. Their errors make the pass fail. If [Coder.Portable] returns false, the pass fails
+// with an error that wraps [ErrPortable].
 func (c *Coder) Stream(write func(io.Writer) error, read func(io.Reader) error) {
 	if c.file == nil {
 		c.Fail(errBlocks)
