@@ -32,7 +32,7 @@
 //	BeginLevel   some microseconds, and the rest of a collection that is under way
 //	EndLevel     some microseconds, and a collection if one is due
 //	Collect      a collection
-//	Stats        less than a microsecond; nothing is allocated
+//	Stats        about a microsecond; nothing is allocated
 //
 // A collection blocks its caller for about a millisecond for each MiB of live objects with pointers. There is no work
 // per frame. go run ./memory/gcpace/internal/pacing measures what pacing costs and saves.
@@ -44,8 +44,8 @@
 //
 // While a pacer without [Config.Keep] is open, there are three causes of a collection. First, the Go heap has grown
 // by [Config.Headroom], or by the amount that GOGC allows if this is more. Second, a level ends, and without the
-// pacer a collection would have run during the level. Third, the program calls Collect. So only Collect adds
-// collections.
+// pacer a collection would have run during the level. Third, the program calls Collect or runtime.GC. So only these
+// calls add collections.
 //
 // A level that makes less garbage than the headroom has no collection, with two exceptions. A memory limit may
 // require a collection. The runtime begins a collection if none ran for two minutes; [Config.Suspend] prevents this

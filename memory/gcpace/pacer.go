@@ -25,10 +25,9 @@ type Config struct {
 	Keep bool
 
 	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means
-	// 256 MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. In a level the headroom is
-	// added to the size of the heap at BeginLevel. Outside levels it is added to the size at the last EndLevel,
-	// Collect, New or collection. If this size exceeds the largest heap under the program's own GOGC, the headroom is
-	// added to that instead. During a collection the heap may grow by another four tenths of the headroom. With
+	// 256 MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. The headroom is added
+	// to the size of the heap at the last BeginLevel, EndLevel, Collect, New or collection. If this size exceeds the
+	// largest heap under the program's own GOGC, the headroom is added to that instead. During a collection the heap may grow by another four tenths of the headroom. With
 	// several pacers the largest headroom applies.
 	Headroom int64
 

@@ -25,7 +25,7 @@
 //
 // # Cost
 //
-// A Read without a new collection takes about a microsecond. After a collection it copies the runtime's samples: about
+// A Read without a new collection takes about two microseconds. After a collection it copies the runtime's samples: about
 // 0.1 ms for 1,000 stacks, and some objects of the Go heap for each stack that is new. No method stops the world. The
 // sampling itself is on in every Go program that links this package.
 //

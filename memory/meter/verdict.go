@@ -55,7 +55,8 @@ func (w *Row) Grows() bool {
 	return w.Growth >= least
 }
 
-// Verdict returns the answers. All calls return the same pointer. The answers change four times a second.
+// Verdict returns the answers. All calls return the same pointer. The answers change four times a second. Before the
+// first Frame all fields are zero.
 func (r *Meter) Verdict() *Verdict { return &r.verdict }
 
 // judge updates the verdict.

@@ -46,6 +46,7 @@ type Proof struct {
 	Elapsed time.Duration
 }
 
+// String returns the proof in one line, without Elapsed.
 func (p Proof) String() string {
 	word := "not proved minimal"
 	if p.Optimal {

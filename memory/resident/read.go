@@ -44,9 +44,8 @@ func Read(m *tiers.Manager, dst *Report) error {
 
 // Note is the first step of a [Read] in two steps, for a game that cannot wait; Fill is the second. Note records the
 // address ranges of the tiers of m; m may be nil. Note takes microseconds. Call Note on the goroutine of m, and then
-// Fill on any goroutine.
-// Until Fill returns, r must not be used elsewhere. If m changes or is closed after Note, the report shows the ranges
-// that Note has recorded.
+// Fill on any goroutine. Until Fill returns, r must not be used elsewhere. If m changes or is closed after Note, the
+// report shows the ranges that Note has recorded.
 func (r *Report) Note(m *tiers.Manager) { r.work.note(m) }
 
 // Fill reads the system's data and completes the report, as the second step after Note. Fill may be called several

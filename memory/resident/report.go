@@ -224,7 +224,7 @@ type suspect struct {
 }
 
 // MarshalJSON returns the report as a JSON object with stable names. Sizes are in bytes. All classes and tiers are
-// listed, in their order.
+// listed, in their order. Pass a *Report to package json, which does not call this method for a copy.
 func (r *Report) MarshalJSON() ([]byte, error) {
 	out := struct {
 		RSS         uint64    `json:"rss"`
