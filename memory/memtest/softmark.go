@@ -90,8 +90,9 @@ func (s *soft) run(first, nested, size uintptr, most int, resize bool) {
 	s.limit.OnSoft(s.limit.Committed(), func(uintptr, uintptr) {
 		s.limit.OnSoft(0, nil)
 		defer func() {
-			if m, ok := recover().(*memory.Misuse); ok && !strings.Contains(m.Reason, "is committing") {
-				s.t.Errorf("where more must be committed: %v", m)
+			r := recover()
+			if m, ok := r.(*memory.Misuse); r != nil && (!ok || !strings.Contains(m.Reason, "is committing")) {
+				s.t.Errorf("where more must be committed: %v", r)
 			}
 		}()
 		for range most {

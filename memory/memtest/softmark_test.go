@@ -53,6 +53,12 @@ func TestSoftMark_NoticesWhatIsHadTwice(t *testing.T) {
 			}
 			return x.Heap.Alloc(size, align)
 		}, nil, "where more must be committed: tlsf.Alloc: busy"},
+		"a nested Alloc panics with no Misuse": {func(x *calls, size, align uintptr) (unsafe.Pointer, error) {
+			if x.depth > 1 {
+				panic(errFull)
+			}
+			return x.Heap.Alloc(size, align)
+		}, nil, "where more must be committed: full"},
 		"the books break": {nil, func(x *calls) { x.check = func(*tampered) error { return errFull } }, "full"},
 		"Close fails":     {nil, func(x *calls) { x.close = func(*tampered) error { return errFull } }, "full"},
 		"Resize grants what it has not": {nil, func(x *calls) {
