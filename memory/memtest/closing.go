@@ -182,7 +182,7 @@ func failingTrim(t testing.TB, s Subject, a memory.Allocator, src *Faulty) {
 // CloseAtFaults verifies Close of an allocator whose source fails or panics. Each run has one fault, at another call
 // that returns memory. After the fault Check must return nil. Each use of the allocator must work or panic with a
 // *memory.Misuse, and another Close must return all memory. The function open makes an allocator with live blocks,
-// and a list of functions that use the allocator and write to its blocks. A violation is an error of the test.
+// and a list of functions that use the allocator and write to its blocks. A violation fails the test.
 func CloseAtFaults[A interface {
 	memory.Checker
 	io.Closer

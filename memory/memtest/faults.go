@@ -132,7 +132,7 @@ func survive(f func()) (injected bool) {
 	return false
 }
 
-// String returns the configured faults, for messages of tests.
+// String names one of the configured faults, for messages of tests. It does not name FailReturns.
 func (f *Faulty) String() string {
 	switch {
 	case f.FailAt != 0 && f.ForGood:

@@ -14,11 +14,12 @@ type Subject struct {
 	// New makes an empty allocator that takes all its memory from src. If src is nil, it uses page.Default(). A few
 	// thousand blocks of MaxSize must exhaust the allocator.
 	New func(src page.Source) (memory.Allocator, error)
-	// MaxSize is the largest size in bytes that the tests request. 0 means 4096.
+	// MaxSize is the largest size in bytes that the tests request, except Stats.LargestFree and sizes that must be
+	// refused. 0 means 4096.
 	MaxSize uintptr
 	// FixedSize, when not 0, is the only size that the allocator serves. MaxSize is then ignored.
 	FixedSize uintptr
-	// MaxAlign is the largest alignment that the tests request. 0 means memory.MaxAlign.
+	// MaxAlign is the largest valid alignment that the tests request. 0 means memory.MaxAlign.
 	MaxAlign uintptr
 	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates in short runs. Set
 	// Allocs for an allocator whose Alloc makes a system call or a stack trace. 0 means 2^18.
@@ -55,7 +56,7 @@ type Subject struct {
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
 	// Closed is the unwrapped error of every Alloc after Close. If Closed is set, the Misuse of other calls after
 	// Close must contain "closed", and Stats must report no memory. If Closed is nil, every error and every text is
-	// accepted, and ClosesAnyway is not verified.
+	// accepted. The suite then does not verify that a failed Close leaves the allocator open.
 	Closed error
 	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator nevertheless. If it is
 	// false, such an allocator stays open, without blocks.

@@ -8,7 +8,7 @@ import (
 )
 
 // Group makes the child the leader of a new process group, for a test that sends a signal to all processes that the
-// child has started.
+// child has started. Group exists on Unix only.
 func Group(cmd *exec.Cmd) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = new(syscall.SysProcAttr)
