@@ -119,13 +119,22 @@ func (c *columns) commit(rows int) error {
 			return errors.Join(err, c.trim(c.usable))
 		}
 	}
+	if c.mem[0].Base() == nil { // a function that the source has called has closed the System
+		return errors.Join(memory.ErrClosed, c.trim(0))
+	}
 	c.usable = rows
 	c.slice()
 	return nil
 }
 
-// shrink decommits all rows from rows on.
+// shrink decommits all rows from rows on. Called by a function of the source within commit, it does nothing: commit
+// relies on the columns that it has grown.
 func (c *columns) shrink(rows int) error {
+	for i := range c.mem {
+		if c.mem[i].Busy() {
+			return nil
+		}
+	}
 	c.usable = rows
 	c.slice()
 	return c.trim(rows)

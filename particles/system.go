@@ -159,7 +159,8 @@ func (s *System) Reset() {
 }
 
 // Trim decommits the memory of unused rows, in whole pages of the source. If the source cannot decommit, the error
-// wraps each error of the source, and Emit commits the rows again before it uses them. Trim never changes particles.
+// wraps each error of the source, and Emit commits the rows again before it uses them. Trim never changes particles. If
+// the function of page.Limit.OnSoft calls Trim during a commit of this System, Trim does nothing and returns nil.
 func (s *System) Trim() error {
 	s.open("Trim")
 	return s.shrink(s.n)
@@ -198,7 +199,7 @@ func misuseClosed(op string) {
 type Stats struct {
 	Alive    int          // live particles
 	Peak     int          // high-water mark of Alive since New
-	Rows     int          // rows that Emit can use without a commit
+	Rows     int          // committed rows, with a particle or without
 	Capacity int          // see System.Capacity
 	Kinds    int          // registered kinds
 	Emitted  uint64       // particles emitted since New

@@ -294,6 +294,35 @@ func TestEmitRate_APanicOfTheSourceLosesNoParticle(t *testing.T) {
 	}
 }
 
+func TestEmit_WritesNoRowThatTheSoftMarkTookAway(t *testing.T) {
+	for name, relieve := range map[string]func(*System){
+		"Trim":  func(s *System) { _ = s.Trim() },
+		"Close": func(s *System) { _ = s.Close() },
+	} {
+		for mark := uintptr(0); mark < 24_000*rowBytes; mark += 48 << 10 {
+			l, asked := page.NewLimit(nil, 0), 0
+			s, err := New(l, Config{Capacity: 100_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := &Emitter{Kind: register(t, s, Kind{}), Life: Just(60)}
+			l.OnSoft(mark, func(uintptr, uintptr) { asked++; relieve(s) })
+			for range 3 {
+				if !s.closed {
+					s.Emit(e, 8000)
+				}
+			}
+			mustCheck(t, s)
+			if st := s.Stats(); asked == 0 || s.closed && st.Alive != 0 || !s.closed && st.Alive != 24_000 {
+				t.Errorf("%s at %d bytes, called %d times: %+v", name, mark, asked, st)
+			}
+			if err := s.Close(); err != nil || l.Committed() != 0 {
+				t.Errorf("%s at %d bytes: %v, %d bytes committed", name, mark, err, l.Committed())
+			}
+		}
+	}
+}
+
 func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 	for _, c := range []struct {
 		want    string
