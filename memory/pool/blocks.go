@@ -130,8 +130,9 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 // maxGranules is the number of granules that the 32-bit entries of the free stack can name: 64 GiB.
 const maxGranules = 1 << 32
 
-// TryGet is [Blocks.Get] without growth and without an error. It inlines. If no prepared slot is vacant, or the pool
-// is closed, TryGet returns nil. The caller then calls Get, which prepares slots. Reset leaves no prepared slot.
+// TryGet is [Blocks.Get] without growth and without an error. It inlines. If no prepared slot is vacant, or the pool is
+// closed, TryGet returns nil. The caller then calls Get, which alone prepares slots: Grow does not. Reset leaves no
+// prepared slot, and Trim only those up to the last live slot.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
 	if n >= uint(len(b.free)) {

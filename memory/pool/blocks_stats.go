@@ -21,9 +21,9 @@ func (b *Blocks) Len() int { return int(b.opened) - int(b.n) }
 // Cap returns the largest number of slots that can be live at once. If the pool is closed, Cap returns 0.
 func (b *Blocks) Cap() int { return int(b.capacity) }
 
-// Grow prepares the pool for a total of n live slots. It commits the memory and allocates the metadata for the first
-// n slots of the reservation. Until n slots are live or Trim is called, Get then does not fail, and calls neither the
-// source nor the Go heap.
+// Grow makes space for a total of n live slots. It commits the memory and allocates the metadata for the first n slots
+// of the reservation. Until n slots are live, Trim is called or a state is loaded, Get then does not fail, and calls
+// neither the source nor the Go heap.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of Get. If Grow fails, nothing has changed but Stats.Failures.

@@ -54,13 +54,14 @@
 //	another or closed pool
 //	wrong size                panics if no slot has it; debug builds check to the byte
 //	use after free            debug builds: panics when a written slot is allocated again
-//	use after Close, or       Alloc fails with ErrClosed, handles are stale, other calls panic
-//	after the source ended
+//	use after Close, or       Get, Alloc, New, Grow and Trim fail with ErrClosed, handles are stale,
+//	after the source ended    Put, SizeOf and Reset panic
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time. Get, Hot, Cold and iterations only read: several goroutines may read a pool while none
-// changes it. Slots lie off the Go heap and must contain no Go pointers: the typed constructors refuse such types.
+// One goroutine at a time. Get, Hot and Cold with a handle, and iterations, only read: several goroutines may read a
+// pool while none changes it. Slots lie off the Go heap and must contain no Go pointers: the typed constructors refuse
+// such types.
 //
 // # Source
 //

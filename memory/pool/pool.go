@@ -189,9 +189,9 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 
-// Grow prepares the pool for a total of n live objects. It commits the memory and allocates the metadata for the
-// first n slots of the reservation. Until n slots are live or retired, or Trim is called, New then does not fail, and
-// calls neither the source nor the Go heap.
+// Grow makes space for a total of n live objects. It commits the memory and allocates the metadata for the first n
+// slots of the reservation. Until n slots are live or retired, Trim is called or a state is loaded, New then does not
+// fail, and calls neither the source nor the Go heap.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of New. If Grow fails, nothing has changed but Stats.Failures.
@@ -211,13 +211,13 @@ func (p *Pool[T]) Len() int { return int(p.count()) }
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
 // LiveSlots returns a bit for each slot, and the size of a slot in bytes. Bit i%64 of live[i/64] is set if slot i has a
-// live object. The words belong to the pool and must not be changed. They are valid until the next call of another
-// method. If the pool is closed, live is nil. Instruments use LiveSlots to find what has changed since an earlier copy.
+// live object. Slots beyond the end of live have none. The words belong to the pool and must not be changed. They are
+// valid until the next call of another method. If the pool is closed, live is nil. Instruments use LiveSlots to find
+// what has changed since an earlier copy.
 func (p *Pool[T]) LiveSlots() (live []uint64, size uintptr) { return p.live, stride[T]() }
 
 // All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The
-// loop may change the pool. An object that the loop frees is not visited afterwards. An object that the loop makes
-// may be visited. Close and the end of the source end the iteration.
+// loop may change the pool, as at [Cursor].
 func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	return func(yield func(memory.Handle[T], *T) bool) {
 		for c := p.Cursor(); c.Next(); {
@@ -286,7 +286,7 @@ func (p *Pool[T]) Close() error {
 
 // Stats returns the statistics. Peak is the size of the prepared slots (see [Pool.New]) at their highest number. That
 // number is at most 63 above the highest number of slots that were live or retired at one time. Loading a file also
-// prepares the vacant slots of the file. Loading a slot restores the Peak that was saved.
+// prepares the vacant slots of the file. Loading a save.Slot restores the Peak that was saved.
 func (p *Pool[T]) Stats() memory.Stats {
 	s := p.stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())

@@ -12,11 +12,12 @@ import (
 )
 
 // SaveState saves the live objects, the generations of all slots and the order of the vacant slots. After loading, a
-// handle is valid if it was valid when the state was saved, and its object has the same address. The generations of
-// slots go back, too. So a handle that was made after the state was saved may later belong to another object.
+// handle is valid if it was valid when the state was saved, and its object has the same address. From a file, an object
+// has the same slot, and only handles within the loaded state are valid. The generations of slots go back, too. So a
+// handle that was made after the state was saved may later belong to another object.
 //
 // If the pool had another capacity, the error wraps save.ErrLayout. A file may be of a pool with another capacity if
-// the slots in use fit. If the pool is closed, the error wraps memory.ErrClosed.
+// all slots fit that the pool ever prepared (see [Pool.New]). If the pool is closed, the error wraps memory.ErrClosed.
 func (p *Pool[T]) SaveState(c *save.Coder) {
 	if p.base == nil {
 		c.Fail(memory.ErrClosed)
