@@ -18,10 +18,11 @@ import (
 // Blocks in caches count as live in Stats. A block of a Central or of one of its Caches may be freed through the
 // Central or any of its Caches. It must not be passed to a method of the Heap.
 //
-// The lock does not protect against the end of the memory itself. Before you close the page source, for example a
-// manager or a [page.Carve], stop the goroutines that use the Central or a Cache. Otherwise these goroutines fault
-// when they access their blocks. If the page source closes the memory during a call of the heap, that call also
-// closes the Central.
+// A function that is called within a call of the heap, as that of [page.Limit.OnSoft], runs with the lock held. It must
+// not call the Central or a Cache. The lock does not protect against the end of the memory itself. Before you close the
+// page source, for example a manager or a [page.Carve], stop the goroutines that use the Central or a Cache. Otherwise
+// these goroutines fault when they access their blocks. If the page source closes the memory during a call of the heap,
+// that call also closes the Central.
 type Central struct {
 	// Invariant, verified by Check besides those of Heap: caches is not negative.
 
@@ -35,8 +36,8 @@ type Central struct {
 // h allocated before. The function of [Heap.OnShort] is not called any more. A second call for h returns the existing
 // Central. If h is closed, so is the Central. NewCentral itself is not safe for concurrent use.
 //
-// Cost in the Go heap: about 2.2 bytes for each reserved KiB, at once. Later, each range of 64 KiB with blocks that
-// the Central allocated costs one byte for every 16 bytes.
+// Cost in the Go heap: about 2.1 bytes for each reserved KiB, at once. Later, each range of 64 KiB with blocks that the
+// Central allocated costs one byte for every 16 bytes.
 //
 // The error wraps memory.ErrConfig if h is nil, and memory.ErrOutOfMemory if the Go heap has no space for this
 // metadata. If NewCentral fails, h is unchanged.

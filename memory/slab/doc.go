@@ -60,7 +60,7 @@
 //	                               32, more often for blocks above 1 KiB
 //	    overhead                   up to 64 KiB a class and worker, or two blocks
 //	metadata                       16 KiB, and 12 bytes for each KiB in use, 1.2 %, and up
-//	                               to a quarter more; with a Central 2.2 bytes for each KiB
+//	                               to a quarter more; with a Central 2.1 bytes for each KiB
 //	                               reserved, and a byte per 16 bytes, 6.3 %, in each 64 KiB
 //	                               of which a Cache or a caller has blocks
 //

@@ -106,9 +106,8 @@ type shape struct {
 // bytes returns the size of a block.
 func (s *shape) bytes() uintptr { return uintptr(s.size) << granuleShift }
 
-// nextUnits returns how large the next span of the class should be: as small as possible for
-// the first one, then an eighth of what the class has, and of sizes that fit badly into a few
-// units enough of them.
+// nextUnits returns how large the next span of the class should be: as small as possible for the first one, then
+// 1/growShare of what the class has, and of sizes that fit badly into a few units enough of them.
 func (s *shape) nextUnits() uintptr {
 	if s.units == 0 {
 		return leastUnits(s.bytes())
@@ -227,10 +226,10 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // Free frees a block. The parameter size is the size that was requested from Alloc, or the new size of the last
 // successful Resize. If p is nil, Free does nothing. The block must not be used afterwards.
 //
-// A block of Config.Large is passed on to Free of Large. For all other blocks Free panics with a *memory.Misuse for a
-// double free, an interior pointer, a foreign pointer and a wrong size. Ordinary builds detect a size that the class
-// of the block never serves. Debug builds detect every wrong size. Builds with memfast detect less: see the package
-// comment. Cost: constant.
+// If size is above MaxSize and p lies outside the reservation, Free passes both on to Free of Config.Large, if there is
+// one. Otherwise Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a
+// wrong size. Ordinary builds detect a size that the class of the block never serves. Debug builds detect every wrong
+// size. Builds with memfast detect less: see the package comment. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))

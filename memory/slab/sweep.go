@@ -42,10 +42,10 @@ const (
 )
 
 // Sweep does in small steps a part of what Trim does at once: it recycles spans without a live block. A round of calls
-// visits the free blocks. Each call visits up to the given number of blocks, at least one. It returns true if the round
-// has not ended. Call Sweep until it returns false, then [Heap.TrimStep]. The next call begins a new round. Sweep
-// recycles only spans whose blocks were not used for some time, and leaves out size classes with less than 16 KiB in
-// such blocks.
+// visits the free blocks. The first call of a round visits none, each other call up to the given number of blocks, at
+// least one. Sweep returns true if the round has not ended. Call Sweep until it returns false, then [Heap.TrimStep].
+// The next call begins a new round. Sweep recycles only spans whose blocks were not used for some time, and leaves out
+// size classes with less than 16 KiB in such blocks.
 //
 // Sweep does nothing and returns false for a closed heap, for the heap of a [Central], and if it is called from a
 // function of the source within Alloc. Cost: about 3 ns for each visited block. When Sweep begins with a size class, it

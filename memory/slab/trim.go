@@ -8,8 +8,9 @@ import (
 )
 
 // Trim recycles every span without a live block, so that any class may use the memory of the span. It returns the
-// committed memory above the highest span in use to the page source, in whole pages (page.SizeOf). Memory between
-// spans in use stays committed: see [Heap.TrimStep].
+// committed memory above the highest span in use to the page source, in whole pages (page.SizeOf). Memory between spans
+// in use stays committed: see [Heap.TrimStep]. Within a function that the source calls, Trim recycles spans and returns
+// no memory.
 //
 // If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps the error of the
 // source; the spans are recycled nevertheless. Cost: proportional to the free blocks, and to a few bytes of metadata
