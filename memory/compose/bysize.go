@@ -14,8 +14,9 @@ import (
 //
 // The size that is passed to Free and Resize selects the part. If the size is on the wrong side of limit, the wrong
 // part gets the pointer, and panics if it detects foreign pointers. FreeAny and SizeOf select the part with Owns of
-// small. If the old and the new size are on different sides of limit, Resize checks only the block and its old size,
-// and returns false. If a part is full, the other part does not serve its requests: use [NewFallback] for that.
+// small, whose range must contain no block of large. If the old and the new size are on different sides of limit,
+// Resize checks only the block and its old size, and returns false. If a part is full, the other part does not serve
+// its requests: use [NewFallback] for that.
 //
 // Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak is
 // the sum of two peaks. They may be reached at different times, so the sum is an upper bound. LargestFree is the

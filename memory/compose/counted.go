@@ -10,10 +10,11 @@ import (
 
 // CountedConfig configures [NewCounted].
 type CountedConfig struct {
-	// OnEvent, if not nil, is called once for each event, before the statistics change. Only Failures already
-	// includes a refused Alloc. For an Alloc or a Resize, OnEvent is called after the call of inner. For a Free or a
-	// Reset, OnEvent is called before the call of inner. OnEvent may call Stats, Check, Owns, Base, Extent and
-	// Generation of the allocator; every other call for a block, Reset, Trim and Close panic with a *memory.Misuse.
+	// OnEvent, if not nil, is called once for each event, before the statistics change. Only Failures already includes
+	// a refused Alloc. For an Alloc or a Resize, OnEvent is called after the call of inner. For a Free or a Reset,
+	// OnEvent is called before the call of inner. OnEvent may call Stats, Check, Owns, Base, Extent and Generation of
+	// the allocator; every other call for a block, Reset, Trim and Close panic with a *memory.Misuse. Close and loading
+	// a state free blocks without an event.
 	//
 	// If OnEvent panics, the panic passes through, and the call is undone. The new block of an Alloc is freed. The
 	// block of a Resize gets its old size back, but bytes that Resize cut off may have changed. If OnEvent used the
@@ -69,9 +70,10 @@ func (o Op) String() string {
 // the Counter is closed nevertheless, and another Close tries again to close inner. If Close of inner panics, nothing
 // has changed. If several Counters share one heap, close the heap and not a Counter.
 //
-// Alignment, zeroing, lifetimes and the goroutine rule are as in inner. Cost: one probe of a hash table for Alloc,
-// two probes for Free, and 16 bytes for each slot of the table, which is at most 3/4 full. Only the table is
-// allocated on the Go heap. The table grows when more blocks are live than ever before.
+// Alignment, zeroing and lifetimes are as in inner. The Counter belongs to one goroutine at a time, even if inner is
+// safe for concurrent use. Cost: two probes of a hash table for each Alloc and Free, and 16 bytes for each slot of the
+// table, which is at most 3/4 full. Only the table is allocated on the Go heap. The table grows when more blocks are
+// live than ever before.
 func NewCounted(inner memory.Allocator, cfg CountedConfig) (Counter, error) {
 	c, err := newCounted(inner, cfg)
 	if err != nil {

@@ -38,23 +38,23 @@
 // # Close
 //
 // Close closes the parts, beginning with the first part. Do not close a composition if others use its parts. If Close
-// of one part fails, the other part is closed nevertheless, and the composition is closed. The error names the part
-// that failed, and another Close tries again to close this part. If Close of the first part panics, nothing is
-// closed.
+// of one of two parts fails, the other part is closed nevertheless, and the composition is closed. The error names the
+// part that failed, and another Close tries again to close this part. If Close of the first part panics, nothing is
+// closed. The allocator of NewLocked is closed if and only if its part is. See [NewCounted] for its Close.
 //
-// After Close, Alloc fails with memory.ErrClosed, Owns returns false, and the other methods panic with a
-// *memory.Misuse or do what the closed parts do. If the memory of a part ends before Close, Alloc of the part fails
-// with memory.ErrClosed, and Alloc of the composition fails with memory.ErrClosed, too.
+// After Close, Alloc fails with memory.ErrClosed, Owns returns false, and the other methods panic with a *memory.Misuse
+// or do what the closed parts do. If the memory of a part ends before Close, each Alloc that is passed to this part
+// fails with memory.ErrClosed.
 //
 // # Cost
 //
 //	operation          beyond the part's cost, whose calls go through an interface     overhead
 //	-----------------  --------------------------------------------------------------  ---------------------
 //	Fallback: Alloc    one test; if the first is full, its failed Alloc                none
-//	Fallback: Free     one Owns                                                        none
+//	Fallback: Free     one Owns, as for each call with a block                         none
 //	BySize             one comparison                                                  none
 //	Locked             an uncontended mutex; goroutines that meet wait                 none
-//	Counted            one probe of a hash table for Alloc, two for Free               16 bytes for a slot,
+//	Counted            two probes of a hash table for each Alloc and Free              16 bytes for a slot,
 //	                                                                                   at most 3/4 are taken
 //
 // Only the table of NewCounted is allocated on the Go heap. It grows when more blocks are live than ever before.

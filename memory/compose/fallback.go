@@ -30,8 +30,9 @@ import (
 // the sum of two peaks. They may be reached at different times, so the sum is an upper bound. Failures counts the
 // requests that both parts refused with memory.ErrOutOfMemory or memory.ErrTooLarge.
 //
-// Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one
-// goroutine at a time. Cost: a call of Owns for each Free. If first is full, the cost includes its failed Alloc.
+// Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one goroutine
+// at a time. Cost: a call of Owns for each call with a block, and for an Alloc of size 0. If first is full, the cost
+// includes its failed Alloc.
 func NewFallback(first, second memory.Allocator) (Allocator, error) {
 	f := new(fallback)
 	if err := f.init("new Fallback", [2]string{"first", "second"}, first, second); err != nil {

@@ -100,7 +100,6 @@ func (t *table) clear() {
 
 // check verifies the invariants above the type. It allocates nothing unless they are broken, and ends on any
 // contents: no loop is longer than the table.
-// every walk is no longer than the table.
 func (t *table) check() error {
 	taken, sum, mask := 0, uint64(0), len(t.slots)-1
 	var errs []error
