@@ -70,10 +70,10 @@ func (h *Heap) Close() error {
 }
 
 // lost closes the heap after its memory has gone to somebody else. The maps that caches read
-// stay as they are: they may be reading. Where the source ends in the midst of a call that the
+// stay as they are: they may be reading. If the source ends during a call of the source or of Large that the
 // heap makes, the method of the Central that is under way has the lock.
 func (h *Heap) lost() {
-	if h.central != nil && !h.mem.Busy() {
+	if h.central != nil && !h.mem.Busy() && !h.passing {
 		h.central.mu.Lock()
 		defer h.central.mu.Unlock()
 	}

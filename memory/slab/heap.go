@@ -80,6 +80,7 @@ type Heap struct {
 	absent  uintptr        // units below limit whose memory was returned
 	old     []uint64       // while an epoch runs: the live blocks from before it, which live lacks
 	onShort func(all bool) // see OnShort
+	passing bool           // Large serves an Alloc or a Resize, and may commit memory
 
 	relay func(size, align uintptr) (unsafe.Pointer, error) // of NewRelay: it serves Alloc; otherwise nil
 }
@@ -320,7 +321,7 @@ func (h *Heap) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 	ci, ok := h.ladder.class(size, al)
 	if !ok {
 		if h.large != nil {
-			return h.large.Alloc(size, al)
+			return h.allocLarge(size, al)
 		}
 		h.refused++
 		return nil, memory.ErrTooLarge
@@ -329,6 +330,13 @@ func (h *Heap) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 		return h.allocFresh(ci, size)
 	}
 	return h.pop(ci, size), nil
+}
+
+// allocLarge passes a request on to Large.
+func (h *Heap) allocLarge(size, al uintptr) (unsafe.Pointer, error) {
+	h.passing = true
+	defer func() { h.passing = false }()
+	return h.large.Alloc(size, al)
 }
 
 // allocFresh makes blocks for a class that has none free, and hands out the first.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -139,4 +140,52 @@ func TestCache_IsClosedWithTheGroundOfItsHeap(t *testing.T) {
 		}
 	}
 	memtest.Misuse(t, func() { full.Free(p, 64) }, "slab.Free", "closed")
+}
+
+// An endingLarge ends the source of everything, as the function of a soft limit may, when it allocates or resizes.
+type endingLarge struct {
+	fakeLarge
+	end func()
+}
+
+func (l *endingLarge) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	if l.end != nil {
+		l.end()
+		return nil, memory.ErrClosed
+	}
+	return l.fakeLarge.Alloc(size, align)
+}
+
+func (l *endingLarge) Resize(_ unsafe.Pointer, _, _ uintptr) bool { l.end(); return false }
+
+func TestCentral_LargeThatEndsTheSourceDoesNotHang(t *testing.T) {
+	for name, call := range map[string]func(*Central, unsafe.Pointer){
+		"Alloc": func(c *Central, _ unsafe.Pointer) {
+			if p, err := c.Alloc(6000, 16); p != nil || err != memory.ErrClosed {
+				t.Errorf("Alloc: %v, %v", p, err)
+			}
+		},
+		"Resize": func(c *Central, p unsafe.Pointer) {
+			if c.Resize(p, 5000, 6000) {
+				t.Error("a closed Central has resized a block")
+			}
+		},
+	} {
+		ground, large := ground(t), new(endingLarge)
+		h, err := New(ground, Config{Reserve: 1 << 20, Large: large})
+		if err != nil {
+			t.Fatal(err)
+		}
+		central := mustCentral(h)
+		p := memtest.MustAlloc(t, central, 5000, 16)
+		large.end = ground.Close
+		done := make(chan bool)
+		go func() {
+			defer close(done)
+			call(central, p)
+		}()
+		testenv.Receive(t, "the "+name+" of a Central", done)
+		isEmpty(t, central)
+		memtest.MustCheck(t, central)
+	}
 }

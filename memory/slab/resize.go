@@ -51,6 +51,8 @@ func (h *Heap) resizeLarge(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 		h.askLarge(p, oldSize)
 		return false
 	}
+	h.passing = true
+	defer func() { h.passing = false }()
 	if newSize <= h.maxSize() {
 		r.Resize(p, oldSize, oldSize)
 		return false
