@@ -32,8 +32,8 @@ type Planner struct {
 	Renamed map[string]string
 	// Note, if not nil, receives each change that Plan finds.
 	Note func(change string)
-	// If Lenient is true, a field that cannot be converted stays zero. If it is false, Plan returns an error for the
-	// field.
+	// If Lenient is true, a field whose type cannot be converted stays zero. If it is false, Plan returns an error for
+	// the field. A number that does not fit is an error of the function in both cases.
 	Lenient bool
 }
 

@@ -25,9 +25,9 @@ type Migration struct {
 	// save.Set does not have them. If it lists a relation, the error wraps ErrMigration.
 	Dropped []string
 	// Convert has functions by the program's name of a type, such as "game.Hull". The function is called for each value
-	// of the type, after the fields that need no Migration are converted; all other fields are zero. The argument
-	// component is a pointer to the value, such as *Hull, and is valid during the call. An error of the function ends the
-	// reading. If the program has no Go type of this name, the error wraps ErrMigration. A save.Set with worlds or
+	// of the type, after the fields that need no Migration are converted; all other fields are zero. If an integer does
+	// not fit its new type, reading fails before the call. The argument component is a pointer to the value, such as
+	// *Hull, and is valid during the call. An error of the function ends the reading. If the program has no Go type of this name, the error wraps ErrMigration. A save.Set with worlds or
 	// functions cannot list its types, and passes an unknown name to Changed instead.
 	//
 	// The function is not called for values that are fields or elements of other types. For a value of a save.Set it may

@@ -19,10 +19,10 @@
 //
 // # Use it when, and when not
 //
-// Call Run, Fuzz and Faults from the test of each allocator. The more a Subject promises, the more is verified. The
-// suite does not test an allocator's own rules (order of frees, handles, marks). Tests of such rules share [Opened],
-// [MustAlloc], [MustCheck], [Misuse], [Refuses], [Gifts], [EveryBit], [EveryNthBit], [Keep], [Poisoned], [WriteIsTold],
-// [CopiesAreNamed], [TrimAnywhere], [GrowsSeldom], [Leak] and the sources [Mortal], [Margins] and [Halfway].
+// Call Run, Fuzz and Faults from the test of each allocator, and [Saved] if the allocator is a save.State. The more a
+// Subject promises, the more is verified. The suite does not test an allocator's own rules (order of frees, handles,
+// marks). The other functions and sources of this package help to test such rules, for example [Opened], [Misuse],
+// [Refuses], [CloseAtFaults], [SoftMark] and [Mortal].
 //
 // # Cost
 //

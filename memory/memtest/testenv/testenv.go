@@ -11,8 +11,8 @@ import (
 )
 
 // Variable is the name of the environment variable that selects how many tests run. If the variable is not set, go
-// test runs the tests that fit into the time limit of the README's command. With the value "full" it also runs the
-// tests and cases that take long; .ci/run sets this value. The flag -short selects fewer tests than the default.
+// test leaves out the tests and cases that take long. With the value "full" it runs all of them; .ci/run sets this
+// value. The flag -short selects fewer tests than the default.
 const Variable = "STRATA_TEST"
 
 // Full reports whether the long tests run, which is the case if [Variable] is "full". Full panics if the variable has
