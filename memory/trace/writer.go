@@ -152,9 +152,9 @@ func (t *Writer) Used(at Where, bytes uint64) {
 
 // Append records an event. Its Block is the number of a block in this Writer, and is ignored for an Alloc. The events of a
 // Reader have these numbers only if all of them, from the first one, are appended to a new Writer. If the Kind is unknown,
-// or if the Writer has no block with this number, the error wraps memory.ErrConfig and nothing is recorded. If the
-// recording has stopped, Append returns the error of [Writer.Err]. After Close the error wraps memory.ErrClosed, unless the
-// recording had stopped before.
+// or if the Writer has no block with this number, the error wraps memory.ErrConfig and nothing is recorded. Append does not
+// check Align, nor whether the block is live. If the recording has stopped, Append returns the error of [Writer.Err]. After
+// Close the error wraps memory.ErrClosed, unless the recording had stopped before.
 func (t *Writer) Append(e Event) error {
 	switch {
 	case e.Kind >= kinds:
