@@ -15,8 +15,8 @@
 // By default a [Prefix] commits 1/32 of its committed bytes at once, from 16 to 256 KiB, in whole pages of the
 // system.
 //
-// The guard behind each reservation makes Base+Size a legal pointer into the same object. An access beyond the end
-// faults; with [Heap] such an access touches bytes that no block uses.
+// The guard behind each reservation makes Base+Size a legal pointer into the same object. An access to the guard
+// faults. With [Heap] the guard is at least 64 bytes that no block uses, and an access to it does not fault.
 //
 // # Use it when, and when not
 //

@@ -14,8 +14,8 @@ import (
 // use.
 //
 // Go ends the process if its heap cannot grow. From 1 MiB on Reserve therefore asks the system first, and returns a
-// [*memory.Exhausted] if the system refuses. In the browser Reserve cannot ask. There, the error of a reservation of
-// more than 1 GiB wraps memory.ErrTooLarge and memory.ErrConfig.
+// [*memory.Exhausted] if the system refuses. In the browser Reserve cannot ask. The error of a reservation of more
+// than 64 TiB, in the browser of more than 1 GiB, wraps memory.ErrTooLarge and memory.ErrConfig.
 func Heap() Source { return heapSource{} }
 
 type heapSource struct{}
@@ -41,8 +41,9 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 
 // ProbeHeap returns nil if the Go heap can grow by size bytes now. Otherwise it returns a [*memory.Exhausted]. Go
 // ends the process if its heap cannot grow. A caller whose metadata has a size from a configuration therefore calls
-// ProbeHeap before it allocates the metadata. For a size below 1 MiB ProbeHeap returns nil without a probe. In the
-// browser the system cannot be asked: there ProbeHeap refuses only sizes above 1 GiB plus about 64 KiB.
+// ProbeHeap before it allocates the metadata. For a size below 1 MiB ProbeHeap returns nil without a probe. For a
+// larger size it asks for some MiB more, because the heap grows in steps of up to 64 MiB. In the browser the system
+// cannot be asked: there ProbeHeap refuses only sizes above 1 GiB plus about 64 KiB.
 func ProbeHeap(size uintptr) error {
 	if size < leastProbe {
 		return nil

@@ -50,7 +50,7 @@ func (p *Prefix) Droppable(off, end uintptr) (from, to uintptr) {
 }
 
 // Around returns the smallest range of whole units, see [Prefix.Droppable], that contains [off, end). The range is
-// cut off at Base and at Committed.
+// cut off at Base and at Committed. off must be at most Committed.
 func (p *Prefix) Around(off, end uintptr) (from, to uintptr) {
 	unit := max(p.page, aheadOf(p.src))
 	base := uintptr(p.mem.Base)

@@ -6,8 +6,8 @@ import "sync/atomic"
 // of the allocator benchmarks). They are off by default because they make more memory resident. [GrantedBy] reports
 // the effects.
 type Options struct {
-	// HugePages asks for pages of 2 MiB, if the system grants them on advice (Linux). On all systems a [Prefix] then
-	// commits up to the next multiple of 2 MiB, within its reservation and budget.
+	// HugePages asks for pages of 2 MiB, if the system grants them on advice (Linux). On all systems with mappings a
+	// [Prefix] then commits up to the next multiple of 2 MiB, within its reservation and budget.
 	HugePages bool
 	// Prefault accesses every page when it is committed. If HugePages is set, too, the first accesses to 2 MiB cost
 	// about a tenth of the time that they cost with pages of 4 KiB.
@@ -59,8 +59,8 @@ const hugePage = 2 << 20
 
 // Ahead is the optional interface of a Source with preferred boundaries for commits.
 type Ahead interface {
-	// AheadTo returns the boundary in bytes: the end of a commit should be an address that is a multiple of the
-	// boundary. If AheadTo returns 0, any address is suitable.
+	// AheadTo returns the boundary in bytes, a power of two: the end of a commit should be an address that is a
+	// multiple of the boundary. If AheadTo returns 0, any address is suitable.
 	AheadTo() uintptr
 }
 

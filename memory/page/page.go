@@ -111,7 +111,8 @@ func SizeOf(src Source) uintptr {
 // failure instead of one for each attempt of the caller.
 type Stepped interface {
 	// CommitSome commits got bytes of m from the offset off, and returns got, a multiple of [Granule] with
-	// least <= got <= want. If CommitSome fails, got is 0 and nothing is committed.
+	// least <= got <= want. least and want are multiples of Granule, too. If CommitSome fails, got is 0 and nothing
+	// is committed.
 	CommitSome(m Memory, off, least, want uintptr) (got uintptr, err error)
 }
 

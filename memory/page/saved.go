@@ -7,8 +7,10 @@ import (
 
 // SaveState saves the number of committed bytes, because it decides where an allocator places its next block. Dropped
 // pages are saved by [Prefix.SaveHoles]. Before a load, SaveState commits the bytes that are missing. During the load
-// it decommits the bytes above the saved number; if the source refuses that, more bytes stay committed. If p is
-// closed, saving fails with memory.ErrClosed; while p is busy, with save.ErrBusy.
+// it decommits the bytes above the saved number; if the source refuses that, more bytes stay committed.
+//
+// If p is closed, saving and loading fail with memory.ErrClosed; while p is busy, with save.ErrBusy. If Reserved
+// differs from the saved reservation, loading fails with save.ErrLayout.
 func (p *Prefix) SaveState(c *save.Coder) {
 	if p.mem.Base == nil {
 		c.Fail(memory.ErrClosed)
