@@ -68,8 +68,9 @@
 //	                                through the interface
 //	Reset                           a mutex, a store per Freer; per        none
 //	                                batch that waits one CAS
-//	NewFreer                        a mutex; Go allocations only beyond    288 bytes and
-//	                                the highest number open at once        a batch
+//	NewFreer                        a mutex and two Go allocations; about  288 bytes and
+//	                                three more beyond the highest number   a batch
+//	                                open at once
 //
 // The number of batches is the largest number that was ever in flight at once, plus one per Freer. If the owner never
 // drains, this number grows until the target has no memory left. In the steady state nothing is allocated.

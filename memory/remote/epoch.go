@@ -17,8 +17,9 @@ import "math"
 // same time as Reset may count as earlier or as later than Reset.
 //
 // Reset uses neither the target nor the blocks. If the target refuses every block because its memory is gone, call
-// Reset before Close. Only the owner may call Reset. On a closed inbox, and from within the target's FreeAny, Reset
-// panics with a *memory.Misuse. Cost: a mutex, a store for each Freer and a compare-and-swap for each waiting batch.
+// Reset before Close. Only the owner may call Reset. On a closed inbox, and from within the target's FreeAny or
+// FreeRun, Reset panics with a *memory.Misuse. Cost: a mutex, a store for each Freer and a compare-and-swap for each
+// waiting batch.
 func (in *Inbox) Reset() {
 	in.enter("Reset")
 	in.begin()
@@ -57,8 +58,8 @@ func (in *Inbox) begin() {
 // Freers, are released with the target's memory. A second Close does nothing. The error is always nil.
 //
 // If the target refuses a block, Close panics as Drain does. Freers then already abandon their blocks. Call Close
-// again to continue after the refused block. From within the target's FreeAny, Close panics with a *memory.Misuse.
-// Only the owner may call Close.
+// again to continue after the refused block. From within the target's FreeAny or FreeRun, Close panics with a
+// *memory.Misuse. Only the owner may call Close.
 func (in *Inbox) Close() error {
 	if in.target == nil {
 		return nil

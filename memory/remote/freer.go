@@ -48,8 +48,8 @@ type Freer struct {
 }
 
 // NewFreer returns a Freer of the inbox. NewFreer is safe for concurrent use. If the inbox is closed, the Freer
-// abandons every block that is passed to it. Cost: a mutex. If no closed Freer has left its batches for reuse,
-// NewFreer makes about six Go allocations.
+// abandons every block that is passed to it. Cost: a mutex and two Go allocations. If no closed Freer has left its
+// batches for reuse, NewFreer makes about three more.
 func (in *Inbox) NewFreer() *Freer {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -40,7 +40,7 @@ type RunFreer interface {
 // buddy.Heap, pool.Blocks, and compositions of them.
 type Generational interface {
 	// Generation returns the number of blocks that have started at p so far, modulo 2^32. Generation must be safe for
-	// concurrent use.
+	// concurrent use, also after the target is closed: a Freer may outlive it. p may be any address.
 	Generation(p unsafe.Pointer) uint32
 }
 
