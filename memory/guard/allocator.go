@@ -180,7 +180,8 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 // Damage is reported. If Free panics because of the canaries of the block p, the canaries are repaired and p is still
 // live. If Free panics because of another block, which leaves the quarantine, p is freed. A double free, a foreign or
 // interior pointer and a wrong size are reported and change nothing. A double free is not detected once inner has
-// returned the address again.
+// returned the address again. If Free of inner panics, Free panics with the same value: p is still live, but its bytes
+// may be overwritten.
 func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return

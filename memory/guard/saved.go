@@ -27,8 +27,8 @@ func (a *Allocator) CanSave() error {
 
 // SaveState saves inner, the statistics, and the records of all blocks: live, in quarantine or freed. After a load,
 // canaries and patterns are verified as before, and reports name the call sites of the saved records. Inner is saved
-// by the guard: do not add inner to the Set. If a block lies outside of the range from Base to Base+Extent, saving
-// fails with an error that wraps memory.ErrConfig.
+// by the guard: do not add inner to the Set. Do not pass a guard to [save.Metadata], which does not save canaries. If
+// a block lies outside of the range from Base to Base+Extent, saving fails with an error that wraps memory.ErrConfig.
 func (a *Allocator) SaveState(c *save.Coder) {
 	if !c.Loading() && a.ended() || a.closed {
 		c.Fail(memory.ErrClosed)
