@@ -31,9 +31,10 @@ type Snapshot struct {
 type TierStats struct {
 	Tier Tier
 	memory.Stats
-	Budget      uint64 // hard limit on Committed
-	FrameAllocs uint64 // since BeginFrame; 0 outside a frame
-	FrameFrees  uint64
+	Budget uint64 // hard limit on Committed
+	// FrameAllocs and FrameFrees are the changes of Allocs and Frees since BeginFrame. Outside a frame they are 0. In
+	// Pools AddPool and RemovePool change them, too: by all counts of the pool, but not below 0.
+	FrameAllocs, FrameFrees uint64
 }
 
 // Used returns InUse divided by Budget, from 0 to 1. If Budget is 0, Used returns 0.
@@ -77,8 +78,8 @@ func (m *Manager) Snapshot(s *Snapshot) {
 		now := m.Stats(t)
 		s.Tiers[t] = TierStats{Tier: t, Stats: now, Budget: uint64(m.cfg.Budget[t])}
 		if m.phase&inFrame != 0 {
-			d := now.Sub(m.atFrame[t])
-			s.Tiers[t].FrameAllocs, s.Tiers[t].FrameFrees = d.Allocs, d.Frees
+			then := &m.atFrame[t] // with more, if a pool was removed since
+			s.Tiers[t].FrameAllocs, s.Tiers[t].FrameFrees = less(now.Allocs, then.Allocs), less(now.Frees, then.Frees)
 		}
 		known += now.InUse // committed but untouched memory is not resident
 	}

@@ -54,6 +54,19 @@ func TestSnapshot_HasTheBooksOfTheMoment(t *testing.T) {
 	}
 }
 
+// A pool takes its counts out of the tier's when it is removed.
+func TestSnapshot_FrameCountsAfterRemovePool(t *testing.T) {
+	m := newManager(t, small())
+	p := &Funcs{StatsFunc: func() memory.Stats { return memory.Stats{Allocs: 7, Frees: 7} }}
+	m.AddPool("p", p)
+	must(t, m.BeginFrame())
+	m.RemovePool(p)
+	var s Snapshot
+	if m.Snapshot(&s); s.Tiers[Pools].FrameAllocs != 0 || s.Tiers[Pools].FrameFrees != 0 {
+		t.Errorf("%d allocations and %d frees in this frame; want none", s.Tiers[Pools].FrameAllocs, s.Tiers[Pools].FrameFrees)
+	}
+}
+
 func TestTierStats_UsedIsAShareOfTheBudget(t *testing.T) {
 	if got := (TierStats{Stats: memory.Stats{InUse: 25}, Budget: 100}).Used(); got != 0.25 {
 		t.Errorf("Used = %v", got)
