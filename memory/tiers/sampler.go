@@ -220,8 +220,12 @@ type Sample struct {
 func (i Inspector) EachSample(f func(Sample)) {
 	i.m.sampler.each(i.m, f)
 	for _, w := range i.m.inbox.workers {
-		w.mu.Lock()
-		w.sampler.each(i.m, f)
-		w.mu.Unlock()
+		w.eachSample(f)
 	}
+}
+
+func (w *Worker) eachSample(f func(Sample)) {
+	w.mu.Lock()
+	defer w.mu.Unlock() // also if f panics
+	w.sampler.each(w.m, f)
 }

@@ -215,6 +215,21 @@ func TestSampler_WorkersSampleAtOnce(t *testing.T) {
 }
 
 // Beyond the limit of stacks the bytes stay in their tier and under their tag.
+func TestEachSample_PanicReleasesTheWorker(t *testing.T) {
+	m := sampledManager(t, Config{SampleBytes: 1, Workers: 1})
+	w := m.Worker(0)
+	p := mustTake(w, 1000)
+	func() {
+		defer func() { _ = recover() }()
+		m.Inspect().EachSample(func(Sample) { panic("f") })
+	}()
+	if !w.mu.TryLock() {
+		t.Error("the worker is locked")
+	}
+	w.mu.Unlock()
+	w.Free(p, 1000)
+}
+
 func TestSampler_StacksAreBounded(t *testing.T) {
 	m := sampledManager(t, Config{SampleBytes: 1, Tags: true})
 	tag, err := m.Tag("many")
