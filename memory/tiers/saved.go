@@ -90,22 +90,25 @@ func (m *Manager) Rest(limit time.Duration, workers ...int) error {
 		m.Worker(k) // panics for another number
 	}
 	end := time.Now().Add(limit)
+	rests := func(k int) bool { return len(workers) == 0 || slices.Contains(workers, k) }
 	for k, w := range m.inbox.workers {
-		if len(workers) > 0 && !slices.Contains(workers, k) {
-			continue
-		}
-		for w.inTask() {
+		for rests(k) && w.inTask() {
 			if !time.Now().Before(end) {
 				return fmt.Errorf("tiers: rest: %w: worker %d is in a task", save.ErrBusy, k)
 			}
 			runtime.Gosched()
+		}
+	}
+	m.returned.Drain() // sends blocks of workers on to them
+	for k, w := range m.inbox.workers {
+		if !rests(k) {
+			continue
 		}
 		if err := m.inbox.links[k].flush(); err != nil {
 			return err
 		}
 		w.Settle()
 	}
-	m.returned.Drain()
 	return nil
 }
 

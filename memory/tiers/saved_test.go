@@ -10,6 +10,8 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/gcpace"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
@@ -280,6 +282,22 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 		t.Error(err)
 	}
 	refused("in another level", save.ErrLayout, "levels that have begun")
+}
+
+// A Freer of the manager sends a worker's block to the game goroutine, which sends it on to the worker.
+func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, f := m.Worker(0), m.NewFreer()
+	f.Free(memtest.MustAlloc(t, w, 1000, 16), 1000)
+	if err := errors.Join(f.Flush(), m.Rest(0)); err != nil || w.Stats().Live != 0 {
+		t.Errorf("%v, and %d blocks are live", err, w.Stats().Live)
+	}
+	if err := errors.Join(f.Close(), m.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestManager_StateOfSomeTiersLeavesTheOthers(t *testing.T) {
