@@ -73,8 +73,9 @@ type Config struct {
 	// place only within their class. If such a block has no tag, only debug builds detect every wrong size.
 	//
 	// Freed blocks of Large can wait, not coalesced, for the next request of about their size. QuickBytes is the
-	// largest number of bytes in waiting blocks. 0 means that no block waits. The maximum is Reserve[Large].
-	// Manager.Stats of Large and [Manager.Snapshot] coalesce the waiting blocks. See [tlsf.Config].
+	// largest number of bytes in waiting blocks. 0 means that no block waits. The maximum is Reserve[Large]. BeginFrame,
+	// EndFrame, BeginLevel and all methods that return statistics of Large coalesce the waiting blocks. See
+	// [tlsf.Config].
 	//
 	// The table has ratios to the defaults. Of "mix", a random one of 4,000 blocks is replaced: 80 % of the blocks have
 	// up to 256 bytes, 15 % up to 4 KiB, 5 % up to 64 KiB. Of "large", one of 256 blocks of 4 to 256 KiB is replaced.

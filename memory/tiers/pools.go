@@ -105,7 +105,7 @@ func (m *Manager) addPool(t *Tag, name string, p Pool) {
 type Funcs struct {
 	StatsFunc func() memory.Stats // must change nothing; nil: the statistics are zero
 	// ResetFunc is called at EndLevel and Close. If ResetFunc is nil, the pool's contents outlive the level, and
-	// EndLevel reports by how much the pool has grown.
+	// EndLevel reports by how much the pool has grown. AddPool reads ResetFunc: a later change has no effect.
 	ResetFunc func()
 	CloseFunc func() error // called at Close, after ResetFunc
 }

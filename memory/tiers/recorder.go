@@ -36,8 +36,8 @@ func newRecorder(w *trace.Writer, base unsafe.Pointer) *recorder {
 }
 
 // Recorded returns an allocator that allocates from a, for example from Large or Slab, and records its blocks in the
-// trace of m. Calls of a itself are not recorded. Without Config.Trace, Recorded returns a. With Config.Trace the
-// result has only the methods Alloc and Free, and belongs to the game goroutine.
+// trace of m. Calls of a itself, and blocks outside the tiers of m, are not recorded. Without Config.Trace, Recorded
+// returns a. With Config.Trace the result has only the methods Alloc and Free, and belongs to the game goroutine.
 func Recorded(m *Manager, a memory.Allocator) memory.Allocator {
 	if m.recorder == nil {
 		return a

@@ -127,8 +127,9 @@ func (m *Manager) Extent() uintptr { return m.size }
 //
 // The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems], and at Flush
 // and Close. Sending is one compare-and-swap, and neither goroutine waits for the other. The game goroutine frees the
-// blocks in the next BeginFrame, EndLevel, Rest or Close, or when Alloc needs memory. Free large blocks with
-// Freer.Free, because Freer.FreeAny counts no bytes: large blocks would wait until the batch has enough blocks.
+// blocks in the next BeginFrame, EndLevel, Rest or Close, or when Alloc needs memory. A Set that saves or loads the
+// manager frees them as well. Free large blocks with Freer.Free, because Freer.FreeAny counts no bytes: large blocks
+// would wait until the batch has enough blocks.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is
 // closed. Other misuse, such as a double free or an object of a pool, is detected when the game goroutine frees the

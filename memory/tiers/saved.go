@@ -38,14 +38,16 @@ type managerState struct {
 // State returns a State of the manager, for a save.Set. Save and load it outside of frames, with the workers at rest:
 // see [Manager.Rest]. Load it within the level in which it was saved. Of the tier Pools it saves the pools that are a
 // save.State. Add other registered pools, such as a world that is registered by [Funcs], to the Set themselves, after
-// the manager. Budgets, the history, the figures of the collector and the trace are not saved. Loading removes the
-// hooks of [Manager.OnReset] that were registered after the state was saved. Saving and loading also free the blocks in
-// flight to the game goroutine and to the saved workers. A Set with the manager cannot be written to a file.
+// the manager. Budgets, the history, the samples, the figures of the collector and the trace are not saved. In the
+// saved tiers loading removes the hooks of [Manager.OnReset] that were registered after the state was saved. Saving and
+// loading also free the blocks in flight to the game goroutine and to the saved workers. A Set with the manager cannot
+// be written to a file.
 //
 // The error of the Set wraps save.ErrBusy if a frame or a task is open, or if a hook or Config.OnSoft uses the Set. The
-// error of a load wraps save.ErrLayout if the level has ended since the state was saved. The error is the same if a
-// pool was registered or removed since, or if a hook of Pools, Level or Static has run. After Close the error wraps
-// memory.ErrClosed. State panics with a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
+// error of a load wraps save.ErrLayout if a level has begun or ended since the state was saved. In the saved tiers the
+// error is the same if a pool was registered or removed since, static buffers were declared, or a hook has run. After
+// Close the error wraps memory.ErrClosed. State panics with a *memory.Misuse if cfg contains Frame, or a number that is
+// no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
