@@ -54,7 +54,7 @@ type Controls struct {
 	// of Input are zero except Captured, Last, AimScreen, Nav.Pointer and Nav.Moved. If a control is held when
 	// Capture is set, it must be pressed again to be captured. If a control or a button on the screen is held when
 	// Capture is cleared, it begins no action until it is pressed again. Until then a control affects Move, Fire,
-	// Pointing and Nav as a held control does.
+	// Rewind, Pointing and Nav as a held control does, and the button of the rewind affects Rewind.
 	Capture bool
 }
 
@@ -105,6 +105,7 @@ func (s *sampler) sample(in *Input, r *raw, c *Controls, lo, hi mgl32.Vec2) {
 	s.nav.read(&in.Nav, r, &pressed, &s.fingers)
 	if c.Capture {
 		s.capture(in, &pressed)
+		s.cursor, s.seen = r.cursor, true
 		return
 	}
 	s.press(in, r, c)

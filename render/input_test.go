@@ -332,6 +332,35 @@ func TestCapture_WhatIsHeldAtItsEndBeginsNothing(t *testing.T) {
 	}
 }
 
+func TestCapture_AMovedMouseIsUsedOnce(t *testing.T) {
+	h := newHand()
+	h.tick(raw{})
+	h.c.Capture = true
+	h.tick(raw{cursor: mgl32.Vec2{9, 9}})
+	h.tick(raw{cursor: mgl32.Vec2{9, 9}}, padButton(ebiten.StandardGamepadButtonRightBottom))
+	if in := h.tick(raw{cursor: mgl32.Vec2{9, 9}}); in.Last != Gamepad {
+		t.Errorf("the last device is the %s, after a button of the gamepad", in.Last)
+	}
+	h.c.Capture = false
+	if in := h.tick(raw{cursor: mgl32.Vec2{9, 9}}); in.Pointing || in.Last != Gamepad {
+		t.Errorf("the mouse that moved before aims: %t, last is the %s", in.Pointing, in.Last)
+	}
+}
+
+func TestNav_ASecondPressBetweenTicksClicks(t *testing.T) {
+	h := newHand()
+	left := mouseButton(ebiten.MouseButtonLeft)
+	h.tick(raw{}, left)
+	if in := h.tick(raw{}, left); in.Nav.Click {
+		t.Error("a held button clicks again")
+	}
+	var again raw
+	again.struck.add(left)
+	if in := h.tick(again, left); !in.Nav.Click || !in.Nav.Moved || !in.Nav.Held {
+		t.Errorf("released and pressed between two ticks: %+v", in.Nav)
+	}
+}
+
 func TestBindings_ConflictsAreSwapped(t *testing.T) {
 	b := DefaultBindings()
 	if err := b.Bind(int(Dash), 0, "R"); err != nil {

@@ -89,13 +89,14 @@ func (s *navigator) lean(v mgl32.Vec2) {
 
 // point follows the finger that points, or else the mouse.
 func (s *navigator) point(n *Nav, r *raw, f *fingers) {
-	at, held := r.cursor, r.held.has(mouseButton(ebiten.MouseButtonLeft))
+	left := mouseButton(ebiten.MouseButtonLeft)
+	at, held, again := r.cursor, r.held.has(left), r.struck.has(left)
 	if f.pointer != 0 {
 		if t := find(r.touches[:r.touchCount], f.pointer-1); t != nil {
-			at, held = t.pos, true
+			at, held, again = t.pos, true, false
 		}
 	}
-	n.Pointer, n.Held, n.Click = at, held, held && !s.held
+	n.Pointer, n.Held, n.Click = at, held, held && (!s.held || again)
 	n.Moved = s.seen && at != s.pointer || n.Click
 	s.pointer, s.held, s.seen = at, held, true
 }
