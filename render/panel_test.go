@@ -310,6 +310,13 @@ func TestFontLarge_BakesTitleLettersBeyondFontSizes(t *testing.T) {
 	}
 }
 
+func TestFontLarge_WithoutLettersDoesNothing(t *testing.T) {
+	a, f := &Atlas{packer: packer{size: MinPage}}, &Font{}
+	if err := f.Large(a, "", 18); err != nil || len(f.large) != 0 || a.Free() != MinPage*MinPage {
+		t.Errorf("%v, %d letters", err, len(f.large))
+	}
+}
+
 func TestFontLarge_OfLettersBakedTwiceThoseThatFitAreTaken(t *testing.T) {
 	a, err := NewAtlas(AtlasConfig{})
 	if err != nil {

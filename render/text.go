@@ -90,13 +90,16 @@ func (f *Font) bake(a *Atlas, k int) error {
 // enough, or else the largest size of Large.
 //
 // Large calls [Atlas.Keep], so call Large right after NewFont. The letters must fit in one row of the page. If the
-// letters do not fit, the error is a [*FullError]. Any other error describes an invalid k. After an error the font is
-// unchanged.
+// letters do not fit, the error is a [*FullError]. Any other error describes an invalid k. After an error, and without
+// letters, the font is unchanged.
 func (f *Font) Large(a *Atlas, letters string, k int) error {
 	if k <= bakes || k > 32 {
 		return fmt.Errorf("render: large letters of %d texels a dot; allowed are %d to 32", k, bakes+1)
 	}
 	runes := []rune(letters)
+	if len(runes) == 0 {
+		return nil
+	}
 	cells, err := rasterize(runes, k)
 	if err != nil {
 		return err
