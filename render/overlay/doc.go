@@ -100,5 +100,5 @@
 // # Goroutines and the collector
 //
 // An Overlay belongs to the goroutine that calls Update and Draw. Another goroutine writes a dump, from copies of the
-// figures, and another queries the system for resident memory.
+// figures. Others query the system for resident memory, and read the profile of the Go heap.
 package overlay

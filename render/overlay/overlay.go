@@ -139,9 +139,9 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 // overlay does not measure, the meter's clock stands still.
 func (o *Overlay) Meter() *meter.Meter { return o.meter }
 
-// Close ends [Overlay.Starve], waits for a dump and a query of the system in flight, and closes the manager if New
-// made it. Close returns the errors of Starve, of the dump and of the manager's Close, joined. A failed query is no
-// error. The overlay must not be used afterwards.
+// Close ends [Overlay.Starve], waits for a dump and for queries in flight, and closes the manager if New made it. Close
+// returns the errors of Starve, of the dump and of the manager's Close, joined. A failed query is no error. The overlay
+// must not be used afterwards.
 func (o *Overlay) Close() error {
 	if o == nil {
 		return nil
@@ -245,9 +245,9 @@ func (o *Overlay) Update() {
 // Ebitengine. If Ebitengine's Draw ends a memory frame, call Overlay.Draw before the end. If nothing is shown and
 // Config.Watch is not set, Draw only ends the measuring. If the picture is nil, Draw panics with a [*memory.Misuse].
 //
-// Apart from the draw call of Ebitengine, Draw allocates only for new tags, pools and monitors, for dumps and
-// temporary messages, and for queries of the part Memory. With Corner Free, opening the overlay reads the picture
-// from the GPU. Reading the picture allocates and takes some milliseconds.
+// Apart from the draw call of Ebitengine, Draw allocates only for new tags, pools and monitors, for dumps and temporary
+// messages, and for queries of the parts Memory and Heap. With Corner Free, opening the overlay reads the picture from
+// the GPU. Reading the picture allocates and takes some milliseconds.
 func (o *Overlay) Draw(on *ebiten.Image) {
 	if o == nil {
 		return
