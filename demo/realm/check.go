@@ -32,6 +32,9 @@ func (r *Realm) checkClear() error {
 			if d := abs(int(r.clear[i]) - int(r.clear[i-Cells+1])); d > 4 {
 				return fmt.Errorf("realm: invariant 1: clearance of cell (%d, %d) and that across differ by %d", x, y, d)
 			}
+			if d := abs(int(r.clear[i+1]) - int(r.clear[i-Cells])); d > 4 {
+				return fmt.Errorf("realm: invariant 1: clearance of cell (%d, %d) and that across differ by %d", x+1, y, d)
+			}
 		}
 	}
 	return nil

@@ -53,6 +53,21 @@ func TestCheck_SeesEachColumnOfTheClearances(t *testing.T) {
 	}
 }
 
+func TestCheck_SeesBothDiagonalsOfTheClearances(t *testing.T) {
+	for _, broken := range [][4]uint8{{50, 53, 53, 56}, {53, 50, 56, 53}} {
+		r := &Realm{clear: make([]uint8, Cells*Cells)}
+		for i := range r.clear {
+			r.clear[i] = 53
+		}
+		for k, v := range broken {
+			r.clear[(700+k/2)*Cells+700+k%2] = v
+		}
+		if err := r.checkClear(); err == nil || !strings.Contains(err.Error(), "across") {
+			t.Errorf("%v is %v", broken, err)
+		}
+	}
+}
+
 // walk tries the cells of the straight line, each coordinate rounded to the nearest.
 func TestWalk_TriesTheCellsOfTheLine(t *testing.T) {
 	r := build(t, info(), maze())

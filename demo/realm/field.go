@@ -23,14 +23,14 @@ const tileBytes = unsafe.Sizeof(tile{})
 
 // A Field has the paths to one node from all nodes of a window: a direction for each node.
 type Field struct {
-	X0, Y0 int32 // the window's first node: column and row
-	Node   int32 // the node to which the paths lead
-	Sum    uint64
+	X0, Y0 int32  // the window's first node: column and row
+	Node   int32  // the node to which the paths lead
+	Sum    uint64 // a checksum of the directions
 	tiles  [tiles]*tile
 }
 
 // At returns the direction to go from a place, as an index of Headings. If no path leads from the place, or if it lies
-// outside of the window, At returns 0.
+// outside of the window or in the node of the goal, At returns 0.
 func (f *Field) At(p vec) uint8 {
 	x, y := uint(int32(p[0])/CoarseSize-f.X0), uint(int32(p[1])/CoarseSize-f.Y0)
 	if x >= Window || y >= Window {

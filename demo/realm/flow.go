@@ -24,15 +24,15 @@ const (
 	crowdBytes  = Window * Window
 )
 
-// errSearch says that the game had no space for the buffers of a search.
-var errSearch = errors.New("realm: no space for a search")
+// errSearch is a search of a saved state that failed.
+var errSearch = fmt.Errorf("realm: no space for a search: %w", memory.ErrOutOfMemory)
 
 // A Hunt determines the fields. Flow.Update calls its methods, on the game goroutine.
 type Hunt interface {
-	// Goal returns the node to which a lane should lead, or -1 if the lane needs no field.
+	// Goal returns the node to which a lane should lead, or -1 if the lane needs no new field.
 	Goal(lane int) int32
-	// Count writes the number of enemies in each node of a window, row by row. The window begins at node (x0, y0).
-	// Paths avoid nodes with many enemies.
+	// Count writes the number of enemies in each node of a window, row by row, over zeros. The window begins at node
+	// (x0, y0). Paths avoid nodes with many enemies.
 	Count(x0, y0 int32, into []uint8)
 }
 
@@ -87,7 +87,8 @@ type result struct {
 }
 
 // NewFlow starts the goroutine of a Flow, which owns worker k of m. Nothing else may use the worker. The blocks are
-// attributed to the tag "paths". NewFlow returns the error of [tiers.Manager.Tag]. Close the flow before m.
+// attributed to the tag "paths". NewFlow returns the error of [tiers.Manager.Tag], and panics as [tiers.Manager.Worker]
+// does. Close the flow before m.
 func NewFlow(m *tiers.Manager, k int) (*Flow, error) {
 	mem, err := newInTiers(m, k)
 	if err != nil {
@@ -153,7 +154,7 @@ func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 			continue
 		}
 		if lendErr := f.lend(l, r, h, node); lendErr != nil {
-			err = errors.Join(err, fmt.Errorf("%w: %w", errSearch, lendErr))
+			err = errors.Join(err, fmt.Errorf("realm: no space for a search: %w", lendErr))
 			continue
 		}
 		asked++
@@ -225,24 +226,35 @@ func (f *Flow) Each(visit func(uint64)) {
 }
 
 // Reset waits for the worker and frees all fields. Call it before the level of the realm ends, because the worker reads
-// the realm. It returns the errors of results that were not used. If one of them is memory.ErrOutOfMemory, it returns
-// nil.
+// the realm. It returns the errors of results that were not used, except those that wrap memory.ErrOutOfMemory.
 func (f *Flow) Reset() error {
 	var err error
 	for k := range f.lanes { // each waits for one of those that were asked for, whichever it is
 		l := &f.lanes[k]
 		if l.due != 0 {
-			err = errors.Join(err, f.take(l))
+			err = errors.Join(err, beside(memory.ErrOutOfMemory, f.take(l)))
 		}
 	}
 	for k := range f.lanes {
 		f.drop(&f.lanes[k])
 		f.lanes[k] = lane{}
 	}
-	if errors.Is(err, memory.ErrOutOfMemory) {
-		err = nil
-	}
 	return err
+}
+
+// beside returns those of joined errors that are not a target.
+func beside(target, err error) (others error) {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		if errors.Is(err, target) {
+			return nil
+		}
+		return err
+	}
+	for _, e := range joined.Unwrap() {
+		others = errors.Join(others, beside(target, e))
+	}
+	return others
 }
 
 // Close does what Reset does, returns its error and ends the goroutine, also after an error. The Flow must not be used

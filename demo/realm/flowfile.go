@@ -1,7 +1,6 @@
 package realm
 
 import (
-	"errors"
 	"fmt"
 	"math/bits"
 	"unsafe"
@@ -37,11 +36,10 @@ type savedField struct {
 	bytes []byte
 }
 
-// SaveFile saves the fields, and the results that are not due yet, in a file. Call [Flow.Rest] first. At loading, the
-// worker allocates the memory of the fields.
+// SaveFile saves the fields, and the results that are not due yet, in a file. Call [Flow.Rest] first, also before
+// loading: without it the pass fails with save.ErrBusy. At loading, the worker allocates the memory of the fields.
 func (f *Flow) SaveFile(c *save.Coder) {
-	if len(f.done) > 0 || len(f.ask) > 0 {
-		c.Busy("the worker of the fields has results")
+	if f.busy(c) {
 		return
 	}
 	tick := c.Word(f.tick)
@@ -158,7 +156,7 @@ func (x *savedField) restore(f *Field, a memory.Allocator) error {
 		p, err := a.Alloc(tileBytes, 1)
 		if err != nil {
 			f.release(a)
-			return errors.Join(errSearch, err)
+			return fmt.Errorf("realm: a field: %w", err)
 		}
 		f.tiles[i] = (*tile)(unsafe.Pointer(p))
 		copy(f.tiles[i][:], x.bytes)

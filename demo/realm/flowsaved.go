@@ -9,27 +9,31 @@ import (
 // Rest waits until the worker has computed all fields that were requested. They are still used in the tick in which
 // they are due. Until the next Update the worker is idle.
 func (f *Flow) Rest() {
-	due := 0
-	for k := range f.lanes {
-		if f.lanes[k].due != 0 {
-			due++
-		}
-	}
-	for f.early < due {
+	for due := f.due(); f.early < due; f.early++ {
 		f.results[f.early] = <-f.done
-		f.early++
 	}
 }
 
 // Resting reports whether [Flow.Rest] would return at once.
-func (f *Flow) Resting() bool {
-	due := 0
+func (f *Flow) Resting() bool { return f.early+len(f.done) == f.due() }
+
+// due returns the number of fields that were requested and are not used yet.
+func (f *Flow) due() (n int) {
 	for k := range f.lanes {
 		if f.lanes[k].due != 0 {
-			due++
+			n++
 		}
 	}
-	return f.early+len(f.done) == due
+	return n
+}
+
+// busy makes the pass fail unless the flow rests.
+func (f *Flow) busy(c *save.Coder) bool {
+	if f.early == f.due() {
+		return false
+	}
+	c.Busy("the worker of the fields has not rested")
+	return true
 }
 
 // next returns the result that was asked for first.
@@ -43,11 +47,11 @@ func (f *Flow) next() result {
 	return res
 }
 
-// SaveState saves the fields and the results that are not due yet. Call [Flow.Rest] first. The blocks of the fields lie
-// in the memory that begins at base. The Set must save this memory before the Flow.
+// SaveState saves the fields and the results that are not due yet. Call [Flow.Rest] first, also before loading: without
+// it the pass fails with save.ErrBusy. The blocks of the fields lie in the memory that begins at base. The Set must
+// save this memory before the Flow.
 func (f *Flow) SaveState(c *save.Coder, base unsafe.Pointer) {
-	if len(f.done) > 0 || len(f.ask) > 0 {
-		c.Busy("the worker of the fields has results")
+	if f.busy(c) {
 		return
 	}
 	save.Num(c, &f.tick)

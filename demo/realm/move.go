@@ -11,8 +11,8 @@ func mul(a, b float32) float32 { return float32(a * b) }
 // thirds is a third of a cell in units: what a step of clearance is.
 const thirds = float32(CellSize) / 3
 
-// InvSqrt returns 1/sqrt(x) to about six digits, for x from 1e-30 up. It starts with a guess from the bits of x
-// (Lomont, "Fast inverse square root", 2003) and takes two Newton steps, without a division.
+// InvSqrt returns 1/sqrt(x) with a relative error of at most 5e-6, for x from 1e-30 up. It starts with a guess from the
+// bits of x (Lomont, "Fast inverse square root", 2003) and takes two Newton steps, without a division.
 func InvSqrt(x float32) float32 {
 	y := math.Float32frombits(0x5f375a86 - math.Float32bits(x)>>1)
 	h := mul(x, 0.5)
@@ -46,7 +46,7 @@ func (r *Realm) Room(p vec) float32 {
 func (r *Realm) Clear() []uint8 { return r.clear }
 
 // Near reports whether a wall may lie within radius of a place. It is cheap and may return true if there is none. If it
-// returns false, there is no wall.
+// returns false, no wall lies within radius, or within 95 % of a radius above 24.
 func (r *Realm) Near(p vec, radius float32) bool {
 	if !(p[0] >= 0 && p[1] >= 0 && p[0] < World && p[1] < World) {
 		return true
@@ -97,8 +97,9 @@ func (r *Realm) border(p vec) (d float32, out vec) {
 func clamp(v, lo, hi float32) float32 { return max(lo, min(hi, v)) }
 
 // Slide keeps a disc that has moved to *p out of the walls. It pushes the disc out, and reflects the part of *v that
-// points into the wall, with bounce of its speed. A disc that was in the open stays in the open at any speed. If
-// pushing fails, *p becomes from, where the disc was before. Slide reports whether the disc touched a wall.
+// points into the wall, with bounce of its speed. A disc that was in the open stays in the open at any speed, but may
+// jump over a wall thinner than its step. If pushing fails, *p becomes from, where the disc was before. Slide reports
+// whether the disc touched a wall.
 func (r *Realm) Slide(p, v *vec, from vec, radius, bounce float32) bool {
 	if !r.Near(*p, radius) {
 		return false
@@ -107,12 +108,13 @@ func (r *Realm) Slide(p, v *vec, from vec, radius, bounce float32) bool {
 }
 
 func (r *Realm) slide(p, v *vec, from vec, radius, bounce float32) bool {
-	if r.Solid(*p) {
+	touched := r.Solid(*p)
+	if touched {
 		r.creep(p, v, from, bounce)
 	}
 	d, out := r.sample(*p)
 	if d >= radius && !r.Solid(*p) {
-		return false
+		return touched
 	}
 	if sq := engine.LengthSquared(out); sq > 0 {
 		n := engine.Scale(out, InvSqrt(sq))
@@ -140,7 +142,8 @@ func (r *Realm) creep(p, v *vec, from vec, bounce float32) {
 	}
 }
 
-// Sees reports whether the straight line between two places is free of walls.
+// Sees reports whether the straight line between two places is free of walls. It may miss a corner that the line cuts
+// for less than a third of a cell.
 func (r *Realm) Sees(a, b vec) bool {
 	if r.Solid(a) || r.Solid(b) {
 		return false
@@ -164,7 +167,7 @@ func (r *Realm) Sees(a, b vec) bool {
 }
 
 // Guide returns the direction from a place towards the goal of a guide, along the paths, as a vector of length 1. At
-// the goal the vector is zero.
+// the goal, and if no path leads there, the vector is zero. Guide panics if guide is out of range.
 func (r *Realm) Guide(guide int, p vec) vec {
 	if r.clear == nil {
 		return engine.Normalize(r.Place(guide).Sub(p))
@@ -192,7 +195,7 @@ func (r *Realm) Steer(d uint8, p vec) vec {
 }
 
 // Open returns a place close to p that has space for a disc of this radius. It searches rings of cells around p. If no
-// place within 64 cells has the space, it returns p.
+// place within 63 cells has the space, it returns p.
 func (r *Realm) Open(p vec, radius float32) vec {
 	if r.clear == nil {
 		return vec{clamp(p[0], radius, World-radius), clamp(p[1], radius, World-radius)}

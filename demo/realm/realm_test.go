@@ -183,6 +183,19 @@ func TestSlide_NothingEndsUpInAWall(t *testing.T) {
 	}
 }
 
+func TestSlide_AFastDiscThatIsReflectedTouches(t *testing.T) {
+	w := NewWalls()
+	for y := 575; y < 675; y++ {
+		w.Set(500, y, true)
+	}
+	r := build(t, info(), w)
+	from := vec{500*CellSize - 60, 5003}
+	p, v := from.Add(vec{64, 0}), vec{64 * 60, 0}
+	if !r.Slide(&p, &v, from, 6, 1) || v[0] >= 0 || r.Solid(p) {
+		t.Errorf("at %v with %v", p, v)
+	}
+}
+
 func TestSlide_AlongAWallKeepsTheSpeedAlongIt(t *testing.T) {
 	w := NewWalls()
 	for x := range Cells {

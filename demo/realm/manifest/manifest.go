@@ -2,9 +2,9 @@
 // levels/NAME.json. It checks their form and does not depend on the game's rules. Walls and places of a realm are in
 // package realm.
 //
-// A manifest is a JSON object. [Parse] requires every field and accepts no other. Its error lists everything that is
-// wrong, with what is allowed. Parse may run on any goroutine, and costs some objects of the Go heap for each field. A
-// [File] is safe for concurrent reads.
+// A manifest is a JSON object. [Parse] requires every field and accepts no other. Its error lists what is wrong, with
+// what is allowed. Parse may run on any goroutine, and costs some objects of the Go heap for each field. A [File] is
+// safe for concurrent reads.
 package manifest
 
 import (

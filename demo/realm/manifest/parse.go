@@ -17,8 +17,9 @@ const maxBytes = 1 << 20
 
 // Parse parses and validates a manifest. Errors contain name. If name ends in .json, its base name without .json must
 // be the name of the realm. Parse keeps nothing of data and never panics. Every field of the schema is required, and no
-// other is allowed. Every error is an [*Error]. It has one line for everything that is wrong, with the file, the path
-// of the field and what is allowed. For invalid JSON it has only the first error.
+// other is allowed. Every error is an [*Error]. It has one line for each mistake, with the file, the path of the field
+// and what is allowed. After 20 mistakes it counts the others. Values are checked if all fields are there and have the
+// right types. For invalid JSON it has only the first error.
 //
 //	levels/ember.json: assets[3].priority: 200; allowed: 0 (first) to 100
 func Parse(name string, data []byte) (*File, error) {
@@ -149,7 +150,7 @@ func (p *problems) err() error {
 	return e
 }
 
-// An Error describes all that is wrong with a manifest, in one line for each problem.
+// An Error describes what is wrong with a manifest, in one line for each problem, see [Parse].
 type Error struct {
 	File         string
 	Line, Column int // of the first problem, from 1; columns are bytes
