@@ -66,7 +66,8 @@ func (s *Session) fileSet() (*save.Set, error) {
 	return set, nil
 }
 
-// About returns the description of the present run. The caller sets Day, Build, Written and Picture.
+// About returns the description of the present run. The caller sets Day, Build, Written and Picture. A realm must have
+// begun.
 func (s *Session) About() About {
 	g := s.Game
 	a := About{Realm: g.Manifest.Name, Heat: g.Heat, Ticks: g.Played, Score: g.Score, Seed: g.Seed(), First: s.cfg.Realm, Charges: ChargesFirst}
@@ -76,7 +77,8 @@ func (s *Session) About() About {
 	return a
 }
 
-// Start leaves the realm and begins another run with the realm of this name.
+// Start leaves the realm and goes to the realm of this name, with which the run begins. Call game.Game.Restart first:
+// it makes the run a new one.
 func (s *Session) Start(realm string) {
 	s.cfg.Realm = realm
 	s.Flow.Go(realm)
@@ -115,8 +117,8 @@ func (s *Session) Write(out io.Writer, about About) error {
 	return set.Write(out)
 }
 
-// ReadAbout returns the description of a run from its file, and the bytes of the state, which it does not verify. If
-// the description is not valid, the error wraps save.ErrFile.
+// ReadAbout returns the description of a run from its file, and the bytes of the state, a part of file, which it does
+// not verify. If the description is not valid, the error wraps save.ErrFile.
 func ReadAbout(file []byte) (a About, state []byte, err error) {
 	if len(file) < runHead || string(file[:8]) != runMagic {
 		return a, nil, fmt.Errorf("session: %w: it is no saved run", save.ErrFile)
@@ -145,8 +147,8 @@ func ReadAbout(file []byte) (a About, state []byte, err error) {
 
 // Restore leaves the realm and loads the realm of a file of [Session.Write]. When this is loaded, the run of the file
 // goes on. Restore verifies the file first: after an error the present run goes on. If the state cannot be read later,
-// [Session.Restored] returns the error. A realm must be playing. Restore ends the memory frame. If changed is not nil,
-// it is called for each difference of types.
+// [Session.Restored] returns the error. A realm must be playing. Restore ends the memory frame, and keeps file until
+// the realm has begun. If changed is not nil, it is called for each difference of types.
 func (s *Session) Restore(file []byte, changed func(string)) error {
 	about, state, err := ReadAbout(file)
 	if err != nil {
@@ -172,8 +174,9 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 	return nil
 }
 
-// Restored reports whether the run of [Session.Restore] is played. If its state could not be read, Restored returns
-// false and the error, and another run begins in the realm.
+// Restored reports whether the run of [Session.Restore] is played. If its state could not be read, or if another realm
+// has begun, Restored returns false and the error, and another run begins in the realm. Without a former Restore it
+// reports whether a realm is played.
 func (s *Session) Restored() (bool, error) {
 	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
 }
@@ -182,6 +185,10 @@ func (s *Session) Restored() (bool, error) {
 func (s *Session) resume() (about About, resumed bool) {
 	state := s.restore
 	if s.restore = nil; state == nil {
+		return about, false
+	}
+	if playing := s.Game.Manifest.Name; playing != s.about.Realm {
+		s.restored = fmt.Errorf("session: realm %s has begun, and the run is in realm %s", playing, s.about.Realm)
 		return about, false
 	}
 	set, err := s.fileSet()

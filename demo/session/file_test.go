@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/save"
@@ -213,5 +214,20 @@ func TestSession_RestoredRunHasItsCharges(t *testing.T) {
 	play(t, b, 3)
 	if b.Game.Broken != 1 || b.Past.Charges() != 0 || b.Past.Used() != 2 {
 		t.Errorf("%d seals are broken, %d charges, %d used", b.Game.Broken, b.Past.Charges(), b.Past.Used())
+	}
+}
+
+func TestRestore_OfAnotherRealmIsNotRead(t *testing.T) {
+	s := &Session{Game: &game.Game{Manifest: &manifest.File{Name: "ember"}}, about: About{Realm: "tide"}, restore: []byte("state")}
+	if _, ok := s.resume(); ok || s.restore != nil || s.restored == nil || !strings.Contains(s.restored.Error(), "tide") {
+		t.Errorf("read: %t, %v", ok, s.restored)
+	}
+}
+
+func TestTraffic_WithoutBuffersSavesNothing(t *testing.T) {
+	for want, x := range map[float64]Traffic{0: {}, 0.25: {Passes: 3, SideBySide: 4}} {
+		if got := x.Saves(); got != want {
+			t.Errorf("%d of %d bytes save %v, want %v", x.Passes, x.SideBySide, got, want)
+		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 // GroundView shows the ground. Frame calls its methods, on the game goroutine.
 type GroundView interface {
 	// Rows receives rows of a sector's picture, from row y on: premultiplied RGBA, ground.SectorSize pixels each, valid
-	// during the call. After the last row the sector can be shown. After an error the sector stays blurred.
+	// during the call. After the last row the sector can be shown. If a file has changed, its sector is received again
+	// without a Hide. After an error the sector stays blurred, until a later attempt succeeds.
 	Rows(s ground.Sector, y int, rows []byte) error
 	// Hide releases a sector of which some or all rows were received.
 	Hide(s ground.Sector)
@@ -48,7 +49,7 @@ const GroundBytes = 48 << 20
 // A Ground streams the ground of a realm. A plan lists the sectors that will be visible soon, workers compose them, and
 // the view receives them in slices. The rules read nothing of it. Without a view nothing is streamed.
 //
-// All methods belong to the game goroutine, except those of composer.
+// All methods belong to the game goroutine.
 type Ground struct {
 	view    GroundView // nil: nothing is streamed
 	scope   *stream.Scope
@@ -195,14 +196,15 @@ func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 func (g *Ground) Missing() int { return g.failures.missing }
 
 // Props returns the props of a sector. If the sector is not shown, it returns nil. The slice is valid until the next
-// Frame.
+// Frame or Rewind.
 func (g *Ground) Props(at ground.Sector) []Prop { return g.props.of[at.Index()] }
 
-// PropsLost returns the number of sectors without props because there was no space for them.
+// PropsLost returns how often a sector was shown without its props because there was no space for them.
 func (g *Ground) PropsLost() int { return g.props.lost }
 
 // GroundRoom returns the number of sectors for which the view needs space, given the budget in bytes. Sectors in flight
-// do not count. Larger numbers are rounded down so that they fill whole pages, at most 64.
+// do not count. A number above 64 is rounded down to a multiple of 4, and one above 256 to a multiple of 16, so that
+// the sectors fill whole pages. If the number is below 1, New fails.
 func GroundRoom(budget int) (sectors int) {
 	sectors = (budget - bytesInFlight(budget)) / ground.Bytes
 	switch {

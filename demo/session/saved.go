@@ -21,7 +21,7 @@ func (s *Session) States() (*save.Set, error) {
 }
 
 // Rest ends the memory frame, and waits until the workers of the simulation are idle. The streamer's workers go on.
-// Call Rest before a state is saved or loaded.
+// Call Rest before a state is saved or loaded. Rest fails after ten seconds.
 func (s *Session) Rest() error {
 	if err := s.EndFrame(); err != nil {
 		return err

@@ -22,8 +22,10 @@ type vec = mgl32.Vec2
 
 // Config configures New.
 type Config struct {
-	Game   game.Config // New sets its Heap and Reuse, from Store
-	Store  Store       // selects the allocators of the game's blocks
+	Game  game.Config // New sets its Heap and Reuse, from Store
+	Store Store       // selects the allocators of the game's blocks
+	// Memory configures the manager. New adds a worker, and sets Tags, SlabMax and parts of GC. Workers below 1 count
+	// as 2.
 	Memory tiers.Config
 	FS     fs.FS // art/, levels/ and realms/
 	// Fallback contains manifests, in levels/, that replace manifests of FS which cannot be read. If Fallback is nil,
@@ -55,7 +57,8 @@ type Config struct {
 	// Left, if not nil, is called when a realm's pictures are no longer needed.
 	Left func()
 	// Steer, if not nil, is called with the input of each tick before the tick runs, and may change the input: a
-	// recording reads it, a replay sets it. At the call Game.Ticks ticks have been played. An error ends the run.
+	// recording reads it, a replay sets it. At the call Game.Ticks ticks have been played. An error ends the run. Ticks
+	// that Rewind and Seek play again do not call Steer.
 	Steer func(in *engine.Input) error
 	// Ready, if not nil, reports whether the host has allocated everything that it keeps during a realm. The collection
 	// during the fade into a realm waits until Ready returns true, for at most two seconds.
@@ -173,9 +176,9 @@ func (s *Session) memory() tiers.Config {
 // Playing reports whether a realm is played. If not, a realm is loading.
 func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
-// Frame closes the previous frame, does one frame's share of the loading, opens the next frame and, while a realm is
-// played, advances the game by one tick. Allocations from the frame arena are valid until the next call. The error
-// ends the run.
+// Frame closes the previous frame, does one frame's share of the loading, and opens the next frame. While a realm is
+// played and not paused, Frame advances the game by one tick. Allocations from the frame arena are valid until the
+// frame ends, at the latest in the next call. The error ends the run.
 func (s *Session) Frame(in engine.Input) error {
 	if err := s.between(); err != nil {
 		return err

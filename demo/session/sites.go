@@ -57,8 +57,9 @@ type OwnSite struct {
 }
 
 // OwnSites returns the functions of this module that have allocated since the count began, and the number of ticks
-// since then. A new count begins every 1,800 ticks. Unless the runtime samples every allocation, exact is false and the
-// list is empty. The list excludes allocations of OwnSites.
+// since then. A new count begins every 1,800 ticks. Unless the runtime samples every allocation, and before the first
+// count, exact is false and the list is empty. The list excludes allocations of OwnSites. OwnSites runs two
+// collections.
 func (s *Session) OwnSites() (sites []OwnSite, ticks uint64, exact bool) {
 	c := &s.sites
 	if c.before == nil {

@@ -20,7 +20,7 @@ type Percentiles struct {
 func (s *Session) TickTimes() Percentiles { return Milliseconds(s.times.Spread()) }
 
 // TickCPU returns the processor time of the ticks on the game's thread. It includes assists of the collector and
-// excludes other load of the machine. If Config.CPU is nil, all values are zero.
+// Config.Steer, and excludes other load of the machine. If Config.CPU is nil, all values are zero.
 func (s *Session) TickCPU() Percentiles { return Milliseconds(s.cpu.Spread()) }
 
 // Milliseconds converts a spread of times to milliseconds.
@@ -80,8 +80,9 @@ func mallocs() uint64 {
 	return m.Mallocs
 }
 
-// ObjectsPerTick returns the number of objects that a tick allocates on the Go heap, as the mean over the realms
-// played. It excludes loading and includes the runtime's own objects. It ends the count.
+// ObjectsPerTick returns the number of objects that the process allocates on the Go heap in a tick, as the mean over
+// the realms played. It excludes loading and includes the runtime's own objects. It ends the count until the next
+// realm.
 func (s *Session) ObjectsPerTick() float64 {
 	s.objects.end(s.Game.Ticks)
 	return float64(s.objects.made) / float64(max(s.objects.ticks, 1))

@@ -45,5 +45,10 @@ func (t *Traffic) PerSecond(k tiers.Tier, since *Traffic) float64 {
 	return float64(t.Allocs[k]-since.Allocs[k]) * 60 / float64(max(t.Ticks-since.Ticks, 1))
 }
 
-// Saves returns the share of memory in the static tier that overlapping saves, from 0 to 1.
-func (t *Traffic) Saves() float64 { return 1 - float64(t.Passes)/float64(max(t.SideBySide, 1)) }
+// Saves returns the share of memory in the static tier that overlapping saves, from 0 to 1. Without buffers it is 0.
+func (t *Traffic) Saves() float64 {
+	if t.SideBySide == 0 {
+		return 0
+	}
+	return 1 - float64(t.Passes)/float64(t.SideBySide)
+}
