@@ -14,7 +14,7 @@ type Recording struct {
 	Build     string // of the program that recorded
 	Autopilot bool   // the run restarts by itself
 	Tape      Tape
-	Hashes    []uint64 // the hash after each tick of the tape; 0 if it is unknown
+	Hashes    []uint64 // the hash after each tick of the tape; 0 or missing if it is unknown
 	States    []State  // in ascending order; the first is the state before the first tick of the tape
 }
 
@@ -35,10 +35,16 @@ func (r *Recording) Wants(tick uint64) bool {
 	return len(r.States) == 0 || tick >= r.States[len(r.States)-1].Tick+Every
 }
 
-// AddState adds the state before a tick, and drops the data that [Recording.Wants] drops. The first state begins the
-// recording. The recording keeps file.
+// AddState adds the state before a tick, and drops the data that [Recording.Wants] drops. It replaces a state before
+// the same tick. The first state begins the recording. The recording keeps file.
 func (r *Recording) AddState(tick uint64, file []byte) {
 	r.back(tick)
+	if n := len(r.States); n > 0 && r.States[n-1].Tick == tick {
+		r.States = r.States[:n-1]
+	}
+	if len(r.States) == 0 {
+		r.Tape.first = tick
+	}
 	r.States = append(r.States, State{tick, file})
 }
 

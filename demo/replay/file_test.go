@@ -47,6 +47,16 @@ func TestRecording_GoingBackDropsWhatIsLater(t *testing.T) {
 	}
 }
 
+func TestRecording_WithoutTicksIsReadAgain(t *testing.T) {
+	var r replay.Recording
+	r.AddState(300, []byte("a"))
+	r.AddState(300, []byte("b"))
+	back, err := replay.Read(r.AppendTo(nil))
+	if err != nil || !reflect.DeepEqual(back.States, []replay.State{{Tick: 300, File: []byte("b")}}) || back.Tape.First() != 300 || back.Tape.Len() != 0 {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
 func TestRead_EveryTruncationAndBitIsRefused(t *testing.T) {
 	file := recorded(40).AppendTo(nil)
 	for n := range file {
