@@ -86,6 +86,9 @@ func TestMixer_RefusesMoreClipsThanItHolds(t *testing.T) {
 	if _, err := NewMixer().Add(Clip{}, h); !errors.Is(err, ErrFormat) {
 		t.Errorf("an empty clip: %v", err)
 	}
+	if _, err := NewMixer().Add(Clip{PCM: c.PCM, Rate: Rate}, h); !errors.Is(err, ErrFormat) {
+		t.Errorf("a clip without a channel: %v", err)
+	}
 	c.Free(h)
 	m.Close()
 	m.Update()

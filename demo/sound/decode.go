@@ -20,8 +20,9 @@ var ErrCancelled = errors.New("sound: decoding was cancelled")
 // is freed.
 //
 // Call Decode on the goroutine that a belongs to. If the file is malformed, the error wraps [ErrFormat] and states what
-// is wrong and what is allowed. Other errors are those of r, or of a, such as [memory.ErrOutOfMemory]. The codec also
-// allocates on the Go heap in proportion to the file's frames, see BenchmarkDecode, and no buffer above 64 KiB.
+// is wrong and what is allowed. An error of r after the header wraps ErrFormat, too. Other errors are those of r, or of
+// a, such as [memory.ErrOutOfMemory]. The codec also allocates on the Go heap in proportion to the file's frames, see
+// BenchmarkDecode, and no buffer above 64 KiB.
 func Decode(r io.Reader, a memory.Allocator, cancelled func() bool) (Clip, error) {
 	d, err := NewDecoder(r, a)
 	if err != nil {

@@ -130,7 +130,8 @@ func (d *Device) Focus(on bool) {
 	}
 }
 
-// Live reports whether the system is ready and reads the mixer. After Close it returns false.
+// Live reports whether the system is ready and reads the mixer, except without the focus. After Close, or if the device
+// was lost, Live returns false.
 func (d *Device) Live() bool { return d.live && !d.closed }
 
 // Err returns the reason why the device is silent permanently, or nil.

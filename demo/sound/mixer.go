@@ -90,7 +90,7 @@ func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 	if m.closed {
 		return 0, fmt.Errorf("sound: the mixer: %w", memory.ErrClosed)
 	}
-	if c.Frames() < 1 || c.Channels > 2 || c.Rate < MinRate || c.Rate > MaxRate {
+	if c.Frames() < 1 || c.Channels < 1 || c.Channels > 2 || c.Rate < MinRate || c.Rate > MaxRate {
 		return 0, fmt.Errorf("%w: a clip of %d frames, %d channels, %d Hz", ErrFormat, c.Frames(), c.Channels, c.Rate)
 	}
 	i := m.vacant()
@@ -151,8 +151,8 @@ func (m *Mixer) SetEffect(k cue.Kind, variant int, id ClipID) { m.bank[k][varian
 // SetMusic fades the layers in while the present music fades out, both for the given seconds. Music that still fades
 // out from an earlier call is cut off. A layer with the zero ClipID is missing. If all are zero, there is silence.
 //
-// If an id is stale, the error wraps ErrStale. If rates differ, or if a length does not divide the longest, the error
-// wraps ErrLoops. A failed call changes nothing.
+// If an id is stale, the error wraps ErrStale. If rates differ, if a length does not divide the longest, or if it is
+// below 3 frames, the error wraps ErrLoops. A failed call changes nothing.
 func (m *Mixer) SetMusic(layers [Layers]ClipID, seconds float32) error {
 	c := command{op: opMusic, fade: 1 / (Rate * max(finite(seconds), 0.005))}
 	longest, rate := 0, 0
@@ -172,7 +172,7 @@ func (m *Mixer) SetMusic(layers [Layers]ClipID, seconds float32) error {
 		if i < 0 {
 			continue
 		}
-		if clip := m.slots[i].clip; clip.Rate != rate || longest%clip.Frames() != 0 {
+		if clip := m.slots[i].clip; clip.Rate != rate || longest%clip.Frames() != 0 || clip.Frames() < leastLoop {
 			return fmt.Errorf("%w: layer %d has %d frames at %d Hz, the longest has %d at %d", ErrLoops, k, clip.Frames(), clip.Rate, longest, rate)
 		}
 	}

@@ -55,6 +55,9 @@ func (d *deck) fade(n int) (ended bool) {
 // backSpeed is how fast music runs backwards.
 const backSpeed = 2
 
+// leastLoop is the shortest layer, in frames: loop goes on by up to three frames at once, and wraps around once.
+const leastLoop = 3
+
 // mix adds the deck to out and moves on; out may be nil for silence of n frames. With back the music runs backwards. It
 // reports whether the deck has ended.
 func (d *deck) mix(out []float32, n int, heat, volume float32, back bool) (ended bool) {

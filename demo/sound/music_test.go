@@ -40,6 +40,24 @@ func four(t *testing.T, m *Mixer, h memory.Allocator, f float64) (ids [Layers]Cl
 	return ids
 }
 
+func TestMusic_LoopsOfAnyLengthAreReadOrRefused(t *testing.T) {
+	for frames := 1; frames <= 5; frames++ {
+		m, h := newMixer(t, Rate, 0.5)
+		pcm, err := memory.MakeSlice[int16](h, frames)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id := add(t, m, Clip{PCM: pcm, Rate: MaxRate, Channels: 1}, h)
+		if err := m.SetMusic([Layers]ClipID{id}, 0.01); (err != nil) != (frames < leastLoop) || err != nil && !errors.Is(err, ErrLoops) {
+			t.Errorf("%d frames: %v", frames, err)
+		}
+		for _, back := range []bool{false, true} {
+			m.SetBack(back)
+			listen(m, 2000)
+		}
+	}
+}
+
 func TestMusic_LayersComeInWithTheHeat(t *testing.T) {
 	m, h := newMixer(t, Rate, 0.5)
 	if err := m.SetMusic(four(t, m, h, 400), 0.01); err != nil {

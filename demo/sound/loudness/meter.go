@@ -117,7 +117,7 @@ func (m *Meter) loudest(long int) float64 {
 	return lufs(best)
 }
 
-// TruePeak returns the highest peak, at or between samples, in dBTP.
+// TruePeak returns the highest peak, at or between samples, in dBTP. Without sound it returns -Inf.
 func (m *Meter) TruePeak() float64 { return 20 * math.Log10(m.peaks.top) }
 
 // lufs is the loudness of the sum of both channels' powers.

@@ -82,7 +82,7 @@ func transform(x []complex128) {
 }
 
 // Share returns the power at frequencies from `from` to below `to`, in Hz, in dB relative to all power. Without such
-// power it returns -Inf.
+// power it returns -Inf, and without any power NaN.
 func (s *Spectrum) Share(from, to float64) float64 {
 	part, all := 0.0, 0.0
 	for i, p := range s.power {
@@ -94,7 +94,7 @@ func (s *Spectrum) Share(from, to float64) float64 {
 	return 10 * math.Log10(part/all)
 }
 
-// Center returns the mean frequency, weighted by power, in Hz.
+// Center returns the mean frequency, weighted by power, in Hz. Without power it returns NaN.
 func (s *Spectrum) Center() float64 {
 	sum, all := 0.0, 0.0
 	for i, p := range s.power {
