@@ -10,7 +10,7 @@
 //	  │        ├── Gift ── Playing
 //	  │        └── Ending, Over ── Title, Playing
 //	  ├── Settings
-//	  └── Runs
+//	  └── Runs, Legend, Saved
 //
 // # What is kept, and errors
 //

@@ -224,6 +224,7 @@ func (s *Shell) Chosen() int { return s.chosen }
 func (s *Shell) Age() int { return s.age }
 
 // Capturing reports whether Step waits for a control to bind. Pass the next control that is pressed as Nav.Captured.
+// The wait ends after 300 frames.
 func (s *Shell) Capturing() bool { return s.capture > 0 }
 
 // KeyDevice returns the device whose controls the screen Keys shows.
@@ -233,7 +234,7 @@ func (s *Shell) KeyDevice() Device { return s.device }
 func (s *Shell) Note() string { return s.note }
 
 // Offer shows up to three gifts and ignores further ones. The game stands still until the player chooses. If the screen
-// is not Playing, Offer does nothing.
+// is not Playing, or if there is no gift, Offer does nothing.
 func (s *Shell) Offer(gifts []Gift) {
 	if s.screen == Playing && len(gifts) > 0 {
 		s.offers = copy(s.gifts[:], gifts)

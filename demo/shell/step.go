@@ -10,7 +10,8 @@ const (
 )
 
 // Step advances by one frame with the player's input and returns what the caller must do. For half a second after they
-// appear, the screens Gifts, Ending and Over ignore all input except Mute, Fullscreen and, on Gifts, Pause.
+// appear, the screens Gifts, Ask, Ending and Over ignore input. Exceptions are Mute, Fullscreen, Pause on Gifts and
+// Ask, and Back on Ask. While [Shell.Capturing] returns true, Step reads only Captured and Cancel.
 func (s *Shell) Step(n Nav) Command {
 	s.age++
 	if s.capture > 0 {
