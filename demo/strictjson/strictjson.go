@@ -24,13 +24,11 @@ func Decode(data []byte, v any) (at int64, err error) {
 	return d.InputOffset(), nil
 }
 
-const (
-	quoted  = 40  // bytes of a file in an error
-	longest = 100 // bytes of an error of encoding/json that quotes less: it names a Go type and a field
-)
+// quoted is how many bytes of a file an error repeats at most.
+const quoted = 40
 
 // Short returns an error of encoding/json with its long quotes cut. Package encoding/json quotes a number or the name
-// of a field in full length.
+// of a field in full length. The result has only the text of err, and wraps nothing.
 func Short(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if number := "number "; errors.As(err, &wrong) && len(wrong.Value) > len(number)+quoted {
@@ -39,7 +37,7 @@ func Short(err error) error {
 		err = &cut
 	}
 	text := strings.TrimPrefix(err.Error(), "json: ")
-	if field := `unknown field "`; strings.HasPrefix(text, field) && len(text) > longest {
+	if field := `unknown field "`; strings.HasPrefix(text, field) && len(text) > len(field)+quoted+len(`"`) {
 		text = strings.ToValidUTF8(text[:len(field)+quoted], "") + `..."`
 	}
 	return errors.New(text)

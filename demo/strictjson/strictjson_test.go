@@ -22,6 +22,8 @@ func TestDecode_ErrorsAreShortAndSayWhere(t *testing.T) {
 		{`{"size":` + digits + `}`, "cannot unmarshal number " + digits[:quoted] + "... into Go struct field file.size of type int"},
 		{`{"size":1e999}`, "cannot unmarshal number 1e999 into"},
 		{`{"colour":1}`, `unknown field "colour"`},
+		{`{"` + long[:quoted] + `":1}`, `unknown field "` + long[:quoted] + `"`},
+		{`{"` + long[:quoted+1] + `":1}`, `unknown field "` + long[:quoted] + `..."`},
 		{`{"` + long + `":1}`, `unknown field "` + long[:quoted] + `..."`},
 		{`{"` + strings.Repeat("é", 5000) + `":1}`, `unknown field "` + strings.Repeat("é", quoted/2) + `..."`},
 		{`{"` + strings.Repeat(`\u001b`, 5000) + `":1}`, `unknown field "\x1b\x1b`},
