@@ -114,12 +114,12 @@ func (a *arms) fade() {
 	}
 }
 
-// Sparks returns how many sparks are in orbit, and where the i-th is.
+// Sparks returns the number of sparks in orbit.
 func (g *Game) Sparks() int {
 	return sparks(int(g.Gifts[GiftSparks]))
 }
 
-// SparkAt returns where the i-th spark in orbit is.
+// SparkAt returns the position of the i-th spark in orbit, from 0 to Sparks()-1.
 func (g *Game) SparkAt(i int) vec {
 	angle := g.spin + mul(float32(i), 6.2831855/float32(g.Sparks()))
 	return engine.MulAdd(g.Player.P, engine.Heading(angle), sparkReach)

@@ -190,7 +190,7 @@ func tolerate(err error) error {
 	return err
 }
 
-// An Omen announces an enemy. It shows for OmenTime, then the enemy appears at P.
+// An Omen announces an enemy, which appears at P when Left has passed.
 type Omen struct {
 	P    vec
 	Kind realm.Enemy
@@ -198,7 +198,8 @@ type Omen struct {
 	Left float32 // seconds
 }
 
-// OmenTime is the time from the announcement of an enemy to its appearance, in seconds.
+// OmenTime is the time from the announcement of an enemy to its appearance, in seconds. A warden appears after 1.1
+// seconds.
 const OmenTime = 0.55
 
 func (c *cast) announce(g *Game, k realm.Enemy, at vec, post uint8) {

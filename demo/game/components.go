@@ -32,13 +32,13 @@ type (
 		Next float32 // seconds until the next damage
 	}
 
-	// Chilled slows an enemy down until Left, in seconds, has passed.
+	// Chilled slows an enemy down, and doubles the damage of hits, until Left, in seconds, has passed.
 	Chilled struct{ Left float32 }
 
 	// Elite makes an enemy larger and harder. It leaves more embers.
 	Elite struct{ Worth int16 }
 
-	// Shielded takes the hits on its enemy until their damage exceeds HP.
+	// Shielded takes the hits on its enemy until their damage reaches HP.
 	Shielded struct{ HP int16 }
 
 	// Shot is a bullet of the player, or an orb of a warden.

@@ -14,7 +14,8 @@ import (
 
 // AddFileTo adds the state of the game to a Set for files: see save.Set.Write. Before a file is read, the game must
 // play the realm of that state. A run that was read continues with the hashes of the run that was written, unless a
-// tier was almost full. Blocks are read to other addresses, so an allocation may then fail in only one of the runs.
+// tier was almost full. Blocks are read to other addresses, so an allocation may then fail in only one of the runs. A
+// game with a tour cannot be written. Both games must have the same Config.Enemies. Reading sets Config.Heat and Seed.
 func (g *Game) AddFileTo(set *save.Set) error {
 	c := &g.cast
 	return errors.Join(set.Add("world", c.world), set.Add("particles", g.fx.sys), set.Add("omens", c.omens),

@@ -214,8 +214,8 @@ func (s *Seal) hash(h *engine.Hasher) {
 	h.Float32(s.Flash)
 }
 
-// Hash returns a hash of the whole state. Games with equal hashes are equal. The hash excludes the tables that follow
-// from round and realm, and everything that each tick makes again for itself.
+// Hash returns a hash of the state. Equal games have equal hashes, and other games almost never. The hash excludes the
+// soot, the tables that follow from round and realm, and everything that each tick makes again for itself.
 func (g *Game) Hash() uint64 {
 	var h engine.Hasher
 	g.State.hash(&h)

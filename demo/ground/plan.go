@@ -118,7 +118,7 @@ func (p *Plan) Reset(budget int) {
 
 // Tick updates the plan for a player at (x, y), in units, with a velocity in units a second. Call it sixty times a
 // second of play. A position outside the realm counts as the nearest point of its edge, and NaN counts as 0. In both
-// cases the velocity counts as 0.
+// cases, and from 6,144 units a second on, the velocity counts as 0.
 func (p *Plan) Tick(x, y, vx, vy float32) {
 	p.tick++
 	p.nWant, p.nDrop = 0, 0

@@ -109,7 +109,7 @@ func New(kind Kind, start vec) *Path {
 	return p
 }
 
-// Through returns a path from start through places, in their order.
+// Through returns a path from start through places, in their order. Without a place At panics.
 func Through(start vec, places ...vec) *Path {
 	p := &Path{kind: Rows}
 	for _, to := range places {

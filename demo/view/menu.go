@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A MenuSource has the state that a Menu shows. *shell.Shell implements it. A Menu calls its methods, and uses their
-// results, only during Draw.
+// A MenuSource has the state that a Menu shows. *shell.Shell implements it. A Menu calls its methods during Draw, and a
+// View also during Update. Neither keeps the results.
 type MenuSource interface {
 	Screen() shell.Screen
 	Age() int // frames on this screen
@@ -49,7 +49,7 @@ type Menu struct {
 	legend func(w, top, bottom float32) // draws what is on the screen during play; nil without a view
 }
 
-// NewMenu returns a menu that writes with the font f. The menu keeps all arguments.
+// NewMenu returns a menu that writes with the font f. The menu keeps all arguments. source and b must not be nil.
 func NewMenu(f *render.Font, source MenuSource, b *render.Bindings) *Menu {
 	ui := canvasOf(render.Fit(2*Width, 2*Height, Width, Height), 1, render.Keyboard)
 	return &Menu{ui: ui, Source: source, Bindings: b, font: f, text: make([]byte, 0, 96)}

@@ -28,8 +28,8 @@ const (
 	Height = 360
 )
 
-// A View draws a session. It belongs to the game goroutine. Before Show, call no methods except Attach, Comfort, Point
-// and Sink.
+// A View draws a session. It belongs to the game goroutine. Before Show, call no methods except Attach, Canvas,
+// Comfort, Point, Rows, Sink and Teach.
 type View struct {
 	Overlay *overlay.Overlay // of the session's memory; nil before Show. The caller closes it
 	crowd   int              // enemies that the last frame showed
@@ -139,7 +139,8 @@ func newWith(cfg render.AtlasConfig) (*View, error) {
 }
 
 // Show sets the session to draw, and makes the overlay of its memory and the pages of the ground. The pages have space
-// for groundBytes of pictures. 0 means session.GroundBytes. The pages are closed with the session's memory.
+// for groundBytes of pictures, which is the session's Config.GroundBytes. 0 means session.GroundBytes. The pages are
+// closed with the session's memory.
 func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
@@ -166,8 +167,8 @@ const (
 	reserveQuads  = 47_000 // 60,000 in all batches together
 )
 
-// Reserving reports whether the renderer's buffers have not reached their final size. Before the first realm it returns
-// true, unless the frame's passes have no memory.
+// Reserving reports whether the renderer's buffers have not reached their final size. While the frame's passes have no
+// memory, as before the first realm, it returns false.
 func (v *View) Reserving() bool { return v.reserve > 0 && v.s.Game.Passes() != nil }
 
 // Sink uploads a decoded picture to the atlas and does not keep its pixels. It replaces a picture of the same name and
