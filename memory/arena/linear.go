@@ -270,7 +270,6 @@ func (l *Linear) Close() error {
 // shut puts the metadata into the state of a closed arena and touches no block. If the source has ended, the hooks are
 // dropped, because their blocks are gone.
 func (l *Linear) shut() {
-	l.cutRefs(0)
 	l.peak = max(l.peak, l.Used())
 	l.base, l.limit, l.full = nil, 0, &closed
 	l.allocs = l.total()
@@ -278,6 +277,7 @@ func (l *Linear) shut() {
 	l.marks, l.kept, l.floor, l.hooks = nil, 0, 0, nil
 	l.dropped = l.allocs
 	l.ledger.cut(0)
+	l.epoch = ^uint64(0) // of no Ref, also of none that was made after a state was saved and loaded
 }
 
 // Stats returns the statistics. Peak is exact. A block that was freed but not reclaimed counts in InUse and Live, and

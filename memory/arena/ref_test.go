@@ -1,12 +1,14 @@
 package arena
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/save"
 )
 
 func mustNew(t testing.TB, f *Frames) *vec {
@@ -78,6 +80,23 @@ func TestRef_NamesNothingAfterClose(t *testing.T) {
 			t.Errorf("%s closed: Get = %p, %t", name, p, ok)
 		}
 		memtest.Misuse(t, func() { RefTo(f, v) }, "arena.RefTo", "closed")
+	}
+}
+
+// Loading restores the epoch. Close must also expire Refs that the loaded metadata does not know.
+func TestRef_OfADiscardedFutureNamesNothingAfterClose(t *testing.T) {
+	f, set := newFrames(t, 2, 4096), new(save.Set)
+	if err := errors.Join(set.Add("frames", f), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	slot := set.NewSlot(20_000)
+	err := set.Save(slot)
+	r := RefTo(f, mustNew(t, f))
+	if err := errors.Join(err, set.Load(slot), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if p, ok := r.Get(f); p != nil || ok {
+		t.Errorf("Get = %p, %t", p, ok)
 	}
 }
 
