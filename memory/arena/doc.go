@@ -102,7 +102,7 @@
 //	                           in debug builds
 //	interior pointer           the newest block: always;    always       always (memfast: not at a
 //	                           older: in debug builds                    multiple of 16 bytes)
-//	freed twice                the newest block; else in    always       always (memfast: the last
+//	freed twice                a reclaimed block; else in   always       always (memfast: the last
 //	                           debug builds                              block of a region)
 //	expired mark or Ref        always (Get returns false)   no marks     no marks
 //	stale pointer of a frame   faults in memdebug builds

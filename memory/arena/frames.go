@@ -26,11 +26,11 @@ import (
 // The arena cannot distinguish a plain pointer into an expired frame from a pointer into the frame that reuses the
 // buffer. A [Ref] detects that its object has expired.
 //
-// Builds with -tags memdebug reserve [RestingFrames] additional buffers, if the source has the address space. In
-// these builds an expired buffer is decommitted, and its addresses stay unused for [RestingFrames] frames. In this
-// time an access faults, and a Free panics with the age of the frame. These builds commit no more memory than others.
-// A frame whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads
-// zeros. With -race, or without the address space, an expired buffer is filled with 0xDD instead.
+// Builds with -tags memdebug reserve [RestingFrames] additional buffers, if the source has the address space. In these
+// builds an expired buffer is decommitted, and its addresses stay unused for [RestingFrames] frames. In this time an
+// access faults, and a Free panics with the age of the frame. These builds commit no more memory than others. A frame
+// whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros.
+// With -race, in the browser, or without the address space, an expired buffer is filled with 0xDD instead.
 type Frames struct {
 	// Invariants, verified by Check:
 	//
@@ -284,9 +284,9 @@ func (f *Frames) Owns(p unsafe.Pointer) bool {
 }
 
 // Close runs all hooks and frees all blocks, beginning with the oldest frame, and closes every buffer, as
-// [Linear.Close]. If Close returns an error or a hook panics, Close can be retried. Close panics with a
-// *memory.Misuse if one of the hooks is running. After a Close that succeeded, and after the source has ended, Close
-// does nothing and returns nil.
+// [Linear.Close]. If Close returns an error or a hook panics, Close can be retried. After an error some buffers may be
+// closed: call only Close then. Close panics with a *memory.Misuse if one of the hooks is running. After a Close that
+// succeeded, and after the source has ended, Close does nothing and returns nil.
 func (f *Frames) Close() error {
 	f.resetAll("Close")
 	var errs []error

@@ -228,7 +228,8 @@ func (g *Growing) Trim() error {
 	return nil
 }
 
-// Close runs the hooks and releases the memory. It fails and panics as [Linear.Close] does.
+// Close runs the hooks and releases the memory. It fails and panics as [Linear.Close] does. It also fails if the
+// function of page.Limit.OnSoft calls it during a commit of this arena; all blocks are freed nevertheless.
 func (g *Growing) Close() error { return g.lin.Close() }
 
 // Stats returns the statistics. Peak is exact. A block that was freed but not reclaimed counts in InUse and Live, and

@@ -245,10 +245,9 @@ func (l *Linear) reset(op string, ring *Frames) {
 // If a hook panics, nothing is freed (see [Linear.OnReset]). Close panics with a *memory.Misuse if one of the hooks
 // is running.
 //
-// If the page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close
-// can be called again. If the source has decommitted a part of the memory, the arena is closed; if not, it stays open
-// and can be used. Close does nothing and returns nil if the arena is closed already, or if its page source was closed
-// first.
+// If the memory cannot be released, Close returns an error. All blocks are freed nevertheless, and Close can be called
+// again. If the source has decommitted a part of the memory, the arena is closed; if not, it stays open and can be
+// used. Close does nothing and returns nil if the arena is closed already, or if its page source was closed first.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
 		return nil

@@ -1,8 +1,8 @@
 package arena
 
 // A Mark is the top of a Linear or Growing at some time, for a Rewind. A Mark expires when the arena is rewound to
-// this Mark or to an older one, and when the arena is reset or closed. Marks nest like brackets. The zero Mark is
-// never valid.
+// this Mark or to an older one, and when the arena is reset or closed. Marks nest like brackets. A Mark contains a Go
+// pointer. The zero Mark is never valid.
 type Mark struct {
 	arena  *Linear
 	serial uint64
@@ -69,9 +69,10 @@ type hook struct {
 }
 
 // OnReset registers the hook f. The hook runs once, before the blocks allocated so far are freed: at Reset, at Close,
-// or at a Rewind to a Mark from before OnReset. [Linear.RunHooks] runs it earlier. Hooks run newest first, and a hook
-// is removed before it runs. If a hook panics, nothing has been freed, all marks stay valid, and the remaining hooks
-// stay registered. If the source ends, also within a hook, the arena is closed and the remaining hooks are dropped.
+// or at a Rewind to a Mark from before OnReset. In [Frames] it also runs when the frame expires. [Linear.RunHooks]
+// runs it earlier. Hooks run newest first, and a hook is removed before it runs. If a hook panics, nothing has been
+// freed, all marks stay valid, and the remaining hooks stay registered. If the source ends, also within a hook, the
+// arena is closed and the remaining hooks are dropped.
 //
 // f may allocate from the arena, free blocks of it and make marks; its blocks are freed with the other blocks. If f
 // calls Reset, Rewind, Close, OnReset or RunHooks of the arena, the call panics with a *memory.Misuse. OnReset panics

@@ -350,10 +350,10 @@ func (r *Region) Reset() {
 	r.current, r.off, r.limit, r.full, r.opened, r.misses = -1, 0, 0, 0, 0, 0
 }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the arena. If the page source
-// cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
-// The arena then stays open. Close does nothing and returns nil if the arena is closed already, or if its page source
-// was closed first.
+// Close frees every block and releases the memory: the caller must not use pointers into the arena. If the memory
+// cannot be released, Close returns an error, also if the function of page.Limit.OnSoft calls it during a commit of
+// this arena. All blocks are freed nevertheless, the arena stays open, and Close can be called again. Close does
+// nothing and returns nil if the arena is closed already, or if its page source was closed first.
 func (r *Region) Close() error {
 	if r.base == nil {
 		return nil

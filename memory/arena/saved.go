@@ -8,10 +8,11 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState implements [save.State]: it saves the bytes in use and the live marks. Hooks are code and are not saved.
-// Loading drops hooks that were registered after the state was saved. If a hook of the saved state has run in the
-// meantime, loading fails with an error that wraps save.ErrLayout. If a hook is running, the error wraps save.ErrBusy.
-// If the arena is closed, the error wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the bytes in use and the live marks. A Mark that was made after the
+// state was saved must not be used after loading: Rewind may take it for a newer Mark. Hooks are code and are not
+// saved. Loading drops hooks that were registered after the state was saved. If a hook of the saved state has run in
+// the meantime, loading fails with an error that wraps save.ErrLayout. If a hook is running, the error wraps
+// save.ErrBusy. If the arena is closed, the error wraps memory.ErrClosed.
 func (l *Linear) SaveState(c *save.Coder) {
 	switch {
 	case l.base == nil:
@@ -64,8 +65,9 @@ func (g *Growing) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState saves the readable frames and the frame number. The errors and the rules for hooks are those of
-// [Linear.SaveState].
+// SaveState saves the readable frames and the frame number. A [Ref] is valid after loading if it was valid when the
+// state was saved. A Ref that was made later must not be used after loading: Get may return another object. The errors
+// and the rules for hooks are those of [Linear.SaveState].
 func (f *Frames) SaveState(c *save.Coder) {
 	if f.cur.base == nil {
 		c.Fail(memory.ErrClosed)
