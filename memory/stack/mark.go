@@ -3,7 +3,8 @@ package stack
 import "github.com/strata-go/strata/memory"
 
 // A Mark is the state of an End at some time, for a Rewind. A Mark expires when the End is rewound to this Mark or to
-// an older one, and when the End is reset or closed. Marks nest like brackets. The zero Mark is never valid.
+// an older one, and when the End is reset or closed. Marks nest like brackets. A Mark contains a Go pointer. The zero
+// Mark is never valid.
 type Mark struct {
 	end    *End
 	serial uint64

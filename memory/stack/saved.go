@@ -8,7 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState implements [save.State]: it saves the live blocks and the marks. If the Stack is closed, the error wraps
+// SaveState implements [save.State]: it saves the live blocks and the marks. A Mark that was made after the state was
+// saved must not be used after loading: Rewind may take it for a newer Mark. If the Stack is closed, the error wraps
 // memory.ErrClosed.
 func (s *Stack) SaveState(c *save.Coder) {
 	if s.mem.SaveState(c); !c.Failed() {
@@ -16,12 +17,12 @@ func (s *Stack) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState implements [save.State]: it saves the live blocks and the marks of both Ends. If the Double is closed, the
-// error wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the live blocks and the marks of both Ends. For later Marks see
+// [Stack.SaveState]. If the Double is closed, the error wraps memory.ErrClosed.
 func (d *Double) SaveState(c *save.Coder) { saveEnds(c, &d.mem, &d.bottom, &d.top) }
 
-// SaveState implements [save.State]: it saves the live blocks and the marks of both Ends. If the Pivot is closed, the
-// error wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the live blocks and the marks of both Ends. For later Marks see
+// [Stack.SaveState]. If the Pivot is closed, the error wraps memory.ErrClosed.
 func (p *Pivot) SaveState(c *save.Coder) { saveEnds(c, &p.mem, &p.forward, &p.backward) }
 
 func saveEnds(c *save.Coder, mem *page.Prefix, a, b *End) {
