@@ -124,8 +124,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // 2 bytes, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, the error is a
 // *memory.Exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
 //
-// If the function of page.Limit.OnSoft makes the heap grow while Alloc commits memory, the inner Alloc panics with a
-// *memory.Misuse.
+// If the function of page.Limit.OnSoft makes the heap grow while Alloc or Resize commits memory, the inner call panics
+// with a *memory.Misuse.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
