@@ -179,7 +179,8 @@ func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 // block. On a closed heap the error is memory.ErrClosed. If the size, rounded up to Config.Align, exceeds the
 // reservation, the error is memory.ErrTooLarge. If no gap was found and memory cannot grow, the error is a
 // *memory.Exhausted, which wraps the error of the page source. In this case a Compact may help. With an error the
-// Handle is zero.
+// Handle is zero. If the function of page.Limit.OnSoft makes the heap grow while Alloc or Resize commits memory, the
+// inner call panics with a *memory.Misuse.
 //
 // If some gap is an eighth larger than the request, Alloc always finds a gap. Smaller gaps that would suffice are
 // found only among the first 32 gaps of their bin. Cost, also of a failure: constant, plus a system call when the heap
@@ -437,7 +438,8 @@ func (h *Heap) lost() {
 
 // Trim returns the memory after the last block to the page source, in whole pages of the source. Blocks do not move,
 // so call Compact first to return more. On a closed heap the error is memory.ErrClosed. If the source fails, the error
-// wraps the error of the source.
+// wraps the error of the source, and nothing has changed. If the source ends during Trim, the heap is closed and the
+// error wraps memory.ErrClosed.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed
