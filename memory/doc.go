@@ -3,9 +3,9 @@
 //
 // # The idea
 //
-// A game knows when its memory ends: with the frame, with the level, with an entity, or never. Each of these
-// lifetimes has an allocator that is faster and more predictable than a general heap. All these allocators implement
-// one interface, take their memory off the Go heap, and account for every byte.
+// A game knows when its memory ends: with the frame, with the level, with an entity, or never. Each of these lifetimes
+// has an allocator that is faster and more predictable than a general heap. All these allocators take their memory off
+// the Go heap and account for every byte. Those that return blocks by address implement one interface, [Allocator].
 //
 // A program that begins with Strata uses package tiers, a manager that contains most of these allocators. Package save
 // copies all of it into a slot and back. Package meter and render/overlay show it.
@@ -37,9 +37,9 @@
 //	small and large blocks; a second allocator  any                                  one, or any     package compose
 //	all memory of a game                        all                                  all             tiers.Manager, which contains most of these
 //
-// [Grow] and [GrowSlice] change the size of a block of any of these allocators, in place if the allocator can.
-// Package container has a growing array, a queue, a hash table and a table of strings. These containers take their
-// memory from any allocator that is a [Baser].
+// [Grow] and [GrowSlice] change the size of a block of any [Allocator], in place if it can. Package container has a
+// growing array, a queue, a hash table and a table of strings. These containers take their memory from any allocator
+// that is a [Baser].
 //
 // memory/README.md lists where the game of this repository uses each allocator.
 //
@@ -64,16 +64,16 @@
 // # Builds
 //
 //	go build                  misuse is detected as far as the metadata shows it
-//	-tags memdebug, or -race  a debug build: freed memory is filled, sizes are compared to the byte, and metadata is
-//	                          verified; several times slower
-//	-tags memfast             pool and slab have no live bit: they are faster, and miss some double frees
+//	-tags memdebug, or -race  a debug build: freed memory is filled, sizes are compared to the byte, and most heaps
+//	                          detect writes to freed memory; several times slower
+//	-tags memfast             pool, slab and arena.Region have no live bit: they are faster, and miss some double frees
 //
 // # Concurrency and the collector
 //
-// An allocator belongs to one goroutine at a time. Off-heap memory must contain pointer-free types only
-// ([PointerFree]): the collector frees an object whose only reference is off the heap. A small Go heap has a small
-// goal, so collections become more frequent; package gcpace paces the collections, and package heapsites reports which
-// functions allocate there.
+// An allocator belongs to one goroutine at a time unless its comment says otherwise. Off-heap memory must contain
+// pointer-free types only ([PointerFree]): the collector frees an object whose only reference is off the heap. A small
+// Go heap has a small goal, so collections become more frequent. Package heapsites reports which functions allocate
+// there, and package gcpace paces the collections.
 //
 // # Sources
 //

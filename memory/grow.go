@@ -16,7 +16,8 @@ import (
 // contents and frees the old block. If p is nil, Grow is a.Alloc(newSize, alignment), and oldSize is ignored.
 //
 // The caller owns the returned block, and all other pointers to a moved block are dangling. A moved block counts as a
-// new allocation in statistics and leak reports. In an arena the old block keeps its bytes until a Rewind or Reset.
+// new allocation in statistics and leak reports. An arena that reclaims only its newest block keeps the bytes of the
+// old block in use until a Rewind, Reset or Advance.
 //
 // If Grow fails, it returns p and an error: the error of Alloc, or [ErrAlign]. The block p is then still live and has
 // its contents, so this statement loses nothing:

@@ -8,8 +8,8 @@ import "fmt"
 //
 // The generation of a slot is odd while the slot is in use and even while it is vacant, so the zero Handle is never
 // valid. When the 32-bit generations of a slot are used up, the slot is retired; its handles stay stale. Two objects
-// of one pool never have equal handles. If a handle is passed to another pool, it is stale in most cases: the comment
-// of the pool's type names the exceptions.
+// of one pool have equal handles only if a saved state was loaded in between. If a handle is passed to another pool,
+// it is stale in most cases: the comment of the pool's type names the exceptions.
 type Handle[T any] struct {
 	//lint:ignore U1000 it is there for its type
 	of    [0]*T // a Handle of another type does not convert to this one; last, it would add bytes

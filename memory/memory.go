@@ -66,8 +66,8 @@ type (
 	AnyFreer interface{ FreeAny(p unsafe.Pointer) }
 
 	// A Trimmer returns committed memory without live blocks to its source, and keeps the addresses reserved. The
-	// comment of the type says which memory Trim can return. Blocks do not change. If the source fails, Trim returns
-	// its error; if the allocator is closed, [ErrClosed].
+	// comment of the type says which memory Trim can return. Blocks do not change. If the source fails, the error
+	// wraps that of the source. If the allocator is closed, the error is [ErrClosed].
 	Trimmer interface{ Trim() error }
 
 	// A StatsReporter returns its statistics. Stats does not allocate.

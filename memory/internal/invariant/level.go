@@ -1,6 +1,6 @@
 // Package invariant selects the checks of a build.
 //
-//	-tags memfast   Fast     without the live bit of slab and pool
+//	-tags memfast   Fast     without the live bit of slab, pool and arena.Region
 //	(default)       Default  all checks of an ordinary build
 //	-tags memdebug  Debug    also fill patterns, owner words and self checks; implied by -race
 //
@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// Exact is false in memfast builds only: slab and pool do not detect double frees there.
+	// Exact is false in memfast builds only: slab, pool and arena.Region miss some double frees there.
 	Exact = Level >= 1
 	// Debug is true in memdebug and race builds.
 	Debug = Level >= 2
