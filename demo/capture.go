@@ -44,7 +44,8 @@ func (p *photographer) shoot(f *render.Frame) error {
 		}
 		return p.a.quit()
 	}
-	p.next += 60 / filmRate // of the game's time: a slow machine films a fast game
+	// Of the game's time: a slow machine films a fast game. No tick is shown twice.
+	p.next = max(p.next+60/filmRate, p.a.s.Game.Ticks+1)
 	if err := p.film.Add(f); err != nil {
 		return err
 	}
