@@ -269,8 +269,12 @@ func TestSession_EveryTierIsUsed(t *testing.T) {
 // with less, and the tier must say that it refused.
 func TestSession_SurvivesEveryTierCutToATenth(t *testing.T) {
 	testenv.Long(t)
+	ticks := uint64(450)
+	if *whole {
+		ticks = 900
+	}
 	free := newSession(t, Config{Game: game.Config{Seed: 7}})
-	play(t, free, 900)
+	play(t, free, ticks)
 	var snap tiers.Snapshot
 	free.Mem.Snapshot(&snap)
 	for _, x := range snap.Tiers {
@@ -284,7 +288,7 @@ func TestSession_SurvivesEveryTierCutToATenth(t *testing.T) {
 				cfg.Memory.Budget[x.Tier] = 2 * (256 << 10)
 			}
 			s := newSession(t, cfg)
-			play(t, s, 900)
+			play(t, s, ticks)
 			var cut tiers.Snapshot
 			s.Mem.Snapshot(&cut)
 			got := cut.Tiers[x.Tier]

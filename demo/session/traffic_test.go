@@ -5,7 +5,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/demo/game"
-	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -91,21 +90,3 @@ func (w *table) holds(t *testing.T) {
 }
 
 const hordeComes = 1500 // ticks until the horde is there, at full heat
-
-// What the tiers carry at full heat, on autopilot: the game needs them, it does not decorate itself
-// with them. TestWhole_AtFullHeat has the same of a realm to its end.
-func TestTraffic_AtFullHeatEveryTierCarriesWhatTheGameIsFor(t *testing.T) {
-	testenv.Long(t)
-	s := newSession(t, roomy())
-	play(t, s, hordeComes)
-	w := watchTraffic(s)
-	for range 600 {
-		play(t, s, 1)
-		w.look(s)
-	}
-	w.holds(t)
-	if s.Game.Lost != (game.Lost{}) {
-		t.Errorf("lost %+v", s.Game.Lost)
-	}
-	check(t, s)
-}
