@@ -74,3 +74,11 @@ modules() { # folders
 commands() { # file
   awk '/^## / { on = $0 == "## Running it" } on && /^    [A-Za-z]/ { sub(/^ +/, ""); sub(/ +#.*$/, ""); print }' "$1"
 }
+
+# reading prints the packages below memory/ whose code, without tests, matches an expression, as arguments of go test.
+reading() { # expression
+  local found
+  found=$(grep -rlE --include='*.go' --exclude='*_test.go' -- "$1" memory | xargs -r -n1 dirname | sort -u | sed 's,^,./,')
+  if [ "$(wc -l <<<"$found")" -lt 3 ]; then echo "fewer than three packages read $1: ${found:-none}" >&2; return 1; fi
+  echo "$found"
+}
