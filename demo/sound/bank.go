@@ -115,8 +115,8 @@ func (b *Bank) drop(name string) {
 	}
 }
 
-// Enter selects the realm whose music is played next. When Put or Fail was called for each of its layers, they fade in
-// for the given seconds. Meanwhile the music of the realm before fades out, and is then freed. If r is invalid or
+// Enter selects the realm whose music is played next. When Put or Fail was called once for each of its layers, they
+// fade in for the given seconds. Meanwhile the music of the realm before fades out, and is then freed. If r is invalid or
 // already selected, Enter does nothing.
 func (b *Bank) Enter(r Realm, fade float32) {
 	if r >= Realms || b.on && b.realm == r {
