@@ -145,8 +145,8 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 	} else if err := r.load(tick); err != nil {
 		return 0, err
 	}
-	if tick < r.now && dense < math.MaxInt {
-		r.states.DropAfter(from) // they make space
+	if dense < math.MaxInt { // of Back, whose tick is not after now
+		r.states.DropAfter(from) // they make space, and no state is saved before a later one
 		r.end = tick
 	}
 	r.now, r.torn = from, false

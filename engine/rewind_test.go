@@ -334,6 +334,39 @@ func TestRewind_AFailedStepIsNotGoneOnFrom(t *testing.T) {
 	}
 }
 
+// After a failed step Back to the present tick plays from a state. The states after the present tick must not refuse the
+// states that it saves.
+func TestRewind_BackToNowAfterAFailedStep(t *testing.T) {
+	g, cfg := newToy(t)
+	left, broken := 4, errors.New("no")
+	r, err := engine.NewRewind(engine.RewindConfig[int]{Set: cfg.Set, Memory: make([]byte, 1<<20), Step: func(in *int) error {
+		if left--; left == -1 {
+			return broken
+		}
+		return g.play(in)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashes := []uint64{g.hash()}
+	for range 8 {
+		live(t, g, r, 1, 100)
+		hashes = append(hashes, g.hash())
+	}
+	if saved, err := r.Keep(1); !saved || err != nil {
+		t.Fatal(saved, err)
+	}
+	if _, err := r.Seek(6); !errors.Is(err, broken) || r.Now() != 4 {
+		t.Fatal(r.Now(), err)
+	}
+	if played, err := r.Back(4, 2); played != 4 || err != nil || g.hash() != hashes[4] || r.End() != 4 {
+		t.Errorf("%d ticks were played, to tick %d of %d: %v; hash %x, want %x", played, r.Now(), r.End(), err, g.hash(), hashes[4])
+	}
+	if n, _, _ := r.States(); n != 2 || r.Check() != nil {
+		t.Errorf("%d states, want those of ticks 0 and 2: %v", n, r.Check())
+	}
+}
+
 // A program that recovers a panic of its Step, or of a State, never goes on from half of a tick, and keeps none.
 func TestRewind_PanicsAreNotGoneOnFrom(t *testing.T) {
 	score, armed, inLoad := 0, false, false
