@@ -56,7 +56,8 @@ type Config struct {
 	// request, Reload and a changed file load the asset again. A Backoff of 0 means 30; the largest Backoff is 1<<20.
 	Retries, Backoff int
 	// Watch is the interval in which idle workers check the files of loaded and failed assets, at most 24 h. A change
-	// has the effect of Streamer.Reload. 0 means never.
+	// has the effect of Streamer.Reload. If a worker was abandoned in a call for a file, the file is not checked again
+	// before the asset is loaded again. 0 means never.
 	Watch time.Duration
 }
 

@@ -45,8 +45,8 @@
 // A failure affects one asset. Each failed attempt is logged as a [LoadError] that names the asset. The asset is
 // loaded again after a new request, [Handle.Retry] or [Streamer.Reload], and with Config.Watch after a change of its
 // file. Automatic retries need Config.Retries: the first comes after Config.Backoff Polls, each further retry after
-// twice as many Polls. After a failed reload the old value stays loaded, and the next reload waits for another change
-// of the file.
+// twice as many Polls. After a failed reload the old value stays loaded, and Config.Watch reloads it only after another
+// change of the file.
 //
 // # Order
 //

@@ -71,6 +71,7 @@ type entry struct {
 	stamp   stamp // of the file that was read last
 	changed bool  // the file is another one: reload it
 	missing bool  // it was said that the file is gone
+	hung    bool  // a worker was abandoned in a call for the file: Config.Watch does not check it
 	next    uint32
 	of      uint32 // both +1
 

@@ -158,6 +158,67 @@ func TestHang_AWatchThatHangsCostsItsWorkerAndNothingElse(t *testing.T) {
 	r.untouchedBy(t, func() { close(h.pass) })
 }
 
+// A file whose call was abandoned is not checked again: each check or reload of it would cost another worker.
+func TestHang_WatchLeavesTheFileAlone(t *testing.T) {
+	for call, state := range map[string]State{"Read": Failed, "Stat": Loaded, "reload": Loaded} {
+		t.Run(call, func(t *testing.T) {
+			h := newHang()
+			var armed atomic.Bool
+			evil := hanging(t, call, h)
+			switch call {
+			case "Stat":
+				evil.stat = h.when(&armed)
+			case "reload":
+				evil.stat = func(i fs.FileInfo) (fs.FileInfo, error) {
+					if armed.Load() {
+						return lyingInfo{i, 5}, nil // it has changed
+					}
+					return i, nil
+				}
+				evil.read = func(f fs.File, p []byte) (int, error) {
+					if armed.Load() {
+						h.wait()
+					}
+					return f.Read(p)
+				}
+			}
+			r := newOpenRig(t, evil, 2, 0, impatient(20*time.Millisecond), func(c *Config) { c.Watch = time.Millisecond })
+			k := r.picture("a", 0)
+			within(t, soon, "loading", func() {
+				for !armed.Load() {
+					time.Sleep(time.Millisecond)
+					r.Poll()
+					armed.Store(k.State() == state)
+				}
+				for r.Stats().Abandoned == 0 {
+					r.Poll()
+					time.Sleep(time.Millisecond)
+				}
+			})
+			for rounds := 0; rounds < 20; {
+				time.Sleep(time.Millisecond)
+				r.mu.Lock()
+				if r.look == 0 {
+					rounds++
+				}
+				r.mu.Unlock()
+				r.Poll()
+				if s := r.Stats(); k.State() != state || s.Abandoned != 1 || s.Busy != 0 {
+					t.Fatalf("round %d: %v, %+v", rounds, k.State(), s)
+				}
+			}
+			if n := len(h.entered); n != 1 {
+				t.Errorf("%d calls have hung, want 1", n)
+			}
+			r.check(t)
+			if err := r.Close(); !errors.Is(err, ErrHangs) {
+				t.Error(err)
+			}
+			r.untouchedBy(t, func() { close(h.pass) })
+		})
+	}
+}
+
 // A process that stood still, as in a debugger, is not the file system's fault.
 func TestHang_AWatchdogThatStoodStillItselfWaitsAnew(t *testing.T) {
 	h := newHang()

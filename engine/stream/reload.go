@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -57,7 +58,7 @@ func (s *Streamer) revive() {
 // renew requests what is to take the place of entry i.
 func (s *Streamer) renew(i uint32) {
 	e := &s.entries[i]
-	e.changed = false
+	e.changed, e.hung = false, false
 	s.changed--
 	if n := e.next; n != 0 { // on its way, and of a file that is another one by now
 		e.next, s.entries[n-1].of = 0, 0
@@ -100,9 +101,10 @@ func (s *Streamer) replace(n uint32) {
 	s.sendBlocks(at)
 }
 
-// watchFiles has idle workers look at the files once every Config.Watch.
+// watchFiles has idle workers look at the files once every Config.Watch, and not before the last look has ended: a call
+// that hangs costs one worker only.
 func (s *Streamer) watchFiles(now time.Time) {
-	if s.cfg.Watch == 0 || s.look > 0 || s.running == 0 {
+	if s.cfg.Watch == 0 || s.look > 0 || s.running == 0 || slices.ContainsFunc(s.workers, func(w *worker) bool { return w.watching != "" && !w.lost }) {
 		return
 	}
 	if s.looked.IsZero() {

@@ -280,7 +280,7 @@ func (s *Streamer) restart(i uint32) {
 		e.changed = false
 		s.changed--
 	}
-	e.err, e.retryAt, e.missing = nil, 0, false
+	e.err, e.retryAt, e.missing, e.hung = nil, 0, false, false
 	s.enqueue(i)
 }
 

@@ -131,6 +131,7 @@ func (s *Streamer) abandon(w *worker, why error) {
 		w.inHand = false
 		s.busy--
 		e := &s.entries[w.entry]
+		s.leaveAlone(e.name)
 		lost := &LoadError{Kind: e.kind.name, Name: e.name, During: "reading", Err: why}
 		why = lost
 		s.charge(e.kind, -w.reserved) // what it holds is staged for good, and nobody's asset
@@ -147,12 +148,23 @@ func (s *Streamer) abandon(w *worker, why error) {
 		e.err = lost
 		s.set(w.entry, Failed)
 	case w.watching != "":
+		s.leaveAlone(w.watching)
 		why = fmt.Errorf("stream: looking for a change of %q: %w", w.watching, why)
 	}
 	s.log(why)
 	s.lost = append(s.lost, why)
 	if s.running == 0 {
 		s.failAll(ErrNoWorkers)
+	}
+}
+
+// leaveAlone ends the checks of Config.Watch for a file in whose call a worker was abandoned. Each further check would
+// cost another worker, and so would a reload.
+func (s *Streamer) leaveAlone(name string) {
+	for i := range s.entries {
+		if e := &s.entries[i]; e.name == name {
+			e.hung = e.state != Vacant
+		}
 	}
 }
 

@@ -299,7 +299,7 @@ func (w *worker) lookAround() {
 	}
 	i := uint32(s.look)
 	e := &s.entries[i]
-	if e.state != Loaded && e.state != Failed || e.changed || e.next != 0 {
+	if e.state != Loaded && e.state != Failed || e.changed || e.next != 0 || e.hung {
 		return
 	}
 	name, seq, before := e.name, e.seq, e.stamp
