@@ -37,8 +37,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // in a component, names the same entity after reading.
 //
 // The file has a description of each component type: names, kinds and places of its fields. Values are written as
-// they are in memory. If a component has a field that has no meaning in another process, WriteBinary returns an error with
-// the path of the field. Such fields are pointers, strings, slices, maps, interfaces, uintptr and memory.Handle. Two
+// they are in memory. If a component of an archetype has a field that has no meaning in another process, WriteBinary
+// returns an error with the path of the field. Such fields are pointers, strings, slices, maps, interfaces, uintptr and memory.Handle. Two
 // component types with one name are an error, too. Resources, events, pending commands, observers and ticks are not
 // written.
 //

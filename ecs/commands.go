@@ -222,7 +222,8 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 // added again counts as written.
 //
 // On error the steps before the failed one have been applied. The failed step and all later ones still wait for
-// Apply. If the error wraps [memory.ErrOutOfMemory] or [ErrLimit], free memory and call Apply again, or call Discard.
+// Apply. If the error wraps [memory.ErrOutOfMemory] or [ErrLimit], free memory or remove entities and call Apply
+// again, or call Discard.
 // If the error wraps [memory.ErrTooLarge], the row would not fit a chunk: call Discard. If the allocator was closed,
 // the error wraps [memory.ErrClosed], and the commands were dropped. Other errors of the allocator and of
 // Config.Pages are wrapped.

@@ -100,7 +100,8 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 //
 // Errors are those of Add. On error AddAll returns the number of entities changed before. The archetype that failed
 // and those that had still to move are unchanged. AddAll panics with a [*memory.Misuse] if the world is locked, if s
-// belongs to another world or has a ChangedSince, and for relations as Add does.
+// belongs to another world or has a ChangedSince, or if a relation of the mapper has no target. It also panics if an
+// entity would get a fifth relation; entities that need not move may then have the new values.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return m.setAll("AddAll", s, false, a)
 }

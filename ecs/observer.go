@@ -57,9 +57,10 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // not yet removed. After the panic the world is no longer locked, except by queries that the observer left open.
 // Check returns nil.
 //
-// If an observer of removal closes the allocator, the world closes itself: see [World]. Then [Component.Remove], Remove
-// of a mapper such as [Map1], and [Commands.Apply] return an error that wraps [memory.ErrClosed]. World.Remove, RemoveAll,
-// RemoveTree, Reset and Discard return no error, so they panic with a [*memory.Misuse].
+// If an observer closes the allocator, the world closes itself: see [World]. Then Reset, RemoveTree, Discard and the
+// operations on all entities of a filter, such as AddAll of [Map1], panic with a [*memory.Misuse]. [Commands.Apply]
+// returns an error that wraps [memory.ErrClosed]. If it was an observer of removal, Remove and Exchange of one entity
+// return such an error, too, but World.Remove panics. Other operations return no error.
 //
 // # What is not reported
 //

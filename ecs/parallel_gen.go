@@ -14,7 +14,7 @@ import "unsafe"
 // batch do not depend on them either, see [Results].
 //
 // body may write the columns that it receives. It may read other components of any entity with Get, Has, Column and
-// Alive, if no body writes them during the run. A Set that no observer watches counts as a write to a column. The
+// Alive, if no body writes them during the run. Touch, and a Set that no observer watches, count as writes. The
 // world is locked: structural changes panic with a [*memory.Misuse], so use [Task.Commands]. Queries, loops, other
 // runs, registering new types and observing also panic.
 //

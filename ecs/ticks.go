@@ -93,7 +93,7 @@ func (k *clock) ageSince(t Tick) uint32 {
 // and relations.
 //
 // These operations count as writes:
-//   - creating or copying an entity with the component, also by ReadJSON,
+//   - creating or copying an entity with the component, also by ReadJSON and ReadBinary,
 //   - every operation that adds the component or overwrites its value, such as Add, Set and Apply,
 //   - setting the target of the relation, even to the same target.
 //

@@ -52,8 +52,8 @@ func (s SlotRun) String() string {
 	return fmt.Sprintf("%d-%d:%d", s.From, s.To, s.Gen)
 }
 
-// ParseRun reads the result of String. It returns an error for any other text, for slot 0, for more than 64 slots,
-// and for an odd generation or 0.
+// ParseRun reads the result of String. It also accepts leading zeros, and "5-5:2" for "5:2". It returns an error for any
+// other text, for slot 0, for more than 64 slots, and for an odd generation or 0.
 func ParseRun(text string) (s SlotRun, err error) {
 	slots, gen, _ := strings.Cut(text, ":")
 	from, to, several := strings.Cut(slots, "-")
