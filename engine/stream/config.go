@@ -47,7 +47,7 @@ type Config struct {
 	// Resident is the budget for decoded bytes: reserved by workers, in flight, and loaded. A loaded asset without a
 	// handle is cached until its space, or its place under Assets, is needed. The least recently used asset is
 	// evicted first. If an asset does not fit beside the assets with handles, it waits. An asset larger than the
-	// budget fails with ErrTooLarge. 0 means no budget, and nothing is cached.
+	// budget fails with ErrTooLarge. Resident is at most 1<<50. 0 means no budget, and nothing is cached.
 	Resident int64
 	// Upload is the budget of one Poll. The zero Budget means 1 MiB and 2 ms.
 	Upload Budget
@@ -64,8 +64,8 @@ type Config struct {
 // A Budget limits what one Poll delivers. If only one field is 0, this field is not limited. If both are 0, the
 // default of Config.Upload applies.
 type Budget struct {
-	Bytes int64         // decoded bytes
-	Time  time.Duration // wall-clock time since Poll began, checked before each asset but the first
+	Bytes int64         // decoded bytes, at most 1<<50
+	Time  time.Duration // wall-clock time since Poll began, at most 1 h; checked before each asset but the first
 }
 
 const (

@@ -60,8 +60,9 @@
 //
 //	operation                                         cost; Go allocations
 //	------------------------------------------------  ------------------------------------------
-//	Request, Close, Priority                          O(log n) in what is queued; none
-//	Poll, nothing to do                               one lock; none
+//	Request, Close, Priority                          O(log n) in what is queued, O(n) in the
+//	                                                  handles of the asset; none
+//	Poll, nothing to do                               four locks; none
 //	Poll, with evictions or reloads                   O(n) in Config.Assets; none
 //	Get, State, Err                                   one lock; none
 //	Stats, Progress                                   O(classes), O(handles); none

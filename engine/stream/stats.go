@@ -29,7 +29,7 @@ type Stats struct {
 
 	Requests   uint64 // accepted requests
 	Hits       uint64 // accepted requests for cached assets
-	Deliveries uint64 // assets that were delivered
+	Deliveries uint64 // assets and reloads that were delivered
 	Failures   uint64 // errors that were logged, see Streamer.Errors
 	Retries    uint64 // automatic retries that were planned, and calls of Handle.Retry that had an effect
 	Reloads    uint64 // reloads of loaded assets that were begun
@@ -39,7 +39,7 @@ type Stats struct {
 	CancelledReady    uint64 // assets that were cancelled between decoding and the end of delivery
 	Wasted            uint64 // decoded bytes of cancelled assets, also of partly decoded ones; not if cancelled in Deliver
 	Evicted           uint64 // cached assets that were evicted
-	Thrash            uint64 // requests less than 2 s after the asset's eviction
+	Thrash            uint64 // requests less than 2 s after the asset's eviction, of the last 256 evictions
 
 	BytesRead      uint64 // of files
 	BytesDecoded   uint64 // of blocks of completely decoded assets

@@ -3,8 +3,8 @@
 // implementations differ.
 //
 // One side is measured twice. The deviation of the ratio of its two times from 1, called A/A or spread, is the error of
-// the machine. If the ratio of two sides is within this spread, the result is a draw. The commands ecs/bench and
-// memory/bench use the package.
+// the machine. If the ratio of two sides is within this spread, the result is a draw. The package is for commands that
+// measure, such as ecs/bench and memory/bench.
 package settle
 
 import (
@@ -73,7 +73,7 @@ func Spread(mine, twin []float64) float64 {
 }
 
 // Choose returns the items whose names begin with one of the beginnings, a list separated by commas. Spaces around a
-// beginning are ignored. An empty list chooses all items.
+// beginning are ignored. An empty beginning, and so an empty list, chooses all items.
 func Choose[T any](all []T, beginnings string, name func(T) string) (some []T) {
 	for _, item := range all {
 		for b := range strings.SplitSeq(beginnings, ",") {

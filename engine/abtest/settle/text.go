@@ -32,8 +32,8 @@ func Machine() string {
 	return fmt.Sprintf("%s, %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, Processor())
 }
 
-// Processor returns the number of processors and their model, such as "2 × AMD EPYC". If /proc/cpuinfo does not have the
-// model, it is "unknown processor".
+// Processor returns the number of processors and their model, such as "2 × AMD EPYC". If /proc/cpuinfo does not name the
+// model, the text has "unknown processor" in its place.
 func Processor() string {
 	name := "unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -58,7 +58,7 @@ func Figure(v float64, unit string) string {
 	return Digits(v) + " " + unit
 }
 
-// Digits formats v with three digits. Below 10 it writes two decimals, below 100 one decimal, and from 100 on none.
+// Digits formats v with three or more digits: two decimals below 10, one decimal below 100, and none from 100 on.
 func Digits(v float64) string {
 	switch {
 	case v < 10:
