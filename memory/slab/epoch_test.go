@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // youngOf gathers the young blocks and their sizes.
@@ -280,6 +281,24 @@ func TestHeap_AnInteriorPointerIntoAnOldBlockIsRefused(t *testing.T) {
 }
 
 // What a Central has handed out comes home through it, whose lock an Alloc holds.
+func TestHeap_OnShortIsNotAskedOfAClosedHeap(t *testing.T) {
+	ground := ground(t)
+	limit := page.NewLimit(ground, 0)
+	h, err := New(limit, Config{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit.OnSoft(0, func(uintptr, uintptr) { ground.Close() })
+	h.OnShort(func(all bool) {
+		if all {
+			t.Error("asked")
+		}
+	})
+	if p, err := h.Alloc(16, 8); p != nil || err != memory.ErrClosed {
+		t.Errorf("%v, %v; want ErrClosed", p, err)
+	}
+}
+
 func TestCentral_OnShortIsNotAskedUnderItsLock(t *testing.T) {
 	h, err := New(nil, Config{Reserve: 64 << 10})
 	if err != nil {

@@ -20,8 +20,8 @@ func (h *Heap) restock(ci uint8) error {
 		return nil
 	}
 	err := h.refill(ci)
-	if err == nil {
-		return nil
+	if err == nil || h.base == nil { // the source has ended: f may free nothing
+		return err
 	}
 	if h.onShort(true); c.n > 0 {
 		return nil

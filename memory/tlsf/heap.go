@@ -266,7 +266,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 			i, err = h.more(exact, step)
 		}
 	}
-	if i == 0 && h.onShort != nil {
+	if i == 0 && h.onShort != nil && !h.closed {
 		i, err = h.askAround(exact, step)
 	}
 	if h.closed {

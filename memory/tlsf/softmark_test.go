@@ -35,7 +35,10 @@ func TestAlloc_AHeapThatTheSoftMarkClosesIsClosed(t *testing.T) {
 // If the heap is closed during Alloc, the retries within Alloc report ErrClosed and not exhaustion.
 func TestAlloc_CloseDuringAllocIsErrClosed(t *testing.T) {
 	closes := map[string]func(*Heap, *page.Limit){
-		"mark":  func(h *Heap, l *page.Limit) { l.OnSoft(l.Committed(), func(uintptr, uintptr) { _ = h.Close() }) },
+		"mark": func(h *Heap, l *page.Limit) {
+			l.OnSoft(l.Committed(), func(uintptr, uintptr) { _ = h.Close() })
+			h.OnShort(func() { t.Error("a closed heap has called the function of OnShort") })
+		},
 		"short": func(h *Heap, _ *page.Limit) { h.OnShort(func() { _ = h.Close() }) },
 	}
 	for name, arm := range closes {
