@@ -54,7 +54,12 @@ func (b *bySize) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if invariant.Debug {
 		b.owner.Touch()
 	}
-	return b.parts[b.side(size)].Alloc(size, align)
+	i := b.side(size)
+	p, err := b.parts[i].Alloc(size, align)
+	if b.closed && err == nil {
+		return b.late(i, p, size)
+	}
+	return p, err
 }
 
 func (b *bySize) Free(p unsafe.Pointer, size uintptr) {

@@ -124,6 +124,10 @@ func (c *counted) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if err != nil {
 		return nil, c.refused(size, err)
 	}
+	if c.closed { // by a function that inner has called; inner has stayed open
+		c.in.Free(p, max(size, 1))
+		return nil, memory.ErrClosed
+	}
 	if i, known := c.blocks.find(uintptr(p)); known {
 		c.twice(i, p, size)
 	}

@@ -59,6 +59,9 @@ func (f *fallback) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if err != nil {
 		return f.fall(err, size, align)
 	}
+	if f.closed {
+		return f.late(0, p, size)
+	}
 	if size == 0 && !f.parts[0].owner.Owns(p) {
 		return f.beyond(p, align)
 	}
@@ -80,6 +83,9 @@ func (f *fallback) fall(err error, size, align uintptr) (unsafe.Pointer, error) 
 		return nil, err
 	}
 	p, err := f.parts[1].Alloc(size, align)
+	if f.closed && err == nil {
+		return f.late(1, p, size)
+	}
 	if err == nil && size == 0 && f.parts[0].owner.Owns(p) {
 		f.parts[1].Free(p, 0)
 		p, err = nil, memory.ErrOutOfMemory

@@ -44,6 +44,15 @@ func (c *pair) open(op string, p unsafe.Pointer, size uintptr) {
 	c.owner.Touch()
 }
 
+// late frees a block that part i has allocated although the composition is closed: the part has called a function that
+// called Close, and has stayed open.
+//
+//go:noinline
+func (c *pair) late(i int, p unsafe.Pointer, size uintptr) (unsafe.Pointer, error) {
+	c.parts[i].Free(p, size)
+	return nil, memory.ErrClosed
+}
+
 // of returns the number of the part that owns p; what the first does not own is the second's.
 func (c *pair) of(op string, p unsafe.Pointer, size uintptr) int {
 	if invariant.Debug || c.closed {
