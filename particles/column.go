@@ -127,20 +127,32 @@ func (c *columns) commit(rows int) error {
 	return nil
 }
 
-// shrink decommits all rows from rows on. Called by a function of the source within commit, it does nothing: commit
-// relies on the columns that it has grown.
+// shrink decommits all rows from rows on, unless a commit is running.
 func (c *columns) shrink(rows int) error {
-	for i := range c.mem {
-		if c.mem[i].Busy() {
-			return nil
-		}
+	if c.committing() {
+		return nil
 	}
 	c.usable = rows
 	c.slice()
 	return c.trim(rows)
 }
 
+// committing reports whether a function of the source is running within commit, which relies on the columns that it has
+// grown.
+func (c *columns) committing() bool {
+	for i := range c.mem {
+		if c.mem[i].Busy() {
+			return true
+		}
+	}
+	return false
+}
+
+// trim decommits the memory behind the first rows, unless a commit is running.
 func (c *columns) trim(rows int) error {
+	if c.committing() {
+		return nil
+	}
 	var errs []error
 	for i := range c.mem {
 		keep := extent(i, rows)

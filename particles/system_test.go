@@ -295,9 +295,15 @@ func TestEmitRate_APanicOfTheSourceLosesNoParticle(t *testing.T) {
 }
 
 func TestEmit_WritesNoRowThatTheSoftMarkTookAway(t *testing.T) {
-	for name, relieve := range map[string]func(*System){
-		"Trim":  func(s *System) { _ = s.Trim() },
-		"Close": func(s *System) { _ = s.Close() },
+	for name, relieve := range map[string]func(*System, *page.Limit){
+		"Trim":  func(s *System, _ *page.Limit) { _ = s.Trim() },
+		"Close": func(s *System, _ *page.Limit) { _ = s.Close() },
+		"Reserve": func(s *System, l *page.Limit) { // which is refused, or panics because its column is committing
+			defer l.SetBudget(0)
+			defer func() { _ = recover() }()
+			l.SetBudget(l.Committed())
+			_ = s.Reserve(16_100)
+		},
 	} {
 		for mark := uintptr(0); mark < 24_000*rowBytes; mark += 48 << 10 {
 			l, asked := page.NewLimit(nil, 0), 0
@@ -306,7 +312,7 @@ func TestEmit_WritesNoRowThatTheSoftMarkTookAway(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := &Emitter{Kind: register(t, s, Kind{}), Life: Just(60)}
-			l.OnSoft(mark, func(uintptr, uintptr) { asked++; relieve(s) })
+			l.OnSoft(mark, func(uintptr, uintptr) { asked++; relieve(s, l) })
 			for range 3 {
 				if !s.closed {
 					s.Emit(e, 8000)
