@@ -347,6 +347,22 @@ func TestCapture_AMovedMouseIsUsedOnce(t *testing.T) {
 	}
 }
 
+func TestNav_ALiftedFingerMovesNoMouse(t *testing.T) {
+	h := newHand()
+	h.tick(raw{cursor: mgl32.Vec2{9, 9}})
+	down := touching(touch{3, mgl32.Vec2{200, 100}})
+	down.cursor = mgl32.Vec2{9, 9}
+	if in := h.tick(down); !in.Nav.Moved || in.Nav.Pointer != (mgl32.Vec2{200, 100}) {
+		t.Errorf("a finger came down: %+v", in.Nav)
+	}
+	if in := h.tick(raw{cursor: mgl32.Vec2{9, 9}}); in.Nav.Moved || in.Nav.Pointer != (mgl32.Vec2{9, 9}) {
+		t.Errorf("the finger was lifted: %+v", in.Nav)
+	}
+	if in := h.tick(raw{cursor: mgl32.Vec2{10, 9}}); !in.Nav.Moved {
+		t.Error("the mouse moved afterwards")
+	}
+}
+
 func TestNav_ASecondPressBetweenTicksClicks(t *testing.T) {
 	h := newHand()
 	left := mouseButton(ebiten.MouseButtonLeft)

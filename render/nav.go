@@ -44,6 +44,7 @@ type navigator struct {
 	stick   [4]bool
 	pointer mgl32.Vec2
 	held    bool
+	finger  bool // the pointer is a finger's
 	seen    bool // pointer is valid: where the mouse lay before the first tick is not a move
 }
 
@@ -91,10 +92,15 @@ func (s *navigator) lean(v mgl32.Vec2) {
 func (s *navigator) point(n *Nav, r *raw, f *fingers) {
 	left := mouseButton(ebiten.MouseButtonLeft)
 	at, held, again := r.cursor, r.held.has(left), r.struck.has(left)
+	was := s.finger
+	s.finger = false
 	if f.pointer != 0 {
 		if t := find(r.touches[:r.touchCount], f.pointer-1); t != nil {
-			at, held, again = t.pos, true, false
+			at, held, again, s.finger = t.pos, true, false, true
 		}
+	}
+	if was && !s.finger { // the finger is gone, and the mouse lies where it lay
+		s.pointer = at
 	}
 	n.Pointer, n.Held, n.Click = at, held, held && (!s.held || again)
 	n.Moved = s.seen && at != s.pointer || n.Click
