@@ -175,9 +175,17 @@ func (p *Past) keep() error {
 // forget drops all states and inputs.
 func (p *Past) forget() {
 	if p != nil {
+		p.ends()
 		p.r.Begin(p.s.Game.Ticks)
-		p.active = false
 	}
+}
+
+// ends ends a rewind because no earlier tick is kept. A charge that has taken back little is returned.
+func (p *Past) ends() {
+	if p.active && p.from-p.r.Now() < RewindMost/2 {
+		p.charges++
+	}
+	p.active = false
 }
 
 // failed switches off if a state is larger than the memory. Other errors end the run.

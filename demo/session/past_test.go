@@ -265,6 +265,27 @@ func TestPast_SoundsAreNotRepeated(t *testing.T) {
 	}
 }
 
+// In a page sounds arrive during play, and each drops the states: a rewind of some ticks took a whole charge.
+func TestPast_AShortRewindReturnsItsCharge(t *testing.T) {
+	s := remembering(t, 3, 0, 60)
+	release(t, s)
+	if back := holdOn(t, s, 1000); back < rewindLeast || back > 60 || s.Past.Charges() != ChargesFirst || s.Past.Used() != 1 {
+		t.Errorf("to the first tick: %d ticks back, %d charges, %d used", back, s.Past.Charges(), s.Past.Used())
+	}
+	play(t, s, 60)
+	release(t, s)
+	if back := holdOn(t, s, 5); back != 5*rewindSpeed || s.Past.Charges() != ChargesFirst-1 {
+		t.Errorf("%d ticks back, %d charges", back, s.Past.Charges())
+	}
+	s.Past.forget()
+	if _, on := s.Past.Rewinding(); on || s.Past.Charges() != ChargesFirst {
+		t.Errorf("without states: rewinding is %v, %d charges", on, s.Past.Charges())
+	}
+	if s.Past.forget(); s.Past.Charges() != ChargesFirst {
+		t.Errorf("%d charges after no rewind", s.Past.Charges())
+	}
+}
+
 // Blocks of the host in the tiers keep their place and their contents.
 func TestPast_HostedBlocksStay(t *testing.T) {
 	const size = 1 << 20

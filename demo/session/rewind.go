@@ -9,7 +9,8 @@ import (
 // Rewind lets the player go back in time. Call it once a frame, before [Session.Frame]; hold says whether the control
 // is held. If Rewind returns true, the game has gone back by some ticks, and Frame must not be called in this frame. A
 // charge ends after RewindMost ticks, at the oldest state, or when the control is released. Then the game goes on from
-// the present tick. The next charge begins when the control is pressed again.
+// the present tick. If there is no older state, and less than half of RewindMost was taken back, the charge is returned.
+// The next charge begins when the control is pressed again.
 func (s *Session) Rewind(hold bool) (on bool, err error) {
 	p := s.Past
 	if p == nil {
@@ -26,6 +27,9 @@ func (s *Session) Rewind(hold bool) (on bool, err error) {
 	}
 	left := min(rewindSpeed, RewindMost-(p.from-p.r.Now()), p.r.Now()-p.r.Oldest())
 	if !hold || left == 0 || !s.Playing() {
+		if left == 0 {
+			p.ends()
+		}
 		p.active = false
 		return false, nil
 	}
