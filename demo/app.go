@@ -47,9 +47,10 @@ type app struct {
 	gift      int    // that was chosen, from 1; 0 is none
 	had       [game.GiftKinds]uint8
 	gifts     [3]shell.Gift
-	live      bool   // the player's game is played, and not yet in the table as ended
-	begun     uint64 // games of the player's so far
-	seed      uint64 // of the player's game
+	offer     [3]game.Gift // of these gifts
+	live      bool         // the player's game is played, and not yet in the table as ended
+	begun     uint64       // games of the player's so far
+	seed      uint64       // of the player's game
 }
 
 // newApp makes the shell. Pictures are taken of a new player's game: they neither read nor write what
@@ -226,6 +227,9 @@ func (a *app) choose(e *engine.Input) {
 		return // until the game has it: for some ticks after a blow it takes nothing
 	}
 	a.gift = 0
+	if !g.Offered || g.Offer != a.offer { // an earlier tick was selected
+		a.sh.Withdraw()
+	}
 	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.tape.playing() || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {
 		return
 	}
@@ -233,6 +237,7 @@ func (a *app) choose(e *engine.Input) {
 		for i, k := range g.Offer {
 			a.gifts[i] = shell.Gift{Name: game.GiftNames[k], Lines: game.GiftTexts[k : k+1], Figure: g.Figure(k), Symbol: giftSymbols[k], Have: int(g.Gifts[k])}
 		}
+		a.offer = g.Offer
 		a.sh.Offer(a.gifts[:])
 		a.s.Paused = !a.sh.Running()
 	}

@@ -92,6 +92,23 @@ func TestGifts_TheGameStandsUntilOneIsChosenAndTakesIt(t *testing.T) {
 	}
 }
 
+// An earlier tick that is selected while gifts are shown has other gifts, or none.
+func TestGifts_AnEarlierTickShowsItsOwn(t *testing.T) {
+	a, in := offered(t)
+	g := a.s.Game
+	in(shell.Nav{})
+	g.Offer = [3]game.Gift{game.GiftBeam, game.GiftMines, game.GiftSparks}
+	in(shell.Nav{})
+	if a.sh.Screen() != shell.Gifts || a.sh.Gifts()[0].Name != game.GiftNames[game.GiftBeam] {
+		t.Errorf("screen %d with %v", a.sh.Screen(), a.sh.Gifts())
+	}
+	g.Offered = false
+	in(shell.Nav{})
+	if a.sh.Screen() != shell.Playing {
+		t.Errorf("screen %d without gifts", a.sh.Screen())
+	}
+}
+
 // The tick in which a gift is offered may be one of a blow, after which the game takes nothing for some.
 func TestGifts_AChoiceIsTakenAfterABlow(t *testing.T) {
 	a, in := offered(t)

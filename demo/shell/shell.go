@@ -242,6 +242,14 @@ func (s *Shell) Offer(gifts []Gift) {
 	}
 }
 
+// Withdraw returns to the game from the screen Gifts: what it shows is no longer offered. If another screen is shown,
+// Withdraw does nothing.
+func (s *Shell) Withdraw() {
+	if s.screen == Gifts {
+		s.show(Playing)
+	}
+}
+
 // End ends the player's game: it does what [Shell.Keep] does, turns off the hints, and shows Ending or Over. If the
 // screen is not Playing, End does nothing.
 func (s *Shell) End(r Result) {

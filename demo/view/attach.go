@@ -63,7 +63,7 @@ func (v *View) menu() {
 		v.reticle()
 	}
 	m.begin(&v.quads)
-	if !v.chosen() {
+	if !v.menuAbove() {
 		m.Draw(&v.quads)
 	} else if m.narrow() {
 		m.shade()
@@ -87,7 +87,11 @@ func (v *View) titled() bool {
 	return v.Menu != nil && v.Menu.Source.Screen() != shell.Playing && v.Menu.Source.Screen() != shell.Gifts
 }
 
-// chosen reports whether a menu is shown. It is drawn over the overlay, which keeps its place.
+// chosen reports whether a menu is shown.
 func (v *View) chosen() bool {
 	return v.Menu != nil && v.Menu.Source.Screen() != shell.Playing
 }
+
+// menuAbove reports whether a menu is drawn over the overlay, which keeps its place. In a frozen game the overlay is above: it
+// has the controls.
+func (v *View) menuAbove() bool { return v.chosen() && !v.Overlay.Frozen() }

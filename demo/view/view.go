@@ -242,14 +242,14 @@ const (
 )
 
 // Draw draws the frame in three batches of a draw call each: the world, the particles, and the HUD, which is sharp
-// and without glow. The overlay follows, and over it a menu, which is a fourth batch. The batches share one buffer,
+// and without glow. The overlay follows, and over it a menu, which is a fourth batch, unless the game is frozen. The batches share one buffer,
 // because the renderer copies each of them. The tiles of the ground take a draw call for each page in sight.
 func (v *View) Draw(f *render.Frame) {
 	v.timer.Start()
 	v.draw(f)
 	v.timer.Stop()
 	v.Overlay.Draw(f.Image())
-	if v.chosen() {
+	if v.menuAbove() {
 		v.timer.Start()
 		v.begin(game.Signs, v.ui.view)
 		v.Menu.Draw(&v.quads)
