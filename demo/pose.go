@@ -36,7 +36,7 @@ var poses = map[string][]shell.Nav{
 
 // ways are the items that lead to some of the screens. They are pressed before the presses of poses.
 var ways = map[string][]string{
-	"settings": {"SETTINGS"}, "keys": {"SETTINGS", "KEYS"}, "runs": {"BEST RUNS"}, "legend": {"LEGEND"}, "saves": {"CONTINUE"},
+	"settings": {"SETTINGS"}, "keys": {"SETTINGS", "CONTROLS"}, "runs": {"BEST RUNS"}, "legend": {"LEGEND"}, "saves": {"CONTINUE"},
 }
 
 // follow selects an item and presses it.

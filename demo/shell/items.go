@@ -173,7 +173,7 @@ func (s *Shell) buildSetup() {
 	s.add(idClear, Choice, "COLOUR-BLIND PALETTE", onOff(v.Clear))
 	s.add(idHints, Choice, "HINTS", onOff(v.Hints))
 	if s.cfg.Bindings != nil {
-		s.add(idKeys, Button, "KEYS", "")
+		s.add(idKeys, Button, "CONTROLS", "")
 	}
 	s.add(idBack, Button, "BACK", "")
 }

@@ -231,7 +231,7 @@ func TestKeys_AreCapturedSwappedAndKept(t *testing.T) {
 	store := memory{}
 	d := newDesk(t, store)
 	d.choose(t, "SETTINGS")
-	d.choose(t, "KEYS")
+	d.choose(t, "CONTROLS")
 	d.choose(t, "DASH")
 	if !d.Capturing() {
 		t.Fatal("no key is waited for")
@@ -243,7 +243,7 @@ func TestKeys_AreCapturedSwappedAndKept(t *testing.T) {
 		t.Errorf("%+v", d.Items())
 	}
 	d.Step(shell.Nav{Back: true})
-	if d.seek(t, "KEYS"); d.Screen() != shell.Setup {
+	if d.seek(t, "CONTROLS"); d.Screen() != shell.Setup {
 		t.Error("back is not where it was")
 	}
 	d.Step(shell.Nav{Back: true})
@@ -256,7 +256,7 @@ func TestKeys_AreCapturedSwappedAndKept(t *testing.T) {
 func TestKeys_ARefusalIsSaidAndEscOrTimeCancels(t *testing.T) {
 	d := newDesk(t, nil)
 	d.choose(t, "SETTINGS")
-	d.choose(t, "KEYS")
+	d.choose(t, "CONTROLS")
 	d.choose(t, "FIRE")
 	d.Step(shell.Nav{Captured: "F1"})
 	if !strings.Contains(d.Note(), "overlay") {
@@ -296,7 +296,7 @@ func TestItems_LieApartOnTheScreen(t *testing.T) {
 	look()
 	d.choose(t, "SETTINGS")
 	look()
-	d.choose(t, "KEYS")
+	d.choose(t, "CONTROLS")
 	look()
 	d.Step(shell.Nav{Back: true})
 	d.Step(shell.Nav{Back: true})

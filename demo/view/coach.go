@@ -54,10 +54,11 @@ func (v *View) onScreen(p vec) bool {
 	return at[0] > lo[0]+20 && at[0] < hi[0]-20 && at[1] > lo[1]+20 && at[1] < hi[1]-20
 }
 
-// hintScale is the size of a hint, and hintRows how many rows it takes at most.
+// The size of a hint, how many rows it takes at most, and how much wider its plate is at each side.
 const (
 	hintScale = 1.5
 	hintRows  = 4
+	hintSide  = 12
 )
 
 // hint writes the coach's line near the foot, where the ship is not.
@@ -67,32 +68,45 @@ func (v *View) hint() {
 		return
 	}
 	v.Menu.hints.update(v.Menu.Bindings, v.Menu.Device)
-	above := float32(36)
-	if v.ui.tall() { // above the gauges, and the sticks of thumbs
-		above = 60 + gaugeRow
-		if v.ui.Device == render.Touch {
-			above = 132
-		}
-	}
-	v.subtitle(v.Menu.hints.coach[t.line], v.ui.H-above)
+	v.subtitle(v.Menu.hints.coach[t.line])
 }
 
-// subtitle writes a line in rows of whole words on a dark plate that ends at foot.
-func (v *View) subtitle(s string, foot float32) {
-	middle, most := v.ui.W/2, int((v.ui.W-40)/(render.GlyphW*hintScale))
-	var rows [hintRows]string
+// subtitle writes a line on a dark plate above the gauges at the foot. It breaks the line into rows of whole words, of similar
+// length.
+func (v *View) subtitle(s string) {
+	foot, width := v.hintArea()
+	middle, most := v.ui.W/2, int(width/(render.GlyphW*hintScale))
+	all := rows(s, float32(most)*render.GlyphW)
+	for most > 1 && rows(s, float32(most-1)*render.GlyphW) == all {
+		most--
+	}
+	var lines [hintRows]string
 	n, wide := 0, float32(0)
-	for ; s != "" && n < len(rows); n++ {
-		rows[n], s = split(s, most)
-		wide = max(wide, render.Width(rows[n], hintScale))
+	for ; s != "" && n < len(lines); n++ {
+		lines[n], s = split(s, most)
+		wide = max(wide, render.Width(lines[n], hintScale))
 	}
 	const step = render.GlyphH * hintScale
 	top := foot - float32(n)*step
-	v.quads.Rect(middle-wide/2-12, top-4, wide+24, float32(n)*step+8, night.Fade(0.72))
-	v.quads.Rect(middle-wide/2-12, top-4, 2, float32(n)*step+8, v.pal[3])
-	for i, s := range rows[:n] {
+	v.quads.Rect(middle-wide/2-hintSide, top-4, wide+2*hintSide, float32(n)*step+8, night.Fade(0.72))
+	v.quads.Rect(middle-wide/2-hintSide, top-4, 2, float32(n)*step+8, v.pal[3])
+	for i, s := range lines[:n] {
 		v.quads.TextCentre(v.font, middle, top+float32(i)*step, hintScale, white, s)
 	}
+}
+
+// hintArea returns where the last row of a hint ends, and how wide its rows may be. A hint leaves the gauges and the sticks of
+// thumbs free: it is between the sticks or, on a high canvas, above them.
+func (v *View) hintArea() (foot, width float32) {
+	above, side, logical := float32(54), float32(20), v.port.Scale/v.ui.view.Scale
+	switch {
+	case v.ui.Device != render.Touch:
+	case v.ui.tall():
+		above = (stickAbove+render.ThumbTravel)*logical + 8
+	default:
+		side = (stickRight+render.ThumbTravel)*logical + hintSide + 4
+	}
+	return v.ui.H - above, v.ui.W - 2*side
 }
 
 // pointed names what the arrow points at, for as long as the player is taught and time does not run backwards: the name would

@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/coach"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/newcomer"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
@@ -30,7 +31,7 @@ func TestCoach_EveryLineFitsTheScreen(t *testing.T) {
 				e.begin(size)
 				v.open()
 				v.begin(game.Signs, v.ui.view)
-				v.subtitle(text, v.reach.hi[1]-36)
+				v.subtitle(text)
 				e.look(&v.quads)
 				var rows []string
 				for _, r := range e.frame.Texts {
@@ -41,6 +42,97 @@ func TestCoach_EveryLineFitsTheScreen(t *testing.T) {
 				}
 				if got := strings.Join(rows, " "); strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(text), " ") {
 					t.Errorf("%v, %v: %q is drawn as %q", size, d, text, rows)
+				}
+			}
+		}
+	}
+}
+
+// A hint and the sticks at rest leave the gauges free, and a hint leaves the sticks free.
+func TestCoach_HintsAndSticksLeaveTheGaugesFree(t *testing.T) {
+	keys := render.DefaultBindings()
+	v := newShown(t, session.Config{Autopilot: true, Rewind: 8 << 20, Game: game.Config{Seed: 7, Quads: 20_000}})
+	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
+	v.playTo(t, 2)
+	batch := func(draw func()) []render.Vertex {
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		draw()
+		return slices.Clone(v.quads.Vertices())
+	}
+	for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 640, Y: 360}, {X: 390, Y: 844}, {X: 844, Y: 390}, {X: 1024, Y: 768}} {
+		for _, d := range []render.Device{render.Keyboard, render.Gamepad, render.Touch} {
+			v.Point(vec{}, d, false, [2]render.Thumb{})
+			v.frameOf(shaped(size), 1)
+			v.Menu.ui = v.ui
+			gauges := batch(func() { v.gauges(v.safe()) })
+			var sticks []render.Vertex
+			if d == render.Touch {
+				for side := range 2 {
+					batch(func() {
+						lo, hi := v.ui.safe()
+						v.quads.SetView(v.ui.screen)
+						v.Menu.begin(&v.quads)
+						v.Menu.stick(&render.Thumb{}, lo, hi, side)
+					})
+					x0, y0, x1, y1 := extent(&v.quads)
+					middle, r := vec{(x0 + x1) / 2, (y0 + y1) / 2}, (x1-x0)/2
+					for _, g := range gauges {
+						if middle.Sub(vec{g.DstX, g.DstY}).Len() < r {
+							t.Errorf("%v: a gauge lies on stick %d at %v,%v", size, side, g.DstX, g.DstY)
+							break
+						}
+					}
+				}
+			}
+			if d == render.Touch {
+				sticks = batch(v.thumbsOf)
+			}
+			for _, text := range coachLines(&keys, d) {
+				if text == "" {
+					continue
+				}
+				batch(func() { v.subtitle(text) })
+				x0, y0, x1, y1 := extent(&v.quads)
+				for _, g := range append(gauges, sticks...) {
+					if g.DstX > x0 && g.DstX < x1 && g.DstY > y0 && g.DstY < y1 {
+						t.Errorf("%v, %v: %q lies on %v,%v", size, d, text, g.DstX, g.DstY)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+func (v *View) thumbsOf() {
+	v.Menu.begin(&v.quads)
+	v.Menu.thumbs()
+}
+
+// Rewinding and notices leave the map free.
+func TestHUD_LinesLeaveTheMapFree(t *testing.T) {
+	keys := render.DefaultBindings()
+	v := newView(t, 2, tiers.Config{})
+	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
+	v.back.share, v.back.left = 1, 1
+	for i := range v.short.left {
+		v.short.left[i] = 9
+	}
+	for _, size := range append(phones, image.Pt(1280, 720)) {
+		for _, d := range []render.Device{render.Keyboard, render.Touch} {
+			v.Point(vec{}, d, false, [2]render.Thumb{})
+			v.frameOf(shaped(size), 1)
+			x, y, _ := v.mapAt()
+			lo, hi := v.ui.view.Apply(vec{x, y}), v.ui.view.Apply(vec{x + mapSide, y + mapSide})
+			for name, draw := range map[string]func(){"rewinding": v.rewinding, "absence": func() { v.absence(1) }, "shortage": v.shortage} {
+				v.open()
+				v.begin(game.Signs, v.ui.view)
+				draw()
+				if x0, y0, x1, y1 := extent(&v.quads); x0 < hi[0] && x1 > lo[0] && y0 < hi[1] && y1 > lo[1] {
+					t.Errorf("%v, %v: %s lies on the map: %v,%v to %v,%v", size, d, name, x0, y0, x1, y1)
+				} else if x1 > float32(size.X) {
+					t.Errorf("%v, %v: %s ends at %v", size, d, name, x1)
 				}
 			}
 		}

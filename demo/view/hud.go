@@ -2,6 +2,7 @@ package view
 
 import (
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -32,7 +33,7 @@ func (v *View) hud() {
 	if share, ok := v.s.Game.Boss(); ok {
 		boss := vec{(at.lo[0] + at.hi[0]) / 2, at.lo[1]}
 		if v.ui.tall() { // below score, seals and map
-			boss[1] += mapTop + mapSide + 12
+			boss[1] = v.belowMap()
 		}
 		v.bossGauge(boss, share)
 	}
@@ -42,26 +43,25 @@ func (v *View) hud() {
 // gauges draws hull, embers and memory at the foot.
 func (v *View) gauges(at reach) {
 	v.hullGauge(vec{at.lo[0], at.hi[1]})
+	charges := vec{at.lo[0], at.hi[1] - gaugeRow}
 	embers, mem := vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]}, at.hi
 	if v.ui.W < gaugesWide { // they do not fit side by side
-		embers[1] -= gaugeRow
+		embers = vec{max(embers[0], at.lo[0]+chargesWide+embersWide/2), charges[1]}
 		if v.s.Game.Player.Most > hullNarrow {
 			mem[1] -= 2 * gaugeRow
 		}
 	}
 	v.emberGauge(embers)
 	v.memoryGauge(mem)
-	charges := vec{at.lo[0], at.hi[1] - gaugeRow}
-	if v.ui.W < gaugesWide {
-		charges[1] -= gaugeRow
-	}
 	v.chargeGauge(charges)
 }
 
 const (
-	gaugeRow   = 20  // from a gauge to one above it
-	gaugesWide = 600 // of a canvas that has space for all gauges side by side
-	hullNarrow = 8   // the most points beside which there is space for another gauge
+	gaugeRow    = 20                          // from a gauge to one above it
+	gaugesWide  = 600                         // of a canvas that has space for all gauges side by side
+	chargesWide = 26 + 11*session.ChargesMost // of the gauge of the charges
+	embersWide  = 215                         // of the gauge of the embers
+	hullNarrow  = 8                           // the most points beside which there is space for another gauge
 )
 
 // safe is where the HUD lies. Above and below these are the edges of the window. Left and right they are those of the

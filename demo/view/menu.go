@@ -263,15 +263,15 @@ func (m *Menu) item(it *shell.Item, i int) {
 		c = m.bright()
 		m.bar(b)
 	}
-	scale := float32(1)
-	if b.H >= 24 { // a short menu: larger, for phones
-		scale = 1.5
-	}
-	y := b.Y + (b.H-render.GlyphH*scale)/2
 	if it.Kind == shell.Button {
-		m.q.TextCentre(m.font, b.X+b.W/2, y, scale, c, it.Label)
+		scale := float32(1)
+		if b.H >= 24 { // a short menu: larger, for phones
+			scale = 1.5
+		}
+		m.q.TextCentre(m.font, b.X+b.W/2, b.Y+(b.H-render.GlyphH*scale)/2, scale, c, it.Label)
 		return
 	}
+	y := b.Y + (b.H-render.GlyphH)/2
 	m.q.Text(m.font, b.X+14, y, 1, c, it.Label)
 	if it.Kind == shell.Slider {
 		m.slider(it, c)
@@ -330,6 +330,10 @@ func (m *Menu) prompt() {
 		s = m.hints.gifts
 	case m.Source.Screen() == shell.Keys && m.Source.KeyDevice() != shell.Touch:
 		s = m.hints.keys
+	case m.Source.Screen() == shell.Setup:
+		s = m.hints.setup
+	case !m.ui.tall() && (m.Source.Screen() == shell.Over || m.Source.Screen() == shell.Ending): // side by side
+		s = m.hints.row
 	}
 	width := m.ui.W - 12
 	m.lines(m.ui.W/2, m.ui.H-6-14*float32(rows(s, width)), width, c, s)
@@ -354,7 +358,7 @@ func (m *Menu) keys() {
 
 // touchLines are the gestures on a screen. They cannot be changed.
 var touchLines = [...][2]string{
-	{"LEFT THUMB", "MOVE"}, {"RIGHT THUMB", "AIM AND FIRE"}, {"BUTTON WITH ARROWS", "DASH"}, {"BUTTON WITH BARS", "PAUSE"}, {"BUTTON WITH A CHART", "MEMORY"}, {"TAP", "CHOOSE"},
+	{"LEFT THUMB", "MOVE"}, {"RIGHT THUMB", "AIM AND FIRE"}, {"BUTTON >>", "DASH"}, {"BUTTON <<", "REWIND"}, {"BUTTON WITH BARS", "PAUSE"}, {"BUTTON WITH A CHART", "MEMORY"}, {"TAP", "CHOOSE"},
 }
 
 func (m *Menu) keyRow(it *shell.Item) {

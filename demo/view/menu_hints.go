@@ -16,9 +16,9 @@ type hints struct {
 	device   render.Device
 	bindings render.Bindings
 
-	title, menu, gifts, keys string
-	choose                   [3]string // the control that takes each gift; "" if the device has none
-	coach                    [coach.Lines]string
+	title, menu, setup, row, gifts, keys string
+	choose                               [3]string // the control that takes each gift; "" if the device has none
+	coach                                [coach.Lines]string
 }
 
 func (h *hints) update(b *render.Bindings, d render.Device) {
@@ -30,15 +30,19 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 	switch d {
 	case render.Gamepad:
 		h.menu = "PAD: CHOOSE    A: TAKE    B: BACK"
+		h.setup, h.row = "PAD: CHOOSE, CHANGE    B: BACK", h.menu
 		h.title = join("LEFT STICK: MOVE", "RIGHT STICK: FIRE", said(b, render.Dash, d, "DASH"), said(b, render.Rewind, d, "REWIND"), said(b, render.Pause, d, "PAUSE"))
 		h.gifts = "PAD: CHOOSE    A: TAKE"
 		h.keys = "PAD: CHOOSE    A: CHANGE    B: BACK"
 	case render.Touch:
 		h.menu = "TAP TO CHOOSE"
 		h.title = "LEFT THUMB: MOVE    RIGHT THUMB: AIM AND FIRE"
+		h.setup, h.row = "TAP TO CHOOSE AND TO CHANGE", h.menu
 		h.gifts, h.keys = h.menu, "TAP AND PRESS A KEY, IF YOU HAVE ONE"
 	default:
 		h.menu = "↑ ↓: CHOOSE    ENTER: TAKE    ESC: BACK"
+		h.setup = "↑ ↓: CHOOSE    ← →: CHANGE    ESC: BACK"
+		h.row = "← →: CHOOSE    ENTER: TAKE    ESC: BACK"
 		h.keys = "↑ ↓ ← →: CHOOSE    ENTER: CHANGE    ESC: BACK"
 		h.title = join(ways(b, d)+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), said(b, render.Rewind, d, "REWIND"), "F1: MEMORY")
 		h.gifts = join(h.choose[0] + " " + h.choose[1] + " " + h.choose[2] + " OR ← → AND ENTER: TAKE")

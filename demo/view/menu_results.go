@@ -207,6 +207,8 @@ func (m *Menu) pair(left, y, width float32, c render.Color, r *shell.Run, i int)
 	b = append(clock(m.text[:0], r.Ticks), "  FALLEN "...)
 	m.q.TextBytes(m.font, left+26, y+15, 1, faint, group(b, int64(r.Kills)))
 	m.rewound(r, left+10, y+23, c)
-	b = m.origin(r)
+	if b = m.origin(r); r.Day == "" && r.Seed < 1e9 { // columns have no heads here
+		b = render.AppendInt(append(m.text[:0], "SEED "...), int64(r.Seed), 0)
+	}
 	m.q.TextBytes(m.font, left+width-8-float32(len(b))*render.GlyphW, y+15, 1, faint, b)
 }

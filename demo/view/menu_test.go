@@ -2,6 +2,7 @@ package view
 
 import (
 	"encoding/json"
+	"image"
 	"io/fs"
 	"slices"
 	"strings"
@@ -300,6 +301,41 @@ func TestMenu_AnOverlayIsAsGoodAsGoneUnderAScreenFullOfText(t *testing.T) {
 		}
 		if free, under := shade(0), shade(100); (under > 0.95) != want || free > 0.9 || under < free {
 			t.Errorf("screen %v: %.2f of the game is gone, with an overlay %.2f", screen, free, under)
+		}
+	}
+}
+
+// In rows for fingers a label stood higher than its value. Prompts name the arrows that do something.
+func TestMenu_LabelsStandBesideValuesAndPromptsNameTheArrows(t *testing.T) {
+	for _, c := range []struct {
+		screen shell.Screen
+		size   image.Point
+		prompt string
+	}{
+		{shell.Setup, image.Pt(1280, 720), "← →: CHANGE"}, {shell.Setup, image.Pt(390, 844), "← →: CHANGE"},
+		{shell.Over, image.Pt(1280, 720), "← →: CHOOSE"}, {shell.Ending, image.Pt(1280, 720), "← →: CHOOSE"}, {shell.Over, image.Pt(390, 844), "↑ ↓: CHOOSE"},
+	} {
+		b := newMenuBench(t)
+		screens[c.screen](b.sh)
+		for range 90 {
+			b.sh.Step(shell.Nav{})
+		}
+		b.shape(shaped(c.size), 1, render.Keyboard)
+		v := &View{atlas: b.atlas, font: b.m.font}
+		e := newEye(t, v)
+		e.begin(c.size)
+		b.draw()
+		e.look(&b.q)
+		at, prompted := map[string]float32{}, false
+		for _, text := range e.frame.Texts {
+			at[text.Text] = text.Y
+			prompted = prompted || strings.Contains(text.Text, c.prompt)
+		}
+		if !prompted {
+			t.Errorf("screen %d, %v: no prompt has %q: %v", c.screen, c.size, c.prompt, at)
+		}
+		if c.screen == shell.Setup && at["SHAKE"] != at["10"] {
+			t.Errorf("%v: the label is at %v, its value at %v", c.size, at["SHAKE"], at["10"])
 		}
 	}
 }

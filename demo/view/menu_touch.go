@@ -49,13 +49,19 @@ func (m *Menu) button(b render.TouchButton, x, y, r float32) {
 	}
 }
 
+// Where the sticks rest, in logical pixels: above the gauges, and the right one, on a low screen, beside the button of the dash.
+const (
+	stickAbove = 92  // from the lower edge
+	stickRight = 136 // from the right side of a low screen
+)
+
 // stick draws a thumb's stick where the thumb rests, or faintly where it may come down.
 func (m *Menu) stick(t *render.Thumb, lo, hi vec, side int) {
-	at, k := vec{lo[0] + 76, hi[1] - 84}, float32(0.22)
+	at, k := vec{lo[0] + 76, hi[1] - stickAbove}, float32(0.22)
 	if side == 1 {
 		at[0] = hi[0] - 84
 		if hi[1]-lo[1] <= hi[0]-lo[0] { // the button of the dash is there
-			at[0] = hi[0] - 136
+			at[0] = hi[0] - stickRight
 		}
 	}
 	if t.Down {

@@ -151,6 +151,12 @@ func (v *View) mapAt() (x, y float32, free bool) {
 	return x, y, false
 }
 
+// belowMap returns where there is space again on a high canvas, which the seals and the map fill above.
+func (v *View) belowMap() float32 {
+	_, y, _ := v.mapAt()
+	return y + mapSide + 12
+}
+
 // hidden reports whether the overlay lies over some of a rectangle of the canvas.
 func (v *View) hidden(x, y, w, h float32) bool {
 	if v.Overlay == nil {

@@ -166,6 +166,9 @@ func (v *View) rewinding() {
 		return
 	}
 	x, y := v.ui.W/2, v.below(74)
+	if v.ui.tall() {
+		y = max(y, v.belowMap()+32)
+	}
 	v.plate(x-66, y-5, 132, 26)
 	for i := range 2 {
 		v.rewindArrow(x-54+11*float32(i), y+8, 9, white.Fade(r.share))
@@ -214,7 +217,7 @@ func (v *View) chargeGauge(at vec) {
 	case p.Charges() == 0:
 		sign = dim.Fade(0.5)
 	}
-	v.plate(at[0]-4, y-9, 26+11*session.ChargesMost, 17)
+	v.plate(at[0]-4, y-9, chargesWide, 17)
 	v.rewindSign(at[0]+6, y, sign)
 	for i := range session.ChargesMost {
 		c := dim.Fade(0.18)
@@ -224,7 +227,6 @@ func (v *View) chargeGauge(at vec) {
 		v.quads.Rect(at[0]+18+float32(i)*11, y-4, 9, 8, c)
 	}
 	if r.off > 0 && r.why != "" {
-		v.plate(8, v.reach.lo[1]+84, 6*float32(len(r.why))+4, 14)
-		v.quads.Text(v.font, 10, v.reach.lo[1]+82, 1, render.Amber, r.why)
+		v.notice(2, append(v.text[:0], r.why...))
 	}
 }

@@ -23,7 +23,7 @@ func newEye(t testing.TB, v *View) *eye {
 	e := &eye{letters: map[render.Region]rune{}, names: map[render.Region]string{v.atlas.Soft(): "glow"}}
 	var q render.Quads
 	verts, ix := make([]render.Vertex, 4), make([]uint32, 6)
-	for r := ' ' + 1; r <= '~'; r++ {
+	for _, r := range asciiAndArrows {
 		for scale := float32(0.5); scale <= 20; scale += 0.5 {
 			q.Begin(verts, ix, v.atlas, render.View{Scale: 1})
 			q.Text(v.font, 0, 0, scale, render.White, string(r))
@@ -32,6 +32,13 @@ func newEye(t testing.TB, v *View) *eye {
 	}
 	return e
 }
+
+var asciiAndArrows = func() (all []rune) {
+	for r := ' ' + 1; r <= '~'; r++ {
+		all = append(all, r)
+	}
+	return append(all, '←', '→', '↑', '↓')
+}()
 
 func regionOf(v []render.Vertex) render.Region {
 	return render.Region{X0: v[0].SrcX, Y0: v[0].SrcY, X1: v[3].SrcX, Y1: v[3].SrcY}
