@@ -45,9 +45,9 @@ type managerState struct {
 //
 // The error of the Set wraps save.ErrBusy if a frame or a task is open, or if a hook or Config.OnSoft uses the Set. The
 // error of a load wraps save.ErrLayout if a level has begun or ended since the state was saved. In the saved tiers the
-// error is the same if a pool was registered or removed since, static buffers were declared, or a hook has run. After
-// Close the error wraps memory.ErrClosed. State panics with a *memory.Misuse if cfg contains Frame, or a number that is
-// no tier or no worker.
+// error is the same if a pool was registered or removed since, static buffers were declared, or a hook of the saved
+// state has run. After Close the error wraps memory.ErrClosed. State panics with a *memory.Misuse if cfg contains
+// Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
@@ -158,17 +158,23 @@ func (s *managerState) SaveState(c *save.Coder) {
 // saveState of a tier that needs none.
 func (basic) saveState(*save.Coder) {}
 
-// saveState drops the hooks that were registered after the state was saved.
+// saveState drops the hooks that were registered after the state was saved. If the newest one of the others has not
+// run, none has.
 func (l *hookList) saveState(c *save.Coder) {
-	n := int(c.Word(uint64(len(l.hooks))))
+	newest := uint64(0)
+	if n := len(l.hooks); n > 0 {
+		newest = l.hooks[n-1].number
+	}
+	n, newest := int(c.Word(uint64(len(l.hooks)))), c.Word(newest)
 	switch {
 	case c.Failed() || c.Saving():
-	case n < 0 || n > len(l.hooks):
-		c.Differs("%d hooks were registered, %d are", n, len(l.hooks))
+	case n < 0 || n > len(l.hooks) || n > 0 && l.hooks[n-1].number != newest:
+		c.Differs("%d hooks were registered, and some have run since", n)
 	case c.Loading():
 		clear(l.hooks[n:])
 		l.hooks = l.hooks[:n]
 	}
+	save.Num(c, &l.last)
 }
 
 func (s *staticTier) saveState(c *save.Coder) {

@@ -284,6 +284,23 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 	refused("in another level", save.ErrLayout, "levels that have begun")
 }
 
+// After a failed EndLevel as many hooks may be registered as before. They are others.
+func TestManager_LoadRefusedAfterHookHasRun(t *testing.T) {
+	for _, tier := range []tiers.Tier{tiers.Static, tiers.Level, tiers.Pools} {
+		g := newSavedGame(t, tiers.Config{})
+		g.m.OnReset(tier, func() { panic("a") })
+		slot := g.save()
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = g.m.EndLevel()
+		}()
+		g.m.OnReset(tier, func() {})
+		if err := g.set.Load(slot); !errors.Is(err, save.ErrLayout) {
+			t.Errorf("%v: %v, want ErrLayout", tier, err)
+		}
+	}
+}
+
 // A Freer of the manager sends a worker's block to the game goroutine, which sends it on to the worker.
 func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
 	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1})

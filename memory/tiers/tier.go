@@ -165,17 +165,29 @@ func (noHooks) addHook(func()) {}
 func (noHooks) runHooks()      {}
 
 // hookList has the hooks of a tier whose allocator keeps none, in the order of registration.
-type hookList struct{ hooks []func() }
+type hookList struct {
+	hooks []listedHook
+	last  uint64 // the number of the hook that was registered last
+}
 
-func (l *hookList) addHook(f func()) { l.hooks = append(l.hooks, f) }
+// A listedHook has a number, counted from 1, so that a load finds out that it has run.
+type listedHook struct {
+	run    func()
+	number uint64
+}
+
+func (l *hookList) addHook(f func()) {
+	l.last++
+	l.hooks = append(l.hooks, listedHook{f, l.last})
+}
 
 // runHooks removes each hook before it runs. There is none left if a hook ends the page source.
 func (l *hookList) runHooks() {
 	for len(l.hooks) > 0 {
 		n := len(l.hooks) - 1
-		f := l.hooks[n]
-		l.hooks[n] = nil
+		run := l.hooks[n].run
+		l.hooks[n] = listedHook{}
 		l.hooks = l.hooks[:n]
-		f()
+		run()
 	}
 }
