@@ -89,7 +89,7 @@ func Example_workers() {
 	}(m.Worker(0))
 	result := <-results
 	must(m.BeginFrame())
-	memory.FreeSlice(m, result) // the block returns to the worker's heap at EndFrame
+	memory.FreeSlice(m, result) // the block is sent to the worker, at EndFrame at the latest
 	must(m.EndFrame())
 	m.Worker(0).Settle() // as the worker's next allocation does
 	fmt.Println(m.Stats(tiers.Inbox).Live, "blocks")
