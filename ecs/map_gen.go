@@ -8,7 +8,7 @@ import "unsafe"
 // goroutine of the world. Methods that create or change entities panic with a [*memory.Misuse] if the world is
 // locked.
 type Map1[A any] struct {
-	setting[Map1[A]]
+	setting[*Map1[A]]
 }
 
 // NewMap1 returns a mapper and registers the types that are new to w. It panics with a [*memory.Misuse] if [Register]
@@ -139,7 +139,7 @@ func (m *Map1[A]) setAll(op string, s Selection, swap bool, a A) (int, error) {
 
 // A Map2 is a [Map1] for 2 components.
 type Map2[A, B any] struct {
-	setting[Map2[A, B]]
+	setting[*Map2[A, B]]
 }
 
 // NewMap2 is [NewMap1] for 2 types. It also panics if a type is named twice.
@@ -246,7 +246,7 @@ func (m *Map2[A, B]) setAll(op string, s Selection, swap bool, a A, b B) (int, e
 
 // A Map3 is a [Map1] for 3 components.
 type Map3[A, B, C any] struct {
-	setting[Map3[A, B, C]]
+	setting[*Map3[A, B, C]]
 }
 
 // NewMap3 is [NewMap1] for 3 types. It also panics if a type is named twice.
@@ -358,7 +358,7 @@ func (m *Map3[A, B, C]) setAll(op string, s Selection, swap bool, a A, b B, c C)
 
 // A Map4 is a [Map1] for 4 components.
 type Map4[A, B, C, D any] struct {
-	setting[Map4[A, B, C, D]]
+	setting[*Map4[A, B, C, D]]
 }
 
 // NewMap4 is [NewMap1] for 4 types. It also panics if a type is named twice.
@@ -475,7 +475,7 @@ func (m *Map4[A, B, C, D]) setAll(op string, s Selection, swap bool, a A, b B, c
 
 // A Map5 is a [Map1] for 5 components.
 type Map5[A, B, C, D, E any] struct {
-	setting[Map5[A, B, C, D, E]]
+	setting[*Map5[A, B, C, D, E]]
 }
 
 // NewMap5 is [NewMap1] for 5 types. It also panics if a type is named twice.
@@ -597,7 +597,7 @@ func (m *Map5[A, B, C, D, E]) setAll(op string, s Selection, swap bool, a A, b B
 
 // A Map6 is a [Map1] for 6 components.
 type Map6[A, B, C, D, E, F any] struct {
-	setting[Map6[A, B, C, D, E, F]]
+	setting[*Map6[A, B, C, D, E, F]]
 }
 
 // NewMap6 is [NewMap1] for 6 types. It also panics if a type is named twice.
@@ -724,7 +724,7 @@ func (m *Map6[A, B, C, D, E, F]) setAll(op string, s Selection, swap bool, a A, 
 
 // A Map7 is a [Map1] for 7 components.
 type Map7[A, B, C, D, E, F, G any] struct {
-	setting[Map7[A, B, C, D, E, F, G]]
+	setting[*Map7[A, B, C, D, E, F, G]]
 }
 
 // NewMap7 is [NewMap1] for 7 types. It also panics if a type is named twice.
@@ -856,7 +856,7 @@ func (m *Map7[A, B, C, D, E, F, G]) setAll(op string, s Selection, swap bool, a 
 
 // A Map8 is a [Map1] for 8 components.
 type Map8[A, B, C, D, E, F, G, H any] struct {
-	setting[Map8[A, B, C, D, E, F, G, H]]
+	setting[*Map8[A, B, C, D, E, F, G, H]]
 }
 
 // NewMap8 is [NewMap1] for 8 types. It also panics if a type is named twice.
@@ -993,7 +993,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) setAll(op string, s Selection, swap bool,
 
 // A Map9 is a [Map1] for 9 components.
 type Map9[A, B, C, D, E, F, G, H, I any] struct {
-	setting[Map9[A, B, C, D, E, F, G, H, I]]
+	setting[*Map9[A, B, C, D, E, F, G, H, I]]
 }
 
 // NewMap9 is [NewMap1] for 9 types. It also panics if a type is named twice.
@@ -1135,7 +1135,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) setAll(op string, s Selection, swap bo
 
 // A Map10 is a [Map1] for 10 components.
 type Map10[A, B, C, D, E, F, G, H, I, J any] struct {
-	setting[Map10[A, B, C, D, E, F, G, H, I, J]]
+	setting[*Map10[A, B, C, D, E, F, G, H, I, J]]
 }
 
 // NewMap10 is [NewMap1] for 10 types. It also panics if a type is named twice.
@@ -1282,7 +1282,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) setAll(op string, s Selection, swa
 
 // A Map11 is a [Map1] for 11 components.
 type Map11[A, B, C, D, E, F, G, H, I, J, K any] struct {
-	setting[Map11[A, B, C, D, E, F, G, H, I, J, K]]
+	setting[*Map11[A, B, C, D, E, F, G, H, I, J, K]]
 }
 
 // NewMap11 is [NewMap1] for 11 types. It also panics if a type is named twice.
@@ -1434,7 +1434,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) setAll(op string, s Selection, 
 
 // A Map12 is a [Map1] for 12 components.
 type Map12[A, B, C, D, E, F, G, H, I, J, K, L any] struct {
-	setting[Map12[A, B, C, D, E, F, G, H, I, J, K, L]]
+	setting[*Map12[A, B, C, D, E, F, G, H, I, J, K, L]]
 }
 
 // NewMap12 is [NewMap1] for 12 types. It also panics if a type is named twice.

@@ -51,17 +51,17 @@ type setting[Map any] struct{ mapper mapper }
 // replaces an earlier target of the relation. To returns m. It panics with a [*memory.Misuse] if the ID is
 // not a relation that m adds, or if m has targets of four other relations. It also panics in a parallel run
 // and in a closed world.
-func (m *setting[Map]) To(id ID, target Entity) *Map {
+func (m *setting[Map]) To(id ID, target Entity) Map {
 	m.mapper.setTarget(id, target)
-	return (*Map)(unsafe.Pointer(m))
+	return *(*Map)(unsafe.Pointer(&m))
 }
 
 // Removes sets the components that all later calls of Exchange and ExchangeAll remove. It replaces the
 // components of an earlier Removes, and returns m. It panics with a [*memory.Misuse] if m adds one of
 // the components, if an ID is passed twice, or if the world does not have an ID.
-func (m *setting[Map]) Removes(ids ...ID) *Map {
+func (m *setting[Map]) Removes(ids ...ID) Map {
 	m.mapper.removes(ids)
-	return (*Map)(unsafe.Pointer(m))
+	return *(*Map)(unsafe.Pointer(&m))
 }
 
 // Has reports whether e is alive and has all components of the mapper.

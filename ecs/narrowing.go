@@ -3,17 +3,19 @@ package ecs
 import "unsafe"
 
 // A narrowing has the methods that narrow a filter and return it. Filter begins with its narrowing. As that depends on Filter, no
-// filter converts to one of other components.
+// filter converts to one of other components. It depends on the pointer, as the compiler generates one body of a method for all
+// pointers, but one for each Filter that is a struct.
 // The filter is a field with a name, because for an embedded one the compiler would generate its methods again for each
 // type of each Filter.
 type narrowing[Filter any] struct{ filter filter }
 
-func (f *narrowing[Filter]) whole() *Filter { return (*Filter)(unsafe.Pointer(f)) }
+// whole returns f as the pointer to the Filter that begins with it.
+func (f *narrowing[Filter]) whole() Filter { return *(*Filter)(unsafe.Pointer(&f)) }
 
 // With narrows the filter to entities that also have these components, in addition to earlier calls. It
 // returns f. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
 // twice. It also panics while a query over f is open, and in a parallel run.
-func (f *narrowing[Filter]) With(ids ...ID) *Filter {
+func (f *narrowing[Filter]) With(ids ...ID) Filter {
 	f.filter.restrict("With", ids, false)
 	return f.whole()
 }
@@ -21,7 +23,7 @@ func (f *narrowing[Filter]) With(ids ...ID) *Filter {
 // Without narrows the filter to entities that have none of these components, in addition to earlier calls.
 // It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
 // twice. It also panics while a query over f is open, and in a parallel run.
-func (f *narrowing[Filter]) Without(ids ...ID) *Filter {
+func (f *narrowing[Filter]) Without(ids ...ID) Filter {
 	f.filter.restrict("Without", ids, true)
 	return f.whole()
 }
@@ -32,7 +34,7 @@ func (f *narrowing[Filter]) Without(ids ...ID) *Filter {
 //
 // To panics with a [*memory.Misuse] if the ID is not a relation of the world, or if f has targets of four other
 // relations. It also panics while a query over f is open, in a parallel run, and in a closed world.
-func (f *narrowing[Filter]) To(id ID, target Entity) *Filter {
+func (f *narrowing[Filter]) To(id ID, target Entity) Filter {
 	f.filter.narrowTo(id, target)
 	return f.whole()
 }
@@ -40,7 +42,7 @@ func (f *narrowing[Filter]) To(id ID, target Entity) *Filter {
 // ToAny undoes the targets of all calls of To. After ToAny the filter matches entities with these relations
 // to any target, also to a stale target. ToAny returns f. It panics with a [*memory.Misuse] while a query
 // over f is open, in a parallel run, and in a closed world.
-func (f *narrowing[Filter]) ToAny() *Filter {
+func (f *narrowing[Filter]) ToAny() Filter {
 	f.filter.widenToAny()
 	return f.whole()
 }
@@ -52,7 +54,7 @@ func (f *narrowing[Filter]) ToAny() *Filter {
 //
 // Writes panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It
 // also panics while a query over f is open, in a parallel run, and in a closed world.
-func (f *narrowing[Filter]) Writes(ids ...ID) *Filter {
+func (f *narrowing[Filter]) Writes(ids ...ID) Filter {
 	f.filter.addWrites(ids)
 	return f.whole()
 }
@@ -69,7 +71,7 @@ func (f *narrowing[Filter]) Writes(ids ...ID) *Filter {
 // ChangedSince panics with a [*memory.Misuse] unless ids are one to eight different components that
 // [World.Track] was called for. It also panics while a query over f is open, in a parallel run, and in a
 // closed world.
-func (f *narrowing[Filter]) ChangedSince(t Tick, ids ...ID) *Filter {
+func (f *narrowing[Filter]) ChangedSince(t Tick, ids ...ID) Filter {
 	f.filter.changedSince(t, ids)
 	return f.whole()
 }
@@ -77,7 +79,7 @@ func (f *narrowing[Filter]) ChangedSince(t Tick, ids ...ID) *Filter {
 // Exclusive narrows the filter to entities that have no components except those named by the filter, by
 // With and by To. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
 // parallel run.
-func (f *narrowing[Filter]) Exclusive() *Filter {
+func (f *narrowing[Filter]) Exclusive() Filter {
 	f.filter.narrow("Exclusive")
 	f.filter.exact = true
 	return f.whole()

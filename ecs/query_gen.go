@@ -12,7 +12,7 @@ import (
 // parallel run all methods except Check panic with a [*memory.Misuse]. Loops over All and Chunks panic when they
 // begin.
 type Filter1[A any] struct {
-	narrowing[Filter1[A]]
+	narrowing[*Filter1[A]]
 }
 
 // NewFilter1 returns a filter and registers the types that are new to w. It panics with a [*memory.Misuse] if
@@ -91,7 +91,7 @@ func (f *Filter1[A]) Chunks() iter.Seq2[[]Entity, []A] {
 
 // A Filter2 is a [Filter1] for 2 components.
 type Filter2[A, B any] struct {
-	narrowing[Filter2[A, B]]
+	narrowing[*Filter2[A, B]]
 }
 
 // NewFilter2 is [NewFilter1] for 2 types. It also panics if a type is named twice.
@@ -177,7 +177,7 @@ func (f *Filter2[A, B]) Chunks() iter.Seq2[[]Entity, Columns2[A, B]] {
 
 // A Filter3 is a [Filter1] for 3 components.
 type Filter3[A, B, C any] struct {
-	narrowing[Filter3[A, B, C]]
+	narrowing[*Filter3[A, B, C]]
 }
 
 // NewFilter3 is [NewFilter1] for 3 types. It also panics if a type is named twice.
@@ -267,7 +267,7 @@ func (f *Filter3[A, B, C]) Chunks() iter.Seq2[[]Entity, Columns3[A, B, C]] {
 
 // A Filter4 is a [Filter1] for 4 components.
 type Filter4[A, B, C, D any] struct {
-	narrowing[Filter4[A, B, C, D]]
+	narrowing[*Filter4[A, B, C, D]]
 }
 
 // NewFilter4 is [NewFilter1] for 4 types. It also panics if a type is named twice.
@@ -361,7 +361,7 @@ func (f *Filter4[A, B, C, D]) Chunks() iter.Seq2[[]Entity, Columns4[A, B, C, D]]
 
 // A Filter5 is a [Filter1] for 5 components.
 type Filter5[A, B, C, D, E any] struct {
-	narrowing[Filter5[A, B, C, D, E]]
+	narrowing[*Filter5[A, B, C, D, E]]
 }
 
 // NewFilter5 is [NewFilter1] for 5 types. It also panics if a type is named twice.
@@ -452,7 +452,7 @@ func (f *Filter5[A, B, C, D, E]) Chunks() iter.Seq2[[]Entity, Columns5[A, B, C, 
 
 // A Filter6 is a [Filter1] for 6 components.
 type Filter6[A, B, C, D, E, F any] struct {
-	narrowing[Filter6[A, B, C, D, E, F]]
+	narrowing[*Filter6[A, B, C, D, E, F]]
 }
 
 // NewFilter6 is [NewFilter1] for 6 types. It also panics if a type is named twice.
@@ -546,7 +546,7 @@ func (f *Filter6[A, B, C, D, E, F]) Chunks() iter.Seq2[[]Entity, Columns6[A, B, 
 
 // A Filter7 is a [Filter1] for 7 components.
 type Filter7[A, B, C, D, E, F, G any] struct {
-	narrowing[Filter7[A, B, C, D, E, F, G]]
+	narrowing[*Filter7[A, B, C, D, E, F, G]]
 }
 
 // NewFilter7 is [NewFilter1] for 7 types. It also panics if a type is named twice.
@@ -643,7 +643,7 @@ func (f *Filter7[A, B, C, D, E, F, G]) Chunks() iter.Seq2[[]Entity, Columns7[A, 
 
 // A Filter8 is a [Filter1] for 8 components.
 type Filter8[A, B, C, D, E, F, G, H any] struct {
-	narrowing[Filter8[A, B, C, D, E, F, G, H]]
+	narrowing[*Filter8[A, B, C, D, E, F, G, H]]
 }
 
 // NewFilter8 is [NewFilter1] for 8 types. It also panics if a type is named twice.

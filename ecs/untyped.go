@@ -174,7 +174,7 @@ func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 // a parallel run all methods except Check panic with a [*memory.Misuse]. Loops over All and Chunks panic
 // when they begin.
 type FilterOf struct {
-	narrowing[FilterOf]
+	narrowing[*FilterOf]
 	sizes [maxFilter]uintptr
 }
 
