@@ -76,21 +76,31 @@ type Component[T any] struct {
 // This bound also applies to types with pointers. If T is new to w, Register panics with a [*memory.Misuse] in a
 // parallel run.
 func Register[T any](w *World) (Component[T], error) {
-	typ := reflect.TypeFor[T]()
-	if c := w.store.byType[typ]; c != nil {
-		return Component[T]{w: w, comp: c}, nil
-	}
-	c := &component{size: typ.Size(), typ: typ, name: typ.String()}
-	if err := w.addType(c); err != nil {
+	c, fresh, err := w.register(reflect.TypeFor[T]())
+	if err != nil {
 		return Component[T]{}, err
 	}
-	if memory.PointerFreeType(typ) != nil {
+	if fresh && c.pointerful {
 		bindHeapColumn[T](c)
-	} else {
+	}
+	return Component[T]{w: w, comp: c}, nil
+}
+
+// register returns the component of a type, and whether it is new. If it is pointerful and new, the caller binds its
+// typed copies.
+func (w *World) register(typ reflect.Type) (c *component, fresh bool, err error) {
+	if c := w.store.byType[typ]; c != nil {
+		return c, false, nil
+	}
+	c = &component{size: typ.Size(), typ: typ, name: typ.String(), pointerful: memory.PointerFreeType(typ) != nil}
+	if err := w.addType(c); err != nil {
+		return nil, false, err
+	}
+	if !c.pointerful {
 		c.words = hashWords(typ)
 	}
 	w.store.byType[typ] = c
-	return Component[T]{w: w, comp: c}, nil
+	return c, true, nil
 }
 
 // addType numbers a new component, or changes nothing.
@@ -114,7 +124,6 @@ func (w *World) addType(c *component) error {
 //
 //go:noinline
 func bindHeapColumn[T any](c *component) {
-	c.pointerful = true
 	c.makeColumn = func(n int) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(make([]T, n))) }
 	c.copyCells = func(dst, src unsafe.Pointer, n int) {
 		copy(unsafe.Slice((*T)(dst), n), unsafe.Slice((*T)(src), n))
@@ -164,18 +173,23 @@ func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 // component. The slice is valid as long as es. Column panics with a [*memory.Misuse] if es is not part of a
 // chunk of this world.
 func (c Component[T]) Column(es []Entity) []T {
+	p, n := c.w.store.columnOf(c.comp.id, es)
+	return unsafe.Slice((*T)(p), n)
+}
+
+// columnOf is Column without the type.
+func (s *store) columnOf(id ID, es []Entity) (unsafe.Pointer, int) {
 	if len(es) == 0 {
-		return nil
+		return nil, 0
 	}
-	w := c.w
-	r := w.store.index.find(es[0])
-	if r == nil || w.store.entity(r.loc) != &es[0] || w.store.rowsFrom(r.loc) < len(es) {
+	r := s.index.find(es[0])
+	if r == nil || s.entity(r.loc) != &es[0] || s.rowsFrom(r.loc) < len(es) {
 		panic(&memory.Misuse{Package: "ecs", Op: "Column", Reason: "the entities are no part of a chunk; take them from Chunks or Columns"})
 	}
-	if w.store.column(r.loc>>rowBits, c.ID()) == nil {
-		return nil
+	if s.column(r.loc>>rowBits, id) == nil {
+		return nil, 0
 	}
-	return cellsOf[T](&w.store, r.loc, c.ID(), len(es))
+	return s.cell(r.loc, id, s.comps[id].size), len(es)
 }
 
 // rowsFrom returns the number of rows from loc to the end of its chunk.
@@ -236,18 +250,20 @@ func (c Component[T]) Add(e Entity, v T) error {
 // have the component. If the archetype without the component needs a chunk that is not available, the error wraps
 // [ErrLimit], or the error of the allocator, such as [memory.ErrOutOfMemory]. On error Remove returns false, and e
 // keeps the component. Remove is a structural change: it panics with a [*memory.Misuse] if the world is locked.
-func (c Component[T]) Remove(e Entity) (bool, error) {
-	w := c.w
+func (c Component[T]) Remove(e Entity) (bool, error) { return c.w.removeComponent(e, c.comp.id) }
+
+// removeComponent is Remove of a component without its type.
+func (w *World) removeComponent(e Entity, id ID) (bool, error) {
 	w.guard.mutable("Remove")
 	r := w.store.index.find(e)
 	if r == nil {
 		return false, nil
 	}
 	t := w.store.tableAt(r.loc)
-	if !t.mask.has(c.ID()) {
+	if !t.mask.has(id) {
 		return false, nil
 	}
-	tr, err := w.store.transitionBy("Remove", t, c.ID())
+	tr, err := w.store.transitionBy("Remove", t, id)
 	if err != nil {
 		return false, err
 	}

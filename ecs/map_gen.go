@@ -91,7 +91,7 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 // Add panics with a [*memory.Misuse] if the world is locked. If the entity is alive, Add also panics if a relation of
 // the mapper has no target, or if the entity would get a fifth relation.
 func (m *Map1[A]) Add(entity Entity, a A) error {
-	return m.set("Add", entity, false, a)
+	return set1(m, "Add", entity, false, a)
 }
 
 // AddAll adds the components with these values to each entity that s matches, and overwrites the components and
@@ -103,22 +103,23 @@ func (m *Map1[A]) Add(entity Entity, a A) error {
 // belongs to another world or has a ChangedSince, or if a relation of the mapper has no target. It also panics if an
 // entity would get a fifth relation; entities that need not move may then have the new values.
 func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
-	return m.setAll("AddAll", s, false, a)
+	return setAll1(m, "AddAll", s, false, a)
 }
 
 // Exchange adds the components to an entity as Add does, and removes the components set by Removes, in one
 // move. It ignores components of Removes that the entity does not have. Errors and panics are those of Add.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
-	return m.set("Exchange", entity, true, a)
+	return set1(m, "Exchange", entity, true, a)
 }
 
 // ExchangeAll is Exchange for each entity that s matches, in the order of AddAll: first for entities that need not
 // move, then for the others. Results, errors and panics are those of AddAll.
 func (m *Map1[A]) ExchangeAll(s Selection, a A) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a)
+	return setAll1(m, "ExchangeAll", s, true, a)
 }
 
-func (m *Map1[A]) set(op string, entity Entity, swap bool, a A) error {
+// set1 is no method, because the compiler would generate it twice for a Map.
+func set1[A any](m *Map1[A], op string, entity Entity, swap bool, a A) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (m *Map1[A]) set(op string, entity Entity, swap bool, a A) error {
 	return nil
 }
 
-func (m *Map1[A]) setAll(op string, s Selection, swap bool, a A) (int, error) {
+func setAll1[A any](m *Map1[A], op string, s Selection, swap bool, a A) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 	})
@@ -205,25 +206,25 @@ func (m *Map2[A, B]) Get(entity Entity) (a *A, b *B, ok bool) {
 
 // Add is [Map1.Add] for 2 components.
 func (m *Map2[A, B]) Add(entity Entity, a A, b B) error {
-	return m.set("Add", entity, false, a, b)
+	return set2(m, "Add", entity, false, a, b)
 }
 
 // AddAll is [Map1.AddAll] for 2 components.
 func (m *Map2[A, B]) AddAll(s Selection, a A, b B) (int, error) {
-	return m.setAll("AddAll", s, false, a, b)
+	return setAll2(m, "AddAll", s, false, a, b)
 }
 
 // Exchange is [Map1.Exchange] for 2 components.
 func (m *Map2[A, B]) Exchange(entity Entity, a A, b B) error {
-	return m.set("Exchange", entity, true, a, b)
+	return set2(m, "Exchange", entity, true, a, b)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 2 components.
 func (m *Map2[A, B]) ExchangeAll(s Selection, a A, b B) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b)
+	return setAll2(m, "ExchangeAll", s, true, a, b)
 }
 
-func (m *Map2[A, B]) set(op string, entity Entity, swap bool, a A, b B) error {
+func set2[A, B any](m *Map2[A, B], op string, entity Entity, swap bool, a A, b B) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -237,7 +238,7 @@ func (m *Map2[A, B]) set(op string, entity Entity, swap bool, a A, b B) error {
 	return nil
 }
 
-func (m *Map2[A, B]) setAll(op string, s Selection, swap bool, a A, b B) (int, error) {
+func setAll2[A, B any](m *Map2[A, B], op string, s Selection, swap bool, a A, b B) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -315,25 +316,25 @@ func (m *Map3[A, B, C]) Get(entity Entity) (a *A, b *B, c *C, ok bool) {
 
 // Add is [Map1.Add] for 3 components.
 func (m *Map3[A, B, C]) Add(entity Entity, a A, b B, c C) error {
-	return m.set("Add", entity, false, a, b, c)
+	return set3(m, "Add", entity, false, a, b, c)
 }
 
 // AddAll is [Map1.AddAll] for 3 components.
 func (m *Map3[A, B, C]) AddAll(s Selection, a A, b B, c C) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c)
+	return setAll3(m, "AddAll", s, false, a, b, c)
 }
 
 // Exchange is [Map1.Exchange] for 3 components.
 func (m *Map3[A, B, C]) Exchange(entity Entity, a A, b B, c C) error {
-	return m.set("Exchange", entity, true, a, b, c)
+	return set3(m, "Exchange", entity, true, a, b, c)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 3 components.
 func (m *Map3[A, B, C]) ExchangeAll(s Selection, a A, b B, c C) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c)
+	return setAll3(m, "ExchangeAll", s, true, a, b, c)
 }
 
-func (m *Map3[A, B, C]) set(op string, entity Entity, swap bool, a A, b B, c C) error {
+func set3[A, B, C any](m *Map3[A, B, C], op string, entity Entity, swap bool, a A, b B, c C) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -348,7 +349,7 @@ func (m *Map3[A, B, C]) set(op string, entity Entity, swap bool, a A, b B, c C) 
 	return nil
 }
 
-func (m *Map3[A, B, C]) setAll(op string, s Selection, swap bool, a A, b B, c C) (int, error) {
+func setAll3[A, B, C any](m *Map3[A, B, C], op string, s Selection, swap bool, a A, b B, c C) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -430,25 +431,25 @@ func (m *Map4[A, B, C, D]) Get(entity Entity) (a *A, b *B, c *C, d *D, ok bool) 
 
 // Add is [Map1.Add] for 4 components.
 func (m *Map4[A, B, C, D]) Add(entity Entity, a A, b B, c C, d D) error {
-	return m.set("Add", entity, false, a, b, c, d)
+	return set4(m, "Add", entity, false, a, b, c, d)
 }
 
 // AddAll is [Map1.AddAll] for 4 components.
 func (m *Map4[A, B, C, D]) AddAll(s Selection, a A, b B, c C, d D) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c, d)
+	return setAll4(m, "AddAll", s, false, a, b, c, d)
 }
 
 // Exchange is [Map1.Exchange] for 4 components.
 func (m *Map4[A, B, C, D]) Exchange(entity Entity, a A, b B, c C, d D) error {
-	return m.set("Exchange", entity, true, a, b, c, d)
+	return set4(m, "Exchange", entity, true, a, b, c, d)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 4 components.
 func (m *Map4[A, B, C, D]) ExchangeAll(s Selection, a A, b B, c C, d D) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d)
+	return setAll4(m, "ExchangeAll", s, true, a, b, c, d)
 }
 
-func (m *Map4[A, B, C, D]) set(op string, entity Entity, swap bool, a A, b B, c C, d D) error {
+func set4[A, B, C, D any](m *Map4[A, B, C, D], op string, entity Entity, swap bool, a A, b B, c C, d D) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -464,7 +465,7 @@ func (m *Map4[A, B, C, D]) set(op string, entity Entity, swap bool, a A, b B, c 
 	return nil
 }
 
-func (m *Map4[A, B, C, D]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D) (int, error) {
+func setAll4[A, B, C, D any](m *Map4[A, B, C, D], op string, s Selection, swap bool, a A, b B, c C, d D) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -550,25 +551,25 @@ func (m *Map5[A, B, C, D, E]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *E, 
 
 // Add is [Map1.Add] for 5 components.
 func (m *Map5[A, B, C, D, E]) Add(entity Entity, a A, b B, c C, d D, e E) error {
-	return m.set("Add", entity, false, a, b, c, d, e)
+	return set5(m, "Add", entity, false, a, b, c, d, e)
 }
 
 // AddAll is [Map1.AddAll] for 5 components.
 func (m *Map5[A, B, C, D, E]) AddAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c, d, e)
+	return setAll5(m, "AddAll", s, false, a, b, c, d, e)
 }
 
 // Exchange is [Map1.Exchange] for 5 components.
 func (m *Map5[A, B, C, D, E]) Exchange(entity Entity, a A, b B, c C, d D, e E) error {
-	return m.set("Exchange", entity, true, a, b, c, d, e)
+	return set5(m, "Exchange", entity, true, a, b, c, d, e)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 5 components.
 func (m *Map5[A, B, C, D, E]) ExchangeAll(s Selection, a A, b B, c C, d D, e E) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e)
+	return setAll5(m, "ExchangeAll", s, true, a, b, c, d, e)
 }
 
-func (m *Map5[A, B, C, D, E]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E) error {
+func set5[A, B, C, D, E any](m *Map5[A, B, C, D, E], op string, entity Entity, swap bool, a A, b B, c C, d D, e E) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -585,7 +586,7 @@ func (m *Map5[A, B, C, D, E]) set(op string, entity Entity, swap bool, a A, b B,
 	return nil
 }
 
-func (m *Map5[A, B, C, D, E]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E) (int, error) {
+func setAll5[A, B, C, D, E any](m *Map5[A, B, C, D, E], op string, s Selection, swap bool, a A, b B, c C, d D, e E) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -675,25 +676,25 @@ func (m *Map6[A, B, C, D, E, F]) Get(entity Entity) (a *A, b *B, c *C, d *D, e *
 
 // Add is [Map1.Add] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Add(entity Entity, a A, b B, c C, d D, e E, f F) error {
-	return m.set("Add", entity, false, a, b, c, d, e, f)
+	return set6(m, "Add", entity, false, a, b, c, d, e, f)
 }
 
 // AddAll is [Map1.AddAll] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) AddAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c, d, e, f)
+	return setAll6(m, "AddAll", s, false, a, b, c, d, e, f)
 }
 
 // Exchange is [Map1.Exchange] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F) error {
-	return m.set("Exchange", entity, true, a, b, c, d, e, f)
+	return set6(m, "Exchange", entity, true, a, b, c, d, e, f)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 6 components.
 func (m *Map6[A, B, C, D, E, F]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f)
+	return setAll6(m, "ExchangeAll", s, true, a, b, c, d, e, f)
 }
 
-func (m *Map6[A, B, C, D, E, F]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F) error {
+func set6[A, B, C, D, E, F any](m *Map6[A, B, C, D, E, F], op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -711,7 +712,7 @@ func (m *Map6[A, B, C, D, E, F]) set(op string, entity Entity, swap bool, a A, b
 	return nil
 }
 
-func (m *Map6[A, B, C, D, E, F]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F) (int, error) {
+func setAll6[A, B, C, D, E, F any](m *Map6[A, B, C, D, E, F], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -805,25 +806,25 @@ func (m *Map7[A, B, C, D, E, F, G]) Get(entity Entity) (a *A, b *B, c *C, d *D, 
 
 // Add is [Map1.Add] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
-	return m.set("Add", entity, false, a, b, c, d, e, f, g)
+	return set7(m, "Add", entity, false, a, b, c, d, e, f, g)
 }
 
 // AddAll is [Map1.AddAll] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g)
+	return setAll7(m, "AddAll", s, false, a, b, c, d, e, f, g)
 }
 
 // Exchange is [Map1.Exchange] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G) error {
-	return m.set("Exchange", entity, true, a, b, c, d, e, f, g)
+	return set7(m, "Exchange", entity, true, a, b, c, d, e, f, g)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 7 components.
 func (m *Map7[A, B, C, D, E, F, G]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g)
+	return setAll7(m, "ExchangeAll", s, true, a, b, c, d, e, f, g)
 }
 
-func (m *Map7[A, B, C, D, E, F, G]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G) error {
+func set7[A, B, C, D, E, F, G any](m *Map7[A, B, C, D, E, F, G], op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -842,7 +843,7 @@ func (m *Map7[A, B, C, D, E, F, G]) set(op string, entity Entity, swap bool, a A
 	return nil
 }
 
-func (m *Map7[A, B, C, D, E, F, G]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G) (int, error) {
+func setAll7[A, B, C, D, E, F, G any](m *Map7[A, B, C, D, E, F, G], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -940,25 +941,25 @@ func (m *Map8[A, B, C, D, E, F, G, H]) Get(entity Entity) (a *A, b *B, c *C, d *
 
 // Add is [Map1.Add] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
-	return m.set("Add", entity, false, a, b, c, d, e, f, g, h)
+	return set8(m, "Add", entity, false, a, b, c, d, e, f, g, h)
 }
 
 // AddAll is [Map1.AddAll] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h)
+	return setAll8(m, "AddAll", s, false, a, b, c, d, e, f, g, h)
 }
 
 // Exchange is [Map1.Exchange] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H) error {
-	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h)
+	return set8(m, "Exchange", entity, true, a, b, c, d, e, f, g, h)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 8 components.
 func (m *Map8[A, B, C, D, E, F, G, H]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h)
+	return setAll8(m, "ExchangeAll", s, true, a, b, c, d, e, f, g, h)
 }
 
-func (m *Map8[A, B, C, D, E, F, G, H]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) error {
+func set8[A, B, C, D, E, F, G, H any](m *Map8[A, B, C, D, E, F, G, H], op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -978,7 +979,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) set(op string, entity Entity, swap bool, 
 	return nil
 }
 
-func (m *Map8[A, B, C, D, E, F, G, H]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
+func setAll8[A, B, C, D, E, F, G, H any](m *Map8[A, B, C, D, E, F, G, H], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -1080,25 +1081,25 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) Get(entity Entity) (a *A, b *B, c *C, 
 
 // Add is [Map1.Add] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
-	return m.set("Add", entity, false, a, b, c, d, e, f, g, h, i)
+	return set9(m, "Add", entity, false, a, b, c, d, e, f, g, h, i)
 }
 
 // AddAll is [Map1.AddAll] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i)
+	return setAll9(m, "AddAll", s, false, a, b, c, d, e, f, g, h, i)
 }
 
 // Exchange is [Map1.Exchange] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
-	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h, i)
+	return set9(m, "Exchange", entity, true, a, b, c, d, e, f, g, h, i)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 9 components.
 func (m *Map9[A, B, C, D, E, F, G, H, I]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i)
+	return setAll9(m, "ExchangeAll", s, true, a, b, c, d, e, f, g, h, i)
 }
 
-func (m *Map9[A, B, C, D, E, F, G, H, I]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
+func set9[A, B, C, D, E, F, G, H, I any](m *Map9[A, B, C, D, E, F, G, H, I], op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -1119,7 +1120,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) set(op string, entity Entity, swap boo
 	return nil
 }
 
-func (m *Map9[A, B, C, D, E, F, G, H, I]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
+func setAll9[A, B, C, D, E, F, G, H, I any](m *Map9[A, B, C, D, E, F, G, H, I], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -1225,25 +1226,25 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Get(entity Entity) (a *A, b *B, c 
 
 // Add is [Map1.Add] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
-	return m.set("Add", entity, false, a, b, c, d, e, f, g, h, i, j)
+	return set10(m, "Add", entity, false, a, b, c, d, e, f, g, h, i, j)
 }
 
 // AddAll is [Map1.AddAll] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j)
+	return setAll10(m, "AddAll", s, false, a, b, c, d, e, f, g, h, i, j)
 }
 
 // Exchange is [Map1.Exchange] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
-	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h, i, j)
+	return set10(m, "Exchange", entity, true, a, b, c, d, e, f, g, h, i, j)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 10 components.
 func (m *Map10[A, B, C, D, E, F, G, H, I, J]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j)
+	return setAll10(m, "ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j)
 }
 
-func (m *Map10[A, B, C, D, E, F, G, H, I, J]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
+func set10[A, B, C, D, E, F, G, H, I, J any](m *Map10[A, B, C, D, E, F, G, H, I, J], op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -1265,7 +1266,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) set(op string, entity Entity, swap
 	return nil
 }
 
-func (m *Map10[A, B, C, D, E, F, G, H, I, J]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
+func setAll10[A, B, C, D, E, F, G, H, I, J any](m *Map10[A, B, C, D, E, F, G, H, I, J], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -1375,25 +1376,25 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Get(entity Entity) (a *A, b *B,
 
 // Add is [Map1.Add] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
-	return m.set("Add", entity, false, a, b, c, d, e, f, g, h, i, j, k)
+	return set11(m, "Add", entity, false, a, b, c, d, e, f, g, h, i, j, k)
 }
 
 // AddAll is [Map1.AddAll] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k)
+	return setAll11(m, "AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k)
 }
 
 // Exchange is [Map1.Exchange] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
-	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h, i, j, k)
+	return set11(m, "Exchange", entity, true, a, b, c, d, e, f, g, h, i, j, k)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 11 components.
 func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k)
+	return setAll11(m, "ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k)
 }
 
-func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
+func set11[A, B, C, D, E, F, G, H, I, J, K any](m *Map11[A, B, C, D, E, F, G, H, I, J, K], op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -1416,7 +1417,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) set(op string, entity Entity, s
 	return nil
 }
 
-func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
+func setAll11[A, B, C, D, E, F, G, H, I, J, K any](m *Map11[A, B, C, D, E, F, G, H, I, J, K], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)
@@ -1530,25 +1531,25 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Get(entity Entity) (a *A, b 
 
 // Add is [Map1.Add] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Add(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
-	return m.set("Add", entity, false, a, b, c, d, e, f, g, h, i, j, k, l)
+	return set12(m, "Add", entity, false, a, b, c, d, e, f, g, h, i, j, k, l)
 }
 
 // AddAll is [Map1.AddAll] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) AddAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
-	return m.setAll("AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k, l)
+	return setAll12(m, "AddAll", s, false, a, b, c, d, e, f, g, h, i, j, k, l)
 }
 
 // Exchange is [Map1.Exchange] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) Exchange(entity Entity, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
-	return m.set("Exchange", entity, true, a, b, c, d, e, f, g, h, i, j, k, l)
+	return set12(m, "Exchange", entity, true, a, b, c, d, e, f, g, h, i, j, k, l)
 }
 
 // ExchangeAll is [Map1.ExchangeAll] for 12 components.
 func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) ExchangeAll(s Selection, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
-	return m.setAll("ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k, l)
+	return setAll12(m, "ExchangeAll", s, true, a, b, c, d, e, f, g, h, i, j, k, l)
 }
 
-func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) set(op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
+func set12[A, B, C, D, E, F, G, H, I, J, K, L any](m *Map12[A, B, C, D, E, F, G, H, I, J, K, L], op string, entity Entity, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) error {
 	loc, err := m.mapper.add(op, entity, swap)
 	if err != nil {
 		return err
@@ -1572,7 +1573,7 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) set(op string, entity Entity
 	return nil
 }
 
-func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) setAll(op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
+func setAll12[A, B, C, D, E, F, G, H, I, J, K, L any](m *Map12[A, B, C, D, E, F, G, H, I, J, K, L], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {
 	return m.mapper.addAll(op, s, swap, func(loc uint32, n int) {
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[0], n, a)
 		fillCells(&m.mapper.w.store, loc, m.mapper.ids[1], n, b)

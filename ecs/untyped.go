@@ -167,7 +167,7 @@ func (w *World) TargetID(e Entity, id ID) (Entity, bool) { return w.store.target
 // [*memory.Misuse] if the world is locked.
 func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 	w.store.known("RemoveID", id)
-	return Component[struct{}]{w: w, comp: w.store.comps[id]}.Remove(e)
+	return w.removeComponent(e, id)
 }
 
 // A FilterOf is a filter over component types given by ID. It has all methods of [Filter1] except Query. In
