@@ -33,7 +33,7 @@ func (h *Heap) SaveState(c *save.Coder) {
 	save.List(c, &h.records)
 	if c.Loading() {
 		h.shifts = version + 1 - h.allocs - h.frees // no version comes twice
-		if last := &h.records[h.records[head].prev]; last.end()+last.gap != h.mem.Committed() && h.moving.record != h.records[head].prev {
+		if last := &h.records[h.records[head].prev]; last.end()+last.gap != h.mem.Committed() {
 			h.fitTail()
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -75,5 +76,33 @@ func TestHeap_SavedStatesAreRestored(t *testing.T) {
 	}
 	if moving == 0 {
 		t.Error("no state had a block on the move")
+	}
+}
+
+// If the source keeps memory that a load returns, this memory belongs to the last gap, also while the last block moves.
+func TestHeap_LoadKeepsRefusedMemoryUsable(t *testing.T) {
+	src, set := memtest.NewFaulty(), new(save.Set)
+	h := newHeap(t, src, Config{Reserve: 1 << 20, Step: 16 << 10})
+	if err := errors.Join(set.Add("heap", h), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	first, err := h.Alloc(3000)
+	_, err2 := h.Alloc(100_000)
+	h.Free(first)
+	h.Compact(Budget{Bytes: 700})
+	slot := set.NewSlot(1 << 20)
+	err = errors.Join(err, err2, set.Save(slot))
+	if h.moving.record == 0 {
+		t.Error("no block moves")
+	}
+	_, err2 = h.Alloc(200_000)
+	src.FailReturns = true
+	err = errors.Join(err, err2, set.Load(slot), h.Check())
+	src.FailReturns = false
+	if _, done := h.Compact(Budget{}); err != nil || !done {
+		t.Fatal(err, done)
+	}
+	if s := h.Stats(); s.LargestFree != s.Free || h.Check() != nil {
+		t.Errorf("%+v, %v", s, h.Check())
 	}
 }
