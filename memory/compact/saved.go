@@ -54,8 +54,7 @@ func (h *Heap) saveContent(c *save.Coder) {
 		r := &h.records[i]
 		n := r.size
 		if i == h.moving.record {
-			n = r.room + h.moving.way
-			n = min(n, h.mem.Committed()-r.off)
+			n = r.room
 		}
 		c.Raw(h.at(r.off), n)
 	}
