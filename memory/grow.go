@@ -29,7 +29,7 @@ import (
 // too small. Other allocators detect the misuse in Free, after up to oldSize bytes were copied; Grow then frees the
 // new block. If a is neither a Resizer nor a Sizer, and the block stays at its address, the misuse is not detected.
 //
-// A block of a stack.Stack or arena.StepBack cannot move, because it is no longer the newest block once Grow has
+// A block of a stack.End or arena.StepBack cannot move, because it is no longer the newest block once Grow has
 // allocated another. If it cannot be resized at its address, Grow returns the error of Alloc or panics with a
 // [*Misuse].
 //
