@@ -216,8 +216,9 @@ func (f *Frames) age(i int) uint64 {
 // freed. If a hook panics, no frame begins or expires, and the next Advance runs the remaining hooks.
 //
 // A buffer is committed when it is first used. If the commit fails, the frame has no capacity, and the next frame with
-// this buffer tries again. Advance panics with a *memory.Misuse if the ring is closed, or if a hook of the frame that
-// expires is running. If a hook ends the source, the ring is closed afterwards. Cost: constant, plus the hooks.
+// this buffer tries again. An Advance that the function of page.Limit.OnSoft calls during this commit panics with a
+// *memory.Misuse. Advance panics with a *memory.Misuse if the ring is closed, or if a hook of the frame that expires
+// is running. If a hook ends the source, the ring is closed afterwards. Cost: constant, plus the hooks.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()
