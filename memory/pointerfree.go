@@ -12,11 +12,30 @@ import (
 type PointerError struct {
 	Path string       // the checked type and the fields down to the pointer: "Enemy.Brain.Name"
 	Type reflect.Type // the type at the end of Path
+
+	others string // the paths of the other pointers in the checked type
 }
 
+// Error names Path, what to store there instead, and up to eight other fields with a pointer.
 func (e *PointerError) Error() string {
-	return fmt.Sprintf("memory: %s (%s) is or contains a Go pointer, which the collector cannot see off the Go heap; "+
-		"store a memory.Handle, an index or a fixed-size array", e.Path, e.Type)
+	instead := "an index"
+	if e.Type != nil {
+		switch e.Type.Kind() {
+		case reflect.Pointer:
+			instead = "a memory.Handle or an index"
+		case reflect.Slice:
+			instead = "a container.Vec or a fixed-size array"
+		case reflect.String:
+			instead = "an index, an id of container.Strings or a fixed-size array"
+		case reflect.Map:
+			instead = "a container.Map"
+		}
+	}
+	s := fmt.Sprintf("memory: %s (%s) is or contains a Go pointer, which the collector cannot see off the Go heap; store %s", e.Path, e.Type, instead)
+	if e.others != "" {
+		s += "; other fields: " + e.others
+	}
+	return s
 }
 
 // PointerFree returns nil if values of T contain no Go pointer. Otherwise it returns a [*PointerError] with the first
@@ -55,22 +74,43 @@ func typeName(t reflect.Type) string {
 	return t.String()
 }
 
-// findPointer visits t in field order. A value type cannot contain itself, so it ends.
+// mostNamed bounds the text of a PointerError.
+const mostNamed = 8
+
+// findPointer returns the first pointer of t, or nil.
 func findPointer(t reflect.Type, path string) *PointerError {
+	all := appendPointers(nil, t, path)
+	if len(all) == 0 {
+		return nil
+	}
+	first := all[0]
+	for i, e := range all[1:] {
+		if i == mostNamed {
+			first.others += fmt.Sprintf(" and %d more", len(all)-1-i)
+			break
+		}
+		if i > 0 {
+			first.others += ", "
+		}
+		first.others += e.Path
+	}
+	return first
+}
+
+// appendPointers visits t in field order. A value type cannot contain itself, so it ends.
+func appendPointers(all []*PointerError, t reflect.Type, path string) []*PointerError {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.String, reflect.Map, reflect.Chan,
 		reflect.Func, reflect.Interface, reflect.UnsafePointer:
-		return &PointerError{Path: path, Type: t}
+		all = append(all, &PointerError{Path: path, Type: t})
 	case reflect.Array:
 		if t.Len() > 0 {
-			return findPointer(t.Elem(), path+"[0]")
+			all = appendPointers(all, t.Elem(), path+"[0]")
 		}
 	case reflect.Struct:
 		for f := range t.Fields() {
-			if e := findPointer(f.Type, path+"."+f.Name); e != nil {
-				return e
-			}
+			all = appendPointers(all, f.Type, path+"."+f.Name)
 		}
 	}
-	return nil
+	return all
 }

@@ -108,3 +108,29 @@ func TestPointerFree_LooksAtATypeOnce(t *testing.T) {
 		t.Errorf("each further look costs %v Go allocations", n)
 	}
 }
+
+func TestPointerError_NamesAllFieldsAndWhatToStore(t *testing.T) {
+	type sprite struct {
+		shots []int
+		image *int
+		x     float32
+		gun   struct{ name string }
+	}
+	err := memory.PointerFree[sprite]()
+	if want := "; store a container.Vec or a fixed-size array; other fields: sprite.image, sprite.gun.name"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("got %v; want the end %q", err, want)
+	}
+	if err := memory.PointerFree[struct{ A, B, C, D, E, F, G, H, I, J, K func() }](); err == nil || !strings.HasSuffix(err.Error(), ".I and 2 more") {
+		t.Errorf("got %v; want 8 other fields and 2 more", err)
+	}
+	for want, err := range map[string]error{
+		"a memory.Handle or an index":                                memory.PointerFree[*int](),
+		"an index, an id of container.Strings or a fixed-size array": memory.PointerFree[string](),
+		"a container.Map":                                            memory.PointerFree[map[int]int](),
+		"an index":                                                   memory.PointerFree[func()](),
+	} {
+		if err == nil || !strings.HasSuffix(err.Error(), "; store "+want) {
+			t.Errorf("got %v; want the end %q", err, want)
+		}
+	}
+}

@@ -152,7 +152,7 @@ func TestErrors_TextsAtTheEnds(t *testing.T) {
 		t.Error("a Misuse is mistaken for want of memory")
 	}
 	_, err := memory.TypeFor[[]int]()
-	if want := "memory: []int ([]int) is or contains a Go pointer, which the collector cannot see off the Go heap; store a memory.Handle, an index or a fixed-size array"; err == nil || err.Error() != want {
+	if want := "memory: []int ([]int) is or contains a Go pointer, which the collector cannot see off the Go heap; store a container.Vec or a fixed-size array"; err == nil || err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)
 	}
 }
