@@ -154,8 +154,8 @@ func (c Component[T]) ID() ID { return c.comp.id }
 
 // Get returns a pointer to the component of e. It returns nil and false if e is stale or does not have the component.
 // The pointer is valid until e gains or loses a component or changes a target, or until any entity leaves the
-// archetype of e. It also becomes invalid when the world or its allocator is closed. Creating entities never moves
-// the component.
+// archetype of e. It also becomes invalid when a state is loaded, and when the world or its allocator is closed.
+// Creating entities never moves the component.
 func (c Component[T]) Get(e Entity) (v *T, ok bool) {
 	if n, x := uint(e.index), &c.w.store.index; n < uint(len(x.recs)) {
 		if r := x.recs[n].word(); uint32(r>>genShift) == e.gen {

@@ -64,8 +64,8 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 //
 // # What is not reported
 //
-// Writes through pointers and columns are not reported. Close and a closed allocator are not reported either: to
-// report all entities call Reset before Close. Entities that an observer spawns during Reset may be removed without a
+// Writes through pointers and columns are not reported. Close, a closed allocator, and a state that is loaded from
+// memory are not reported either: to report all entities call Reset before. Entities that an observer spawns during Reset may be removed without a
 // report.
 //
 // Cost: without observers a change tests one more byte. With observers an operation on one entity visits the
