@@ -63,9 +63,11 @@ func (v *View) menu() {
 		v.reticle()
 	}
 	m.begin(&v.quads)
-	if !v.menuAbove() {
+	switch {
+	case v.peeks():
+	case !v.menuAbove():
 		m.Draw(&v.quads)
-	} else if m.narrow() {
+	case m.narrow():
 		m.shade()
 	}
 }
@@ -89,9 +91,14 @@ func (v *View) titled() bool {
 
 // chosen reports whether a menu is shown.
 func (v *View) chosen() bool {
-	return v.Menu != nil && v.Menu.Source.Screen() != shell.Playing
+	return v.Menu != nil && v.Menu.Source.Screen() != shell.Playing && !v.peeks()
+}
+
+// peeks reports whether the gifts are hidden because the game is frozen: the player selects a tick, and must see it.
+func (v *View) peeks() bool {
+	return v.Menu != nil && v.Menu.Source.Screen() == shell.Gifts && v.frozen
 }
 
 // menuAbove reports whether a menu is drawn over the overlay, which keeps its place. In a frozen game the overlay is above: it
 // has the controls.
-func (v *View) menuAbove() bool { return v.chosen() && !v.Overlay.Frozen() }
+func (v *View) menuAbove() bool { return v.chosen() && !v.frozen }

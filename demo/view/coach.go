@@ -64,7 +64,7 @@ const (
 // hint writes the coach's line near the foot, where the ship is not.
 func (v *View) hint() {
 	t := &v.teacher
-	if t.line == coach.Silent || v.chosen() || !v.s.Game.Player.Alive {
+	if t.line == coach.Silent || v.chosen() || v.peeks() || !v.s.Game.Player.Alive {
 		return
 	}
 	v.Menu.hints.update(v.Menu.Bindings, v.Menu.Device)

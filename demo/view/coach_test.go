@@ -105,6 +105,32 @@ func TestCoach_HintsAndSticksLeaveTheGaugesFree(t *testing.T) {
 	}
 }
 
+// The bar of a frozen game was below the gifts, which hid the ticks that it selects.
+func TestView_FreezingHidesTheGifts(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	keys, sh := render.DefaultBindings(), shell.New(shell.Config{Playing: true})
+	v.Attach(sh, &keys)
+	quads := func(draw func()) int {
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		draw()
+		return v.quads.Len()
+	}
+	sh.Offer([]shell.Gift{{Name: "FROST"}})
+	if !v.menuAbove() || quads(v.hud) != 0 {
+		t.Error("the gifts do not lie above all")
+	}
+	v.frozen = true
+	if n := quads(v.menu); v.menuAbove() || n != 0 || quads(v.hud) == 0 {
+		t.Errorf("frozen: a menu of %d vertices, above the overlay: %v", n, v.menuAbove())
+	}
+	sh.Withdraw()
+	sh.FocusLost()
+	if v.menuAbove() || quads(v.menu) == 0 {
+		t.Error("frozen: the pause does not lie below the overlay")
+	}
+}
+
 func (v *View) thumbsOf() {
 	v.Menu.begin(&v.quads)
 	v.Menu.thumbs()

@@ -60,6 +60,7 @@ type View struct {
 	density float32         // of the frame
 	ui      Canvas          // of the frame
 	reach   reach           // of the canvas
+	frozen  bool            // the overlay has the controls in this frame
 	covered float32         // how far down the overlay reaches, in pixels of the canvas
 	thumbs  [2]render.Thumb // on the screen
 	timer   *meter.Timer
@@ -245,6 +246,7 @@ const (
 // and without glow. The overlay follows, and over it a menu, which is a fourth batch, unless the game is frozen. The batches share one buffer,
 // because the renderer copies each of them. The tiles of the ground take a draw call for each page in sight.
 func (v *View) Draw(f *render.Frame) {
+	v.frozen = v.Overlay.Frozen()
 	v.timer.Start()
 	v.draw(f)
 	v.timer.Stop()
