@@ -157,7 +157,7 @@ func (s *Shell) slotRows() {
 func (s *Shell) cards() {
 	c := &s.canvas
 	n := float32(len(s.items))
-	top, bottom := c.Head()+8, c.H-c.Foot()
+	top, bottom := c.Head()+17, c.H-c.Foot() // a hint is below the heading
 	w, h := min(176, (c.W-2*margin-between*(n-1))/n), min(212, bottom-top)
 	left, right := (c.W-n*w-between*(n-1))/2, w+between
 	down := float32(0)

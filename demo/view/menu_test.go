@@ -339,3 +339,28 @@ func TestMenu_LabelsStandBesideValuesAndPromptsNameTheArrows(t *testing.T) {
 		}
 	}
 }
+
+func TestMenu_TheHintOnGiftsLiesAboveTheCards(t *testing.T) {
+	for _, size := range append(phones, image.Pt(1280, 720), image.Pt(640, 360)) {
+		b := newMenuBench(t)
+		screens[shell.Gifts](b.sh)
+		for range 90 {
+			b.sh.Step(shell.Nav{})
+		}
+		b.shape(shaped(size), 1, render.Keyboard)
+		b.m.Hint = "TAKE"
+		e := newEye(t, &View{atlas: b.atlas, font: b.m.font})
+		e.begin(size)
+		b.draw()
+		e.look(&b.q)
+		foot, top := float32(0), b.m.ui.view.Apply(vec{0, b.sh.Items()[0].Box.Y - 4})[1] // the selected card is higher
+		for _, text := range e.frame.Texts {
+			if text.Text == b.m.Hint {
+				foot = text.Y + text.Height
+			}
+		}
+		if foot == 0 || foot > top+0.5 {
+			t.Errorf("%v: the hint ends at %v, the card begins at %v", size, foot, top)
+		}
+	}
+}
