@@ -3,9 +3,12 @@ package container_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/memory/container"
+	"github.com/strata-go/strata/memory/layout"
 	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -63,6 +66,22 @@ func TestContainers_AreSavedAsValues(t *testing.T) {
 		}
 		if got := list(); got != want {
 			t.Fatalf("loaded %s, want %s", got, want)
+		}
+	}
+}
+
+func TestContainers_AreRefusedInFilesByName(t *testing.T) {
+	for typ, path := range map[reflect.Type]string{
+		reflect.TypeFor[container.Vec[int]]():      ": container.Vec[int]: ",
+		reflect.TypeFor[container.Ring[int]]():     ": container.Ring[int]: ",
+		reflect.TypeFor[container.Map[int, int]](): ": container.Map[int,int]: ",
+		reflect.TypeFor[container.Strings]():       ": container.Strings: ",
+		reflect.TypeFor[struct {
+			A [2]struct{ B container.Strings }
+		}](): ".A[].B: container.Strings: ",
+	} {
+		if _, err := layout.Of(typ); err == nil || !strings.HasPrefix(err.Error(), path+"the elements of a container") {
+			t.Errorf("got %v; want %q and the reason", err, path)
 		}
 	}
 }

@@ -39,15 +39,16 @@ const (
 // size.
 func Bytes(name string, size int) Type { return Type{Name: name, Kind: "bytes", Size: size} }
 
-// errAddress and errHandle say why a type cannot be in a file.
+// These errors say why a type cannot be in a file.
 var (
-	errAddress = errors.New("an address is not valid in another process")
-	errHandle  = errors.New("a handle of a pool is not valid in another process")
+	errAddress   = errors.New("an address is not valid in another process")
+	errHandle    = errors.New("a handle of a pool is not valid in another process")
+	errContainer = errors.New("the elements of a container are in a block, which the file lacks; visit them in a function of Set.AddFunc")
 )
 
 // Of describes a Go type. If a field would be invalid in another process, the error has the path of the first such
-// field. Examples are a pointer, a string, a uintptr and a memory.Handle. Types above 1 GiB, or nested more than 32
-// deep, are errors, too. t must not be nil. Use the result only if the error is nil.
+// field. Examples are a pointer, a string, a uintptr, a memory.Handle and a container. Types above 1 GiB, or nested
+// more than 32 deep, are errors, too. t must not be nil. Use the result only if the error is nil.
 func Of(t reflect.Type) (Type, error) { return OfHandles(t, nil) }
 
 // OfHandles is [Of] for a type that may have handles of pools: a memory.Handle gets the kind handle. OfHandles calls
@@ -108,6 +109,9 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 			}
 			d.Kind = "handle"
 			return d, nil
+		}
+		if strings.HasSuffix(t.PkgPath(), "/strata/memory/container") {
+			return d, fmt.Errorf(": %s: %w", t, errContainer)
 		}
 		d.Kind = "struct"
 		for f := range t.Fields() {

@@ -1,15 +1,19 @@
 package guides
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/atomicfile"
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/container"
 	"github.com/strata-go/strata/memory/layout"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tiers"
 )
 
 type ball struct{ X, Speed float32 }
@@ -143,6 +147,65 @@ func Example_file() {
 	}
 	must(vessels.Close())
 	// Output: 90
+}
+
+// A squadron has ships in an order, in a list of the manager's memory.
+type squadron struct {
+	ships *pool.Pool[Vessel]
+	space *container.Space
+	order container.Vec[memory.Handle[Vessel]]
+}
+
+func (s *squadron) visitOrder(c *save.Coder) {
+	list := s.order.Slice(s.space)
+	save.List(c, &list)
+	if c.Loading() && !c.Failed() {
+		c.Fail(errors.Join(s.order.SetLen(s.space, 0), s.order.AppendSlice(s.space, list)))
+	}
+}
+
+func newSquadron(m *tiers.Manager) (*squadron, *save.Set) {
+	ships, err := tiers.NewPool[Vessel](m, pool.Config{Name: "ships"})
+	must(err)
+	space, err := container.In(m)
+	must(err)
+	s, set := &squadron{ships: ships, space: space}, &save.Set{}
+	must(errors.Join(set.Add("ships", ships), set.AddFunc("order", s.visitOrder), set.Seal()))
+	return s, set
+}
+
+func (s *squadron) add(at int, hull int32) {
+	h, v, err := s.ships.New()
+	must(err)
+	v.Hull = hull
+	must(s.order.Insert(s.space, at, h))
+}
+
+func Example_list() {
+	m, err := tiers.New(tiers.Config{})
+	must(err)
+	s, set := newSquadron(m)
+	s.add(0, 10)
+	s.add(0, 20)
+	var file bytes.Buffer
+	must(set.Write(&file))
+	must(m.Close())
+
+	m, err = tiers.New(tiers.Config{}) // of another process, with ships of its own
+	must(err)
+	s, set = newSquadron(m)
+	for hull := range int32(5) {
+		s.add(int(hull), hull)
+	}
+	must(set.Read(&file, nil))
+	for _, h := range s.order.All(s.space) {
+		v, ok := s.ships.Get(h)
+		fmt.Println(v.Hull, ok)
+	}
+	must(m.Close())
+	// Output:
+	// 20 true
+	// 10 true
 }
 
 func Example_rewind() {
