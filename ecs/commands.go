@@ -7,9 +7,9 @@ import (
 )
 
 // Commands collects structural changes, also while the world is locked. Apply executes the commands in the order in
-// which they were given. Spawn of [World.Commands] creates its entity at once. Commands reuses its buffers until
-// [World.Shrink]: after warming up, neither commands nor Apply allocate in the Go heap, except for new archetypes and
-// for columns of types with pointers.
+// which they were given. Spawn of [World.Commands] creates its entity at once. Buffers are reused, those of
+// World.Commands until [World.Shrink]. So after warming up, neither commands nor Apply allocate in the Go heap, except
+// for new archetypes and for columns of types with pointers.
 //
 // If the entity or the target of a command is stale at Apply, the command is skipped. So two bullets may destroy one
 // target.
