@@ -21,7 +21,8 @@ func TestHeap_StealsEmptySlabsOfOtherClasses(t *testing.T) {
 		t.Errorf("after everything of another class was freed: %d blocks of 2 KiB, want 128", n)
 	}
 	memtest.MustCheck(t, h)
-	if _, err := h.Alloc(64, 16); !errors.Is(err, memory.ErrOutOfMemory) {
+	_, err := h.Alloc(64, 16)
+	if full := (*memory.Exhausted)(nil); !errors.As(err, &full) || full.Op != "slab: alloc" || full.Need != 64 {
 		t.Errorf("the class that lost its slabs: %v", err)
 	}
 }
