@@ -107,6 +107,11 @@ func (s *Strings) Lookup(sp *Space, t string) (id uint32, ok bool) {
 	return id, id != 0
 }
 
+// LookupBytes is [Strings.Lookup] of a string with the bytes of t.
+func (s *Strings) LookupBytes(sp *Space, t []byte) (id uint32, ok bool) {
+	return s.Lookup(sp, unsafe.String(unsafe.SliceData(t), len(t)))
+}
+
 // Intern returns the id of t and adds one to the count of the id. If t is new, Intern copies it and gives it an id.
 // The empty string has id 0 and no count. After a count has reached 2^32-1, Release does not free the string. If t is
 // new and cannot be added, Intern returns 0 and an error as [Vec.Append] does. A failed Intern changes no string and

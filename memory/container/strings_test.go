@@ -54,6 +54,11 @@ func stringsProgram(t *testing.T, program []byte) {
 				if err != nil && got != 0 {
 					t.Fatalf("Intern(%.20q) = %d beside %v", text, got, err)
 				}
+				if err == nil {
+					if id, ok := s.LookupBytes(sp, []byte(text)); id != got || !ok {
+						t.Fatalf("LookupBytes(%.20q) = %d, %t after Intern = %d", text, id, ok, got)
+					}
+				}
 				if err == nil && text != "" {
 					if had && got != id || refs[got] != 0 && !had {
 						t.Fatalf("Intern(%.20q) = %d, which is %d", text, got, id)
