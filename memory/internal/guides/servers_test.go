@@ -3,12 +3,14 @@ package guides
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/container"
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -70,6 +72,67 @@ func Example_requests() {
 	// 200 5 bytes
 	// 413 memory: out of memory
 	// 413 memory: request too large for this allocator
+}
+
+type entry struct {
+	flags uint32
+	value container.Vec[byte]
+}
+
+type table struct {
+	sp      *container.Space             // container.In(m)
+	keys    container.Strings            // container.NewStrings(rand.Uint64()): clients choose the keys
+	entries container.Map[uint32, entry] // by the number of the key
+}
+
+func (t *table) get(a *arena.Growing, key []byte) ([]byte, error) {
+	id, ok := t.keys.LookupBytes(t.sp, key)
+	e := t.entries.Ptr(t.sp, id) // nil if there is no entry
+	if !ok || e == nil {
+		return nil, nil
+	}
+	b, err := arena.MakeSliceIn(a, byteType, e.value.Len())
+	copy(b, e.value.Slice(t.sp))
+	return b, err
+}
+
+func (t *table) set(key, value []byte) {
+	id, err := t.keys.InternBytes(t.sp, key)
+	must(err)
+	e, _, err := t.entries.GetOrSet(t.sp, id, entry{})
+	must(err)
+	must(e.value.AppendSlice(t.sp, value))
+}
+
+func (t *table) delete(key []byte) {
+	id, ok := t.keys.LookupBytes(t.sp, key)
+	if e := t.entries.Ptr(t.sp, id); ok && e != nil {
+		e.value.Free(t.sp)
+		t.entries.Delete(t.sp, id)
+		t.keys.Release(t.sp, id)
+	}
+}
+
+func Example_entries() {
+	m, err := tiers.New(tiers.Config{Workers: -1, GC: gcpace.Config{Keep: true}})
+	must(err)
+	defer m.Close()
+	sp, err := container.In(m)
+	must(err)
+	t := table{sp: sp, keys: container.NewStrings(rand.Uint64())}
+	a, err := arena.NewGrowing(nil, arena.GrowingConfig{Reserve: 4 << 20, Step: 4 << 10})
+	must(err)
+	defer a.Close()
+	t.set([]byte("user:1"), []byte("Ada"))
+	ada, err := t.get(a, []byte("user:1"))
+	must(err)
+	t.delete([]byte("user:1"))
+	none, err := t.get(a, []byte("user:1"))
+	must(err)
+	fmt.Println(string(ada), none == nil, t.keys.Len())
+	must(m.Slab().Trim())
+	must(m.Large().Trim())
+	// Output: Ada true 0
 }
 
 func Example_workers() {
