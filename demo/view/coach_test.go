@@ -54,6 +54,7 @@ func TestCoach_HintsAndSticksLeaveTheGaugesFree(t *testing.T) {
 	v := newShown(t, session.Config{Autopilot: true, Rewind: 8 << 20, Game: game.Config{Seed: 7, Quads: 20_000}})
 	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
 	v.playTo(t, 2)
+	v.s.Game.Player.Most = 12
 	batch := func(draw func()) []render.Vertex {
 		v.open()
 		v.begin(game.Signs, v.ui.view)

@@ -44,15 +44,14 @@ func (v *View) hud() {
 func (v *View) gauges(at reach) {
 	v.hullGauge(vec{at.lo[0], at.hi[1]})
 	charges := vec{at.lo[0], at.hi[1] - gaugeRow}
-	embers, mem := vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]}, at.hi
+	embers := vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]}
 	if v.ui.W < gaugesWide { // they do not fit side by side
 		embers = vec{max(embers[0], at.lo[0]+chargesWide+embersWide/2), charges[1]}
-		if v.s.Game.Player.Most > hullNarrow {
-			mem[1] -= 2 * gaugeRow
-		}
 	}
 	v.emberGauge(embers)
-	v.memoryGauge(mem)
+	if hull := at.lo[0] + 22 + 11*float32(v.s.Game.Player.Most); v.ui.W >= gaugesWide || hull < at.hi[0]-memoryWide {
+		v.memoryGauge(at.hi)
+	}
 	v.chargeGauge(charges)
 }
 
@@ -61,7 +60,7 @@ const (
 	gaugesWide  = 600                         // of a canvas that has space for all gauges side by side
 	chargesWide = 26 + 11*session.ChargesMost // of the gauge of the charges
 	embersWide  = 215                         // of the gauge of the embers
-	hullNarrow  = 8                           // the most points beside which there is space for another gauge
+	memoryWide  = 176                         // of the gauge of memory, at most
 )
 
 // safe is where the HUD lies. Above and below these are the edges of the window. Left and right they are those of the
