@@ -59,11 +59,12 @@ func (c *Canvas) Foot() float32 {
 // Place sets the canvas. Call it before Step in each frame. If the canvas has changed, Place moves the boxes of the
 // items. If it was turned during play, Place also pauses the game.
 func (s *Shell) Place(c Canvas) {
+	turned := s.placed && c.Tall() != s.canvas.Tall()
+	s.placed = true
 	if c == s.canvas {
 		return
 	}
-	turned := s.placed && c.Tall() != s.canvas.Tall()
-	s.canvas, s.placed = c, true
+	s.canvas = c
 	s.build()
 	if turned && s.screen == Playing && s.age > 0 {
 		s.pause()

@@ -320,3 +320,19 @@ func TestStep_InPlayAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// A window of 1280 x 720 has the canvas that a shell begins with.
+func TestShell_TheFirstTurnOfADeskPauses(t *testing.T) {
+	d := newDesk(t, nil)
+	d.choose(t, "PLAY")
+	c := shell.Canvas{W: 640, H: 360}
+	d.Place(c)
+	d.Step(shell.Nav{})
+	if d.want(t, shell.Playing, true); t.Failed() {
+		return
+	}
+	d.Place(shell.Canvas{W: c.H, H: c.W})
+	if d.Screen() != shell.Paused || d.Note() == "" {
+		t.Errorf("turned: screen %d, note %q", d.Screen(), d.Note())
+	}
+}
