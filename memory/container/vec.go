@@ -246,7 +246,8 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 		}
 	}
 	done = true
-	return c, c.AppendSlice(to, v.Slice(sp))
+	err = c.AppendSlice(to, v.Slice(sp))
+	return c, err
 }
 
 // Check returns the errors in the metadata, or nil. It does not look at the elements. It is for bytes of another
