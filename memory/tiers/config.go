@@ -27,9 +27,9 @@ type Config struct {
 	HugePages, Prefault bool
 
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; for Inbox, the address space of each
-	// worker. 0 means Info.Reserve, the tier's default. The maximum is 1 TiB, and on 32-bit systems one byte less than
-	// 1 GiB. All tiers together may have at most half of all addresses. Address space is not memory, except if the
-	// source is the Go heap.
+	// worker. 0 means Info.Reserve, the tier's default: 64 MiB, except Static 16, Frame 8, Pools 128, Inbox 32. The
+	// maximum is 1 TiB, and on 32-bit systems one byte less than 1 GiB. All tiers together may have at most half of all
+	// addresses. Address space is not memory, except if the source is the Go heap.
 	//
 	// If the system refuses so much, as under ulimit -v, New tries again with an eighth less for each tier, and so on.
 	// New also reserves less if fewer than about 128 MiB of addresses would be left for the Go heap and threads. A
