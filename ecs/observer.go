@@ -42,31 +42,35 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // adds. Other structural changes panic with a [*memory.Misuse]. Set notifies observers even within an observer. So an
 // OnSet observer recurses without end if it sets the component that it observes.
 //
-// An observer must close its queries, because an open query locks the world. If a query is left open during a
-// removal, the removing call panics with a [*memory.Misuse], and so do Apply, AddAll, ExchangeAll and SetTargetAll.
-// If it is left open during another change, the next structural change panics.
+// An observer must close its queries, because an open query locks the world. If an observer of removal leaves a query
+// open, the call that removes panics with a [*memory.Misuse], and the removal does not happen. Apply, AddAll,
+// ExchangeAll and SetTargetAll panic after an event of any kind. After other calls the next structural change panics.
 //
 // # Failures
 //
-// If there is no memory for a change, no observer is called. There is one exception: if an observer of
-// removal itself spawns entities into the last memory, the removal fails after it was reported.
+// If there is no memory for a change, no observer is called. There is one exception: an observer of removal may use
+// up the memory by spawning entities. Then the change fails after its removals were reported.
 //
 // If an observer panics, the caller of the change gets the panic, and later observers are not called. A reported
-// creation, addition or write has happened. A reported removal does not happen: a batch leaves this archetype and all
-// later ones unchanged, and Reset removes nothing. RemoveTree and Discard keep this entity and those that they had
-// not yet removed. After the panic the world is no longer locked, except by queries that the observer left open.
-// Check returns nil.
+// creation, addition or write has happened. A reported removal does not happen. A batch that removes leaves this
+// archetype and all later ones unchanged, and Reset removes nothing. RemoveTree and Discard keep the reported entity
+// and all entities that were still to be removed. After the panic the world is no longer locked, except by queries
+// that the observer left open. Check returns nil.
 //
-// If an observer closes the allocator, the world closes itself: see [World]. Then Reset, RemoveTree, Discard and the
-// operations on all entities of a filter, such as AddAll of [Map1], panic with a [*memory.Misuse]. [Commands.Apply]
-// returns an error that wraps [memory.ErrClosed]. If it was an observer of removal, Remove and Exchange of one entity
-// return such an error, too, but World.Remove panics. Other operations return no error.
+// If an observer closes the allocator, the world closes itself: see [World]. The call that reported the event then
+// ends in one of these ways:
+//   - Reset, RemoveTree, Discard and World.Remove panic with a [*memory.Misuse]. So do operations on all entities of a
+//     filter, such as AddAll of [Map1].
+//   - [Commands.Apply] returns an error that wraps [memory.ErrClosed].
+//   - Remove and Exchange for the components of one entity return such an error if the event was a removal.
+//   - Other operations return no error.
 //
 // # What is not reported
 //
-// Writes through pointers and columns are not reported. Close, a closed allocator, and a state that is loaded from
-// memory are not reported either: to report all entities call Reset before. Entities that an observer spawns during Reset may be removed without a
-// report.
+// Writes through pointers and columns are not reported. Close, a closed allocator, and loading a state from memory are
+// not reported either. To have all removals reported, call Reset before Close or before loading. [World.ReadJSON],
+// [World.ReadBinary] and loading a state from a file are reported. If an observer spawns an entity during Reset, the
+// removal of this entity may not be reported.
 //
 // Cost: without observers a change tests one more byte. With observers an operation on one entity visits the
 // observers of its kinds of events, and a batch calls them for each entity. Calls allocate nothing.

@@ -55,10 +55,11 @@ func (t *Task) Index() int {
 	return t.index
 }
 
-// Scratch returns the worker's arena. The arena is reset when the next run of the workers begins: until that run or
-// Workers.Close the caller of Parallel may read the data in it. All batches that a worker runs share the arena, and
-// their number is not known in advance. Make the arena large enough for all of them, or let each batch rewind the
-// arena to a Mark.
+// Scratch returns the worker's arena. All batches that a worker runs share the arena, and their number is not known in
+// advance. Set WorkersConfig.Scratch large enough for all of them, or let each batch rewind the arena to a Mark.
+//
+// The arena is reset when the next run of the workers begins. Until then the caller of Parallel may read the data in
+// it, unless the Workers are closed or the source of WorkersConfig.Pages ends.
 func (t *Task) Scratch() *arena.Linear {
 	t.mustBeInBody("Scratch")
 	return t.scratch

@@ -13,7 +13,8 @@ import (
 )
 
 // Probe returns nil if a window can probably be opened, or an error that wraps ErrNoDisplay. Probe opens no window:
-// it connects to the X server of DISPLAY and disconnects. Probe waits up to two seconds for each address.
+// it connects to the X server of DISPLAY and disconnects. This takes at most four seconds. On Windows and macOS Probe
+// does nothing and returns nil.
 func Probe() error {
 	display := os.Getenv("DISPLAY")
 	if display == "" {

@@ -40,9 +40,9 @@ type Realm struct {
 	guides             [Guides][]uint8
 }
 
-// Load reads and builds the realm NAME from the files realms/NAME.json and realms/NAME.walls of fsys. Its memory lies
-// in mem. The bytes of the files pass through the Go heap and are garbage afterwards. An error about a file names it.
-// Other errors wrap one of mem.
+// Load reads and builds the realm NAME from the files realms/NAME.json and realms/NAME.walls of fsys. It allocates the
+// realm's blocks from mem. The bytes of the files pass through the Go heap and are garbage afterwards. An error about a
+// file contains its name. If mem fails, the error wraps the error of mem. After an error all blocks are freed.
 func Load(fsys fs.FS, mem memory.Allocator, name string) (*Realm, error) {
 	var data [2][]byte
 	for i, file := range Files(name) {

@@ -248,7 +248,9 @@ func (p *Past) Charges() int {
 	return p.charges
 }
 
-// Used returns the number of rewinds that the player has done in this run.
+// Used returns the number of rewinds in this run. A rewind counts when it begins, also if its charge is returned. A
+// [Session.Seek] to an earlier tick counts when the game goes on from there. A restored run continues the count of its
+// file.
 func (p *Past) Used() int {
 	if p == nil {
 		return 0

@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A MenuSource has the state that a Menu shows. *shell.Shell implements it. A Menu calls its methods during Draw, and a
-// View also during Update. Neither keeps the results.
+// A MenuSource has the state that a Menu shows. *shell.Shell implements it. Menu.Draw, View.Draw and View.Update call
+// its methods. Neither a Menu nor a View keeps the results.
 type MenuSource interface {
 	Screen() shell.Screen
 	Age() int // frames on this screen

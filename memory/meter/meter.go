@@ -214,8 +214,8 @@ func (r *Meter) Frame() {
 func (r *Meter) Tick() { r.ticked = max(r.ticked, float64(r.m.Frames().Current().Used())) }
 
 // Resume tells the meter that Frame was not called for a while, for example because the game was paused. The next
-// Frame does not count the time and the changes since the previous Frame. The history for growth restarts, except
-// that of the Go heap.
+// Frame measures no time and no changes. The meter also forgets the past figures from which it computes growth, except
+// those of the Go heap. Config.Window does not stop: after a longer pause, rates and Worst have no older figures.
 func (r *Meter) Resume() { r.again = true }
 
 // restart clears the history for growth.

@@ -13,13 +13,13 @@ import "math"
 // when it is dropped.
 //
 // A block that is passed to a Freer after Reset is freed. So a worker must not keep the address of a block from
-// before the Reset: a later Free of this address frees the block that has the address now. A Free that runs at the
-// same time as Reset may count as earlier or as later than Reset.
+// before the Reset: a later Free of this address frees the block that has the address now. If a Free runs at the same
+// time as Reset, its block may be stale or not.
 //
-// Reset uses neither the target nor the blocks. If the target refuses every block because its memory is gone, call
-// Reset before Close. Only the owner may call Reset. On a closed inbox, and from within the target's FreeAny or
-// FreeRun, Reset panics with a *memory.Misuse. Cost: a mutex, a store for each Freer and a compare-and-swap for each
-// waiting batch.
+// Reset uses neither the target nor the blocks. If the memory of the target is gone, the target refuses every block,
+// and [Inbox.Close] panics if blocks wait. In this case call Reset before Inbox.Close. Only the owner may call Reset.
+// On a closed inbox, and from within the target's FreeAny or FreeRun, Reset panics with a *memory.Misuse. Cost: a
+// mutex, a store for each Freer and a compare-and-swap for each waiting batch.
 func (in *Inbox) Reset() {
 	in.enter("Reset")
 	in.begin()

@@ -255,12 +255,13 @@ func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 // loaded. For a file the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 
-// Rows visits count values of type t. The first is at p, and each begins size bytes after the one before. The values
-// must contain no Go pointers. count must be equal when the state is saved and loaded. [Set.Scan] and [Set.Diff] return
-// the name and use the type: Diff names the row and the field that differ.
+// Rows visits count values of type t. The first value is at p, and each begins size bytes after the one before. The
+// values must contain no Go pointers. count must be equal when the state is saved and loaded. [Set.Scan] returns name
+// at the end of [Piece.Path], and t as [Piece.Type]. If the values differ, [Set.Diff] names the row and the field.
 //
-// t may be nil if [Coder.Portable] returns false. For a file a nil t makes the pass fail with an error that wraps
-// [ErrPortable]. Values from a file are converted if t has changed since it was written.
+// If [Coder.Portable] returns false, t may be nil: then Diff cannot name the field. If Portable returns true and t is
+// nil, the pass fails with an error that wraps [ErrPortable]. Values from a file are converted if t has changed since
+// the file was written. If they do not convert, the pass fails with an error that wraps [ErrLayout].
 func (c *Coder) Rows(name string, t reflect.Type, p unsafe.Pointer, size uintptr, count int) {
 	c.raw(name, t, p, size*uintptr(count), count)
 }

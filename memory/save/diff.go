@@ -57,7 +57,7 @@ func (c *Coder) piece(name string, t reflect.Type, off, size, rows int) {
 	}
 }
 
-// A Difference is the first place at which two states differ.
+// A Difference is a place at which two states differ. [Set.Diff] describes which place it returns if there are several.
 type Difference struct {
 	Path   string // the part, tier, table or variable
 	Row    int    // the index of the value there, from 0

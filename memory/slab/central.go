@@ -184,8 +184,8 @@ func (c *Central) Check() error {
 	return c.heap.Check()
 }
 
-// Close frees every block and releases the memory, but does not close Config.Large. It fails as [Heap.Close] does. If
-// the heap is open and a Cache is open, Close returns an error and changes nothing. Safe for concurrent use.
+// Close closes the heap and fails as [Heap.Close] does: the blocks of Config.Large stay allocated, and Large stays
+// open. If the heap is open and a Cache is open, Close returns an error and changes nothing. Safe for concurrent use.
 func (c *Central) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,10 +6,10 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Reset frees every block at once and keeps the committed memory. Any class may use this memory afterwards. Reset does
-// not reset Config.Large. It ends the epoch of [Heap.BeginEpoch]: no block is old. Reset panics with a *memory.Misuse
-// on a closed heap, and while a [Cache] of the heap's [Central] is open. Cost: clearing 10 bytes of metadata for each
-// KiB in use.
+// Reset frees every block in the heap's memory and keeps the committed memory. Any class may use this memory
+// afterwards. The blocks of Config.Large stay allocated. Reset ends the epoch of [Heap.BeginEpoch]: no block is old.
+// Reset panics with a *memory.Misuse on a closed heap, and while a [Cache] of the heap's [Central] is open. Cost:
+// clearing 10 bytes of metadata for each KiB in use.
 func (h *Heap) Reset() {
 	if h.base == nil || h.openCaches() > 0 {
 		panic(h.reject("Reset", nil, 0))
@@ -42,8 +42,9 @@ func (h *Heap) forget() {
 	h.carved, h.limit, h.vacant, h.lowest = 0, 0, 0, 0
 }
 
-// Close frees every block and releases the memory. Pointers into the heap are dangling afterwards. Close does not
-// close Config.Large. After a Close that succeeded, Close does nothing and returns nil.
+// Close frees every block in the heap's memory and releases the memory. Pointers into the heap are dangling afterwards.
+// Blocks of Config.Large stay allocated, and Close does not close Large. After a Close that succeeded, Close does
+// nothing and returns nil.
 //
 // If a [Cache] of the heap's [Central] is open, Close returns an error and changes nothing. If the page source cannot
 // release the memory, Close returns an error that wraps that of the source. All blocks are freed nevertheless, the heap
