@@ -111,13 +111,13 @@ func TestPointerFree_LooksAtATypeOnce(t *testing.T) {
 
 func TestPointerError_NamesAllFieldsAndWhatToStore(t *testing.T) {
 	type sprite struct {
-		shots []int
-		image *int
-		x     float32
-		gun   struct{ name string }
+		Shots []int
+		Image *int
+		X     float32
+		Gun   struct{ Name string }
 	}
 	err := memory.PointerFree[sprite]()
-	if want := "; store a container.Vec or a fixed-size array; other fields: sprite.image, sprite.gun.name"; err == nil || !strings.HasSuffix(err.Error(), want) {
+	if want := "; store a container.Vec or a fixed-size array; other fields: sprite.Image, sprite.Gun.Name"; err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("got %v; want the end %q", err, want)
 	}
 	if err := memory.PointerFree[struct{ A, B, C, D, E, F, G, H, I, J, K func() }](); err == nil || !strings.HasSuffix(err.Error(), ".I and 2 more") {

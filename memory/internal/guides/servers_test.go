@@ -96,10 +96,10 @@ func (t *table) get(a *arena.Growing, key []byte) ([]byte, error) {
 	return b, err
 }
 
-func (t *table) set(key, value []byte) {
+func (t *table) set(key, value []byte, flags uint32) {
 	id, err := t.keys.InternBytes(t.sp, key)
 	must(err)
-	e, _, err := t.entries.GetOrSet(t.sp, id, entry{})
+	e, _, err := t.entries.GetOrSet(t.sp, id, entry{flags: flags})
 	must(err)
 	must(e.value.AppendSlice(t.sp, value))
 }
@@ -123,7 +123,7 @@ func Example_entries() {
 	a, err := arena.NewGrowing(nil, arena.GrowingConfig{Reserve: 4 << 20, Step: 4 << 10})
 	must(err)
 	defer a.Close()
-	t.set([]byte("user:1"), []byte("Ada"))
+	t.set([]byte("user:1"), []byte("Ada"), 1)
 	ada, err := t.get(a, []byte("user:1"))
 	must(err)
 	t.delete([]byte("user:1"))
