@@ -209,7 +209,7 @@ func (c *Central) take(ci uint8, out []uint32) (n int, err error) {
 	if h.classes[ci].n == 0 {
 		if err := h.refill(ci); err != nil {
 			h.refused++
-			return 0, err
+			return 0, h.full(err, uintptr(h.ladder.sizes[ci]))
 		}
 	}
 	h.owner.Touch()

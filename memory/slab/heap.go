@@ -2,6 +2,7 @@ package slab
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -345,9 +346,17 @@ func (h *Heap) allocLarge(size, al uintptr) (unsafe.Pointer, error) {
 func (h *Heap) allocFresh(ci uint8, size uintptr) (unsafe.Pointer, error) {
 	if err := h.restock(ci); err != nil {
 		h.refused++
-		return nil, err
+		return nil, h.full(err, size)
 	}
 	return h.pop(ci, size), nil
+}
+
+// full adds to an error the name of the heap and the size, if memory is short. It leaves ErrClosed as it is.
+func (h *Heap) full(err error, size uintptr) error {
+	if !errors.Is(err, memory.ErrOutOfMemory) {
+		return err
+	}
+	return &memory.Exhausted{Op: "slab: alloc", Need: size, Limit: h.mem.Reserved(), Cause: err}
 }
 
 // pop is the second half of Alloc, for a class that has a free block.

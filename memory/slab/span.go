@@ -2,7 +2,6 @@ package slab
 
 import (
 	"bytes"
-	"errors"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -217,9 +216,6 @@ func (h *Heap) takeFresh(size, least, most uintptr) (run, error) {
 			return run{}, err
 		}
 		if err := h.mem.Ensure((align.Up(h.limit/unitGranules, step) + least) << unitShift); err != nil {
-			if errors.Is(err, memory.ErrOutOfMemory) { // not ErrClosed
-				err = &memory.Exhausted{Op: "slab: alloc", Need: size, Limit: h.mem.Reserved(), Cause: err}
-			}
 			return run{}, err
 		}
 	}
