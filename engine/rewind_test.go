@@ -27,6 +27,20 @@ func (g *toy) play(in *int) error {
 	return g.step()
 }
 
+// kept plays eight ticks with states far apart, keeps the last, and returns the hash of each tick.
+func kept(t *testing.T, g *toy, r *engine.Rewind[int]) []uint64 {
+	t.Helper()
+	hashes := []uint64{g.hash()}
+	for range 8 {
+		live(t, g, r, 1, 100)
+		hashes = append(hashes, g.hash())
+	}
+	if saved, err := r.Keep(1); !saved || err != nil {
+		t.Fatal(saved, err)
+	}
+	return hashes
+}
+
 // live plays a tick that the player steers.
 func live(t *testing.T, g *toy, r *engine.Rewind[int], in, every int) {
 	t.Helper()
@@ -308,14 +322,7 @@ func TestRewind_AFailedStepIsNotGoneOnFrom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hashes := []uint64{g.hash()}
-	for range 8 {
-		live(t, g, r, 1, 100)
-		hashes = append(hashes, g.hash())
-	}
-	if saved, err := r.Keep(1); !saved || err != nil {
-		t.Fatal(saved, err)
-	}
+	hashes := kept(t, g, r)
 	if _, err := r.Seek(6); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
@@ -348,14 +355,7 @@ func TestRewind_BackToNowAfterAFailedStep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hashes := []uint64{g.hash()}
-	for range 8 {
-		live(t, g, r, 1, 100)
-		hashes = append(hashes, g.hash())
-	}
-	if saved, err := r.Keep(1); !saved || err != nil {
-		t.Fatal(saved, err)
-	}
+	hashes := kept(t, g, r)
 	if _, err := r.Seek(6); !errors.Is(err, broken) || r.Now() != 4 {
 		t.Fatal(r.Now(), err)
 	}
