@@ -39,7 +39,7 @@ func Example() {
 	}
 	motto := stream.Request[stream.File](s, "motto.txt", stream.ETA(0.5))
 	wrong := stream.Request[stream.File](s, "wrong.txt", stream.ETA(2))
-	for wrong.State() != stream.Failed {
+	for motto.State() != stream.Loaded || wrong.State() != stream.Failed {
 		s.Wait()
 		s.Poll()
 	}
