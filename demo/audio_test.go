@@ -117,6 +117,7 @@ func TestAudio_ASoundTakesFewObjectsOfTheGoHeap(t *testing.T) {
 }
 
 func TestAudio_IsHeardAndTheGameIsTheSame(t *testing.T) {
+	testenv.Long(t)
 	if with, without := playRealm(t, &audio{}), playRealm(t, nil); with != without {
 		t.Errorf("the hash is %x with sound and %x without", with, without)
 	}

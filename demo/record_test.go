@@ -34,6 +34,7 @@ func lastLine(text, word string) (last string) {
 }
 
 func TestRecord_ReplaysAndSeeksWithEqualHashes(t *testing.T) {
+	testenv.Long(t)
 	file := filepath.Join(t.TempDir(), "run.strata")
 	ticks, seek := 310, 305
 	if !testenv.Brief() {

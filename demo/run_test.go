@@ -39,6 +39,7 @@ func (a *app) table(t *testing.T) []shell.Run {
 }
 
 func TestRun_EveryWayOutIsInTheTableOnce(t *testing.T) {
+	testenv.Long(t)
 	wait := func(a *app) {
 		for range 40 {
 			a.tick(t, render.Input{})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/layout"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 type flagged struct {
@@ -147,6 +148,7 @@ func (c *binaryCast) refuses(t testing.TB, in io.Reader, m *Migration, want stri
 }
 
 func TestReadBinary_EveryTruncationAndFlippedBitIsRefused(t *testing.T) {
+	testenv.Long(t)
 	a, b := newBinaryCast(t), newBinaryCast(t)
 	a.play(t, rand.New(rand.NewPCG(3, 3)), 60)
 	file := binaryFile(t, a.w)

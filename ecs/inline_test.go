@@ -13,6 +13,7 @@ import (
 
 // TestFastPaths_Inline holds the compiler to what doc.go promises: these calls vanish.
 func TestFastPaths_Inline(t *testing.T) {
+	testenv.Long(t)
 	if runtime.GOOS == "js" {
 		t.Skip("no processes")
 	}

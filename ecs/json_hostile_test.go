@@ -15,6 +15,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // lived is a cast with everything that a text can say: idle archetypes, dead targets, free slots in
@@ -188,6 +189,7 @@ func TestReadJSON_RefusesMoreRelationsThanThereAre(t *testing.T) {
 }
 
 func TestReadJSON_ATextThatIsCutShortIsRefusedAnywhere(t *testing.T) {
+	testenv.Long(t)
 	text, bad := lived(t).text(t), newCast(t)
 	end := bytes.LastIndexByte(text, '}')
 	for n := range end {
@@ -202,6 +204,7 @@ func TestReadJSON_ATextThatIsCutShortIsRefusedAnywhere(t *testing.T) {
 
 // Whatever a byte becomes, the world is read or as it was.
 func TestReadJSON_ATextThatWasBentIsReadOrRefused(t *testing.T) {
+	testenv.Long(t)
 	text, rng, read := lived(t).text(t), rand.New(rand.NewPCG(1, 2)), 0
 	for range 3000 {
 		bent := bytes.Clone(text)
@@ -461,6 +464,7 @@ func TestReadJSON_TheAllocatorEndsAtTheEndOfTheText(t *testing.T) {
 
 // An allocator that ends while a world is written or read ends both, and nobody touches its blocks.
 func TestJSON_TheAllocatorEndsMeanwhile(t *testing.T) {
+	testenv.Long(t)
 	source := newCast(t)
 	if err := source.pair.NewBatch(5000, nil); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // listen writes down what w tells of position, brain and whole entities.
@@ -173,6 +174,7 @@ func TestObserver_MayNotChangeTheWorld(t *testing.T) {
 
 // TestObserver_APanicLeavesTheWorldUsable lets the nth call of an observer panic, for every n.
 func TestObserver_APanicLeavesTheWorldUsable(t *testing.T) {
+	testenv.Long(t)
 	for at := 1; ; at++ {
 		w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
 		pos, br := mustRegisterTest[position](t, w), mustRegisterTest[brain](t, w)

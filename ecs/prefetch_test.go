@@ -115,6 +115,7 @@ func edges(t *testing.T) (w *World, f *Filter1[byte], es []Entity, at []int) {
 
 // TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll leaves loops within a loop, which goes on.
 func TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll(t *testing.T) {
+	testenv.Long(t)
 	w, f, es, at := edges(t)
 	leave := func(row int, tr func() bool) {
 		i := 0

@@ -43,6 +43,7 @@ func kindred(t *testing.T) (w *World, child Relation[childOf], ps []Entity) {
 }
 
 func TestCheck_EndsWhateverTheBooksOfRelationsHold(t *testing.T) {
+	testenv.Long(t)
 	w, child, ps := kindred(t)
 	if len(w.store.variants) < 3 || len(w.store.variants[mask{1 | 1<<2}].idle) == 0 {
 		t.Fatalf("%d kins", len(w.store.variants))
@@ -224,6 +225,7 @@ func TestRelations_OutOfMemoryChangesNothing(t *testing.T) {
 }
 
 func TestRelations_SurviveAnAllocatorThatPanics(t *testing.T) {
+	testenv.Long(t)
 	for _, inFree := range []bool{false, true} {
 		n := everyPanic(t, Config{ChunkBytes: 1024}, inFree, func(w *World, step stepper) { relationLife(t, w, step) })
 		if n < 10 {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 var updateInline = flag.Bool("update", false, "write the costs of testdata/inline.txt again")
@@ -27,6 +29,9 @@ var uses = []string{"memory/testdata/inline", "ecs/testdata/inline"}
 // TestInlining compares the compiler's decisions, and the costs behind them, with testdata/inline.txt. One build covers
 // all packages and compiles no test. The build cache repeats the compiler's output for unchanged packages.
 func TestInlining(t *testing.T) {
+	if !*updateInline {
+		testenv.Long(t)
+	}
 	text, err := os.ReadFile(inlineList)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -167,6 +168,7 @@ func TestEmit_BudgetMeansFewerParticles(t *testing.T) {
 }
 
 func TestEmit_EveryCommitFailing(t *testing.T) {
+	testenv.Long(t)
 	for call := columnCount + 1; call < columnCount+60; call++ {
 		for _, forGood := range []bool{false, true} {
 			src := memtest.NewFaulty()

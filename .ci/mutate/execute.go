@@ -113,7 +113,7 @@ func attempt(ctx context.Context, bin, dir, temp string, timeout time.Duration, 
 	defer cancel()
 	cmd := exec.CommandContext(timed, "sh", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "TMPDIR="+temp)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "STRATA_TEST=full", "TMPDIR="+temp)
 	var out clipped
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

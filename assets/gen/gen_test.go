@@ -18,6 +18,7 @@ const (
 )
 
 func TestGen_DrawsThePicturesInTheFolder(t *testing.T) {
+	testenv.Long(t)
 	for _, p := range pictures {
 		img, name := render(p), p.name
 		f, err := assets.FS().Open("art/" + name + ".png")

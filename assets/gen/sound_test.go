@@ -80,6 +80,7 @@ func TestSounds_AreExactlyTheListedFilesWithinTheBudget(t *testing.T) {
 }
 
 func TestSounds_DoNotClipAndAreEquallyLoud(t *testing.T) {
+	testenv.Long(t)
 	for _, s := range tunes() {
 		f := s.figures(soundFile(t, s.name))
 		// An effect is as loud as its 50 loudest milliseconds: of the loudest 400 a click has an eighth.
@@ -104,6 +105,7 @@ func TestSounds_DoNotClipAndAreEquallyLoud(t *testing.T) {
 
 // A seam is heard where the step over it is out of proportion to those about it.
 func TestSounds_LoopsHaveNoSeam(t *testing.T) {
+	testenv.Long(t)
 	for _, s := range tunes() {
 		if !s.loop {
 			continue
@@ -132,6 +134,7 @@ func corner(pcm []int16, k int) float64 {
 }
 
 func TestSounds_LayersOfARealmGoTogether(t *testing.T) {
+	testenv.Long(t)
 	lengths := map[string][]int{}
 	for _, s := range tunes() {
 		if s.loop {

@@ -90,6 +90,7 @@ func TestFirstMinute_HotAndStressRunsHaveNone(t *testing.T) {
 }
 
 func TestFirstMinute_GiftIsOfferedWithinTwentySeconds(t *testing.T) {
+	testenv.Long(t)
 	realms, seeds := firsts()
 	for _, name := range realms {
 		for seed := range seeds {

@@ -13,6 +13,7 @@ import (
 	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 var update = flag.Bool("update", false, "write the golden traces of testdata again")
@@ -201,6 +202,9 @@ func (r *record) close(t *testing.T, names []string) {
 // The traces are in testdata: what happens in each situation. Write them again, if a rule has changed and only then,
 // with -update, and read the difference.
 func TestGame_ScenesHaveTheirTraces(t *testing.T) {
+	if !*update {
+		testenv.Long(t)
+	}
 	for _, file := range []struct {
 		name   string
 		scenes []scene

@@ -95,6 +95,7 @@ func light(pix []byte, x, y int) int {
 }
 
 func TestCompose_NeighboursMeetWithoutASeam(t *testing.T) {
+	testenv.Long(t)
 	h := heap(t, 4<<20)
 	for _, name := range names {
 		s := stamps(t, name)
@@ -157,6 +158,7 @@ func TestCompose_IsTheSameEachTimeAndOpaque(t *testing.T) {
 }
 
 func TestCompose_LeavesTheFloorDarkEnoughToShootOn(t *testing.T) {
+	testenv.Long(t)
 	h := heap(t, 4<<20)
 	const brightest = 156 // enemies and shots have up to 255
 	for _, name := range names {

@@ -50,6 +50,7 @@ func asset(t *testing.T, name string) []byte {
 
 // What a damaged ground costs is said in one line a file, and the game goes on.
 func TestGround_DamagedRecipesAreOneLineEachAndTheGameGoesOn(t *testing.T) {
+	testenv.Long(t)
 	at := vec{5.5 * ground.SectorSize, 6 * ground.SectorSize}
 	whole := asset(t, "realms/ember/04_05.rec")
 	other := map[string][]byte{

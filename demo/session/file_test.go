@@ -149,6 +149,7 @@ func oldRun(t *testing.T) []byte {
 }
 
 func TestSession_FileOfAnOlderBuildGoesOn(t *testing.T) {
+	testenv.Long(t)
 	s := restored(t, oldRun(t))
 	g := s.Game
 	if g.Ticks != 400 || g.Seed() != 3 || g.Heat != 4 || g.Entities() != 231 || g.Particles().Len() == 0 {
@@ -162,6 +163,7 @@ func TestSession_FileOfAnOlderBuildGoesOn(t *testing.T) {
 
 // In the file a field of the state has another name and another type than the game has now, and one is missing: both are named.
 func TestSession_FileOfAnotherVersionIsConverted(t *testing.T) {
+	testenv.Long(t)
 	file := oldRun(t)
 	about, state, err := ReadAbout(file)
 	if err != nil {

@@ -146,6 +146,7 @@ func TestGround_WhatIsInViewComesAndThenNothingIsSoft(t *testing.T) {
 }
 
 func TestGround_ResidencyStaysUnderTheBudget(t *testing.T) {
+	testenv.Long(t)
 	const room = 8
 	l := newLooker(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: l, GroundBytes: room * ground.Bytes})

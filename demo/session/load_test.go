@@ -55,6 +55,7 @@ func TestSession_FramesGoOnWhileARealmIsReadAndBuilt(t *testing.T) {
 }
 
 func TestSession_RealmMayBeLeftWhileItIsBuilt(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}})
 	for _, next := range []string{"tide", "spore"} {
 		until(t, s, func() bool { return s.loading.build != nil })

@@ -76,6 +76,7 @@ func TestPast_RewoundRunGoesOnAsIfItNeverWas(t *testing.T) {
 
 // With other inputs the run is another one, and valid.
 func TestPast_RewoundRunGoesOnWithOtherInputs(t *testing.T) {
+	testenv.Long(t)
 	s := remembering(t, 3, 6, 100)
 	want := map[uint64]uint64{}
 	hashed(t, s, 60, want)
@@ -127,6 +128,7 @@ func release(t testing.TB, s *Session) {
 }
 
 func TestPast_AChargeTakesFourSecondsBack(t *testing.T) {
+	testenv.Long(t)
 	s := remembering(t, 3, 0, 1)
 	release(t, s)
 	if holdOn(t, s, 9) != 0 || s.Past.Charges() != ChargesFirst {
@@ -209,6 +211,7 @@ func TestPast_ARealmThatEndedIsForgotten(t *testing.T) {
 }
 
 func TestPast_AStateThatIsTooLargeSwitchesItOff(t *testing.T) {
+	testenv.Long(t)
 	for _, bytes := range []int{64 << 10, 1 << 20} {
 		s := newSession(t, Config{Game: game.Config{Seed: 3}, Rewind: bytes})
 		play(t, s, 60)

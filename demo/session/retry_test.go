@@ -76,6 +76,7 @@ func TestGround_WhatHasFailedIsTriedAgainWhereOneRests(t *testing.T) {
 
 // After minutes the wait of each is long, and the first that comes ends it for all.
 func TestGround_WhenFilesComeAgainNobodyWaitsOutHisTime(t *testing.T) {
+	testenv.Long(t)
 	synctest.Test(t, func(t *testing.T) {
 		files := gone{assets.FS(), ".rec", new(atomic.Bool)}
 		s := newSession(t, Config{Game: game.Config{Seed: 7}, View: newLooker(t), FS: files, Log: func(error) {}})

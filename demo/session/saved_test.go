@@ -150,6 +150,7 @@ func saveInto(t *testing.T, s *Session, set *save.Set, slot *save.Slot) *save.Sl
 // Slots are saved and loaded in random order. After each load the game goes on with the hashes that it had when it first
 // went on from there.
 func TestSession_SlotsInRandomOrder(t *testing.T) {
+	testenv.Long(t)
 	steps, again := 30, 20
 	if *whole {
 		steps, again = 10_000, 1000

@@ -158,6 +158,7 @@ func TestSession_GameIsTheOneWithoutASession(t *testing.T) {
 
 // The files' order of arrival must not reach the simulation: a slow disk, the same game.
 func TestSession_LoadingTimeDoesNotReachTheGame(t *testing.T) {
+	testenv.Long(t)
 	ticks := played(1200)
 	slow := newSession(t, Config{Game: game.Config{Seed: 7}, FS: slowFS{assets.FS()}})
 	play(t, slow, ticks)
@@ -429,6 +430,7 @@ func TestSession_AKeyEndsTheAttractMode(t *testing.T) {
 
 // Realms change, the round's last leads to the first, and nothing leaks on the way.
 func TestSession_AutopilotGoesFromRealmToRealm(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 2}})
 	play(t, s, 60)
 	for i := range 3 { // as the end of a realm would have it

@@ -20,6 +20,7 @@ import (
 // lost, nothing is delivered that nobody wants, Check holds after every call, and in the end
 // everything that can be loaded is.
 func TestModel_RandomRequestsClosesAndPolls(t *testing.T) {
+	testenv.Long(t)
 	rounds := 60
 	if testenv.Brief() {
 		rounds = 15

@@ -132,6 +132,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
+	testenv.Long(t)
 	for name, s := range testenv.Some(subjects, "Fallback", "Locked") {
 		if testenv.Brief() && strings.ContainsAny(name, "(/") {
 			continue // variants and nests of the others; with the race detector they take minutes

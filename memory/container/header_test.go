@@ -118,6 +118,7 @@ var containers = map[string]func(t *testing.T, sp *Space, n int) headed{
 // Each bit of each field of each header is flipped. The allocator gets no wrong size from Free or from
 // growth: these panic with a Misuse of this package, or the bit is harmless. Check names what is not.
 func TestContainers_AFlippedHeaderNeverPassesAWrongSize(t *testing.T) {
+	testenv.Long(t)
 	for name, a := range headerAllocators(t) {
 		sp := space(t, a)
 		for _, n := range []int{0, 1, 5, 40} {

@@ -340,6 +340,7 @@ func live(t *testing.T, bytes int) {
 // one. So the number is computed: one each time that the heap has grown from live to the goal, or to 45/64 of the way. The
 // runtime begins there at the earliest.
 func TestPacing_NeverCollectsMoreThanPlainGo(t *testing.T) {
+	testenv.Long(t)
 	for _, held := range []int{0, 24 << 20} {
 		t.Run(fmt.Sprint(held>>20, " MiB"), func(t *testing.T) {
 			host(t, 100)
@@ -402,6 +403,7 @@ func TestPacing_NoCollectionInALevelWithoutGarbage(t *testing.T) {
 }
 
 func TestPacing_NoCollectionInALevelBelowTheHeadroom(t *testing.T) {
+	testenv.Long(t)
 	for _, percent := range []int{100, 10} {
 		host(t, percent)
 		live(t, 16<<20)

@@ -277,6 +277,7 @@ func stomper(cfg StompConfig) memtest.Subject {
 }
 
 func TestStomp_Conformance(t *testing.T) {
+	testenv.Long(t)
 	s := stomper(StompConfig{Reserve: 16 << 20})
 	if !testenv.Full() { // Check reads the granules of every block that is live
 		s.MaxSize = 10_000

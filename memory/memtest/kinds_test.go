@@ -79,6 +79,7 @@ func requests(part uint64) func(x *tampered) {
 
 // An odd allocator does what it must in its own way: all of the suite lets it pass.
 func TestGallery_OddAllocatorsThatKeepTheirWordPass(t *testing.T) {
+	testenv.Long(t)
 	for name, s := range map[string]Subject{
 		"a heap that trims at each Free": tamper(func(x *tampered) {
 			x.free = func(x *tampered, p unsafe.Pointer, size uintptr) {
@@ -118,6 +119,7 @@ func TestGallery_OddAllocatorsThatKeepTheirWordPass(t *testing.T) {
 }
 
 func TestGallery_ABrokenAllocatorOfAnotherKindFailsToo(t *testing.T) {
+	testenv.Long(t)
 	mixed := func(s *Subject) { s.Mixed = true }
 	keeps := func(s *Subject) { s.KeepsFreed = true }
 	for name, c := range map[string]struct {

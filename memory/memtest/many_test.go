@@ -104,6 +104,7 @@ func misaligned(x *tampered, size, align uintptr) (unsafe.Pointer, error) {
 // Each kind of subject is put to as many allocations as it promises to serve: all, or where nothing comes
 // back what it holds.
 func TestManyAllocations_EachKindOfSubjectIsPutToMany(t *testing.T) {
+	testenv.Long(t)
 	all := manyOf(Subject{})
 	for name, c := range map[string]struct {
 		s     Subject

@@ -10,6 +10,7 @@ import (
 
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -23,6 +24,7 @@ var (
 // A program with 100 MiB in use is told of a leak by collections that its own garbage causes. Its clock goes by what it
 // allocates, 640 KiB a second; it sleeps, so that little of that is allocated while a collection runs.
 func TestHeap_ARealLeakIsNamedByTheFourthCollection(t *testing.T) {
+	testenv.Long(t)
 	if testing.Short() || invariant.Debug {
 		t.Skip("a gigabyte of garbage")
 	}

@@ -116,6 +116,7 @@ func furnished(t *testing.T, cfg Config) (*Central, *Cache) {
 }
 
 func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
+	testenv.Long(t)
 	for _, cfg := range []Config{
 		{Reserve: 3 << 20, MaxSize: 24 << 10}, // the top class has spans
 		{Reserve: 2 << 20, MaxSize: 4096, Classes: PowerOfTwo},

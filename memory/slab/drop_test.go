@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -173,6 +174,7 @@ func TestHeap_TrimStepReturnsSpansBetweenLiveOnes(t *testing.T) {
 
 // A random program with steps and sweeps in between, and a source that refuses, beside a model of the contents.
 func TestHeap_TrimStepAndSweepModel(t *testing.T) {
+	testenv.Long(t)
 	for seed := range uint64(3) {
 		h := newTrimmed(t, 4<<20)
 		r := rand.New(rand.NewPCG(seed, 5))

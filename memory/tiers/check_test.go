@@ -15,6 +15,7 @@ import (
 )
 
 func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
+	testenv.Long(t)
 	cfg := Config{GC: gcpace.Config{Keep: true}, OnSoft: func(Tier, uintptr, uintptr) {}} // as small as can be, for Check runs often
 	for tier := range cfg.Reserve {
 		cfg.Reserve[tier] = 1 << 20

@@ -7,6 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/slab"
 	"github.com/strata-go/strata/memory/stack"
@@ -56,6 +57,7 @@ var survivors = map[string]func(t *testing.T, src page.Source) (survivor, func()
 }
 
 func TestManager_WhatOutlivesItTouchesNothingOfTheNextOwner(t *testing.T) {
+	testenv.Long(t)
 	for name, build := range survivors {
 		src := &reusingSource{Source: page.Default(), t: t}
 		cfg := small()

@@ -99,6 +99,7 @@ func TestTag_Suite(t *testing.T) {
 }
 
 func TestTag_Faults(t *testing.T) {
+	testenv.Long(t)
 	for name, s := range tagSubjects {
 		if testenv.Brief() && name != "Tag" {
 			continue

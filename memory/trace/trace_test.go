@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // program returns the events of a random program of n events, which names live blocks only.
@@ -297,6 +298,7 @@ func TestReader_HostileHeadersAreRefused(t *testing.T) {
 
 // A length in a file of a few bytes must not make the Reader allocate that much.
 func TestReader_ForgedLengthAllocatesLittle(t *testing.T) {
+	testenv.Long(t)
 	h := chunkHead(0, asIs, nil, 0, 1)
 	for i := 8; i < 16; i++ {
 		h[i] = []byte{0, 0, 0x10, 0}[i%4] // 1 MiB, stored and plain

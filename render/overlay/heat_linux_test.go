@@ -104,6 +104,7 @@ func (g *hot) objects(n int) (halves int) {
 // of which opens the panels again. The minimum over the rounds counts for each frame of a round: excessive work
 // occurs in all of them.
 func TestOverlay_FullHeatCostsQuarterMillisecondAndNoGoHeap(t *testing.T) {
+	testenv.Long(t)
 	g := newHot(t)
 	g.play(300, func(overlay func()) { overlay() })
 	row := func(name string) {

@@ -14,6 +14,7 @@ import (
 )
 
 func TestNotices_AreThoseOfTheLinkedPackages(t *testing.T) {
+	testenv.Long(t)
 	want, err := collect()
 	if err != nil {
 		t.Fatal(err)
@@ -118,6 +119,7 @@ func TestFlags_EveryMalformedValueIsOneLine(t *testing.T) {
 }
 
 func TestCommand_WritesTheFile(t *testing.T) {
+	testenv.Long(t)
 	var fault bytes.Buffer
 	out := filepath.Join(t.TempDir(), "n.txt")
 	if code := command([]string{"-out", out}, &fault); code != 0 {

@@ -115,6 +115,7 @@ func TestMachine_NamesTheProcessorOnce(t *testing.T) {
 }
 
 func TestPlacement_BuildsProgramsThatRunAndReportsErrors(t *testing.T) {
+	testenv.Long(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module placed\n", "main.go": "package main\n\nimport \"os\"\n\nfunc main() { os.Stdout.WriteString(\"here\") }\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

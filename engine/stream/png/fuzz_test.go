@@ -7,6 +7,8 @@ import (
 	"os"
 	"slices"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // stricter are the reasons for which a file is refused that image/png accepts.
@@ -104,6 +106,7 @@ func resummed(file []byte) []byte {
 
 // Every bit of every byte, with wrong checksums and with corrected ones.
 func TestDecode_FlippedBitsAgreeWithImagePNG(t *testing.T) {
+	testenv.Long(t)
 	rng := rand.New(rand.NewPCG(19, 20))
 	var d Decoder
 	for _, file := range samples(rng) {

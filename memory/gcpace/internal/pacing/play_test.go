@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/internal/cputime"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func forced() uint32 {
@@ -21,6 +22,7 @@ func forced() uint32 {
 // 60 MB of garbage a level beside 4 MiB cannot be made without a collection, unless a pacer
 // puts it off to the end of the level.
 func TestPlay_CountsWhatTheLevelsTook(t *testing.T) {
+	testenv.Long(t)
 	percent := debug.SetGCPercent(100)
 	defer debug.SetGCPercent(percent)
 	const levels = 2

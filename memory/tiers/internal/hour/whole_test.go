@@ -15,6 +15,7 @@ func brief() bool { return testenv.Brief() && invariant.Debug }
 
 // The short form of what the command asserts of hours: five minutes and a half.
 func TestPlay_CommittedStaysWithinTheBoundOfTheFirstHour(t *testing.T) {
+	testenv.Long(t)
 	frames := 20_000
 	if testenv.Brief() {
 		frames = levelFrames + 2*framesPerMinute // with one change of levels
