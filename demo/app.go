@@ -227,7 +227,7 @@ func (a *app) choose(e *engine.Input) {
 		return // until the game has it: for some ticks after a blow it takes nothing
 	}
 	a.gift = 0
-	if !g.Offered || g.Offer != a.offer { // an earlier tick was selected
+	if (!g.Offered || g.Offer != a.offer) && !a.struck { // an earlier tick was selected
 		a.sh.Withdraw()
 	}
 	if a.sh.Screen() != shell.Playing || a.o.autopilot || a.tape.playing() || a.s.Attract || !a.s.Playing() || a.waiting != shell.None {

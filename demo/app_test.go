@@ -238,3 +238,15 @@ func TestPose_TheWardenIsPlayedToInAHurryAndMet(t *testing.T) {
 		t.Error("the picture's time never comes")
 	}
 }
+
+// The cards of a picture are made up: no gift is offered, and they stay all the same.
+func TestPose_TheCardsStayUntilThePicture(t *testing.T) {
+	a, in := offered(t)
+	a.sh.Withdraw()
+	a.s.Game.Offered = false
+	a.o.screen, a.o.ticks = "gifts2", a.s.Game.Ticks
+	a.pose()
+	if in(shell.Nav{}); a.sh.Screen() != shell.Gifts {
+		t.Errorf("the screen is %v, want that of the gifts", a.sh.Screen())
+	}
+}

@@ -89,6 +89,7 @@ type sight struct {
 	passes  *plan.Arena // nil if the static tier had no space
 	seen    []Seen      // of this tick, in drawing order
 	built   bool        // the passes have advanced to drawing
+	halved  bool        // the static tier had no space for as many quads as were asked for
 	glimpse Seen        // the argument of eachNear, which would be a Go allocation each otherwise
 }
 
@@ -96,7 +97,7 @@ type sight struct {
 // for, or half as many, and so on. Where not even a few fit there is no plan, and whoever
 // draws does without the sorting.
 func (s *sight) declare(g *Game) error {
-	s.passes, s.seen, s.built = nil, nil, true // what is drawn before the first tick, as in a pause, looks first
+	s.passes, s.seen, s.built, s.halved = nil, nil, true, false // what is drawn before the first tick, as in a pause, looks first
 	for quads, most := g.cfg.Quads, seenMost; quads >= 256; quads, most = quads/2, max(most/2, 64) {
 		buffers := []plan.Buffer{
 			{ID: bufVisible, Size: uintptr(most) * seenType.Size(), Birth: passCull, Death: passDrawn},
@@ -121,6 +122,7 @@ func (s *sight) declare(g *Game) error {
 			return err
 		}
 		g.Lost.Quads += quads - quads/2
+		s.halved = true
 	}
 	return nil
 }

@@ -15,7 +15,8 @@ type Soot struct {
 	Side  int     // columns of cells, and rows
 	Unit  int     // side of a cell in units
 
-	a memory.Allocator
+	a     memory.Allocator
+	short bool // the cells are coarser than the reservation allows, or missing
 }
 
 // sootUnit is the side of the finest cells.
@@ -24,6 +25,7 @@ const sootUnit = 4
 // begin takes the block, clean.
 func (s *Soot) begin(g *Game) {
 	s.reset()
+	s.short = true
 	var snap tiers.Snapshot
 	g.store.m.Snapshot(&snap)
 	large := &snap.Tiers[tiers.Large]
@@ -34,8 +36,8 @@ func (s *Soot) begin(g *Game) {
 		}
 		if cells, err := memory.MakeSlice[uint8](s.a, side*side); err == nil {
 			s.Cells, s.Side, s.Unit = cells, side, unit
-			if unit > sootUnit && large.Budget < large.Reserved {
-				g.Lost.Soot++ // a small reservation, as in a browser, is no shortage
+			if s.short = unit > sootUnit && large.Budget < large.Reserved; s.short { // a small reservation, as in a browser, is no shortage
+				g.Lost.Soot++
 			}
 			return
 		}

@@ -185,6 +185,21 @@ func (l *Lost) Counts() [LostKinds]int {
 	return [...]int{l.Quads, l.Soot, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Crowds, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks}
 }
 
+// Lacking returns 1 for each loss that lasts until the realm ends. Lost counts these only when the realm begins.
+func (g *Game) Lacking() (l Lost) {
+	for _, c := range [...]struct {
+		n     *int
+		lacks bool
+	}{
+		{&l.Quads, g.sight.halved}, {&l.Soot, g.soot.short}, {&l.Spawns, len(g.horde.spawns) < len(spawnTable)}, {&l.Walls, g.Realm.Clear() == nil},
+	} {
+		if c.lacks {
+			*c.n = 1
+		}
+	}
+	return l
+}
+
 func (l *Lost) hash(h *engine.Hasher) {
 	counts := l.Counts()
 	for _, n := range counts[lostInView:] {

@@ -195,6 +195,9 @@ func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 // are retried. The number is that of the last tick.
 func (g *Ground) Missing() int { return g.failures.missing }
 
+// Narrow reports whether sectors are missing because workers have no space to compose them in.
+func (g *Ground) Narrow() bool { return g.failures.narrow && g.failures.missing > 0 }
+
 // Props returns the props of a sector. If the sector is not shown, it returns nil. The slice is valid until the next
 // Frame or Rewind.
 func (g *Ground) Props(at ground.Sector) []Prop { return g.props.of[at.Index()] }

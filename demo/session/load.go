@@ -61,7 +61,7 @@ func (l *loading) discard() {
 
 // take returns the realm. If its files cannot be read, or if there is no space, the ground is bare and
 // Log is called with the reason.
-func (l *loading) take(s *Session, name string) *realm.Realm {
+func (l *loading) take(s *Session, m *manifest.File) *realm.Realm {
 	r, err := (*realm.Realm)(nil), l.err
 	if l.build != nil {
 		r, err = l.build.Wait()
@@ -72,7 +72,9 @@ func (l *loading) take(s *Session, name string) *realm.Realm {
 	}
 	s.cfg.Log(fmt.Errorf("%w; the ground is bare", err))
 	s.Game.Lost.Walls++
-	return realm.Bare(realm.Unknown(name))
+	info := realm.Unknown(m.Name)
+	info.Title = m.Title
+	return realm.Bare(info)
 }
 
 // UploadBytes is the number of bytes of pictures that a frame uploads at most, unless a single picture is larger. It is
@@ -129,7 +131,7 @@ func (s *Session) enter(m *manifest.File) error {
 	} else if b := s.loading.build; b != nil && !b.Done() {
 		return stream.ErrMore
 	}
-	if err := s.Game.Begin(m, s.loading.take(s, m.Name)); err != nil {
+	if err := s.Game.Begin(m, s.loading.take(s, m)); err != nil {
 		return err
 	}
 	about, resumed := s.resume()

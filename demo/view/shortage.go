@@ -7,23 +7,46 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// shortTime is how long a shortage is displayed, in ticks.
+// shortTime is how long a shortage is displayed after the last loss, in ticks. A shortage that lasts until the realm
+// ends is displayed until then.
 const shortTime = 180
 
-// A shortage records what was recently lost because of full tiers.
+// The kinds of shortages are those of game.Lost, and that of the ground, which is last.
+const (
+	shortGround = game.LostKinds
+	shortKinds  = game.LostKinds + 1
+)
+
+// A shortage records what is lost because of full tiers.
 type shortage struct {
 	had  [game.LostKinds]int
-	left [game.LostKinds]int // ticks for which it is displayed
+	left [shortKinds]int // ticks for which it is displayed
 }
 
-// note records losses, once a tick.
-func (s *shortage) note(l *game.Lost) {
-	for i, n := range l.Counts() {
-		if n > s.had[i] {
-			s.left[i] = shortTime
-		}
-		s.had[i], s.left[i] = n, max(s.left[i]-1, 0)
+// note records losses, once a tick. narrow reports that there is no space for pictures of the ground.
+func (s *shortage) note(g *game.Game, narrow bool) {
+	lacking := g.Lacking()
+	lasts := lacking.Counts()
+	for i, n := range g.Lost.Counts() {
+		s.keep(i, n > s.had[i] || lasts[i] > 0)
+		s.had[i] = n
 	}
+	s.keep(shortGround, narrow)
+}
+
+func (s *shortage) keep(kind int, lost bool) {
+	s.left[kind] = max(s.left[kind]-1, 0)
+	if lost {
+		s.left[kind] = shortTime
+	}
+}
+
+// shortageName is the word for a kind that the player sees.
+func shortageName(kind int) string {
+	if kind == shortGround {
+		return "SHARP GROUND"
+	}
+	return game.LostNames[kind]
 }
 
 // shortage displays what did not fit, as far as there is space.
@@ -34,7 +57,7 @@ func (v *View) shortage() {
 		if left == 0 {
 			continue
 		}
-		name := game.LostNames[i]
+		name := shortageName(i)
 		if len(text) > empty {
 			if len(text)+len(name)+2*len(", ") > most {
 				text = append(text, more...)
@@ -50,9 +73,10 @@ func (v *View) shortage() {
 	}
 }
 
-// absence displays that the ground is soft because its files cannot be read, for example from a server that is down.
+// absence displays that the ground is soft because its files cannot be read, for example from a server that is down. If it is
+// soft because there is no space for it, shortage displays that.
 func (v *View) absence(missing int) {
-	if missing > 0 {
+	if missing > 0 && v.short.left[shortGround] == 0 {
 		v.notice(1, append(v.text[:0], "GROUND DOES NOT COME: TRYING AGAIN"...))
 	}
 }

@@ -204,7 +204,7 @@ func (v *View) Update() {
 		return
 	}
 	v.alive += 1.0 / 60
-	v.short.note(&v.s.Game.Lost)
+	v.short.note(v.s.Game, v.s.Ground.Narrow())
 	v.beacon.note(&v.s.Game.Player)
 	v.teach()
 	v.chart()

@@ -239,7 +239,7 @@ func TestView_SaysWhatThereIsNoRoomFor(t *testing.T) {
 	if v.shortage(); !strings.Contains(string(v.text), "NO ROOM FOR TRAILS") {
 		t.Errorf("the screen says %q", v.text)
 	}
-	v.short.left = [game.LostKinds]int{}
+	v.short.left = [shortKinds]int{}
 	if v.shortage(); strings.Contains(string(v.text), "TRAILS") || quiet == 0 {
 		t.Errorf("the screen still says %q", v.text)
 	}
@@ -362,5 +362,43 @@ func TestView_DrawsAPauseBeforeTheFirstTick(t *testing.T) {
 	}
 	if world, _ := v.paint(); s.Game.Ticks != 0 || world == 0 {
 		t.Errorf("%d quads after %d ticks", world, s.Game.Ticks)
+	}
+}
+
+// A shortage is named as long as it lasts, in every tier: a player who looks late sees it too. The title stays the realm's.
+func TestView_NamesAShortageAsLongAsItLasts(t *testing.T) {
+	testenv.Long(t)
+	const late = shortTime + 20
+	for _, c := range []struct {
+		tier   tiers.Tier
+		budget uintptr
+		ticks  uint64 // of a shortage that recurs some are enough
+		game   game.Config
+		want   string
+	}{
+		{tiers.Static, 1 << 20, late, game.Config{}, "GLOWS"}, {tiers.Frame, 64 << 10, 9, game.Config{}, "FAR COLLISIONS"},
+		{tiers.Level, 1 << 20, late, game.Config{}, "WALLS"}, {tiers.Pools, 1 << 20, 9, game.Config{Enemies: 20_000}, "ENEMIES"},
+		{tiers.Slab, 1, 99, game.Config{Heat: 10}, "TRAILS"}, {tiers.Large, 4 << 20, late, game.Config{}, "FINE SOOT"},
+		{tiers.Inbox, 768 << 10, late, game.Config{}, "SHARP GROUND"},
+	} {
+		t.Run(c.tier.String(), func(t *testing.T) {
+			cfg := session.Config{Autopilot: true, Log: func(error) {}, Game: c.game}
+			cfg.Game.Seed, cfg.Game.Quads = 7, 20_000
+			cfg.Memory.Budget[c.tier] = c.budget
+			if c.tier == tiers.Inbox {
+				cfg.View = session.NewStandIn()
+			}
+			v := newShown(t, cfg)
+			v.playTo(t, c.ticks)
+			for range 9 {
+				v.frame(t)
+				if v.shortage(); !strings.HasPrefix(string(v.text), "NO ROOM FOR ") || !strings.Contains(string(v.text), c.want) {
+					t.Fatalf("in tick %d the screen says %q, want %q; lost %+v", v.s.Game.Ticks, v.text, c.want, v.s.Game.Lost)
+				}
+			}
+			if g := v.s.Game; g.Title() != g.Manifest.Title {
+				t.Errorf("the title is %q, want %q", g.Title(), g.Manifest.Title)
+			}
+		})
 	}
 }
