@@ -54,12 +54,19 @@ func (v *View) hullGauge(at vec) {
 	}
 }
 
+const progressLeast = 106 // from the word HEAT to the end of its bar
+
+// progressWide returns the width of the realm's name, the seals and the heat.
+func (v *View) progressWide() float32 {
+	return max(render.Width(v.s.Game.Title(), 1), progressLeast)
+}
+
 // progress draws, at its upper right corner, the realm's name, the seals and the heat.
 func (v *View) progress(at vec) {
 	g, q := v.s.Game, &v.quads
-	const wide, left = 60, 106
-	v.plate(at[0]-max(render.Width(g.Realm.Info.Title, 1), left)-4, at[1]-4, max(render.Width(g.Realm.Info.Title, 1), left)+8, 50)
-	q.TextRight(v.font, at[0], at[1]-4, 1, dim.Fade(0.9), g.Realm.Info.Title)
+	const wide, left = 60, progressLeast
+	v.plate(at[0]-v.progressWide()-4, at[1]-4, v.progressWide()+8, 50)
+	q.TextRight(v.font, at[0], at[1]-4, 1, dim.Fade(0.9), g.Title())
 	q.Text(v.font, at[0]-left, at[1]+12, 1, dim, "SEALS")
 	for i := range g.Seals {
 		s := &g.Seals[i]
@@ -96,9 +103,20 @@ func (v *View) emberGauge(at vec) {
 	v.quads.Text(v.font, x+long+6, y-8, 1, dim, "GIFT")
 }
 
+// bossAt returns the middle of the upper edge of the warden's gauge: left of the seals and the heat, or below the map.
+func (v *View) bossAt(at reach) vec {
+	middle := (at.lo[0] + at.hi[0]) / 2
+	if v.ui.tall() {
+		return vec{middle, v.belowMap()}
+	}
+	return vec{min(middle, at.hi[0]-v.progressWide()-8-bossWide/2), at.lo[1]}
+}
+
+const bossWide = 252
+
 // bossGauge draws what is left of the warden.
 func (v *View) bossGauge(at vec, share float32) {
-	v.plate(at[0]-126, at[1]-4, 252, 28)
+	v.plate(at[0]-bossWide/2, at[1]-4, bossWide, 28)
 	v.bar(at[0]-120, at[1]+2, 240, 5, share, v.pal[3])
 	v.quads.TextCentre(v.font, at[0], at[1]+8, 1, dim, "WARDEN")
 }

@@ -31,11 +31,7 @@ func (v *View) hud() {
 	v.shortage()
 	v.absence(v.s.Ground.Missing())
 	if share, ok := v.s.Game.Boss(); ok {
-		boss := vec{(at.lo[0] + at.hi[0]) / 2, at.lo[1]}
-		if v.ui.tall() { // below score, seals and map
-			boss[1] = v.belowMap()
-		}
-		v.bossGauge(boss, share)
+		v.bossGauge(v.bossAt(at), share)
 	}
 	v.banner()
 }

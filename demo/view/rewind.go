@@ -165,9 +165,9 @@ func (v *View) rewinding() {
 	if r.share < rewindShown {
 		return
 	}
-	x, y := v.ui.W/2, v.below(74)
+	x, y := v.ui.W/2, v.below(61+noticeStep*noticeLines)
 	if v.ui.tall() {
-		y = max(y, v.belowMap()+32)
+		y = max(y, v.belowMap()+37+noticeStep*noticeLines)
 	}
 	v.plate(x-66, y-5, 132, 26)
 	for i := range 2 {

@@ -81,16 +81,38 @@ func (v *View) absence(missing int) {
 	}
 }
 
-// notice writes a line below the score or, on a high canvas, below the map and the gauge of a warden. Line 0 is the first one.
+// notice writes a line where there is space for it. Line 0 is the first one.
 func (v *View) notice(line int, s []byte) {
-	y := v.reach.lo[1] + 50
-	if v.ui.tall() {
-		y = v.belowMap() + 32
-	}
-	y += 16 * float32(line)
-	v.plate(8, y+2, render.GlyphW*float32(utf8.RuneCount(s))+4, 14)
-	v.quads.TextBytes(v.font, 10, y, 1, render.Amber, s)
+	wide := render.GlyphW*float32(utf8.RuneCount(s)) + 4
+	x, y := v.noticeAt(line, wide, v.hidden)
+	v.plate(x, y+2, wide, 14)
+	v.quads.TextBytes(v.font, x+2, y, 1, render.Amber, s)
 }
+
+// noticeAt returns the place of a line: below the score or, on a high canvas, below the map and the gauge of a warden. If
+// the overlay covers that, the line is below the overlay. If that leaves no space, the line is at the right, below the map.
+func (v *View) noticeAt(line int, wide float32, hidden func(x, y, w, h float32) bool) (x, y float32) {
+	down := noticeStep * float32(line)
+	x, y = 8, v.reach.lo[1]+56+down
+	if v.ui.tall() {
+		y = v.belowMap() + 32 + down
+	}
+	if !hidden(x, y, wide, noticeStep) {
+		return x, y
+	}
+	if below := v.covered + 4 + down; below+noticeStep < v.reach.hi[1]-3*gaugeRow {
+		return x, below
+	}
+	if right, below := v.ui.W-8-wide, v.belowMap()+down; !hidden(right, below, wide, noticeStep) {
+		return right, below
+	}
+	return x, y
+}
+
+const (
+	noticeStep  = 16 // from line to line
+	noticeLines = 2  // while time can run backwards: why it cannot is the third line
+)
 
 // noticeLetters returns how many letters a notice may have: up to the map or, on a high canvas, up to the side.
 func (v *View) noticeLetters() int {

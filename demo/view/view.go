@@ -28,6 +28,13 @@ const (
 	Height = 360
 )
 
+// The shares of the window's height that the overlay leaves to the HUD: to score, seals and heat above, and to the lowest
+// gauges. In a window of 640 × 360 the letters of the HUD are the largest, compared with the window.
+const (
+	overlayTop    = 0.16
+	overlayBottom = 0.06
+)
+
 // A View draws a session. It belongs to the game goroutine. Before Show, call no methods except Attach, Canvas,
 // Comfort, Point, Rows, Sink and Teach.
 type View struct {
@@ -146,7 +153,7 @@ func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
-	o, err := overlay.New(s.Mem, overlay.Config{Top: 0.12, Bottom: 0.06, Watch: true, Timeline: v.timeline(s)}) // between score and hull
+	o, err := overlay.New(s.Mem, overlay.Config{Top: overlayTop, Bottom: overlayBottom, Watch: true, Timeline: v.timeline(s)})
 	if err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
