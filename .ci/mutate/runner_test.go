@@ -79,6 +79,13 @@ func TestClamp(t *testing.T) { clamp(4, 5); clamp(6, 5) }
 
 const same = "p.go clamp | comparison | n > high => n >= high | #1"
 
+// long skips a test that builds a dozen mutants with -short, as in the gate; .ci/nightly mutate runs it.
+func long(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a dozen mutants")
+	}
+}
+
 func TestRun_AStrictSuiteKillsAllButTheEquivalent(t *testing.T) {
 	t.Parallel()
 	o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": strict})
@@ -92,6 +99,7 @@ func TestRun_AStrictSuiteKillsAllButTheEquivalent(t *testing.T) {
 }
 
 func TestRun_ALaxSuiteKillsNone(t *testing.T) {
+	long(t)
 	t.Parallel()
 	row, out := run(t, write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": lax}))
 	if row.sampled != 9 || row.killed != 0 || row.unexplained != 9 || row.unreachable != 0 {
@@ -103,6 +111,7 @@ func TestRun_ALaxSuiteKillsNone(t *testing.T) {
 }
 
 func TestRun_ExplanationsAreCountedAndStaleOnesNamed(t *testing.T) {
+	long(t)
 	t.Parallel()
 	o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": strict, ".ci/mutate/survivors/p.txt": "# the same at the border\n" +
 		same + " | equivalent: at n == high both give high\n" +
@@ -123,6 +132,7 @@ func TestRun_ExplanationsAreCountedAndStaleOnesNamed(t *testing.T) {
 }
 
 func TestRun_WriteAppendsQuestionsThatExplainNothing(t *testing.T) {
+	long(t)
 	t.Parallel()
 	o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": strict})
 	o.write = true
@@ -138,6 +148,7 @@ func TestRun_WriteAppendsQuestionsThatExplainNothing(t *testing.T) {
 }
 
 func TestRun_GoesOnWhereItStopped(t *testing.T) {
+	long(t)
 	t.Parallel()
 	o := write(t, map[string]string{"p/p.go": clamp, "p/p_test.go": strict})
 	o.n = 4
@@ -234,6 +245,7 @@ func TestRun_ALineThatNoTestReachesSurvivesUnlessItDoesNotBuild(t *testing.T) {
 }
 
 func TestRun_OneThatDoesNotBuildIsDrawnAgain(t *testing.T) {
+	long(t)
 	t.Parallel()
 	files := map[string]string{"p/p_test.go": "package p\n\nimport \"testing\"\n\nfunc TestF(t *testing.T) { if f() != 1 { t.Fatal() } }\n",
 		"p/p.go": "package p\n\nfunc f() (n uint) {\n\tn = 0 + 1\n\treturn n\n}\n"}
@@ -258,6 +270,7 @@ func TestRun_ALoopWithoutEndIsKilled(t *testing.T) { // alone: it is a matter of
 }
 
 func TestRun_DebugAndFastBuildsKillToo(t *testing.T) {
+	long(t)
 	t.Parallel()
 	level := func(constraint, exact, debug string) string {
 		return "//go:build " + constraint + "\n\npackage p\n\nconst Exact, Debug = " + exact + ", " + debug + "\n"
