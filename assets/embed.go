@@ -4,5 +4,5 @@ package assets
 
 import "embed"
 
-//go:embed art/*.png levels/*.json sound/*.flac realms
+//go:embed art/*.png levels/*.json sound/*.snd realms
 var files embed.FS

@@ -98,7 +98,7 @@ func TestAudio_ASoundTakesFewObjectsOfTheGoHeap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.stop()
-	for _, name := range []string{"sound/hit_0.flac", "sound/roar_0.flac"} {
+	for _, name := range []string{"sound/hit_0.snd", "sound/roar_0.snd"} {
 		data, err := fs.ReadFile(assets.FS(), name)
 		if err != nil {
 			t.Fatal(err)

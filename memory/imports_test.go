@@ -34,7 +34,7 @@ var storeys = map[string]int{
 	"memory/heapsites": 4,
 	"memory/tiers":     5,
 	"memory/meter":     6, "memory/resident": 6, "ecs": 6, "demo/ground": 6, "demo/strictjson": 6,
-	"demo/sound/loudness": 6, "demo/sound/wav": 6,
+	"demo/sound/codec": 6, "demo/sound/loudness": 6, "demo/sound/wav": 6,
 	"engine": 7, "particles": 7, "assets": 7,
 	"render": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8, "demo/coach": 8, "demo/replay": 8,
 	"demo/dropin/profiles": 8,
@@ -136,8 +136,6 @@ func badImport(pkg, imp string) string {
 		return "only render, render/overlay and demo/dropin/ebitengine may"
 	case within(imp, "github.com/ebitengine/oto") && pkg != "demo/sound":
 		return "only demo/sound may"
-	case within(imp, "github.com/mewkiz/flac") && pkg != "demo/sound" && pkg != "assets/gen":
-		return "only demo/sound, which plays it, and assets/gen, which packs it, may"
 	case foreign || isStd(imp):
 		return ""
 	}
@@ -277,7 +275,6 @@ func TestHouse_PlantedImportsAreFound(t *testing.T) {
 		{"demo/view/plant.go", "", `"github.com/hajimehoshi/ebiten/v2/inpututil"`, "only render"},
 		{"render/plant.go", "", `"github.com/hajimehoshi/ebiten/v2/audio"`, "no sound device"},
 		{"demo/view/plant.go", "", `"github.com/ebitengine/oto/v3"`, "only demo/sound may"},
-		{"demo/web/plant.go", "", `"github.com/mewkiz/flac"`, "only demo/sound"},
 		{"memory/arena/plant.go", "", `"github.com/strata-go/strata/memory/tiers"`, "storey 4 may not import storey 5"},
 		{"memory/arena/plant.go", "", `"github.com/strata-go/strata/memory/slab"`, "storey 4 may not import storey 4"},
 		{"engine/plant_js.go", "//go:build js\n", `"github.com/strata-go/strata/demo"`, "storey 7 may not import storey 13"},

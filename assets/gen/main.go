@@ -7,7 +7,7 @@
 //	go run ./assets/gen -realms DIR writes the realms somewhere else
 //	go run ./assets/gen -levels DIR writes the levels somewhere else
 //	go run ./assets/gen -sound DIR  writes the sounds somewhere else
-//	go run ./assets/gen -wav DIR    writes the sounds as WAV, and nothing else, for players that know no FLAC
+//	go run ./assets/gen -wav DIR    writes the sounds as WAV, and nothing else, for other players
 //	go run ./assets/gen -figures    prints how loud and how bright each sound of the folder is, and nothing else
 //	go run ./assets/gen -sheet FILE composes some of each realm's ground into a PNG file, and nothing else
 //

@@ -9,17 +9,17 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/strata-go/strata/demo/sound/codec"
 	"github.com/strata-go/strata/demo/sound/loudness"
 	"github.com/strata-go/strata/demo/sound/wav"
 )
 
 // A tune is a sound file: effects and layers of music alike. What make returns is brought to the
-// level that all sounds have, and to the grain that pays for what is heard of it.
+// level that all sounds have.
 type tune struct {
 	name string
 	rate int
 	loop bool    // the last sample continues into the first
-	bits int     // of 16 that are used
 	loud float64 // of a loop LUFS, played by both channels; of an effect dBFS, of its loudest 50 ms
 	make func() []float64
 }
@@ -36,8 +36,8 @@ const (
 // tunes lists all sounds.
 func tunes() []tune { return append(effects(), music()...) }
 
-// samples renders a tune as it is in the file.
-func (t tune) samples() []int16 {
+// samples renders a tune as it is packed.
+func (t tune) samples() []float64 {
 	x := (&track{x: t.make(), rate: float64(t.rate), loop: t.loop}).through(highpass(float64(t.rate), 28)).x
 	level, top := t.level(x), ceiling
 	if t.loop {
@@ -46,14 +46,11 @@ func (t tune) samples() []int16 {
 		fadeEnds(x, t.rate)
 	}
 	gain := math.Pow(10, (t.loud-level)/20)
-	out := make([]int16, len(x))
-	grain := float64(int(1) << (16 - t.bits))
 	for i, v := range x {
 		// Bends, and never breaks: top is reached at infinity.
-		v = top * math.Tanh(v*gain/top)
-		out[i] = int16(math.Round(v*32767/grain) * grain)
+		x[i] = top * math.Tanh(v*gain/top)
 	}
-	return out
+	return x
 }
 
 // level returns what loud means of samples.
@@ -99,8 +96,8 @@ func fadeEnds(x []float64, rate int) {
 }
 
 // renderSounds renders all sounds, as many at once as there are processors.
-func renderSounds(list []tune) [][]int16 {
-	out := make([][]int16, len(list))
+func renderSounds(list []tune) [][]float64 {
+	out := make([][]float64, len(list))
 	var wg sync.WaitGroup
 	room := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, t := range list {
@@ -115,11 +112,7 @@ func renderSounds(list []tune) [][]int16 {
 }
 
 func writeSound(file string, t tune) error {
-	data, err := encodeFLAC(t.samples(), t.rate, t.bits)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, data, 0o644)
+	return os.WriteFile(file, codec.Encode(t.samples(), t.rate, t.loop, 512, 1024, 2048), 0o644)
 }
 
 // writeWAVs is for listening.
@@ -128,8 +121,12 @@ func writeWAVs(dir string) error {
 		return err
 	}
 	list := tunes()
-	for i, pcm := range renderSounds(list) {
+	for i, x := range renderSounds(list) {
 		var b bytes.Buffer
+		pcm := make([]int16, len(x))
+		for k, v := range x {
+			pcm[k] = int16(math.Round(v * 32767))
+		}
 		err := wav.Write(&b, list[i].rate, 1, pcm)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, list[i].name+".wav"), b.Bytes(), 0o644)
@@ -151,9 +148,8 @@ func music() (list []tune) {
 		for k, layer := range []struct {
 			name string
 			loud float64
-			bits int
-		}{{"calm", -18, 12}, {"drums", -20, 12}, {"drive", -20, 12}, {"heat", -21, 12}} {
-			list = append(list, tune{name: realm.Name + "_" + layer.name, rate: musicRate, loop: true, bits: layer.bits, loud: layer.loud,
+		}{{"calm", -18}, {"drums", -20}, {"drive", -20}, {"heat", -21}} {
+			list = append(list, tune{name: realm.Name + "_" + layer.name, rate: musicRate, loop: true, loud: layer.loud,
 				make: func() []float64 { return realm.music[k]().x }})
 		}
 	}

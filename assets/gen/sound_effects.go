@@ -11,8 +11,9 @@ import (
 func effects() (list []tune) {
 	put := func(k cue.Kind, loud, seconds float64, f func(t *track, v int)) {
 		for v := range k.Variants() {
-			list = append(list, tune{name: fmt.Sprintf("%s_%d", k, v), rate: effectRate, bits: 12, loud: loud, make: func() []float64 {
-				t := newTrack(int(seconds*effectRate/blockFrames+1)*blockFrames, effectRate, false)
+			list = append(list, tune{name: fmt.Sprintf("%s_%d", k, v), rate: effectRate, loud: loud, make: func() []float64 {
+				const whole = 1024 // a length is a multiple of it
+				t := newTrack(int(seconds*effectRate/whole+1)*whole, effectRate, false)
 				f(t, v)
 				return t.x
 			}})

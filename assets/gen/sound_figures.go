@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
 
-	"github.com/mewkiz/flac"
-
+	"github.com/strata-go/strata/demo/sound/codec"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/demo/sound/loudness"
 )
@@ -55,11 +54,11 @@ func writeFigures(w io.Writer, dir string) error {
 	}
 	fmt.Fprintf(w, "%-15s %7s %7s %7s %7s %9s %7s %9s\n", "", "seconds", "dBTP", "LUFS", "played", ">2.2 kHz", "Hz", "mean")
 	for _, t := range tunes() {
-		data, err := os.ReadFile(filepath.Join(dir, t.name+".flac"))
+		data, err := os.ReadFile(filepath.Join(dir, t.name+".snd"))
 		if err != nil {
 			return err
 		}
-		pcm, _, err := decodeFLAC(data)
+		pcm, _, err := decodeSound(data)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -69,22 +68,21 @@ func writeFigures(w io.Writer, dir string) error {
 	return nil
 }
 
-// decodeFLAC is the codec's own decoder, all at once, of one channel.
-func decodeFLAC(data []byte) (pcm []int16, rate int, err error) {
-	s, err := flac.New(bytes.NewReader(data))
+// decodeSound returns all samples of a file.
+func decodeSound(data []byte) (pcm []int16, h codec.Header, err error) {
+	if len(data) < codec.HeaderBytes {
+		return nil, h, errors.New("the file ends in its header")
+	}
+	if h, err = codec.ParseHeader((*[codec.HeaderBytes]byte)(data)); err != nil {
+		return nil, h, err
+	}
+	d, err := codec.NewDecoder(h, data[codec.HeaderBytes:])
 	if err != nil {
-		return nil, 0, err
+		return nil, h, err
 	}
-	for {
-		f, err := s.ParseNext()
-		if err == io.EOF {
-			return pcm, int(s.Info.SampleRate), nil
-		}
-		if err != nil {
-			return nil, 0, err
-		}
-		for _, v := range f.Subframes[0].Samples {
-			pcm = append(pcm, int16(v))
-		}
+	pcm = make([]int16, h.Samples)
+	for at := 0; at < len(pcm); {
+		at += d.Next(pcm[at:])
 	}
+	return pcm, h, nil
 }

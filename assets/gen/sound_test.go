@@ -7,39 +7,44 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/sound/codec"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // soundBudget is what all sounds together may take.
-const soundBudget = 3 << 20
+const soundBudget = 1100 << 10
 
-func soundFile(t *testing.T, name string) []int16 {
+func soundFile(t *testing.T, name string) ([]int16, codec.Header) {
 	t.Helper()
-	data, err := fs.ReadFile(assets.FS(), "sound/"+name+".flac")
+	data, err := fs.ReadFile(assets.FS(), "sound/"+name+".snd")
 	if err != nil {
 		t.Fatal(err)
 	}
-	pcm, _, err := decodeFLAC(data)
+	pcm, h, err := decodeSound(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pcm
+	return pcm, h
 }
 
-// Where multiplication and addition are fused a sample may round to the next grain, and what is decided by
-// a threshold to another: one in a thousand may differ by more.
+// Where multiplication and addition are fused, a coefficient may be rounded to the next multiple: one sample in a
+// thousand may differ by more than the grain of 12 bits.
 func TestSounds_MakesTheSoundsInTheFolder(t *testing.T) {
 	testenv.Long(t)
 	list := tunes()
-	for i, pcm := range renderSounds(list) {
-		want := soundFile(t, list[i].name)
-		if len(want) != len(pcm) {
-			t.Errorf("%s: made %d samples, in the folder are %d", list[i].name, len(pcm), len(want))
+	for i, x := range renderSounds(list) {
+		want, h := soundFile(t, list[i].name)
+		if h.Samples != len(x) || h.Rate != list[i].rate {
+			t.Errorf("%s: made %d samples at %d Hz, in the folder are %d at %d Hz", list[i].name, len(x), list[i].rate, h.Samples, h.Rate)
 			continue
+		}
+		pcm, _, err := decodeSound(codec.Encode(x, h.Rate, list[i].loop, h.Hop))
+		if err != nil {
+			t.Fatal(err)
 		}
 		n := 0
 		for k := range pcm {
-			if abs(int(pcm[k])-int(want[k])) > 2<<(16-list[i].bits) {
+			if abs(int(pcm[k])-int(want[k])) > 16 {
 				n++
 			}
 		}
@@ -52,7 +57,7 @@ func TestSounds_MakesTheSoundsInTheFolder(t *testing.T) {
 func TestSounds_AreExactlyTheListedFilesWithinTheBudget(t *testing.T) {
 	listed := map[string]bool{}
 	for _, s := range tunes() {
-		listed[s.name+".flac"] = true
+		listed[s.name+".snd"] = true
 	}
 	entries, err := fs.ReadDir(assets.FS(), "sound")
 	if err != nil {
@@ -71,7 +76,7 @@ func TestSounds_AreExactlyTheListedFilesWithinTheBudget(t *testing.T) {
 		delete(listed, e.Name())
 	}
 	for name := range listed {
-		t.Errorf("sound/%s is missing; run go run ./assets/gen -only %s", name, strings.TrimSuffix(name, ".flac"))
+		t.Errorf("sound/%s is missing; run go run ./assets/gen -only %s", name, strings.TrimSuffix(name, ".snd"))
 	}
 	if total > soundBudget {
 		t.Errorf("the sounds take %d bytes; allowed are %d", total, soundBudget)
@@ -82,7 +87,8 @@ func TestSounds_AreExactlyTheListedFilesWithinTheBudget(t *testing.T) {
 func TestSounds_DoNotClipAndAreEquallyLoud(t *testing.T) {
 	testenv.Long(t)
 	for _, s := range tunes() {
-		f := s.figures(soundFile(t, s.name))
+		pcm, _ := soundFile(t, s.name)
+		f := s.figures(pcm)
 		// An effect is as loud as its 50 loudest milliseconds: of the loudest 400 a click has an eighth.
 		from, to := -27.0, -9.0
 		if s.loop {
@@ -110,7 +116,7 @@ func TestSounds_LoopsHaveNoSeam(t *testing.T) {
 		if !s.loop {
 			continue
 		}
-		pcm := soundFile(t, s.name)
+		pcm, h := soundFile(t, s.name)
 		n := len(pcm)
 		over, usual := max(corner(pcm, 0), corner(pcm, n-1)), 0.0
 		for k := -300; k < 300; k++ {
@@ -118,11 +124,11 @@ func TestSounds_LoopsHaveNoSeam(t *testing.T) {
 				usual = max(usual, corner(pcm, (k+n)%n))
 			}
 		}
-		if over > 2*usual+3*float64(int(1)<<(16-s.bits)) {
-			t.Errorf("%s: the curve bends by %.0f at the seam, and by %.0f at most about it", s.name, over, usual)
+		if n%h.Hop != 0 {
+			t.Errorf("%s: it has %d samples, which its frames do not divide", s.name, n)
 		}
-		if n%blockFrames != 0 && n%blockFrames < 16 {
-			t.Errorf("%s: its last block has %d samples; FLAC wants 16", s.name, n%blockFrames)
+		if over > 2*usual+48 {
+			t.Errorf("%s: the curve bends by %.0f at the seam, and by %.0f at most about it", s.name, over, usual)
 		}
 	}
 }
@@ -139,7 +145,8 @@ func TestSounds_LayersOfARealmGoTogether(t *testing.T) {
 	for _, s := range tunes() {
 		if s.loop {
 			realm, _, _ := strings.Cut(s.name, "_")
-			lengths[realm] = append(lengths[realm], len(soundFile(t, s.name)))
+			pcm, _ := soundFile(t, s.name)
+			lengths[realm] = append(lengths[realm], len(pcm))
 		}
 	}
 	if len(lengths) != len(realms) {
@@ -154,42 +161,6 @@ func TestSounds_LayersOfARealmGoTogether(t *testing.T) {
 		// 16 bars: no shorter than twenty seconds, or it is soon too well known.
 		if s := float64(l[0]) / musicRate; s < 20 || s > 60 {
 			t.Errorf("%s: its music lasts %.1f s", realm, s)
-		}
-	}
-}
-
-func TestFLAC_ReadsBackWhatWasWritten(t *testing.T) {
-	n := noise(5)
-	for name, c := range map[string]struct {
-		frames, bits int
-		f            func(i int) float64
-	}{
-		"silence":   {5000, 16, func(int) float64 { return 0 }},
-		"noise":     {4096, 16, func(int) float64 { return n() }},
-		"coarse":    {6100, 12, func(i int) float64 { return 0.8 * sine(float64(i)/90) }},
-		"extremes":  {4096, 16, func(i int) float64 { return float64(i/3%2*2 - 1) }},
-		"one frame": {100, 16, func(i int) float64 { return float64(i) / 200 }},
-		"impulse":   {4096, 13, func(i int) float64 { return float64((i%2048)/2047) * 0.9 }},
-	} {
-		pcm := make([]int16, c.frames)
-		for i := range pcm {
-			pcm[i] = int16(c.f(i)*32767) >> (16 - c.bits) << (16 - c.bits)
-		}
-		data, err := encodeFLAC(pcm, musicRate, c.bits)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		got, rate, err := decodeFLAC(data)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		if rate != musicRate || len(got) != len(pcm) {
-			t.Fatalf("%s: %d samples at %d Hz came back of %d", name, len(got), rate, len(pcm))
-		}
-		for i := range pcm {
-			if got[i] != pcm[i] {
-				t.Fatalf("%s: sample %d is %d and was %d", name, i, got[i], pcm[i])
-			}
 		}
 	}
 }

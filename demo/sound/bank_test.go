@@ -191,9 +191,9 @@ func TestBank_ABadFileCostsItsSoundAndOneLine(t *testing.T) {
 	b, m, said := newBank(t)
 	b.Enter(Ember, 0.1)
 	put(t, b, files, append([]string{EffectFile(cue.Hit, 0), EffectFile(cue.Hit, 1)}, musicFiles(Ember)...)...)
-	b.Put("sound/unknown.flac", Clip{}, newHeap(t))
+	b.Put("sound/unknown.snd", Clip{}, newHeap(t))
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-	want := []string{`sound/hit_1.flac: sound: not a file that can be played: it begins with "RIFF"`, "sound/ember_drums.flac: sound: not a file", "sound/ember_heat.flac: ", "sound/unknown.flac: "}
+	want := []string{`sound/hit_1.snd: sound: not a file that can be played: it begins with "RIFF"`, "sound/ember_drums.snd: sound: not a file", "sound/ember_heat.snd: ", "sound/unknown.snd: "}
 	if len(lines) != len(want) {
 		t.Fatalf("it says %q", lines)
 	}

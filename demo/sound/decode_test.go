@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/mewkiz/flac"
-	"github.com/mewkiz/flac/frame"
-	"github.com/mewkiz/flac/meta"
 
 	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/sound/codec"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -36,58 +33,24 @@ func newHeap(t testing.TB) *tlsf.Heap {
 	return h
 }
 
-// pack writes channels of samples as FLAC, verbatim where told.
-func pack(t testing.TB, rate int, channels ...[]int32) []byte {
-	t.Helper()
-	const block = 1024
-	var out bytes.Buffer
-	n := len(channels[0])
-	enc, err := flac.NewEncoder(&out, &meta.StreamInfo{BlockSizeMin: block, BlockSizeMax: block, SampleRate: uint32(rate),
-		NChannels: uint8(len(channels)), BitsPerSample: 16, NSamples: uint64(n)})
-	if err != nil {
-		t.Fatal(err)
+// pack returns a file of n samples of noise in frames of 512.
+func pack(rate, n int) []byte {
+	x, s := make([]float64, n), uint32(1)
+	for i := range x {
+		s = s*1664525 + 1013904223
+		x[i] = float64(int32(s)) / (1 << 32)
 	}
-	for at := 0; at < n; at += block {
-		k := min(block, n-at)
-		f := &frame.Frame{Header: frame.Header{HasFixedBlockSize: true, BlockSize: uint16(k), SampleRate: uint32(rate),
-			Channels: frame.Channels(len(channels) - 1), BitsPerSample: 16}}
-		for _, c := range channels {
-			f.Subframes = append(f.Subframes, &frame.Subframe{SubHeader: frame.SubHeader{Pred: frame.PredVerbatim}, Samples: copyOf(c[at : at+k]), NSamples: k})
-		}
-		if err := enc.WriteFrame(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := enc.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	return codec.Encode(x, rate, false, 512)
 }
 
-func copyOf(s []int32) []int32 { return append([]int32(nil), s...) }
-
-func ramp(n, by int) []int32 {
-	out := make([]int32, n)
-	for i := range out {
-		out[i] = int32(int16(i*by + i*i/7))
-	}
-	return out
-}
-
-func TestDecode_GivesTheSamplesInterleavedInABlockOfTheAllocator(t *testing.T) {
+func TestDecode_ReturnsAClipInABlockOfTheAllocator(t *testing.T) {
 	h := newHeap(t)
-	l, r := ramp(3000, 5), ramp(3000, -9)
-	clip, err := Decode(bytes.NewReader(pack(t, 32000, l, r)), h, nil)
+	clip, err := Decode(bytes.NewReader(pack(32000, 3000)), h, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if clip.Rate != 32000 || clip.Channels != 2 || clip.Frames() != 3000 || clip.Bytes() != 12000 {
-		t.Fatalf("%d Hz, %d channels, %d frames, %d bytes", clip.Rate, clip.Channels, clip.Frames(), clip.Bytes())
-	}
-	for i := range l {
-		if int32(clip.PCM[2*i]) != l[i] || int32(clip.PCM[2*i+1]) != r[i] {
-			t.Fatalf("frame %d is %d, %d; want %d, %d", i, clip.PCM[2*i], clip.PCM[2*i+1], l[i], r[i])
-		}
+	if clip.Rate != 32000 || clip.Channels != 1 || clip.Frames() != 3000 || clip.Bytes() != 6000 {
+		t.Errorf("%d Hz, %d channels, %d frames, %d bytes", clip.Rate, clip.Channels, clip.Frames(), clip.Bytes())
 	}
 	if s := h.Stats(); s.Live != 1 {
 		t.Errorf("%d blocks of the allocator are live; want the clip's", s.Live)
@@ -97,7 +60,7 @@ func TestDecode_GivesTheSamplesInterleavedInABlockOfTheAllocator(t *testing.T) {
 
 func TestDecode_ReadsEverySoundOfTheGame(t *testing.T) {
 	h := newHeap(t)
-	names, err := fs.Glob(assets.FS(), "sound/*.flac")
+	names, err := fs.Glob(assets.FS(), "sound/*.snd")
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
 	}
@@ -118,7 +81,7 @@ func TestDecode_ReadsEverySoundOfTheGame(t *testing.T) {
 func TestDecode_StopsWhenCancelledAndKeepsNothing(t *testing.T) {
 	h := newHeap(t)
 	asked := 0
-	_, err := Decode(bytes.NewReader(pack(t, 22050, ramp(10000, 3))), h, func() bool { asked++; return asked == 4 })
+	_, err := Decode(bytes.NewReader(pack(22050, 10000)), h, func() bool { asked++; return asked == 4 })
 	if !errors.Is(err, ErrCancelled) || asked != 4 {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
@@ -127,45 +90,57 @@ func TestDecode_StopsWhenCancelledAndKeepsNothing(t *testing.T) {
 	}
 }
 
-func TestDecode_SaysThatMemoryIsOut(t *testing.T) {
+func TestDecode_ReturnsTheAllocatorsErrors(t *testing.T) {
 	h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	_, err = Decode(bytes.NewReader(header(44100, 2, 16, 2048, 2048, 1<<20)), h, nil)
+	file := codec.Encode(make([]float64, 2<<20), 44100, false, 2048)
+	_, err = Decode(bytes.NewReader(file), h, nil)
 	if !errors.Is(err, memory.ErrOutOfMemory) && !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("%v", err)
 	}
+	if n := h.Stats().Live; n != 0 {
+		t.Errorf("%d blocks are kept", n)
+	}
 }
 
-// Every way to spoil a file ends in one line that says where, and nothing is kept.
-func TestDecode_RefusesSpoiledFiles(t *testing.T) {
-	h := newHeap(t)
-	good := pack(t, 22050, ramp(5000, 3))
-	mono := func(f func(d []byte) []byte) []byte { return f(bytes.Clone(good)) }
-	stereo := pack(t, 22050, ramp(5000, 3), ramp(5000, 4))
+// nowhere is an allocator that must not be asked.
+type nowhere struct{ memory.Allocator }
+
+func TestDecode_RefusesHeadersBeforeItAllocates(t *testing.T) {
+	good := pack(22050, 1000)
 	for name, c := range map[string]struct {
 		data []byte
 		says string
 	}{
-		"cut in a frame":      {good[:len(good)/2], "the file ends too early"},
-		"cut behind a header": {good[:headerBytes], "at frame 0 of 5000: the file ends too early"},
-		"a flipped bit":       {mono(func(d []byte) []byte { d[3000] ^= 4; return d }), "CRC"},
-		"zeros":               {mono(func(d []byte) []byte { clear(d[headerBytes:]); return d }), "at frame 0"},
-		"ones": {mono(func(d []byte) []byte {
-			for i := headerBytes; i < len(d); i++ {
-				d[i] = 0xff
-			}
-			return d
-		}), "at frame 0"},
-		"frames of two channels": {append(bytes.Clone(good[:headerBytes]), stereo[headerBytes:]...), "it has 2 channels"},
-		"frames of another rate": {append(bytes.Clone(good[:headerBytes]), pack(t, 44100, ramp(5000, 1))[headerBytes:]...), "44100 Hz"},
-		"frames that are long":   {append(header(22050, 1, 16, 16, 64, 5000), good[headerBytes:]...), "it has 1024 samples; the file's header allows 1 to 64"},
-		"fewer frames than said": {append(header(22050, 1, 16, 1024, 1024, 5100), good[headerBytes:]...), "at frame 5000 of 5100: the file ends too early"},
-		"more frames than said":  {append(header(22050, 1, 16, 1024, 1024, 4900), good[headerBytes:]...), "at frame 4096 of 4900"},
+		"nothing": {nil, "ends too early, inside its header of 20 bytes"},
+		"half":    {good[:10], "ends too early, inside its header of 20 bytes"},
+		"a WAV":   {append([]byte("RIFF"), good[4:]...), `"RIFF"; a sound begins with "SSND"`},
+		"no rate": {append(bytes.Clone(good[:6]), make([]byte, 20)...), "0 Hz; allowed are 8000 to 48000"},
 	} {
-		_, err := Decode(bytes.NewReader(c.data), h, nil)
+		_, err := Decode(bytes.NewReader(c.data), nowhere{}, nil)
+		if !errors.Is(err, ErrFormat) || !strings.Contains(fmt.Sprint(err), c.says) {
+			t.Errorf("%s: %v; want an ErrFormat with %q", name, err, c.says)
+		}
+	}
+}
+
+func TestDecode_RefusesSpoiledFiles(t *testing.T) {
+	h := newHeap(t)
+	good := pack(22050, 5000)
+	flipped := bytes.Clone(good)
+	flipped[300] ^= 4
+	for name, c := range map[string]struct {
+		r    io.Reader
+		says string
+	}{
+		"cut":           {bytes.NewReader(good[:len(good)/2]), "ends too early, inside its frames"},
+		"only a header": {bytes.NewReader(good[:codec.HeaderBytes]), "ends too early, inside its frames"},
+		"a flipped bit": {bytes.NewReader(flipped), "the checksum is"},
+	} {
+		_, err := Decode(c.r, h, nil)
 		if !errors.Is(err, ErrFormat) || !strings.Contains(fmt.Sprint(err), c.says) || strings.Contains(fmt.Sprint(err), "\n") {
 			t.Errorf("%s: %v; want one line with %q", name, err, c.says)
 		}
@@ -173,80 +148,21 @@ func TestDecode_RefusesSpoiledFiles(t *testing.T) {
 			t.Fatalf("%s: %d blocks are kept", name, n)
 		}
 	}
-}
-
-func TestDecoder_StepsKeepToTheirBudget(t *testing.T) {
-	h := newHeap(t)
-	data, err := fs.ReadFile(assets.FS(), MusicFile(Ember, 0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := NewDecoder(bytes.NewReader(data), h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	steps := 0
-	for done := false; !done; steps++ {
-		if d.Clip().PCM != nil {
-			t.Fatal("there is a clip before the last step")
-		}
-		if done, err = d.Step(time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
-	}
-	// On a busy machine a step ends earlier by the clock, so there are more of them.
-	if steps < 10 {
-		t.Errorf("%d steps of a millisecond for 14 seconds of sound", steps)
-	}
-	if d.Progress() != 1 {
-		t.Errorf("progress is %v at the end", d.Progress())
-	}
-	c := d.Clip()
-	d.Close()
-	if c.Frames() != 672000 {
-		t.Errorf("%d frames", c.Frames())
-	}
-	c.Free(h)
-}
-
-func TestDecoder_AStepWithoutABudgetIsOneFrameOfTheFile(t *testing.T) {
-	h := newHeap(t)
-	d, err := NewDecoder(bytes.NewReader(pack(t, 22050, ramp(5000, 3))), h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	for i, want := range []float64{1024, 2048, 3072, 4096, 5000, 5000} {
-		done, err := d.Step(0)
-		if err != nil || done != (want == 5000) || d.Progress() != want/5000 {
-			t.Errorf("step %d: %v, %v, %v of %v frames", i, done, err, d.Progress()*5000, want)
-		}
+	broken := io.MultiReader(bytes.NewReader(good[:100]), &failing{})
+	if _, err := Decode(broken, h, nil); err != io.ErrClosedPipe {
+		t.Errorf("%v; want the reader's error", err)
 	}
 }
 
-func TestDecoder_CloseInTheMiddleKeepsNothing(t *testing.T) {
-	h := newHeap(t)
-	d, err := NewDecoder(bytes.NewReader(pack(t, 22050, ramp(5000, 3))), h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if done, err := d.Step(0); done || err != nil {
-		t.Fatal(done, err)
-	}
-	d.Close()
-	d.Close()
-	if _, err := d.Step(0); !errors.Is(err, ErrCancelled) {
-		t.Errorf("a step after Close: %v", err)
-	}
-}
+type failing struct{}
 
-// FuzzDecode finds what no file may do: panic, keep a block, or give samples that were not promised.
+func (*failing) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// FuzzDecode finds files that panic, keep a block, or give samples that were not promised.
 func FuzzDecode(f *testing.F) {
-	f.Add(pack(f, 22050, ramp(2000, 3)))
-	f.Add(pack(f, 48000, ramp(100, 3), ramp(100, 5)))
-	f.Add(header(22050, 1, 16, 2048, 2048, 1000))
-	for _, name := range []string{"sound/move_0.flac", "sound/shot_0.flac"} {
+	f.Add(pack(22050, 2000))
+	f.Add(pack(48000, 100)[:60])
+	for _, name := range []string{"sound/move_0.snd", "sound/shot_0.snd"} {
 		data, err := fs.ReadFile(assets.FS(), name)
 		if err != nil {
 			f.Fatal(err)
@@ -260,7 +176,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := Decode(bytes.NewReader(data), h, nil)
 		if err == nil {
-			if c.Frames() == 0 || c.Channels < 1 || c.Channels > 2 || c.Rate < MinRate || c.Rate > MaxRate || c.Bytes() > MaxBytes {
+			if c.Frames() == 0 || c.Channels != 1 || c.Rate < codec.MinRate || c.Rate > codec.MaxRate || c.Frames() > codec.MaxSamples {
 				t.Errorf("a clip of %d frames, %d channels, %d Hz", c.Frames(), c.Channels, c.Rate)
 			}
 			c.Free(h)
@@ -273,7 +189,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// BenchmarkDecode also reports the codec's garbage: Go objects for each frame of the file.
+// BenchmarkDecode also reports the Go objects that a file costs.
 func BenchmarkDecode(b *testing.B) {
 	data, err := fs.ReadFile(assets.FS(), MusicFile(Ember, 3))
 	if err != nil {
