@@ -34,6 +34,7 @@ type app struct {
 	waiting shell.Command // until a realm is played
 	focused bool
 	frames  uint64
+	tempo   tempo
 	stopped *atomic.Bool // by a signal
 	store   shell.Store  // nil keeps nothing
 	loading bool         // a saved run
@@ -105,6 +106,9 @@ func (a *app) Update(in *render.Input) error {
 		return a.quit()
 	}
 	a.v.Overlay.Update()
+	if share, slow := a.tempo.tick(time.Now()); slow && !a.shoot {
+		a.v.Slow(share)
+	}
 	defer a.audio.update(a.s, &in.Nav)
 	if in.Panels {
 		a.panels()

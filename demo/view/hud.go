@@ -30,6 +30,7 @@ func (v *View) hud() {
 	v.offers()
 	v.shortage()
 	v.absence(v.s.Ground.Missing())
+	v.slowness()
 	if share, ok := v.s.Game.Boss(); ok {
 		v.bossGauge(v.bossAt(at), share)
 	}

@@ -84,3 +84,27 @@ func TestHUD_NoticesMoveOffTheOverlay(t *testing.T) {
 		}
 	}
 }
+
+// A machine that is too slow is named for some seconds of play, on every screen.
+func TestView_SaysThatTheMachineIsTooSlow(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	v.Slow(0.5)
+	for _, size := range windows {
+		v.frameOf(shaped(size), 1)
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		if v.slowness(); string(v.text) != "TIME RUNS AT 50 %: THIS MACHINE IS TOO SLOW" {
+			t.Errorf("the screen says %q", v.text)
+		}
+		if x0, y0, x1, y1 := extent(&v.quads); x0 < 0 || y0 < 0 || x1 > float32(size.X) || y1 > float32(size.Y) {
+			t.Errorf("%v: it is at %v,%v to %v,%v", size, x0, y0, x1, y1)
+		}
+	}
+	for range slowTime {
+		v.Update()
+	}
+	v.text = v.text[:0]
+	if v.slowness(); len(v.text) > 0 {
+		t.Errorf("later it still says %q", v.text)
+	}
+}

@@ -81,6 +81,26 @@ func (v *View) absence(missing int) {
 	}
 }
 
+// A slowness is the notice of a machine that is too slow.
+type slowness struct {
+	left    int // ticks for which it is displayed
+	percent int64
+}
+
+// slowTime is how long it is displayed, in ticks.
+const slowTime = 360
+
+// Slow displays, for six seconds, that only the given share of sixty ticks is made each second.
+func (v *View) Slow(share float64) { v.slow = slowness{slowTime, int64(100 * share)} }
+
+func (v *View) slowness() {
+	if v.slow.left > 0 && v.back.off == 0 {
+		text := append(v.text[:0], "TIME RUNS AT "...)
+		v.text = append(render.AppendInt(text, v.slow.percent, 0), " %: THIS MACHINE IS TOO SLOW"...)
+		v.notice(noticeLines, v.text)
+	}
+}
+
 // notice writes a line where there is space for it. Line 0 is the first one.
 func (v *View) notice(line int, s []byte) {
 	wide := render.GlyphW*float32(utf8.RuneCount(s)) + 4
@@ -111,7 +131,7 @@ func (v *View) noticeAt(line int, wide float32, hidden func(x, y, w, h float32) 
 
 const (
 	noticeStep  = 16 // from line to line
-	noticeLines = 2  // while time can run backwards: why it cannot is the third line
+	noticeLines = 2  // that may be displayed while time runs backwards. The third says why it cannot, or that it is slow
 )
 
 // noticeLetters returns how many letters a notice may have: up to the map or, on a high canvas, up to the side.

@@ -73,6 +73,7 @@ type View struct {
 	timer   *meter.Timer
 	text    []byte
 	short   shortage
+	slow    slowness
 	back    rewind
 	failed  error // of a Seek
 	beacon  beacon
@@ -206,6 +207,9 @@ func (v *View) Left() {
 func (v *View) Update() {
 	v.time += 1.0 / 60
 	v.back.note(v.s.Past)
+	if !v.chosen() {
+		v.slow.left = max(v.slow.left-1, 0)
+	}
 	if !v.s.Playing() {
 		v.alive = 0
 		return
