@@ -220,7 +220,7 @@ func (a *app) rewind(in *render.Input) (on bool, err error) {
 var giftSymbols = [game.GiftKinds]int{
 	game.GiftVolley: view.SymbolFan, game.GiftSparks: view.SymbolOrbit, game.GiftLightning: view.SymbolChain,
 	game.GiftMines: view.SymbolMine, game.GiftBeam: view.SymbolBeam, game.GiftHaste: view.SymbolHaste,
-	game.GiftHull: view.SymbolHull, game.GiftFire: view.SymbolSpark, game.GiftFrost: view.SymbolFrost,
+	game.GiftHull: view.SymbolHull, game.GiftFire: view.SymbolFire, game.GiftFrost: view.SymbolFrost,
 }
 
 // choose hands over the gift that was chosen, and offers the next ones.
@@ -239,7 +239,7 @@ func (a *app) choose(e *engine.Input) {
 	}
 	if g.Offered && g.Player.Alive {
 		for i, k := range g.Offer {
-			a.gifts[i] = shell.Gift{Name: game.GiftNames[k], Lines: game.GiftTexts[k : k+1], Figure: g.Figure(k), Symbol: giftSymbols[k], Have: int(g.Gifts[k])}
+			a.gifts[i] = shell.Gift{Name: game.GiftNames[k], Lines: g.GiftText(k), Figure: g.Figure(k), Symbol: giftSymbols[k], Have: int(g.Gifts[k])}
 		}
 		a.offer = g.Offer
 		a.sh.Offer(a.gifts[:])

@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
@@ -248,5 +249,16 @@ func TestPose_TheCardsStayUntilThePicture(t *testing.T) {
 	a.pose()
 	if in(shell.Nav{}); a.sh.Screen() != shell.Gifts {
 		t.Errorf("the screen is %v, want that of the gifts", a.sh.Screen())
+	}
+}
+
+// Each gift has a picture of its own. A spark is what the menu draws for a gift that it does not know.
+func TestGiftSymbols_EachGiftHasItsOwn(t *testing.T) {
+	gifts := map[int]string{view.SymbolSpark: "no gift"}
+	for k, symbol := range giftSymbols {
+		if other, taken := gifts[symbol]; taken {
+			t.Errorf("%s has the picture of %s", game.GiftNames[k], other)
+		}
+		gifts[symbol] = game.GiftNames[k]
 	}
 }

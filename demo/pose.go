@@ -84,8 +84,8 @@ func (a *app) pose() {
 	case "gifts":
 		a.sh.Offer([]shell.Gift{
 			{Name: "WIDER FIRE", Symbol: view.SymbolFan, Have: 2, Lines: []string{"one barrel more"}, Figure: "3 → 4 BARRELS, +33 %"},
-			{Name: "CHAIN", Symbol: view.SymbolChain, Lines: []string{"it jumps farther"}, Figure: "4 JUMPS, EACH 0.75 s"},
-			{Name: "MINES", Symbol: view.SymbolMine, Have: 1, Lines: []string{"one more at a time"}, Figure: "6 → 9 MINES"},
+			{Name: "CHAIN", Symbol: view.SymbolChain, Lines: []string{"lightning strikes near"}, Figure: "4 JUMPS, EACH 0.75 s"},
+			{Name: "MINES", Symbol: view.SymbolMine, Have: 1, Lines: []string{"three mines more"}, Figure: "6 → 9 MINES"},
 		})
 		for range 40 {
 			a.sh.Step(shell.Nav{})
@@ -103,7 +103,7 @@ func (a *app) pose() {
 // sampleGifts returns the cards of some gifts.
 func (a *app) sampleGifts(kinds ...game.Gift) (cards []shell.Gift) {
 	for _, k := range kinds {
-		cards = append(cards, shell.Gift{Name: game.GiftNames[k], Lines: game.GiftTexts[k : k+1], Figure: a.s.Game.Figure(k), Symbol: giftSymbols[k]})
+		cards = append(cards, shell.Gift{Name: game.GiftNames[k], Lines: a.s.Game.GiftText(k), Figure: a.s.Game.Figure(k), Symbol: giftSymbols[k]})
 	}
 	return cards
 }

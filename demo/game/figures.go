@@ -29,6 +29,9 @@ func (g *Game) Figure(k Gift) string {
 	return fmt.Sprintf("%.0f %% OF HITS", 100*statusChance(n+1)) // wildfire and frost
 }
 
+// GiftText returns the text of a gift that is offered. The slice has one element, so that no call allocates.
+func (g *Game) GiftText(k Gift) []string { return GiftTexts[min(g.Gifts[k], 1)][k : k+1] }
+
 // The effects of n of a gift.
 
 func barrels(n int) int          { return len(volleys[min(1+n, len(volleys)-1)]) }

@@ -99,3 +99,25 @@ func TestTally_TheCauseIsWhatHurtLast(t *testing.T) {
 		t.Errorf("a shot hits: the cause is %s", s.Cause)
 	}
 }
+
+// A card says what a new gift does, and what one more of it changes. The texts fit into the small cards of an autopilot's game.
+func TestGift_TextsOfTheFirstAndOfMore(t *testing.T) {
+	const letters = 23
+	for i, texts := range GiftTexts {
+		for k, s := range texts {
+			if s == "" || len(s) > letters {
+				t.Errorf("%s: text %d is %q; allowed are 1 to %d letters", GiftNames[k], i, s, letters)
+			}
+		}
+	}
+	g := &Game{}
+	for _, c := range []struct {
+		have uint8
+		want string
+	}{{0, "a beam where you aim"}, {1, "longer, hotter"}, {4, "longer, hotter"}} {
+		g.Gifts[GiftBeam] = c.have
+		if got := g.GiftText(GiftBeam); len(got) != 1 || got[0] != c.want {
+			t.Errorf("with %d beams the text is %q, want %q", c.have, got, c.want)
+		}
+	}
+}

@@ -26,11 +26,16 @@ const (
 // giftMost is how often each can be taken.
 const giftMost = 5
 
-// GiftNames and GiftTexts are what the player reads.
+// GiftNames and GiftTexts are what the player reads. The first texts are for a gift that the player does not have, the second
+// ones for one more of it. Use [Game.GiftText].
 var (
 	GiftNames = [GiftKinds]string{"WIDER FIRE", "ORBITING SPARKS", "CHAIN LIGHTNING", "MINES", "BEAM", "HASTE", "SECOND HULL", "WILDFIRE", "FROST"}
-	GiftTexts = [GiftKinds]string{"one barrel more", "one spark more", "it jumps farther", "one more at a time", "longer, hotter", "fly and fire faster",
-		"more hull, mended", "hits burn all near", "hits slow all near"}
+	GiftTexts = [2][GiftKinds]string{
+		{"one barrel more", "sparks circle the ship", "lightning strikes near", "mines where you fly", "a beam where you aim", "fly and fire faster",
+			"more hull, mended", "hits burn all near", "hits slow all near"},
+		{"one barrel more", "one spark more", "farther, more often", "three mines more", "longer, hotter", "fly and fire faster",
+			"more hull, mended", "more hits burn all near", "more hits slow all near"},
+	}
 )
 
 // A Bag is what the player has collected: embers towards the next gift, and gifts.

@@ -24,7 +24,7 @@ func (v *View) bar(x, y, w, h, share float32, c render.Color) {
 // scores draws the score and its multiplier at their upper left corner.
 func (v *View) scores(at vec) {
 	g, q := v.s.Game, &v.quads
-	v.text = render.AppendInt(v.text[:0], g.Score, 0)
+	v.text = group(v.text[:0], g.Score)
 	wide, high := max(12*float32(len(v.text)), 60), float32(30)
 	if g.Multiplier > 1 {
 		high = 46

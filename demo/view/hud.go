@@ -105,7 +105,7 @@ func (v *View) chevron(at, dir vec, rim float32, c render.Color) {
 // offers shows the three gifts to choose from, small and low: play goes on.
 func (v *View) offers() {
 	g, q := v.s.Game, &v.quads
-	if !g.Offered || !g.Player.Alive {
+	if !g.Offered || !g.Player.Alive || v.frozen { // a frozen game takes none, and the overlay needs the space
 		return
 	}
 	const wide, high = float32(150), float32(34)
@@ -118,7 +118,7 @@ func (v *View) offers() {
 		q.Border(x, y, wide, high, 1, v.pal[3])
 		v.text = append(append(render.AppendInt(v.text[:0], int64(i+1), 0), ' '), game.GiftNames[k]...)
 		q.TextBytes(v.font, x+6, y+4, 1, v.pal[4], v.text)
-		q.Text(v.font, x+6, y+18, 1, dim, game.GiftTexts[k])
+		q.Text(v.font, x+6, y+18, 1, dim, g.GiftText(k)[0])
 	}
 }
 

@@ -108,3 +108,28 @@ func TestView_SaysThatTheMachineIsTooSlow(t *testing.T) {
 		t.Errorf("later it still says %q", v.text)
 	}
 }
+
+// The small cards of a gift are not drawn in a frozen game: it takes none, and the overlay may lie over them.
+func TestHUD_AFrozenGameOffersNothing(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	v.s.Game.Offered = true
+	for _, frozen := range []bool{false, true} {
+		v.frozen = frozen
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		if v.offers(); (v.quads.Len() == 0) != frozen {
+			t.Errorf("frozen %v: %d vertices", frozen, v.quads.Len())
+		}
+	}
+}
+
+// The score is written as the summary writes it.
+func TestHUD_TheScoreHasGroups(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	v.s.Game.Score, v.s.Game.Multiplier = 1_234_567, 1
+	v.open()
+	v.begin(game.Signs, v.ui.view)
+	if v.scores(v.safe().lo); string(v.text) != "1,234,567" {
+		t.Errorf("the score is %q", v.text)
+	}
+}

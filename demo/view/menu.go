@@ -327,7 +327,9 @@ func (m *Menu) prompt() {
 	case m.Source.Screen() == shell.Title:
 		s, c = m.hints.title, soft
 	case m.Source.Screen() == shell.Gifts:
-		s = m.hints.gifts
+		if s = m.hints.gifts; m.ui.tall() && m.hints.column != "" { // below each other
+			s = m.hints.column
+		}
 	case m.Source.Screen() == shell.Keys && m.Source.KeyDevice() != shell.Touch:
 		s = m.hints.keys
 	case m.Source.Screen() == shell.Setup:

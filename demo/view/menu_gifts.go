@@ -17,7 +17,7 @@ const (
 	SymbolHaste
 	SymbolHull
 	SymbolFrost
-	SymbolMagnet
+	SymbolFire
 	Symbols // their number
 )
 
@@ -141,15 +141,27 @@ func (m *Menu) symbol(s int, x, y, k float32) {
 			q.Line(x-dx*26, y-dy*26, x+dx*26, y+dy*26, 3, w)
 		}
 		q.Ring(x, y, 14, 2, turn*0.2, 6, a)
-	case SymbolMagnet:
-		for i := range 8 {
-			f := fract(float32(i)/8 + turn*0.15)
-			dx, dy := engine.Cos(float32(i)*2.4), engine.Sin(float32(i)*2.4)
-			q.Glow(x+dx*34*(1-f), y+dy*34*(1-f), 4, m.accent().Light((0.3+f)*k))
+	case SymbolFire:
+		for i, c := range [...]render.Color{m.accent().Mix(render.Black, 0.35).Fade(k), a, w} { // one within the other
+			size := 1 - 0.3*float32(i)
+			m.flame(x, y+26*(1-size), size, engine.Sin(turn*4+float32(i)), c)
 		}
-		q.Ring(x, y, 9, 3, 0, 0, w)
 	default:
 		q.Glow(x, y, 20, m.accent().Light(k))
 		q.Glow(x, y, 11, w.Light(1))
+	}
+}
+
+// flame draws a flame of 60 high, times size, whose tip leans by sway.
+func (m *Menu) flame(x, y, size, sway float32, c render.Color) {
+	outline := [...]vec{{4, -34}, {8, -18}, {18, -4}, {21, 10}, {15, 22}, {0, 27}, {-15, 22}, {-21, 9}, {-17, -3}, {-11, -12}, {-8, -3}, {-3, -16}, {4, -34}}
+	at := func(i int) (px, py float32) {
+		p := outline[i]
+		return x + size*(p[0]-sway*min(p[1], 0)*0.08), y + size*p[1]
+	}
+	for i := range len(outline) - 1 {
+		x0, y0 := at(i)
+		x1, y1 := at(i + 1)
+		m.q.Tri(x, y+size*9, x0, y0, x1, y1, c)
 	}
 }

@@ -17,6 +17,7 @@ type hints struct {
 	bindings render.Bindings
 
 	title, menu, setup, row, gifts, keys string
+	column                               string    // gifts below each other; "" is as gifts
 	choose                               [3]string // the control that takes each gift; "" if the device has none
 	coach                                [coach.Lines]string
 }
@@ -45,7 +46,8 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 		h.row = "← →: CHOOSE    ENTER: TAKE    ESC: BACK"
 		h.keys = "↑ ↓ ← →: CHOOSE    ENTER: CHANGE    ESC: BACK"
 		h.title = join(ways(b, d)+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), said(b, render.Rewind, d, "REWIND"), "F1: MEMORY")
-		h.gifts = join(h.choose[0] + " " + h.choose[1] + " " + h.choose[2] + " OR ← → AND ENTER: TAKE")
+		keys := h.choose[0] + " " + h.choose[1] + " " + h.choose[2] + " OR "
+		h.gifts, h.column = join(keys+"← → AND ENTER: TAKE"), join(keys+"↑ ↓ AND ENTER: TAKE")
 	}
 }
 

@@ -45,6 +45,11 @@ func (m *Menu) ending(s string) {
 	m.statistics(&r, y+4)
 }
 
+const (
+	statisticsWide = 230 // of a column of figures, at most
+	statisticsGap  = 24  // between two columns
+)
+
 // statistics lists the figures of a run from y down, in two columns if the canvas is wide, and the gifts below.
 func (m *Menu) statistics(r *shell.Result, y float32) {
 	const head, step = 3, 14
@@ -52,10 +57,10 @@ func (m *Menu) statistics(r *shell.Result, y float32) {
 	if m.ui.tall() {
 		cols = 1
 	}
-	width := min(230, (m.ui.W-24)/float32(cols)-12)
-	left, each := (m.ui.W-width*float32(cols)-24*float32(cols-1))/2, (all+cols-1)/cols
+	width := min(statisticsWide, (m.ui.W-24)/float32(cols)-12)
+	left, each := (m.ui.W-width*float32(cols)-statisticsGap*float32(cols-1))/2, (all+cols-1)/cols
 	for i := range all {
-		x, at := left+(width+24)*float32(i/each), y+step*float32(i%each)
+		x, at := left+(width+statisticsGap)*float32(i/each), y+step*float32(i%each)
 		label, value := "REALM", r.Realm
 		switch i {
 		case 0:
@@ -76,10 +81,13 @@ func (m *Menu) statistics(r *shell.Result, y float32) {
 	m.taken(r.Gifts, y+step*float32(each)+4)
 }
 
+// takenWide is how wide lines of gifts are at most: as wide as the figures above them.
+const takenWide = 2*statisticsWide + statisticsGap
+
 // taken lists the gifts in centred lines from y down.
 func (m *Menu) taken(gifts []string, y float32) {
 	m.text = m.text[:0]
-	most := int((m.ui.W - 12) / render.GlyphW)
+	most := int(min(m.ui.W-12, takenWide) / render.GlyphW)
 	flush := func() {
 		m.q.TextBytes(m.font, m.ui.W/2-render.GlyphW*float32(len(m.text))/2, y, 1, soft, m.text)
 		m.text, y = m.text[:0], y+14

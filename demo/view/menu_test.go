@@ -314,6 +314,7 @@ func TestMenu_LabelsStandBesideValuesAndPromptsNameTheArrows(t *testing.T) {
 	}{
 		{shell.Setup, image.Pt(1280, 720), "← →: CHANGE"}, {shell.Setup, image.Pt(390, 844), "← →: CHANGE"},
 		{shell.Over, image.Pt(1280, 720), "← →: CHOOSE"}, {shell.Ending, image.Pt(1280, 720), "← →: CHOOSE"}, {shell.Over, image.Pt(390, 844), "↑ ↓: CHOOSE"},
+		{shell.Gifts, image.Pt(1280, 720), "OR ← → AND ENTER"}, {shell.Gifts, image.Pt(390, 844), "OR ↑ ↓ AND"},
 	} {
 		b := newMenuBench(t)
 		screens[c.screen](b.sh)
@@ -362,5 +363,17 @@ func TestMenu_TheHintOnGiftsLiesAboveTheCards(t *testing.T) {
 		if foot == 0 || foot > top+0.5 {
 			t.Errorf("%v: the hint ends at %v, the card begins at %v", size, foot, top)
 		}
+	}
+}
+
+// The gifts of a run are no wider than the figures above them.
+func TestMenu_TheGiftsOfARunAreAsWideAsItsFigures(t *testing.T) {
+	b := newMenuBench(t)
+	b.shape(window, 1, render.Keyboard)
+	b.q.Begin(b.verts, b.ix, b.atlas, b.m.ui.view)
+	b.m.begin(&b.q)
+	b.m.taken([]string{"WIDER FIRE 1", "ORBITING SPARKS 2", "CHAIN LIGHTNING 3", "MINES 1", "BEAM 2", "HASTE 3", "SECOND HULL 1"}, 100)
+	if x0, _, x1, _ := extent(&b.q); x1-x0 > takenWide*b.m.ui.view.Scale || x1-x0 < takenWide {
+		t.Errorf("they are from %g to %g of %g", x0, x1, b.m.ui.W*b.m.ui.view.Scale)
 	}
 }
