@@ -83,7 +83,16 @@ func (v *View) progress(at vec) {
 	}
 	q.Text(v.font, at[0]-left, at[1]+27, 1, dim, "HEAT")
 	v.flame(at[0]-wide-11, at[1]+36)
-	v.bar(at[0]-wide-1, at[1]+33, wide, 5, g.Heat/game.HeatMost, v.pal[2].Mix(v.pal[4], g.Heat/game.HeatMost))
+	v.bar(at[0]-wide-1, at[1]+33, wide, 5, g.Heat/game.HeatMost, v.heatColor(g.Heat/game.HeatMost))
+}
+
+// heatColor returns the color of a share of the greatest heat: from the third color of the palette through the fourth to
+// the fifth. Half of the third and half of the fifth would be grey in some realms.
+func (v *View) heatColor(share float32) render.Color {
+	if share < 0.5 {
+		return v.pal[2].Mix(v.pal[3], 2*share)
+	}
+	return v.pal[3].Mix(v.pal[4], 2*share-1)
 }
 
 // flame is the sign of the heat.

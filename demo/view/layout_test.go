@@ -2,10 +2,14 @@ package view
 
 import (
 	"image"
+	"io/fs"
 	"math"
 	"testing"
 
+	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -131,5 +135,28 @@ func TestHUD_TheScoreHasGroups(t *testing.T) {
 	v.begin(game.Signs, v.ui.view)
 	if v.scores(v.safe().lo); string(v.text) != "1,234,567" {
 		t.Errorf("the score is %q", v.text)
+	}
+}
+
+// The bar of the heat is bright in every realm: a grey bar would look switched off.
+func TestHUD_TheHeatIsNeverGrey(t *testing.T) {
+	for _, name := range realm.Names {
+		data, err := fs.ReadFile(assets.FS(), "levels/"+name+".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := manifest.Parse(name, data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &View{}
+		for i, c := range m.Palette {
+			v.pal[i] = colorOf(c)
+		}
+		for heat := range game.HeatMost + 1 {
+			if c := v.heatColor(float32(heat) / game.HeatMost); max(c.R, c.G, c.B) < 0.8 {
+				t.Errorf("%s: at heat %d the bar is %v", name, heat, c)
+			}
+		}
 	}
 }

@@ -338,7 +338,13 @@ func (m *Menu) prompt() {
 		s = m.hints.row
 	}
 	width := m.ui.W - 12
-	m.lines(m.ui.W/2, m.ui.H-6-14*float32(rows(s, width)), width, c, s)
+	high := 14 * float32(rows(s, width))
+	if m.Source.Screen() == shell.Gifts { // the horde is as bright as the text
+		wide := min(width, render.Width(s, 1)) + 12
+		m.q.Rect((m.ui.W-wide)/2, m.ui.H-6-high, wide, high+2, night.Fade(0.8))
+		c = soft
+	}
+	m.lines(m.ui.W/2, m.ui.H-6-high, width, c, s)
 }
 
 // keys draws the controls of each action, and the prompt for a new one.

@@ -377,3 +377,20 @@ func TestMenu_TheGiftsOfARunAreAsWideAsItsFigures(t *testing.T) {
 		t.Errorf("they are from %g to %g of %g", x0, x1, b.m.ui.W*b.m.ui.view.Scale)
 	}
 }
+
+// The horde stays visible between the cards. The prompt below them has a plate of its own.
+func TestMenu_ThePromptOfGiftsHasAPlate(t *testing.T) {
+	for _, size := range windows {
+		b := newMenuBench(t)
+		screens[shell.Gifts](b.sh)
+		b.shape(shaped(size), 1, render.Keyboard)
+		b.draw()
+		b.q.Begin(b.verts, b.ix, b.atlas, b.m.ui.view)
+		b.m.prompt()
+		x0, y0, x1, y1 := float32(1e9), float32(1e9), float32(0), float32(0)
+		letters(&b.q, func(a0, b0, a1, b1 float32) { x0, y0, x1, y1 = min(x0, a0), min(y0, b0), max(x1, a1), max(y1, b1) })
+		if text := image.Rect(int(x0)+1, int(y0)+3, int(x1), int(y1)-3); !covers(&b.q, text) {
+			t.Errorf("%v: the prompt at %v lies on no plate", size, text)
+		}
+	}
+}
