@@ -407,6 +407,29 @@ type short struct{}
 
 func (short) Write(p []byte) (int, error) { return len(p) / 2, nil }
 
+// A table has no chunks once its allocator was closed within a write.
+func TestWriteBinary_TheAllocatorEndsMeanwhile(t *testing.T) {
+	for at := 1; ; at++ {
+		mem := &tellingMemory{testMemory: newTestMemory(t)}
+		w := must[*World](t)(New(mem, Config{}))
+		m := NewMap1[position](w)
+		for range 300 { // one by one, so that small chunks come first
+			must[Entity](t)(m.NewEntity(position{}))
+		}
+		if w.Stats().Chunks < 2 {
+			t.Fatal("the rows are in one chunk")
+		}
+		f := &flaky{left: at, do: func() error { mem.close(); return nil }}
+		err := w.WriteBinary(f)
+		if f.left > 0 {
+			break
+		}
+		if !errors.Is(err, memory.ErrClosed) || w.Check() != nil || w.Close() != nil {
+			t.Errorf("call %d: %v, %v", at, err, w.Check())
+		}
+	}
+}
+
 func FuzzReadBinary(f *testing.F) {
 	a := newBinaryCast(f)
 	a.play(f, rand.New(rand.NewPCG(2, 2)), 80)

@@ -173,7 +173,7 @@ func (s *store) writeRows(b *binaryWriter, t *table) {
 	if b.err != nil || t.tailN == 0 {
 		return
 	}
-	for k := range t.used() {
+	for k := 0; b.err == nil && k < t.used(); k++ {
 		es := s.entitiesFrom(t.chunks[k].number<<rowBits, t.rowsIn(k))
 		b.write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(es))), len(es)*int(entityBytes)))
 	}
