@@ -37,7 +37,8 @@ type OldValue = layout.OldValue
 //   - the file is truncated or continued, a bit differs, or it has another version;
 //   - a component type is not registered, is registered twice, or has Go pointers;
 //   - a value would be lost: a kind that does not convert, or an integer that does not fit;
-//   - a bool is neither 0 nor 1, an entity occurs twice, or another condition of ReadJSON does not hold;
+//   - a bool is neither 0 nor 1, or an Entity in a component has an even generation and is not the zero Entity;
+//   - an entity occurs twice, or another condition of ReadJSON does not hold;
 //   - m names a component or a field that does not exist, or gives two of them the same name: the error wraps
 //     [layout.ErrMigration];
 //   - a function of m, the reader, the allocator or Config.Pages fails.
@@ -137,6 +138,44 @@ type binaryType struct {
 	c       *component // nil if it is dropped
 	convert layout.Convert
 	hook    func(OldValue, any) error
+	named   []uintptr // offsets of each Entity in a value of c
+}
+
+// entitiesIn appends the offsets of each Entity in a value of type t at off.
+func entitiesIn(named []uintptr, t reflect.Type, off uintptr) []uintptr {
+	switch t.Kind() {
+	case reflect.Struct:
+		if t.ConvertibleTo(entityType) {
+			return append(named, off)
+		}
+		for f := range t.Fields() {
+			if f.Name != "_" {
+				named = entitiesIn(named, f.Type, off+f.Offset)
+			}
+		}
+	case reflect.Array:
+		of := entitiesIn(nil, t.Elem(), off)
+		for i := 0; i < t.Len() && len(of) > 0; i++ {
+			for _, at := range of {
+				named = append(named, at+uintptr(i)*t.Elem().Size())
+			}
+		}
+	}
+	return named
+}
+
+// checkEntities returns an error if a value names an entity whose generation is even: look-ups would take a vacant
+// slot for it.
+func (x *binaryType) checkEntities(cells []byte, rows []Entity) error {
+	for i := range rows {
+		for _, off := range x.named {
+			e := *(*Entity)(unsafe.Pointer(&cells[uintptr(i)*x.c.size+off]))
+			if e.gen&1 == 0 && !e.IsZero() {
+				return fmt.Errorf("entity %s: component %s: it contains %s, and generations are odd", quote(rows[i]), x.c.name, quote(e))
+			}
+		}
+	}
+	return nil
 }
 
 // types reads the descriptions of component types.
@@ -222,7 +261,9 @@ func (r *reader) match(x *binaryType) (err error) {
 			return fmt.Errorf("%w: two types became %s; Renamed must give each another name", layout.ErrMigration, c.name)
 		}
 	}
-	x.c = c
+	if x.c = c; c.typ != nil {
+		x.named = entitiesIn(nil, c.typ, 0)
+	}
 	to, err := x.c.describe()
 	if err != nil {
 		return err
@@ -308,13 +349,13 @@ func (r *reader) fill(t *table, x *fileColumn, loc uint32, at, k uint64) error {
 		return nil
 	}
 	size := uint64(x.c.size)
-	cells := unsafe.Slice((*byte)(r.into.cell(loc, x.c.id, x.c.size)), k*size)
+	cells, e := unsafe.Slice((*byte)(r.into.cell(loc, x.c.id, x.c.size)), k*size), r.into.entitiesFrom(loc, int(k))
 	if x.convert == nil {
 		copy(cells, x.bytes[at*size:])
-		return nil
+		return x.checkEntities(cells, e)
 	}
 	clear(cells)
-	old, e := uint64(x.Size), r.into.entitiesFrom(loc, int(k))
+	old := uint64(x.Size)
 	for i := range k {
 		src, dst := x.bytes[(at+i)*old:][:old:old], cells[i*size:][:size:size]
 		err := x.convert(dst, src)
@@ -331,5 +372,5 @@ func (r *reader) fill(t *table, x *fileColumn, loc uint32, at, k uint64) error {
 			return fmt.Errorf("entity %s: component %w", quote(e[i]), err)
 		}
 	}
-	return nil
+	return x.checkEntities(cells, e)
 }

@@ -226,6 +226,38 @@ func TestReadBinary_SaysWhatIsWrong(t *testing.T) {
 	c.refuses(t, strings.NewReader("PNG"+rows), nil, "not one of WriteBinary")
 }
 
+// A look-up of an Entity with an even generation would find the record of a vacant slot.
+func TestReadBinary_RefusesAnEntityThatNeverWas(t *testing.T) {
+	type pair struct {
+		N  int32
+		Of [2]struct{ A, B Entity }
+	}
+	for at := range 5 { // of pair, which is copied, and of flagged, which has a bool and is converted
+		a, b := newBinaryCast(t), newBinaryCast(t)
+		pairs := mustRegisterTest[pair](t, a.w)
+		mustRegisterTest[pair](t, b.w)
+		gone, e := must[Entity](t)(a.w.NewEntity()), must[Entity](t)(a.w.NewEntity())
+		a.w.Remove(gone)
+		if err := errors.Join(a.flagged.Add(e, flagged{}), pairs.Add(e, pair{})); err != nil {
+			t.Fatal(err)
+		}
+		p, _ := pairs.Get(e)
+		f, _ := a.flagged.Get(e)
+		name, v := "ecs.pair", []*Entity{&p.Of[0].A, &p.Of[0].B, &p.Of[1].A, &p.Of[1].B, &f.Target}[at]
+		if v == &f.Target {
+			name = "ecs.flagged"
+		}
+		for _, gen := range []uint32{gone.gen + 1, 0} {
+			*v = Entity{gone.index, gen}
+			b.refuses(t, bytes.NewReader(binaryFile(t, a.w)), nil, "component "+name+": it contains "+quote(*v)+", and generations are odd")
+		}
+		*v = Entity{placeholderBit, 3} // of Spawn of a Task: it names nothing
+		if err := b.w.ReadBinary(bytes.NewReader(binaryFile(t, a.w)), nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 type oldUnit struct {
 	HP    int8
 	Speed float32
