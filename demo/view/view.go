@@ -207,7 +207,7 @@ func (v *View) Left() {
 func (v *View) Update() {
 	v.time += 1.0 / 60
 	v.back.note(v.s.Past)
-	if !v.chosen() {
+	if !v.chosen() && v.back.off == 0 { // it is displayed
 		v.slow.left = max(v.slow.left-1, 0)
 	}
 	if !v.s.Playing() {
