@@ -1,5 +1,7 @@
 package shell
 
+import "slices"
+
 // Device is the kind of device in use. The values are those of render.Device.
 type Device uint8
 
@@ -65,6 +67,13 @@ func (s *Shell) Place(c Canvas) {
 		return
 	}
 	s.canvas = c
+	if s.capture > 0 { // the row that waits may move to another page
+		row := s.items[s.selected].id
+		s.page = int(row-idKey) / s.keyRows()
+		s.build()
+		s.pick(slices.IndexFunc(s.items, func(it Item) bool { return it.id == row }))
+		return
+	}
 	s.build()
 	if turned && s.screen == Playing && s.age > 0 {
 		s.pause()

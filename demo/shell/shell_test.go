@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -273,6 +274,27 @@ func TestKeys_ARefusalIsSaidAndEscOrTimeCancels(t *testing.T) {
 	}
 	if d.Capturing() {
 		t.Error("it waits for ever")
+	}
+}
+
+// A tablet has a keyboard: a row is chosen with a finger, and the key makes the canvas one without fingers.
+func TestKeys_ACaptureKeepsItsRowIfTheCanvasChanges(t *testing.T) {
+	mouse := shell.Canvas{W: 640, H: 360}
+	finger := shell.Canvas{W: 640, H: 360, Finger: 40}
+	for _, c := range [][2]shell.Canvas{{mouse, finger}, {finger, mouse}} {
+		d := newDesk(t, nil)
+		d.Place(mouse)
+		d.choose(t, "SETTINGS")
+		d.choose(t, "CONTROLS")
+		d.Place(c[0])
+		row := slices.IndexFunc(d.Items(), func(it shell.Item) bool { return it.Kind == shell.KeyRow })
+		label := d.Items()[row].Label
+		d.choose(t, label)
+		d.Place(c[1])
+		d.Step(shell.Nav{Captured: "J"})
+		if got := d.seek(t, label).Slots[0]; got != "J" {
+			t.Errorf("%s has %q", label, got)
+		}
 	}
 }
 
