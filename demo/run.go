@@ -43,9 +43,9 @@ func (a *app) nextSeed() uint64 {
 	return a.o.seed + a.begun - 1
 }
 
-// keep puts the run into the table as far as it was played.
+// keep puts the run into the table as far as it was played. While a saved run loads, the game has the figures of another.
 func (a *app) keep() {
-	if a.live && a.s.Game.Played > 0 {
+	if a.live && !a.loading && a.s.Game.Played > 0 {
 		a.sh.Keep(a.run(a.won()))
 	}
 }

@@ -80,6 +80,10 @@ func shout(err error) string {
 
 // saveRun saves the run in the slot that the player chose. A file of another build stays beside it as a backup.
 func (a *app) saveRun(i int) {
+	if !a.s.Playing() { // there is no realm, or its memory is no longer valid
+		a.sh.Say("NOT SAVED: NO REALM IS PLAYED")
+		return
+	}
 	var b bytes.Buffer
 	about := a.s.About()
 	about.Day, about.Build, about.Written, about.Picture = a.sh.Day(), version(), time.Now().Unix(), a.thumbnail()

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm/manifest"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/shell"
 )
 
@@ -91,5 +94,34 @@ func TestSaves_ARunSurvivesARestart(t *testing.T) {
 	}
 	if b.s.Game.Phase > game.Over || b.s.Game.Check() != nil {
 		t.Error(b.s.Game.Check())
+	}
+}
+
+// A player can pause while a realm loads. Then there is no realm to save, or it has ended.
+func TestSaves_NothingIsSavedOrCountedWhileARealmLoads(t *testing.T) {
+	s, err := session.New(session.Config{FS: assets.FS()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{o: &options{realm: "ember"}, s: s, store: shell.Files{Dir: t.TempDir()}, sh: shell.New(shell.Config{Playing: true, Saves: true})}
+	a.saveRun(0)
+	if a.sh.Note() != "NOT SAVED: NO REALM IS PLAYED" {
+		t.Errorf("%q", a.sh.Note())
+	}
+	// A saved run loads. The figures are those of the game before it.
+	s.Game.Manifest, s.Game.Played, s.Game.Score = &manifest.File{Name: "ember"}, 600, 5000
+	a.live, a.loading = true, true
+	a.keep()
+	if n := len(a.sh.Runs()); n != 0 {
+		t.Errorf("%d runs in the table", n)
+	}
+	a.loading = false
+	a.keep()
+	if n := len(a.sh.Runs()); n != 1 {
+		t.Errorf("%d runs in the table after the load", n)
+	}
+	s.Game.Manifest = nil
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
