@@ -4,7 +4,8 @@
 //	go run -C memory/bench .                        every workload as a table; about an hour on two cores
 //	go run -C memory/bench . -rows "W1,W4"          workloads whose names begin with one of these
 //	go run -C memory/bench . -rounds 20 -placements 8
-//	go run -C memory/bench . -check                 only the judged ratios; exit 1 if one exceeds its bound
+//	go run -C memory/bench . -check                 only the judged ratios; exit 1 if one exceeds its bound, or a Go
+//	                                                peer is not behind
 //	go run -C memory/bench . -all                   also growth with live blocks, and calls through wrappers
 //	go run -C memory/bench . -state FILE            saves each workload's result in FILE, and resumes from it; -all has
 //	                                                a file in the temporary folder if -state is missing
@@ -43,6 +44,9 @@
 // In each round Strata's figure is divided by the figure of the best C library, which is the one with the lowest median
 // of all rounds. The ratio is the median of these quotients. A judged side runs twice in each round. The ratio of its
 // two figures, A/A, is the error of the machine. A difference within the spread of A/A is a draw.
+//
+// With -check each Go peer but the reused slices must be behind the first judged side, too, outside of the spread. That
+// side is a default build. Memory is not compared in this way.
 //
 // # Traces
 //

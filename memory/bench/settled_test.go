@@ -113,6 +113,15 @@ func TestBehind_NamesEachGoPeerThatIsNot(t *testing.T) {
 	}
 }
 
+// A faster configuration does not stand in for the default one.
+func TestBehind_JudgesTheDefault(t *testing.T) {
+	w := test{name: "W4", figure: "pair", judged: []string{slabs, slabs + fast}, peers: []string{modernc}}
+	r := invented("W4", "pair", 1.05, map[string]float64{slabs: 10, slabs + fast: 8, modernc: 9})
+	if wrong := w.behind(r); len(wrong) != 1 || !strings.Contains(wrong[0].Error(), "modernc.org/memory is not behind slab: ") {
+		t.Error(wrong)
+	}
+}
+
 func TestFailures_AreEmptyOnlyIfEverythingIsMet(t *testing.T) {
 	w := []test{{name: "W1", figure: "pair", judged: []string{slabs}, peers: []string{runtimes}}}
 	b := bound{test: "W1", figure: "pair", side: slabs, of: cNames(), most: 1}
