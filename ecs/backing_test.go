@@ -198,6 +198,15 @@ func TestEvents_CloseThemselvesWhenTheirMemoryGoes(t *testing.T) {
 	}
 }
 
+func TestEvents_FreeMayCloseTheAllocator(t *testing.T) {
+	mem := &tellingMemory{testMemory: newTestMemory(t)}
+	q := must[*Events[position]](t)(NewEvents[position](mem, 4))
+	mem.onFree = mem.close
+	if err := errors.Join(q.Close(), q.Check(), q.Close()); err != nil || q.Cap() != 0 {
+		t.Error(err, q.Cap())
+	}
+}
+
 // ended is an allocator whose Watch says that it has ended.
 type ended struct{ *testMemory }
 

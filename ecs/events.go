@@ -112,8 +112,10 @@ func (q *Events[T]) Close() error {
 	if q.mem != nil {
 		c := len(q.buf[0])
 		memory.FreeSlice(q.mem, q.buf[0][:2*c:2*c])
-		q.unwatch()
-		q.allocatorClosed()
+		if q.mem != nil { // Free may have closed the allocator
+			q.unwatch()
+			q.allocatorClosed()
+		}
 	}
 	return nil
 }
