@@ -1,10 +1,6 @@
 package ecs
 
-import (
-	"slices"
-
-	"github.com/strata-go/strata/memory"
-)
+import "github.com/strata-go/strata/memory"
 
 // Each worker collects the commands of its batches in its own buffer. After the run they move to
 // World.Commands in batch order, as if one goroutine had run all batches.
@@ -16,6 +12,7 @@ type taskCommands struct {
 	task    *Task
 	gen     uint32       // generation of placeholders
 	starts  []batchStart // in batch order
+	taken   int          // starts whose batches collect has moved
 	spawned uint32       // in this run
 }
 
@@ -61,7 +58,7 @@ func (t *Task) beginCommands(w *World) {
 func (t *Task) dropCommands() {
 	if cmd := t.commands; cmd != nil {
 		cmd.clear()
-		cmd.task.starts, cmd.task.spawned = cmd.task.starts[:0], 0
+		cmd.task.starts, cmd.task.taken, cmd.task.spawned = cmd.task.starts[:0], 0, 0
 	}
 }
 
@@ -145,8 +142,8 @@ func (ws *Workers) collect(w *World) {
 	for {
 		var first *Commands
 		for _, t := range ws.tasks {
-			if cmd := t.commands; cmd != nil && len(cmd.task.starts) > 0 &&
-				(first == nil || cmd.task.starts[0].batch < first.task.starts[0].batch) {
+			if cmd := t.commands; cmd != nil && len(cmd.task.starts) > cmd.task.taken &&
+				(first == nil || cmd.task.starts[cmd.task.taken].batch < first.task.starts[first.task.taken].batch) {
 				first = cmd
 			}
 		}
@@ -160,15 +157,14 @@ func (ws *Workers) collect(w *World) {
 	}
 }
 
-// takeBatch moves the first batch of from to the end of cmd. dropCommands later clears the buffers of
+// takeBatch moves the next batch of from to the end of cmd. dropCommands later clears the buffers of
 // from.
 func (cmd *Commands) takeBatch(from *Commands) {
 	g := from.task
-	at, end := g.starts[0], batchStart{ops: len(from.ops), words: len(from.words), spawned: g.spawned}
-	if len(g.starts) > 1 {
-		end = g.starts[1]
+	at, end := g.starts[g.taken], batchStart{ops: len(from.ops), words: len(from.words), spawned: g.spawned}
+	if g.taken++; g.taken < len(g.starts) {
+		end = g.starts[g.taken]
 	}
-	g.starts = slices.Delete(g.starts, 0, 1)
 	first, words := uint32(len(cmd.resolved)), len(cmd.words)
 	for range end.spawned - at.spawned {
 		cmd.resolved = append(cmd.resolved, Entity{})
