@@ -9,6 +9,12 @@ import (
 func (c *checker) variants(w *World) {
 	of := make(map[mask][]*table)
 	ways := make(map[relationTarget][]*table)
+	idle := make(map[*table]*variants)
+	for _, f := range w.store.variants {
+		for _, t := range f.idle {
+			idle[t] = f
+		}
+	}
 	for i, t := range w.store.tables {
 		if !t.mask.any(&w.store.relating) {
 			c.that(t.variants == nil && !t.idle && t.targets == targets{} && t.gen == 0 && t.since == 0, "table %d: it has targets and no relation", i) // (1)
@@ -19,7 +25,7 @@ func (c *checker) variants(w *World) {
 			continue
 		}
 		of[t.mask] = append(of[t.mask], t)
-		c.that(t.idle == slices.Contains(f.idle, t), "table %d: idle %v, its kin says otherwise", i, t.idle) // (3)
+		c.that(t.idle == (idle[t] == f), "table %d: idle %v, its kin says otherwise", i, t.idle) // (3)
 		if t.idle {
 			c.that(t.targets == targets{} && t.since == 0 && len(t.chunks) == 0 && len(t.byComponent)+len(t.multi)+len(t.retargeting) == 0, "table %d: idle, with %d chunks", i, len(t.chunks))
 			continue
@@ -37,7 +43,8 @@ func (c *checker) variants(w *World) {
 		ids := slices.Collect(m.and(w.store.relating).ids())
 		c.that(slices.Equal(f.tables, tables) && slices.Equal(f.relations, ids) && len(ids) <= MaxRelations, "kin %v: %d tables, not %d", m, len(f.tables), len(tables)) // (2)
 		for i, t := range f.idle {
-			c.that(t.idle && t.variants == f && !slices.Contains(f.idle[:i], t), "kin %v: idle table %d is not, or is so twice", m, i)
+			c.that(t.idle && t.variants == f && idle[t] == f, "kin %v: idle table %d is not, or is so twice", m, i)
+			delete(idle, t)
 		}
 	}
 	c.that(len(of) == len(w.store.variants), "%d kins of %d masks", len(w.store.variants), len(of))
@@ -101,12 +108,16 @@ func (c *checker) targetLists(s *store) bool {
 	if !sound {
 		return false
 	}
+	spare := make(map[uint32]bool)
+	for _, number := range s.spareLists {
+		spare[number] = true
+	}
 	for i, list := range s.targetLists {
-		waits := slices.Contains(s.spareLists, uint32(i))
+		waits := spare[uint32(i)]
 		c.that(int64(list.number) == int64(i) && waits == (len(list.tables) == 0) && waits == (list.of == relationTarget{}), "list %d: it has number %d, %d tables of relation %d to %v, and waits: %v",
 			i, list.number, len(list.tables), list.of.id, list.of.target, waits)
 	}
-	waiting := len(slices.Compact(slices.Sorted(slices.Values(s.spareLists))))
+	waiting := len(spare)
 	c.that(found+len(s.oldLists) == len(s.targetLists)-waiting && waiting == len(s.spareLists), "%d and %d lists are found of %d, of which %d wait", found, len(s.oldLists), len(s.targetLists), len(s.spareLists))
 	return true
 }
