@@ -210,3 +210,23 @@ func TestMeasureAll_TooFewProcessorsAreReported(t *testing.T) {
 		t.Error(results, err)
 	}
 }
+
+func TestMeasureAll_MeasuresAPeerThatTheStateLacks(t *testing.T) {
+	o := options{rounds: 1, placements: 1, state: filepath.Join(t.TempDir(), "state"), peers: peerFlag{{name: "later"}}}
+	w, r := test{name: "W4"}, result{Test: "W4", Samples: map[string][]sample{}}
+	w.judged = []string{slabs}
+	for _, name := range w.sides() {
+		r.Samples[name] = []sample{{}}
+	}
+	if err := o.keep([]result{r}); err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{o: o} // it has no side in C, so that no program is built
+	if _, err := b.measureAll([]test{w}); err == nil || !strings.Contains(err.Error(), "there is no side") {
+		t.Errorf("the workload was not measured again: %v", err)
+	}
+	b.o.peers = nil
+	if results, err := b.measureAll([]test{w}); err != nil || len(results) != 1 {
+		t.Error(results, err)
+	}
+}

@@ -32,7 +32,7 @@ func (b *bench) measureAll(tests []test) (results []result, err error) {
 	}
 	for i, t := range tests {
 		at := slices.IndexFunc(kept, func(r result) bool { return r.Test == t.name })
-		if at >= 0 && kept[at].Missing == "" && kept[at].has(t.sides()) {
+		if at >= 0 && kept[at].Missing == "" && kept[at].has(b.o.sidesOf(t)) {
 			results = append(results, kept[at])
 			continue
 		}
@@ -63,6 +63,15 @@ func (r result) has(sides []string) bool {
 	return true
 }
 
+// sidesOf returns the names of the sides of a test, those of -peer included.
+func (o options) sidesOf(t test) []string {
+	names := t.sides()
+	for _, p := range o.peers {
+		names = append(names, p.name)
+	}
+	return names
+}
+
 // A turn is one side in one round.
 type turn struct {
 	side side
@@ -71,11 +80,7 @@ type turn struct {
 
 // turns returns the sides of a round: judged ones twice, and with -check the Go peers in every third round only.
 func (b *bench) turns(t test, round int) (turns []turn, err error) {
-	names := t.sides()
-	for _, p := range b.o.peers {
-		names = append(names, p.name)
-	}
-	for _, name := range names {
+	for _, name := range b.o.sidesOf(t) {
 		s, err := b.side(name)
 		if err != nil {
 			return nil, err
