@@ -37,8 +37,10 @@
 // "ark sized" is Ark with capacities chosen for the row, such as NewWorld(8) if an archetype has one entity. It is
 // shown, but -check judges Ark with its defaults.
 //
-// Each side has its default configuration, with its loop in the form that its documentation recommends. Loops over
-// columns and slices are one function for all. Goroutines get one processor, except in the rows of two cores.
+// Each side has its default configuration, with its loop in the form that its documentation recommends. The exceptions
+// are in Strata's worlds: the address space of the heap, MaxEntities of large worlds, and the granule of the heap. It
+// is 1 KiB, as that of the large tier of a tiers.Manager. Loops over columns and slices are one function for all.
+// Goroutines get one processor, except in the rows of two cores.
 package main
 
 import (

@@ -30,6 +30,9 @@
 // Workloads with more live bytes than the default reservation raise Reserve. The build with -tags memfast is a side of
 // its own.
 //
+// Free of Strata gets the size of the block, as its contract has it, and free of C does not. In W14 a resize in the Go
+// runtime allocates and copies.
+//
 // Programs of both languages draw sizes, indices and permutations before the clock starts. They report a checksum of
 // what they drew and of what they read back from blocks. The command refuses to compare sides with different checksums.
 //
