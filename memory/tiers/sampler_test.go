@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
 )
 
 func sampledManager(t testing.TB, cfg Config) *Manager {
@@ -364,5 +365,40 @@ func compareUses(t *testing.T, m *Manager, tags []*Tag) {
 	}
 	for _, g := range tags {
 		equal(g.Name(), byTag[g.Name()], g.Stats())
+	}
+}
+
+// A Close that is refused changes nothing, and the samples of a manager whose memory is gone are not live.
+func TestSampler_SamplesLiveAsLongAsTheHeaps(t *testing.T) {
+	live := func(m *Manager) (n float64) {
+		m.Inspect().EachSample(func(s Sample) { n += s.Live })
+		return n
+	}
+	for _, lost := range []bool{false, true} {
+		whole, err := page.Default().Reserve(64 << 20)
+		must(t, err)
+		src, err := page.NewCarve(page.Default(), whole)
+		must(t, err)
+		cfg := small()
+		cfg.Source, cfg.SampleBytes = src, 1
+		m, err := New(cfg)
+		must(t, err)
+		query := errInjected
+		m.AddPool("world", &fiend{"InUse", func() error { return query }})
+		for _, a := range []memory.Allocator{m, m.Worker(0)} {
+			mustTake(a, 5000)
+		}
+		before := live(m)
+		if err := m.Close(); !errors.Is(err, errInjected) || before < 2 || live(m) != before {
+			t.Errorf("%.0f blocks are live after %v, and were %.0f", live(m), err, before)
+		}
+		if query = nil; !lost {
+			must(t, m.Close())
+		}
+		src.Close()
+		if n := live(m); n != 0 {
+			t.Errorf("lost %v: %.0f blocks are live in a closed manager", lost, n)
+		}
+		must(t, page.Default().Release(whole))
 	}
 }

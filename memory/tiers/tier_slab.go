@@ -99,7 +99,11 @@ func (s *slabTier) leaks(m *Manager, l *Leak, byTag *[MaxTags + 1]Leak) {
 
 func (s *slabTier) close(e *ending, stage stage) {
 	if stage == closeHeaps && s.heap != nil {
-		e.add("the slab", s.heap.Close)
-		e.m.sampler.close()
+		e.add("the slab", func() error {
+			e.m.sampler.close()
+			return s.heap.Close()
+		})
 	}
 }
+
+func (s *slabTier) lose(m *Manager) { m.sampler.close() }
