@@ -25,6 +25,7 @@ type poolEntry struct {
 	reset func() // nil: it keeps its objects when the level ends
 	tag   *Tag   // that it counts for, or nil
 
+	number  uint64 // of the registration, from 1, so that a load finds out that it is another
 	ended   uint64 // the poolsTier.ending in which it was reset last
 	traced  traced // by the recorder
 	atLevel stats  // when the level began or it was registered
@@ -140,6 +141,8 @@ func (m *Manager) register(e *poolEntry) {
 	m.settled("AddPool")
 	e.atLevel = e.read()
 	e.kept = e.atLevel
+	m.pools.registered++
+	e.number = m.pools.registered
 	m.pools.all = append(m.pools.all, e)
 }
 

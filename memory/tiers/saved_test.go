@@ -301,6 +301,22 @@ func TestManager_LoadRefusedAfterHookHasRun(t *testing.T) {
 	}
 }
 
+// A pool of the same type and capacity that was registered in place of another has none of its objects.
+func TestManager_LoadRefusedWithAnotherPool(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	slot := g.save()
+	g.m.RemovePool(g.pool)
+	if _, err := tiers.NewPool[[4]uint64](g.m, pool.Config{Name: g.pool.Name(), Capacity: g.pool.Cap()}); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.set.Load(slot); !errors.Is(err, save.ErrLayout) {
+		t.Errorf("%v, want ErrLayout", err)
+	}
+	if err := g.pool.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // A Freer of the manager sends a worker's block to the game goroutine, which sends it on to the worker.
 func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
 	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1})

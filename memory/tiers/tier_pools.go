@@ -21,9 +21,10 @@ var poolsRow = row{
 type poolsTier struct {
 	basic
 	hookList
-	all    []*poolEntry // in order of registration; its array never changes, as a pool's Stats may remove others
-	busy   bool         // pools are being reset or closed
-	ending uint64       // number of the EndLevel or Close that is next or under way, less 1; see poolEntry.ended
+	all        []*poolEntry // in order of registration; its array never changes, as a pool's Stats may remove others
+	registered uint64       // pools so far
+	busy       bool         // pools are being reset or closed
+	ending     uint64       // number of the EndLevel or Close that is next or under way, less 1; see poolEntry.ended
 }
 
 const ofPool = "the block belongs to a pool; free it through its pool's handle"
