@@ -45,9 +45,9 @@ type managerState struct {
 //
 // The error of the Set wraps save.ErrBusy if a frame or a task is open, or if a hook or Config.OnSoft uses the Set. The
 // error of a load wraps save.ErrLayout if a level has begun or ended since the state was saved. In the saved tiers the
-// error is the same if the registered pools are not those of the saved state, static buffers were declared since, or a
-// hook of the saved state has run. After Close the error wraps memory.ErrClosed. State panics with a *memory.Misuse if
-// cfg contains Frame, or a number that is no tier or no worker.
+// error is the same if static buffers were declared since, or a hook of the saved state has run. It is also the same if
+// the registered pools are not those of the saved state. After Close the error wraps memory.ErrClosed. State panics with
+// a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
@@ -278,7 +278,7 @@ func (s *managerState) saveTags(c *save.Coder) {
 	for i, t := range s.m.tags {
 		if i >= n {
 			if c.Loading() {
-				t.peak, t.atLevel, t.level.taken = 0, tagCounts{}, Bumped{}
+				t.peak, t.failures, t.atLevel, t.level.taken = 0, 0, tagCounts{}, Bumped{}
 			}
 			continue
 		}

@@ -317,6 +317,27 @@ func TestManager_LoadRefusedWithAnotherPool(t *testing.T) {
 	}
 }
 
+// A tag that was made after the state was saved has counted nothing in it, as the tiers have not.
+func TestManager_LoadClearsLaterTags(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	slot := g.save()
+	late, err := g.m.Tag("late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := memtest.MustAlloc(t, late, 100, 8)
+	late.Free(p, 100)
+	if _, err = late.Alloc(1<<30, 8); err == nil || late.Stats().Failures != 1 {
+		t.Fatalf("%v, and %d failures", err, late.Stats().Failures)
+	}
+	if err := g.set.Load(slot); err != nil {
+		t.Fatal(err)
+	}
+	if s := late.Stats(); s != (memory.Stats{}) {
+		t.Errorf("the tag has %+v", s)
+	}
+}
+
 // A Freer of the manager sends a worker's block to the game goroutine, which sends it on to the worker.
 func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
 	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1})
