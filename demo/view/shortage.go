@@ -90,7 +90,7 @@ type slowness struct {
 // slowTime is how long it is displayed, in ticks.
 const slowTime = 360
 
-// Slow displays, for six seconds, that only the given share of sixty ticks is made each second.
+// Slow displays, for slowTime, that only the given share of sixty ticks is made each second.
 func (v *View) Slow(share float64) { v.slow = slowness{slowTime, int64(100 * share)} }
 
 func (v *View) slowness() {
