@@ -7,7 +7,8 @@
 //	realms/NAME.walls            a bit for each cell of the whole realm
 //	realms/NAME/stamps.png       coloured pictures of 128 by 128 pixels, for the ground
 //	realms/NAME/far.png          the whole realm, with 16 by 16 pixels a sector
-//	realms/NAME/XX_YY.rec        recipe of a sector's ground, column and row; see demo/ground
+//	realms/NAME/sectors.survey   the ground of all sectors; see demo/ground
+//	realms/NAME/XX_YY.rec        recipe of a sector's ground, column and row, made from the survey when it is opened
 //	levels/NAME.json  title, palette, floating particles, and the pictures of the level; made by gen
 //
 // Sprites are grey: the renderer multiplies them with a colour of the level's palette. They point to +X and have four
@@ -33,7 +34,7 @@ import (
 func FS() fs.FS { return files }
 
 // Fetched reports whether Open downloads the file of this name if the game runs in a browser. It downloads from the
-// folder assets next to the game's page. These files are the sounds, the sectors, stamps and far pictures of realms,
+// folder assets next to the game's page. These files are the sounds, the surveys, stamps and far pictures of realms,
 // and the tiles of backgrounds.
 func Fetched(name string) bool {
 	dir, file := path.Split(name)
@@ -43,5 +44,5 @@ func Fetched(name string) bool {
 	case dir == "art/":
 		return strings.HasPrefix(file, "bg_")
 	}
-	return strings.HasPrefix(dir, "realms/") && dir != "realms/"
+	return strings.HasPrefix(dir, "realms/") && dir != "realms/" && path.Ext(file) != ".rec"
 }

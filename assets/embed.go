@@ -5,4 +5,6 @@ package assets
 import "embed"
 
 //go:embed art/*.png levels/*.json sound/*.snd realms
-var files embed.FS
+var embedded embed.FS
+
+var files = Recipes(embedded)

@@ -7,4 +7,4 @@ import "embed"
 //go:embed levels/*.json realms/*.json realms/*.walls art/[^b]*.png art/b[^g]*.png
 var begin embed.FS
 
-var files = far{near: begin}
+var files = Recipes(far{near: begin})

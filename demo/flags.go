@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/tour"
@@ -386,7 +387,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 		if err != nil {
 			return fmt.Sprintf("-assets %s: %v", o.assets, err)
 		}
-		o.dir = root.FS()
+		o.dir = assets.Recipes(root.FS())
 		files = o.dir
 	}
 	if names := realms(files); !slices.Contains(names, o.realm) {

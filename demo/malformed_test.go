@@ -48,8 +48,13 @@ func (m *malformed) put(t *testing.T, dir, name string) {
 	if m.data != nil { // as an editor does, so that no incomplete file is read
 		beside := filepath.Join(dir, "beside")
 		err = errors.Join(os.WriteFile(beside, m.data(bytes.Clone(whole)), 0o644), os.Rename(beside, path))
-	} else if err = os.Remove(path); !m.gone {
-		err = errors.Join(err, os.Mkdir(path, 0o755))
+	} else {
+		if err = os.Remove(path); errors.Is(err, fs.ErrNotExist) {
+			err = nil // a recipe has no file of its own
+		}
+		if !m.gone {
+			err = errors.Join(err, os.Mkdir(path, 0o755))
+		}
 	}
 	if err != nil {
 		t.Fatal(err)

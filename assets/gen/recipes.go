@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/strata-go/strata/demo/ground"
@@ -14,6 +15,9 @@ type world struct {
 	stamps []placed
 	lights []ground.Light // in units of the world, divided by four
 	shown  ground.Stamps
+
+	sectors *ground.Survey
+	walls   *bytes.Reader // NAME.walls
 }
 
 // A placed stamp has its place in units of the world.
@@ -48,6 +52,7 @@ func survey(r *realm) *world {
 		}
 	}
 	w.mark()
+	w.sectors, w.walls = w.file(), bytes.NewReader(w.cells.pack())
 	return w
 }
 
@@ -120,58 +125,46 @@ func (w *world) mark() {
 	}
 }
 
-// recipe returns what a sector's file says.
-func (w *world) recipe(sx, sy int) *ground.Recipe {
-	r := &ground.Recipe{Base: w.realm.base, X: sx, Y: sy}
-	for i := range 4 {
-		x, y := (sx+i%2)*sectorSide, (sy+i/2)*sectorSide
-		r.Warmth[i] = uint8(128 + relief(x+17, y+29, 260, 811)*90/one)
-		r.Tone[i] = uint8(128 + relief(x+31, y+13, 200, 812)*60/one)
+// file describes all sectors.
+func (w *world) file() *ground.Survey {
+	s := &ground.Survey{Base: w.realm.base}
+	for i := range s.Warmth {
+		x, y := i%(realmSide+1)*sectorSide, i/(realmSide+1)*sectorSide
+		s.Warmth[i] = uint8(128 + relief(x+17, y+29, 260, 811)*90/one)
+		s.Tone[i] = uint8(128 + relief(x+31, y+13, 200, 812)*60/one)
 	}
-	r.Loop = uint8(1 + min(max(relief(sx*64+32, sy*64+32, 300, 813)*3/one+1, 0), 2))
-	for y := range ground.Span {
-		for x := range ground.Span {
-			wx, wy := sx*sectorSide-ground.Border+x, sy*sectorSide-ground.Border+y
-			if uint(wx) >= realmCells || uint(wy) >= realmCells || w.cells[wy*realmCells+wx] != 0 {
-				r.SetSolid(x, y)
-			}
-		}
-	}
-	left, top := sx*ground.SectorSize, sy*ground.SectorSize
 	for _, p := range w.stamps {
-		x, y := p.x-left, p.y-top
-		reach := int(p.s.Scale)*stampSide*3/4/128 + 1
-		if r.NStamps < ground.MaxStamps && touches(x, y, reach) {
-			p.s.X, p.s.Y = int16(x), int16(y)
-			r.Stamps[r.NStamps] = p.s
-			r.NStamps++
-		}
+		p.s.X, p.s.Y = int16(p.x), int16(p.y)
+		s.Stamps = append(s.Stamps, p.s)
 	}
 	for _, l := range w.lights {
-		x, y := int(l.X)*4-left, int(l.Y)*4-top
-		if r.NLights < ground.MaxLights && touches(x, y, int(l.Radius)) {
-			l.X, l.Y = int16(x), int16(y)
-			r.Lights[r.NLights] = l
-			r.NLights++
-		}
+		l.X, l.Y = l.X*4, l.Y*4
+		s.Lights = append(s.Lights, l)
 	}
-	w.props(r)
+	for i := range s.Loop {
+		x, y := i%realmSide, i/realmSide
+		s.Loop[i] = uint8(1 + min(max(relief(x*64+32, y*64+32, 300, 813)*3/one+1, 0), 2))
+		s.Props = w.props(s.Props, x, y)
+	}
+	return s
+}
+
+// recipe makes a sector's recipe. It may be called on any goroutine.
+func (w *world) recipe(sx, sy int) *ground.Recipe {
+	r := new(ground.Recipe)
+	if err := w.sectors.Recipe(r, sx, sy, w.walls); err != nil {
+		panic(err) // the walls are in memory
+	}
 	return r
 }
 
-// touches reports whether what is reach units wide around a place is seen in the sector.
-func touches(x, y, reach int) bool {
-	const side = ground.SectorSize
-	return x > -reach && y > -reach && x < side+reach && y < side+reach && x >= -256 && y >= -256 && x <= 764 && y <= 764
-}
-
-// props puts things of three kinds on open ground, some beside walls.
-func (w *world) props(r *ground.Recipe) {
+// props puts things of three kinds on open ground of a sector, some beside walls.
+func (w *world) props(list []ground.Prop, sx, sy int) []ground.Prop {
 	const step = 128
 	for i := range 16 {
-		h := hash(r.X*4+i%4, r.Y*4+i/4, 821)
+		h := hash(sx*4+i%4, sy*4+i/4, 821)
 		x, y := i%4*step+int(h&63)*2, i/4*step+int(h>>6&63)*2
-		room := w.room[(r.Y*sectorSide+y/cellUnits)*realmCells+r.X*sectorSide+x/cellUnits]
+		room := w.room[(sy*sectorSide+y/cellUnits)*realmCells+sx*sectorSide+x/cellUnits]
 		if room < 4 || h>>12&3 != 0 {
 			continue
 		}
@@ -179,7 +172,7 @@ func (w *world) props(r *ground.Recipe) {
 		if room < 36 {
 			kind = 2
 		}
-		r.Props[r.NProps] = ground.Prop{X: int16(x), Y: int16(y), Kind: kind}
-		r.NProps++
+		list = append(list, ground.Prop{X: int16(sx*ground.SectorSize + x), Y: int16(sy*ground.SectorSize + y), Kind: kind})
 	}
+	return list
 }

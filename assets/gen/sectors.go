@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"image"
 	"image/png"
 	"os"
@@ -118,7 +117,7 @@ func shrink(img *image.NRGBA, sx, sy int, pix []byte) {
 	}
 }
 
-// writeSectors writes a realm's folder: stamps, far picture, recipes.
+// writeSectors writes a realm's folder: stamps, far picture, survey.
 func (w *world) writeSectors(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -140,16 +139,8 @@ func (w *world) writeSectors(dir string) error {
 			return err
 		}
 	}
-	for i := range realmSide * realmSide {
-		x, y := i%realmSide, i/realmSide
-		if err := os.WriteFile(filepath.Join(dir, recipeName(x, y)), w.recipe(x, y).Append(nil), 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return os.WriteFile(filepath.Join(dir, "sectors.survey"), w.sectors.Append(nil), 0o644)
 }
-
-func recipeName(x, y int) string { return fmt.Sprintf("%02d_%02d.rec", x, y) }
 
 // writeSheet composes three by two sectors of each realm, side by side, to look at.
 func writeSheet(file string) error {

@@ -3,7 +3,7 @@
 //
 // # The idea
 //
-// A picture of a whole realm would have 576 MiB; its recipes have about 200 KiB. A worker parses the [Recipe] of a
+// A picture of a whole realm would have 576 MiB; its recipes have about 200 KiB, and its [Survey] less than 90. A worker parses the [Recipe] of a
 // sector and composes it with the realm's [Stamps] into a picture of 512 by 512 pixels, in a block of its own. Every
 // tick a [Plan] lists the sectors that will be seen soon, and those that may be freed.
 //
@@ -19,6 +19,20 @@
 //
 // A recipe includes eight cells of its neighbours on each side, further than a wall has any effect. So sectors meet
 // without a seam.
+//
+// # A survey's file
+//
+// A survey has the stamps, lights and props of all sectors once, and [Survey.Recipe] picks those of one sector. Package
+// assets makes the recipe's file that way when it is opened:
+//
+//	SGND, CRC-32 of the rest, base, numbers of stamps, lights, props with two bytes each
+//	warmth and tone of 25 by 25 corners, 576 loops of sound
+//	of the stamps    x, y, picture | layer << 6, turn, scale, colour << 4 | amount
+//	of the lights    x, y, radius/2 - 1, colour, power
+//	of the props     x, y, kind
+//
+// Each field of all entries comes before the next field. Positions are in four units, those of props in two. They are
+// differences to the entry before: all lower bytes of x, then all higher ones, then those of y.
 //
 // # A recipe's file
 //

@@ -15,7 +15,7 @@
 //	*.br, *.gz                  the same, compressed, for servers that send these, as nginx with
 //	                            brotli_static or Caddy with precompressed; where a server sends
 //	                            strata.wasm as it is, the page takes one of these and unpacks it
-//	assets/                     sounds, and sectors of the ground, which the game fetches when it
+//	assets/                     sounds, and surveys of the ground, which the game fetches when it
 //	                            needs them
 //
 // Addresses are relative: any folder of any server will do.

@@ -1,0 +1,155 @@
+package assets
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/strata-go/strata/demo/ground"
+)
+
+// Recipes returns a file system that also has the recipes realms/NAME/XX_YY.rec of the surveys in fsys. If fsys has
+// such a file itself, that one is used. Folders do not list the others. A survey is read again if its time or size has
+// changed, unless its time is the zero time. Those of two realms are kept. The result is safe for concurrent use if
+// fsys is.
+func Recipes(fsys fs.FS) fs.FS {
+	s := &surveys{fsys: fsys}
+	if _, ok := fsys.(fs.StatFS); ok {
+		return statSurveys{s}
+	}
+	return s
+}
+
+type surveys struct {
+	fsys fs.FS
+	mu   sync.Mutex
+	kept [2]kept // the newest first
+}
+
+// kept is a survey that was read.
+type kept struct {
+	*ground.Survey
+	name string
+	time time.Time
+	size int64
+}
+
+func (s *surveys) Open(name string) (fs.File, error) {
+	f, err := s.fsys.Open(name)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) || path.Ext(name) != ".rec" {
+		return f, err
+	}
+	var x, y int
+	dir, file := path.Split(name)
+	if _, scan := fmt.Sscanf(file, "%02d_%02d.rec", &x, &y); scan != nil || min(x, y) < 0 || max(x, y) >= ground.Sectors || file != ground.SectorFile(x, y) {
+		return f, err
+	}
+	k, failed := s.survey(dir + "sectors.survey")
+	if errors.Is(failed, fs.ErrNotExist) {
+		return f, err
+	}
+	if failed == nil {
+		var r ground.Recipe
+		if failed = s.recipe(&r, k, x, y, strings.TrimSuffix(dir, "/")+".walls"); failed == nil {
+			data := r.Append(make([]byte, 0, 1024))
+			return &recipe{Reader: bytes.NewReader(data), name: file, time: k.time}, nil
+		}
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: failed}
+}
+
+func (s *surveys) recipe(r *ground.Recipe, k kept, x, y int, name string) error {
+	walls, err := s.fsys.Open(name)
+	if err != nil {
+		return err
+	}
+	defer walls.Close()
+	at, ok := walls.(io.ReaderAt)
+	if !ok {
+		return fmt.Errorf("%s: a file of its system cannot be read at an offset", name)
+	}
+	return k.Recipe(r, x, y, at)
+}
+
+// survey returns a survey, and reads it if that is necessary. Meanwhile other goroutines wait.
+func (s *surveys) survey(name string) (kept, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, k := range s.kept {
+		if k.name != name {
+			continue
+		}
+		if !k.time.IsZero() {
+			info, err := fs.Stat(s.fsys, name)
+			if err != nil {
+				return k, err
+			}
+			if !info.ModTime().Equal(k.time) || info.Size() != k.size {
+				break
+			}
+		}
+		s.kept[0], s.kept[i] = k, s.kept[0]
+		return k, nil
+	}
+	f, err := s.fsys.Open(name)
+	if err != nil {
+		return kept{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return kept{}, err
+	}
+	k := kept{name: name, time: info.ModTime(), size: info.Size()}
+	data, err := io.ReadAll(io.LimitReader(f, ground.MaxSurvey+1))
+	if err != nil {
+		return kept{}, err
+	}
+	if k.Survey, err = ground.ParseSurvey(name, data); err != nil {
+		return kept{}, err
+	}
+	if s.kept[0].name != name {
+		s.kept[1] = s.kept[0]
+	}
+	s.kept[0] = k
+	return k, nil
+}
+
+// statSurveys is for a file system with Stat.
+type statSurveys struct{ *surveys }
+
+func (s statSurveys) Stat(name string) (fs.FileInfo, error) {
+	info, err := fs.Stat(s.fsys, name)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) || path.Ext(name) != ".rec" {
+		return info, err
+	}
+	f, err := s.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return f.Stat()
+}
+
+// A recipe is a file that was made from a survey.
+type recipe struct {
+	*bytes.Reader
+	name string
+	time time.Time
+}
+
+func (r *recipe) Close() error               { return nil }
+func (r *recipe) Stat() (fs.FileInfo, error) { return recipeInfo{r}, nil }
+
+type recipeInfo struct{ *recipe }
+
+func (i recipeInfo) Name() string       { return i.name }
+func (i recipeInfo) Mode() fs.FileMode  { return 0o444 }
+func (i recipeInfo) ModTime() time.Time { return i.time }
+func (i recipeInfo) IsDir() bool        { return false }
+func (i recipeInfo) Sys() any           { return nil }
