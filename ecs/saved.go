@@ -274,7 +274,9 @@ func (s *store) cutTables(n int) {
 		f := t.variants
 		if f == nil {
 			delete(s.byKey, t.key())
-		} else if i := slices.Index(f.tables, t); i >= 0 {
+		} else if last := len(f.tables) - 1; last >= 0 && f.tables[last].index >= n { // not cut yet
+			i, _ := slices.BinarySearchFunc(f.tables, n, func(t *table, n int) int { return t.index - n })
+			clear(f.tables[i:])
 			if f.tables = f.tables[:i]; i == 0 {
 				delete(s.variants, t.mask)
 			}
