@@ -451,9 +451,9 @@ func (c *Coder) copyHashed(at int, b []byte) {
 	}
 }
 
-// hash returns the hash of all that was saved.
-func (c *Coder) hash() uint64 {
-	return c.lanes.sum(c.lanes.blocks(c.buf[c.hashed:]), len(c.buf))
+// hash returns the hash of all that was saved in buf.
+func (c *Coder) hash(buf []byte) uint64 {
+	return c.lanes.sum(c.lanes.blocks(buf[c.hashed:]), len(buf))
 }
 
 // Slots visits live slots of an array at base. A slot has size bytes. Slot i is live if bit i of bits is set and i is

@@ -39,7 +39,6 @@ func (s *Set) Scan(slot *Slot, yield func(Piece) bool) error {
 	}
 	s.coder.yield = yield
 	_, err := s.run(scanning, slot.canonical, slot.buf)
-	s.coder.yield = nil
 	if errors.Is(err, errStop) {
 		return nil
 	}

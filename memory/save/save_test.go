@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unsafe"
+	"weak"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
@@ -451,4 +453,28 @@ func BenchmarkSet(b *testing.B) {
 			}
 		})
 	}
+}
+
+// A Set keeps neither the memory of a slot that was dropped nor what the yield of a Scan refers to.
+func TestSet_DroppedSlotIsCollected(t *testing.T) {
+	var set save.Set
+	v := 1
+	if err := errors.Join(save.Value(&set, "v", &v), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	slot, seen := set.NewSlot(1<<10), new([64]int)
+	if _, err := set.SaveHash(slot); err != nil {
+		t.Fatal(err)
+	}
+	func(n *[64]int) {
+		defer func() { _ = recover() }()
+		_ = set.Scan(slot, func(save.Piece) bool { n[0]++; panic("stop") })
+	}(seen)
+	memory, yield := weak.Make(&slot.Bytes()[0]), weak.Make(seen)
+	slot, seen = nil, nil
+	runtime.GC()
+	if memory.Value() != nil || yield.Value() != nil {
+		t.Errorf("the slot is kept: %v; the yield: %v", memory.Value() != nil, yield.Value() != nil)
+	}
+	runtime.KeepAlive(&set)
 }

@@ -115,7 +115,7 @@ func (s *Set) SaveHash(slot *Slot) (uint64, error) {
 	if err := s.save(slot, true); err != nil {
 		return 0, err
 	}
-	return s.coder.hash(), nil
+	return s.coder.hash(slot.buf), nil
 }
 
 func (s *Set) save(slot *Slot, hashing bool) error {
@@ -190,7 +190,8 @@ func (s *Set) begin() error {
 	return nil
 }
 
-func (s *Set) end() { s.busy = false }
+// end ends a pass. The Coder must keep neither the memory of a slot nor the yield of Scan: the slot may be dropped.
+func (s *Set) end() { s.busy, s.coder.buf, s.coder.yield = false, nil, nil }
 
 func (s *Set) owns(slot *Slot) error {
 	switch {
