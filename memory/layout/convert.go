@@ -245,8 +245,12 @@ func integers(where string, a, b scalar, kind string) Convert {
 		if negative {
 			fits = b.class == 'i' && int64(n) >= math.MinInt64>>(63-b.exact)
 		}
-		if !fits {
+		switch {
+		case fits:
+		case negative:
 			return fmt.Errorf("%s: %d does not fit %s", where, int64(n), kind)
+		default:
+			return fmt.Errorf("%s: %d does not fit %s", where, n, kind)
 		}
 		var word [8]byte
 		binary.LittleEndian.PutUint64(word[:], n)

@@ -102,6 +102,13 @@ func TestPlan_EveryIntegerToEveryInteger(t *testing.T) {
 				if (err == nil) != fits {
 					t.Errorf("%d from %s to %s: %v, fits %v", int64(n), types[i].Kind, b.Kind, err, fits)
 				}
+				text := fmt.Sprint(n)
+				if negative {
+					text = fmt.Sprint(int64(n))
+				}
+				if err != nil && !strings.Contains(err.Error(), ": "+text+" does not fit") {
+					t.Errorf("%s from %s: %v", text, types[i].Kind, err)
+				}
 				if got, _ := integer(append(dst, make([]byte, 8)...), scalars[b.Kind]); err == nil && got != n {
 					t.Errorf("%d from %s to %s became %d", int64(n), types[i].Kind, b.Kind, int64(got))
 				}
