@@ -184,7 +184,7 @@ func (c *compiler) end() *Program {
 }
 
 // WriteTo writes the program as the content of a file and returns the number of bytes written. It builds the whole file in
-// memory and calls w once. It does not verify the program. The error wraps that of w.
+// memory and calls w once. It does not verify the program. The error wraps that of w, or io.ErrShortWrite.
 func (p *Program) WriteTo(w io.Writer) (int64, error) {
 	le := binary.LittleEndian
 	b := make([]byte, 0, programHeader+len(p.Ops)*opBytes)
@@ -204,6 +204,9 @@ func (p *Program) WriteTo(w io.Writer) (int64, error) {
 	}
 	le.PutUint32(b[programHeader-sumBytes:], programSum(b))
 	n, err := w.Write(b)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
 	if err != nil {
 		err = fmt.Errorf("trace: write program: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -85,6 +86,18 @@ func TestProgram_RandomProgramsRoundTrip(t *testing.T) {
 		if err != nil || got.Slots != p.Slots || got.Peak != p.Peak || got.PeakAt != p.PeakAt || !slices.Equal(got.Ops, p.Ops) {
 			t.Errorf("%d events: %v", n, err)
 		}
+	}
+}
+
+// half takes half of what it is given, and breaks the contract of io.Writer: it returns no error.
+type half struct{}
+
+func (half) Write(b []byte) (int, error) { return len(b) / 2, nil }
+
+func TestProgram_ShortWriteIsAnError(t *testing.T) {
+	p := compiled(t, modest(1, 10))
+	if _, err := p.WriteTo(half{}); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("%v, want io.ErrShortWrite", err)
 	}
 }
 
