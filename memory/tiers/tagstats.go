@@ -9,6 +9,7 @@ type TagStats struct {
 	// include rounding. Requested and Measured are as in memory.Stats. For blocks, Committed and Reserved are equal to
 	// InUse; for pools, they are those of the pools. Peak is exact for slab and large together, and an upper bound if
 	// the tag has blocks of workers or pools. In the row of all untagged blocks Peak, Committed and Reserved are InUse.
+	// With Config.QuickBytes, Large rounds up by up to 1/16 more. That part counts in the row of all untagged blocks.
 	memory.Stats
 	Frame Bumped // see TagArena.Taken
 	Level Bumped
