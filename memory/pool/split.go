@@ -156,26 +156,19 @@ func (p *Split[Hot, Cold]) ready() uint {
 }
 
 func (p *Split[Hot, Cold]) ensure(n uint) error {
-	p.soiled = min(p.soiled, uint(p.hot.Committed()/stride[Hot]()))
+	p.soiled = min(p.soiled, p.ready()) // as in Pool
 	before := p.hot.Committed()
 	if err := p.hot.Ensure(uintptr(n) * stride[Hot]()); err != nil {
 		return err
 	}
-	p.soiled = min(p.soiled, uint(p.cold.Committed()/stride[Cold]())) // not before: the first Ensure may have trimmed it
 	if err := p.cold.Ensure(uintptr(n) * stride[Cold]()); err != nil {
 		return errors.Join(err, p.hot.Trim(before))
 	}
-	// A function that the source has called may have closed p, or trimmed the other region.
-	switch {
-	case p.hotBase == nil:
+	if p.hotBase == nil { // a function that the source has called has closed p
 		return memory.ErrClosed
-	case p.hot.Committed() < uintptr(n)*stride[Hot]():
-		return errTrimmed
 	}
 	return nil
 }
-
-var errTrimmed = fmt.Errorf("pool: trimmed while it was growing: %w", memory.ErrOutOfMemory)
 
 func (p *Split[Hot, Cold]) soil(i, end uint) {
 	h, c := p.at(uint32(i))
@@ -253,6 +246,9 @@ func (p *Split[Hot, Cold]) Trim() error {
 	// refuses, but must not be used without an ensure.
 	last := p.last()
 	p.trim(last)
+	if p.hot.Busy() || p.cold.Busy() {
+		return nil // an ensure, which would lose what it has committed in the other region
+	}
 	err := errors.Join(p.hot.Trim(uintptr(last)*stride[Hot]()), p.cold.Trim(uintptr(last)*stride[Cold]()))
 	if err != nil {
 		return fmt.Errorf("pool: trim %s: %w", p.name, err)

@@ -246,6 +246,29 @@ func TestSplit_WhatTheSoftMarkTrimsOrClosesIsNotHandedOut(t *testing.T) {
 	}
 }
 
+func TestSplit_TrimAtTheSoftMarkTakesNothingFromNew(t *testing.T) {
+	for mark := range uintptr(8) {
+		limit := page.NewLimit(nil, 0)
+		p, err := NewSplit[[3000]byte, [3000]byte](limit, Config{Capacity: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit.OnSoft(mark*page.Granule, func(uintptr, uintptr) {
+			if err := p.Trim(); err != nil {
+				t.Error(err)
+			}
+		})
+		for k := range 60 {
+			if _, _, _, err := p.New(); err != nil {
+				t.Fatalf("mark %d, object %d: %v", mark, k, err)
+			}
+		}
+		if err := errors.Join(p.Check(), p.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestClose_AtFaultsHandsOutNothingThatIsGone(t *testing.T) {
 	memtest.CloseAtFaults(t, func(src page.Source) (*Split[body, sheet], []func()) {
 		p, err := NewSplit[body, sheet](src, Config{Capacity: 1000})
