@@ -110,10 +110,15 @@ func (f *Flow[L]) Update() Phase {
 	return f.phase
 }
 
-// Finish waits until the phase is Playing, Broken or Idle, and returns Err. Finish is for headless runs.
+// Finish waits until the phase is Playing, Broken or Idle, and returns Err. If the level file waits for space under
+// Config.Resident, and nothing in flight can free space, Finish breaks the level. Finish is for headless runs.
 func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {
 		if f.Update(); f.phase == Leaving || f.phase == Loading {
+			if err := f.stuck(); err != nil {
+				f.fail(err)
+				break
+			}
 			f.cfg.Streamer.Wait()
 			if f.phase == Loading && f.there && f.complete() { // Enter has more to do
 				time.Sleep(time.Millisecond)
@@ -121,6 +126,18 @@ func (f *Flow[L]) Finish() error {
 		}
 	}
 	return f.err
+}
+
+// stuck returns an error if the level file waits for space that only another call of the game can free.
+func (f *Flow[L]) stuck() error {
+	s := f.cfg.Streamer
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, e := s.find(f.file.index, f.file.gen)
+	if e == nil || e.state != Waiting || e.retryAt != 0 || !e.passed || s.pending() || s.underWay() {
+		return nil
+	}
+	return &LoadError{Kind: e.kind.name, Name: e.name, During: "reading", Err: errNoBudget}
 }
 
 func (f *Flow[L]) left() {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // A stage is a level of a game that only these tests play.
@@ -344,4 +346,29 @@ func TestFlow_EnterMayTakeSeveralFrames(t *testing.T) {
 	if p.Phase() != Playing || p.Level() == nil {
 		t.Error(p.Phase())
 	}
+}
+
+// All calls are of the game goroutine: during Finish no call can free the space that the level file waits for.
+func TestFlow_FinishEndsWithoutSpaceForTheLevelFile(t *testing.T) {
+	fsys := stages(t)
+	fsys["full"] = &fstest.MapFile{Data: make([]byte, 1500)}
+	r := newRig(t, fsys, 1, 0, func(c *Config) { c.Resident = 1500 })
+	full := Request[File](r, "full", ETA(0))
+	r.run()
+	p := newPlay(t, r)
+	p.Go("first")
+	done := make(chan error, 1)
+	go func() { done <- p.Finish() }()
+	select {
+	case err := <-done:
+		var failed *LoadError
+		if !errors.As(err, &failed) || failed.Name != "levels/first.json" || !errors.Is(err, errNoBudget) || p.Phase() != Broken {
+			t.Errorf("%v, %v", p.Phase(), err)
+		}
+	case <-time.After(time.Until(testenv.Deadline(t))):
+		t.Fatal("Finish does not end")
+	}
+	full.Close()
+	p.Go("first")
+	p.finish(t)
 }

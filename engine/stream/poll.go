@@ -266,10 +266,15 @@ func caught(f func()) (v any) {
 func (s *Streamer) Wait() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.events == s.seen && len(s.ready.heap)+len(s.leaving)+s.retries+s.changed == 0 && s.underWay() && !(s.starved > 0 && s.polling) {
+	for s.events == s.seen && !s.pending() && s.underWay() && !(s.starved > 0 && s.polling) {
 		s.news.Wait()
 	}
 	s.seen = s.events
+}
+
+// pending reports whether a Poll will do something.
+func (s *Streamer) pending() bool {
+	return len(s.ready.heap)+len(s.leaving)+s.retries+s.changed > 0
 }
 
 // underWay reports whether a worker will do something without Poll.
