@@ -56,3 +56,30 @@ func BenchmarkLoadArt(b *testing.B) {
 	}
 	b.ReportMetric(float64(r.Stats().BytesDecoded)/b.Elapsed().Seconds()/1e6, "MB/s")
 }
+
+// A Poll that finds space for half of n assets that wait for it.
+func BenchmarkPoll_SpaceForMany(b *testing.B) {
+	for _, n := range []int{256, 4096} {
+		b.Run(fmt.Sprintf("waiting=%d", n), func(b *testing.B) {
+			r := newRig(b, fstest.MapFS{}, 1, 0, func(c *Config) { c.Assets, c.Resident = n, 1<<30 })
+			s := r.Streamer
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for b.Loop() {
+				b.StopTimer()
+				s.queue.heap = s.queue.heap[:0]
+				s.blocked.heap = s.blocked.heap[:0]
+				for i := range uint32(n) {
+					s.entries[i] = entry{state: Waiting, need: 1 << 30 / int64(n/2), seq: uint64(i), eta: Priority(i * 7919 % 4096)}
+					s.blocked.push(s.entries, i)
+				}
+				b.StartTimer()
+				s.makeRoom()
+			}
+			for i := range s.entries {
+				s.entries[i] = vacantEntry()
+			}
+			s.queue.heap, s.blocked.heap, s.stats.counts = s.queue.heap[:0], s.blocked.heap[:0], [stateCount]int{Vacant: n}
+		})
+	}
+}

@@ -63,7 +63,7 @@
 //	Request, Close, Priority                          O(log n) in what is queued, O(n) in the
 //	                                                  handles of the asset; none
 //	Poll, nothing to do                               four locks; none
-//	Poll, with evictions or reloads                   O(n) in Config.Assets; none
+//	Poll, with waits, evictions or reloads            O(n log n) in Config.Assets; none
 //	Get, State, Err                                   one lock; none
 //	Stats, Progress                                   O(classes), O(handles); none
 //	an asset, on its worker                           1 for its value, and those of the file

@@ -1,7 +1,9 @@
 package stream
 
 import (
+	"cmp"
 	"hash/maphash"
+	"slices"
 	"time"
 )
 
@@ -62,28 +64,28 @@ func (s *Streamer) makeRoom() {
 	if len(s.blocked.heap) == 0 {
 		return
 	}
+	// The space that is free or cached only decreases in this loop: one pass in order finds all that fit. A sorted list is
+	// a heap.
+	all := s.blocked.heap
+	slices.SortFunc(all, func(a, b uint32) int {
+		x, y := &s.entries[a], &s.entries[b]
+		return cmp.Or(cmp.Compare(x.eta, y.eta), cmp.Compare(x.seq, y.seq))
+	})
 	promised := int64(0) // to those that are queued by this loop
-	for {
-		best := -1
-		for at, i := range s.blocked.heap {
-			free := s.cfg.Resident - s.resident - promised + s.stats.Cached
-			if s.entries[i].need <= free && (best < 0 || before(s.entries, i, s.blocked.heap[best])) {
-				best = at
-			}
+	s.blocked.heap = all[:0]
+	for _, i := range all {
+		e := &s.entries[i]
+		if e.need > s.cfg.Resident-s.resident-promised+s.stats.Cached {
+			e.passed = true
+			s.blocked.heap = append(s.blocked.heap, i)
+			e.pos = int32(len(s.blocked.heap) - 1)
+			continue
 		}
-		if best < 0 {
-			for _, i := range s.blocked.heap {
-				s.entries[i].passed = true
-			}
-			return
-		}
-		i := s.blocked.heap[best]
-		need := s.entries[i].need
-		for s.resident+promised+need > s.cfg.Resident && s.oldest != 0 {
+		for s.resident+promised+e.need > s.cfg.Resident && s.oldest != 0 {
 			s.evict(s.oldest - 1)
 		}
-		promised += need
-		s.blocked.remove(s.entries, i)
+		promised += e.need
+		e.pos = -1
 		s.enqueue(i)
 	}
 }
