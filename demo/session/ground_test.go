@@ -416,3 +416,20 @@ func TestGround_StampsStayUntilNobodyDrawsWithThem(t *testing.T) {
 	st.release()
 	<-gone
 }
+
+// An artist may save a picture of another size. Until the next one the ground keeps its stamps.
+func TestGround_AStampsFileOfAnotherSizeLeavesTheOld(t *testing.T) {
+	st := &stamps{}
+	side := ground.StampSize
+	old := &stampsPicture{make([]byte, 4*side*side), side, side}
+	if err := st.deliver("stamps.png", old, nil); err != nil {
+		t.Fatal(err)
+	}
+	was := st.current.Load()
+	if err := st.deliver("stamps.png", &stampsPicture{make([]byte, 4*side), side, 1}, old); err == nil || st.current.Load() != was {
+		t.Errorf("%v; the stamps are %p, were %p", err, st.current.Load(), was)
+	}
+	if err := st.deliver("stamps.png", &stampsPicture{make([]byte, 4*side*side), side, side}, old); err != nil || st.current.Load() == was {
+		t.Errorf("%v; the stamps are the old ones", err)
+	}
+}

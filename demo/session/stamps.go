@@ -41,18 +41,22 @@ func (st *stamps) register(s *stream.Streamer, workers int) error {
 			p.wide, p.high = h.Width, h.Height
 			return p, err
 		},
-		Deliver: func(name string, p, old *stampsPicture) error {
-			if old != nil { // its file has changed, and its block is freed
-				st.drop()
-			}
-			all, err := ground.NewStamps(name, p.pixels, p.wide, p.high, st.palette)
-			if err == nil {
-				st.current.Store(&all)
-			}
-			return err
-		},
+		Deliver: st.deliver,
 		Release: func(string, *stampsPicture) { st.drop() },
 	})
+}
+
+// deliver makes a picture the stamps of the realm. If it is none, the old stamps stay.
+func (st *stamps) deliver(name string, p, old *stampsPicture) error {
+	all, err := ground.NewStamps(name, p.pixels, p.wide, p.high, st.palette)
+	if err != nil {
+		return err
+	}
+	if old != nil { // its file has changed, and its block is freed
+		st.drop()
+	}
+	st.current.Store(&all)
+	return nil
 }
 
 // request requests the file of a realm. The realm waits for it.
