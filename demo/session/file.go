@@ -135,8 +135,10 @@ func ReadAbout(file []byte) (a About, state []byte, err error) {
 		return a, nil, fmt.Errorf("session: %w: %w", save.ErrFile, err)
 	}
 	switch {
-	case !slices.Contains(realm.Names[:], a.Realm) || !slices.Contains(realm.Names[:], a.First):
+	case !slices.Contains(realm.Names[:], a.Realm):
 		err = fmt.Errorf("session: %w: realm %.40q", save.ErrFile, a.Realm)
+	case !slices.Contains(realm.Names[:], a.First):
+		err = fmt.Errorf("session: %w: first realm %.40q", save.ErrFile, a.First)
 	case !(a.Heat >= 0 && a.Heat <= 10) || a.Score < 0:
 		err = fmt.Errorf("session: %w: heat %v, score %d", save.ErrFile, a.Heat, a.Score)
 	case len(a.Picture) != 0 && len(a.Picture) != PictureW*PictureH:

@@ -130,6 +130,19 @@ func TestReadAbout_ReturnsWhatWasWritten(t *testing.T) {
 	}
 }
 
+func TestReadAbout_NamesTheRealmThatThereIsNot(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"realm":"nowhere","heat":0,"ticks":0,"score":0,"seed":0,"first":"ember","charges":0}`: `: realm "nowhere"`,
+		`{"realm":"ember","heat":0,"ticks":0,"score":0,"seed":0,"first":"nowhere","charges":0}`: `: first realm "nowhere"`,
+	} {
+		file := binary.LittleEndian.AppendUint32([]byte(runMagic), uint32(len(text)))
+		file = binary.LittleEndian.AppendUint32(file, crc32.Checksum([]byte(text), castagnoli))
+		if _, _, err := ReadAbout(append(file, text...)); !errors.Is(err, save.ErrFile) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 // oldRun is a file of an older build, written on amd64: each later build reads it, on every architecture. The folder is
 // a module of its own, so that the zip file of this one does not have it.
 func oldRun(t *testing.T) []byte {
