@@ -164,6 +164,10 @@ func (a *Atlas) reserve(id, w, h int, tile bool) (Region, error) {
 		if e.w == w && e.h == h && e.tile == tile {
 			return e.region, nil
 		}
+		if e.tile != tile {
+			by := map[bool]string{false: "Reserve", true: "ReserveTile"}
+			return Region{}, fmt.Errorf("render: atlas: region %s is reserved by %s, not by %s; remove it first", label(id, e.name), by[e.tile], by[tile])
+		}
 		return Region{}, fmt.Errorf("render: atlas: region %s is reserved with %d×%d, not %d×%d; remove it first",
 			label(id, e.name), e.w, e.h, w, h)
 	}

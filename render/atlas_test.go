@@ -76,14 +76,16 @@ func TestAtlas_BadInputIsAClearError(t *testing.T) {
 	_, errZero := a.Reserve(1, 0, 8)
 	_, errID := a.Reserve(4, 8, 8)
 	_, errSize := a.Reserve(id, 9, 8)
+	_, errTile := a.ReserveTile(id, 8, 8)
 	_, errPage := NewAtlas(AtlasConfig{Page: 1000})
 	_, errRegions := NewAtlas(AtlasConfig{Regions: -1})
 	for want, err := range map[string]error{
 		"region 1 of 1023×8; allowed are 1×1 to 1022×1022": errBig,
-		"region 1 of 0×8":                                           errZero,
-		"region 4; allowed are 0 to 3":                              errID,
-		`region 0 ("ember/ship") is reserved with 8×8, not 9×8`:     errSize,
-		"page of 1000 texels; allowed are 512, 1024, 2048 and 4096": errPage,
+		"region 1 of 0×8":                                                    errZero,
+		"region 4; allowed are 0 to 3":                                       errID,
+		`region 0 ("ember/ship") is reserved with 8×8, not 9×8`:              errSize,
+		`region 0 ("ember/ship") is reserved by Reserve, not by ReserveTile`: errTile,
+		"page of 1000 texels; allowed are 512, 1024, 2048 and 4096":          errPage,
 		"-1 regions":                             errRegions,
 		"region 2, which is not reserved":        a.Upload(2, nil, 1, 1),
 		"with 3 bytes; it takes 256":             a.Upload(id, []byte{1, 2, 3}, 8, 8),
