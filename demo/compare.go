@@ -210,7 +210,7 @@ func (o *options) trial(k session.Store, stats string) (t trial, err error) {
 			if o.stopped.Load() {
 				_ = cmd.Process.Kill() // its output is not needed
 				<-ended
-				return t, errors.New("stopped")
+				return t, errStopped
 			}
 		}
 	}

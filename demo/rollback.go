@@ -25,7 +25,7 @@ const (
 // rollback prints up to which heat a rollback of eight ticks fits into a frame. It begins at -heat.
 func (o *options) rollback(stdout io.Writer) error {
 	fits := -1
-	for heat := int(o.heat); heat <= game.HeatMost && !o.stopped.Load(); heat++ {
+	for heat := int(o.heat); heat <= game.HeatMost; heat++ {
 		took, waited, enemies, err := o.rollbackAt(float32(heat))
 		if err != nil {
 			return err
@@ -48,6 +48,7 @@ func (o *options) rollback(stdout io.Writer) error {
 func (o *options) rollbackAt(heat float32) (median, waited time.Duration, enemies int, err error) {
 	cfg := o.session()
 	cfg.Autopilot, cfg.Game.Heat, cfg.Rewind = true, heat, 0
+	o.heeding(&cfg)
 	s, err := session.New(cfg)
 	if err != nil {
 		return 0, 0, 0, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/engine"
 )
 
 // heed makes SIGINT, SIGTERM and SIGHUP end the run in order: what was asked for is written. It returns what
@@ -29,6 +31,19 @@ func (o *options) heed() (done func()) {
 	return func() {
 		signal.Stop(c)
 		close(end)
+	}
+}
+
+// errStopped ends a session of heeding.
+var errStopped = errors.New("stopped")
+
+// heeding makes a signal end the sessions of cfg with errStopped, for runs that are not played frame by frame here.
+func (o *options) heeding(cfg *session.Config) {
+	cfg.Steer = func(*engine.Input) error {
+		if o.stopped.Load() {
+			return errStopped
+		}
+		return nil
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -227,6 +228,28 @@ func TestSignals_EndARunInAWindow(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 || entries[0].Name() != "out.json" {
 		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+// Both play their ticks in one call.
+func TestSignals_SynctestAndRollbackEnd(t *testing.T) {
+	for _, how := range []string{"-synctest=5", "-rollback"} {
+		o, err := parse([]string{"-headless", how, "-ticks=1000000000"}, io.Discard, assets.FS())
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.stderr = io.Discard
+		o.stopped.Store(true)
+		var out bytes.Buffer
+		if how == "-rollback" {
+			if err := o.rollback(&out); !errors.Is(err, errStopped) || out.Len() > 0 {
+				t.Errorf("%v, %s", err, &out)
+			}
+			continue
+		}
+		if err := o.synctest(&out); err != nil || !strings.Contains(out.String(), ": 0 ticks were played twice") {
+			t.Errorf("%v, %s", err, &out)
+		}
 	}
 }
 

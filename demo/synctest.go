@@ -36,6 +36,7 @@ func (o *options) badSynctest(given map[string]bool) string {
 func (o *options) synctest(stdout io.Writer) error {
 	cfg := o.session()
 	cfg.Autopilot = true // there is no input
+	o.heeding(&cfg)
 	s, err := session.New(cfg)
 	if err != nil {
 		return err
@@ -46,10 +47,13 @@ func (o *options) synctest(stdout io.Writer) error {
 	}
 	began, ticks := time.Now(), int(cmp.Or(o.ticks, headlessTicks))
 	var done engine.Synced
-	if err == nil {
+	if err == nil && s.Playing() {
 		done, err = s.Synctest(ticks, o.distance)
 	}
 	fmt.Fprintf(stdout, "synctest at heat %.1f on %d processors: %d ticks were played twice, %d once, with a load each %d; %d loads, states of up to %d bytes, %v\n",
 		s.Game.Heat, runtime.GOMAXPROCS(0), done.Ticks, done.Skipped, o.distance, done.Loads, done.Bytes, time.Since(began).Round(time.Millisecond))
+	if errors.Is(err, errStopped) {
+		err = nil // the line says what was compared
+	}
 	return errors.Join(err, s.Close())
 }
