@@ -2,7 +2,7 @@
 // browser the program contains only the files that a game begins with and downloads the rest: see Fetched.
 //
 //	art/NAME.png      sprites, drawn by gen (go run ./assets/gen)
-//	sound/NAME.snd   effects (KIND_N) and music (REALM_LAYER), made by gen; see demo/sound/codec
+//	sound/NAME.ogg   effects (KIND_N) and music (REALM_LAYER), made by gen: Ogg Vorbis, mono
 //	realms/NAME.json             title, palette and places of a realm; all of realms is made by gen
 //	realms/NAME.walls            a bit for each cell of the whole realm
 //	realms/NAME/stamps.png       coloured pictures of 128 by 128 pixels, for the ground

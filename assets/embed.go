@@ -4,7 +4,7 @@ package assets
 
 import "embed"
 
-//go:embed art/*.png levels/*.json sound/*.snd realms
+//go:embed art/*.png levels/*.json sound/*.ogg realms
 var embedded embed.FS
 
 var files = Recipes(embedded)

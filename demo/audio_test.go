@@ -98,7 +98,7 @@ func TestAudio_ASoundTakesFewObjectsOfTheGoHeap(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.stop()
-	for _, name := range []string{"sound/hit_0.snd", "sound/roar_0.snd"} {
+	for _, name := range []string{"sound/hit_0.ogg", "sound/roar_0.ogg"} {
 		data, err := fs.ReadFile(assets.FS(), name)
 		if err != nil {
 			t.Fatal(err)

@@ -148,21 +148,26 @@ var badRecipes = []malformed{
 var badSounds = []malformed{
 	{what: "empty", data: bytesOf(nil), says: "the file is empty"},
 	{what: "cut short", data: half, says: "too early"},
-	{what: "of another kind", data: patched(0, []byte("RIFF")...), says: `a sound begins with "SSND"`},
-	{what: "of another version", data: patched(4, 9), says: "version 9; allowed is 1"},
-	{what: "of no rate", data: patched(6, 0, 0), says: "0 Hz; allowed"},
-	{what: "of a huge length", data: patched(8, 0xff, 0xff, 0xff, 0xff), says: "samples; allowed"},
-	{what: "of no length", data: patched(8, 0, 0, 0, 0), says: "0 samples; allowed"},
-	{what: "of huge frames", data: patched(5, 0xff), says: "frames of 2^255 samples; allowed"},
-	{what: "broken in the middle", data: func(b []byte) []byte { return append(b[:len(b)/2], bytes.Repeat([]byte{0xff, 0xf8, 0}, 200)...) }},
+	{what: "of another kind", data: patched(0, []byte("RIFF")...), says: `an Ogg file begins with "OggS"`},
+	{what: "of two channels", data: patched(39, 2), says: "2 channels; allowed is 1"},
+	{what: "of no rate", data: patched(40, 0, 0, 0, 0), says: "0 Hz; allowed"},
+	{what: "of a huge length", data: ending(0xff, 0xff, 0xff, 0xff), says: "4294967295 samples; allowed"},
+	{what: "of no length", data: ending(0, 0, 0, 0), says: "0 samples; allowed"},
+	{what: "of huge blocks", data: patched(56, 0xff), says: "2^15 samples; allowed"},
+	{what: "broken in the middle", data: func(b []byte) []byte { clear(b[len(b)-300 : len(b)-200]); return b }, says: "checksum"},
 	{what: "a folder", says: "no regular file"},
+}
+
+// ending writes the number of samples into the last page of Ogg.
+func ending(n ...byte) func([]byte) []byte {
+	return func(b []byte) []byte { copy(b[bytes.LastIndex(b, []byte("OggS"))+6:], n); return b }
 }
 
 // tenPictures and the others are the files that are replaced: each is asked for at once.
 var (
 	tenPictures = names("art/%s.png", "warden lancer drifter swarm orb spark smoke debris ring flare")
 	tenRecipes  = names("realms/ember/%s.rec", "02_20 03_20 04_20 02_21 03_21 01_21 01_22 02_22 00_22 02_19")
-	tenSounds   = names("sound/%s.snd", "burst_large_0 burst_small_1 dash_0 gift_0 hit_0 hurt_0 shot_0 spawn_0 seal_0 pickup_0")
+	tenSounds   = names("sound/%s.ogg", "burst_large_0 burst_small_1 dash_0 gift_0 hit_0 hurt_0 shot_0 spawn_0 seal_0 pickup_0")
 )
 
 func names(format, of string) (out []string) {

@@ -34,12 +34,12 @@ var storeys = map[string]int{
 	"memory/heapsites": 4,
 	"memory/tiers":     5,
 	"memory/meter":     6, "memory/resident": 6, "ecs": 6, "demo/ground": 6, "demo/strictjson": 6,
-	"demo/sound/codec": 6, "demo/sound/loudness": 6, "demo/sound/wav": 6,
+	"demo/sound/loudness": 6, "demo/sound/wav": 6,
 	"engine": 7, "particles": 7, "assets": 7,
 	"render": 8, "demo/realm": 8, "demo/shell": 8, "demo/sound/cue": 8, "demo/notices": 8, "demo/coach": 8, "demo/replay": 8,
 	"demo/dropin/profiles": 8,
-	"assets/gen":           9, "demo/tour": 9, "demo/sound": 9, "demo/dropin": 9,
-	"demo/game": 10, "demo/goheap": 10,
+	"demo/tour":            9, "demo/sound": 9, "demo/dropin": 9,
+	"assets/gen": 10, "demo/game": 10, "demo/goheap": 10,
 	"demo/session": 11,
 	"demo/view":    12,
 	"demo":         13,
@@ -134,7 +134,7 @@ func badImport(pkg, imp string) string {
 		return "it ends a game that has no sound device"
 	case within(imp, "github.com/hajimehoshi/ebiten") && !slices.Contains([]string{"render", "render/overlay", "demo/dropin/ebitengine"}, pkg):
 		return "only render, render/overlay and demo/dropin/ebitengine may"
-	case within(imp, "github.com/ebitengine/oto") && pkg != "demo/sound":
+	case (within(imp, "github.com/ebitengine/oto") || within(imp, "github.com/jfreymuth/oggvorbis")) && pkg != "demo/sound":
 		return "only demo/sound may"
 	case foreign || isStd(imp):
 		return ""
@@ -275,6 +275,7 @@ func TestHouse_PlantedImportsAreFound(t *testing.T) {
 		{"demo/view/plant.go", "", `"github.com/hajimehoshi/ebiten/v2/inpututil"`, "only render"},
 		{"render/plant.go", "", `"github.com/hajimehoshi/ebiten/v2/audio"`, "no sound device"},
 		{"demo/view/plant.go", "", `"github.com/ebitengine/oto/v3"`, "only demo/sound may"},
+		{"demo/web/plant.go", "", `"github.com/jfreymuth/oggvorbis"`, "only demo/sound may"},
 		{"memory/arena/plant.go", "", `"github.com/strata-go/strata/memory/tiers"`, "storey 4 may not import storey 5"},
 		{"memory/arena/plant.go", "", `"github.com/strata-go/strata/memory/slab"`, "storey 4 may not import storey 4"},
 		{"engine/plant_js.go", "//go:build js\n", `"github.com/strata-go/strata/demo"`, "storey 7 may not import storey 13"},

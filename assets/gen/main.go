@@ -13,7 +13,7 @@
 //
 // A picture is a function from a point to an ink. Signed distances give crisp edges, and hashed lattice noise gives
 // texture. Nothing depends on time, order or a random source, so every run writes the same files. A sound is a
-// function from seconds to a sample in the same way.
+// function from seconds to a sample in the same way; oggenc, of the package vorbis-tools, encodes it.
 package main
 
 import (

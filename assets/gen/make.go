@@ -42,7 +42,7 @@ func targets(o *options) (all []target) {
 		}})
 	}
 	for _, t := range tunes() {
-		file := filepath.Join(o.sound, t.name+".snd")
+		file := filepath.Join(o.sound, t.name+".ogg")
 		all = append(all, target{name: t.name, label: file, write: func() error { return writeSound(file, t) }})
 	}
 	return all

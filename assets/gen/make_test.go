@@ -41,9 +41,9 @@ func TestOnly_MakesTheNamedAndTheLevels(t *testing.T) {
 	for name, want := range map[string][]string{
 		"drifter":      {"out/drifter.png", "out/drifter_core.png"},
 		"swarm_core":   {"out/swarm_core.png"},
-		"move,bullet":  {"out/bullet.png", "sound/move_0.snd"},
-		"burst_small":  {"sound/burst_small_0.snd", "sound/burst_small_1.snd"},
-		"tide_drums":   {"sound/tide_drums.snd"},
+		"move,bullet":  {"out/bullet.png", "sound/move_0.ogg"},
+		"burst_small":  {"sound/burst_small_0.ogg", "sound/burst_small_1.ogg"},
+		"tide_drums":   {"sound/tide_drums.ogg"},
 		"player,shot_": nil,
 		"drift":        nil,
 		"":             nil,

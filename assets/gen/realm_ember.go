@@ -188,9 +188,9 @@ func rivets(k *dye, p vec, pal *[5]tone) {
 	}
 }
 
-// Ember: a forge at 126 beats a minute, in D minor with the flat second of a threat. A step of 2,624
+// Ember: a forge at 126 beats a minute, in D minor with the flat second of a threat. A step of 2,625
 // samples.
-const emberStep = 2624
+const emberStep = 2625
 
 // emberRoots are the roots of eight bars, and emberThirds what makes the chord.
 var (

@@ -186,9 +186,9 @@ func brackets(k *dye, p vec, pal *[5]tone) {
 	})
 }
 
-// Spore: something grows in sevens, 2 + 2 + 3, in A with a Dorian sixth. A step of 2,688 samples,
+// Spore: something grows in sevens, 2 + 2 + 3, in A with a Dorian sixth. A step of 2,700 samples,
 // fourteen to the bar.
-const sporeStep = 2688
+const sporeStep = 2700
 
 var (
 	sporeRoots = [8]float64{45, 45, 43, 50, 45, 48, 43, 40} // A A G D, A C G E

@@ -175,8 +175,8 @@ func polyps(k *dye, p vec, pal *[5]tone) {
 	})
 }
 
-// Tide: slow water at 90 beats a minute, in F with the raised fourth. A step of 3,680 samples.
-const tideStep = 3680
+// Tide: slow water at 90 beats a minute, in F with the raised fourth. A step of 3,675 samples.
+const tideStep = 3675
 
 var tideChords = [8][4]float64{
 	{53, 60, 64, 69}, {52, 59, 64, 67}, {50, 57, 60, 64}, {55, 59, 62, 66}, // Fmaj7 Em7 Dm9 G6 with B natural throughout

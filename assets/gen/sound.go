@@ -2,14 +2,16 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 
-	"github.com/strata-go/strata/demo/sound/codec"
 	"github.com/strata-go/strata/demo/sound/loudness"
 	"github.com/strata-go/strata/demo/sound/wav"
 )
@@ -31,13 +33,15 @@ const (
 	ceiling = 0.841
 	// layerCeiling is that of a layer: -2.5 dBFS. The mixer limits the sum.
 	layerCeiling = 0.75
+	// lead is in samples.
+	lead = 2048
 )
 
 // tunes lists all sounds.
 func tunes() []tune { return append(effects(), music()...) }
 
-// samples renders a tune as it is packed.
-func (t tune) samples() []float64 {
+// samples renders a tune as it is encoded.
+func (t tune) samples() []int16 {
 	x := (&track{x: t.make(), rate: float64(t.rate), loop: t.loop}).through(highpass(float64(t.rate), 28)).x
 	level, top := t.level(x), ceiling
 	if t.loop {
@@ -46,11 +50,12 @@ func (t tune) samples() []float64 {
 		fadeEnds(x, t.rate)
 	}
 	gain := math.Pow(10, (t.loud-level)/20)
+	out := make([]int16, len(x))
 	for i, v := range x {
 		// Bends, and never breaks: top is reached at infinity.
-		x[i] = top * math.Tanh(v*gain/top)
+		out[i] = int16(math.Round(top * math.Tanh(v*gain/top) * 32767))
 	}
-	return x
+	return out
 }
 
 // level returns what loud means of samples.
@@ -96,8 +101,8 @@ func fadeEnds(x []float64, rate int) {
 }
 
 // renderSounds renders all sounds, as many at once as there are processors.
-func renderSounds(list []tune) [][]float64 {
-	out := make([][]float64, len(list))
+func renderSounds(list []tune) [][]int16 {
+	out := make([][]int16, len(list))
 	var wg sync.WaitGroup
 	room := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, t := range list {
@@ -112,7 +117,37 @@ func renderSounds(list []tune) [][]float64 {
 }
 
 func writeSound(file string, t tune) error {
-	return os.WriteFile(file, codec.Encode(t.samples(), t.rate, t.loop, 512, 1024, 2048), 0o644)
+	data, err := t.encode(t.samples())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(file, data, 0o644)
+}
+
+// encode returns a file of Ogg Vorbis. Effects are played louder than music, and have more bits a sample: demo/sound reads
+// these two qualities. The serial number is fixed, so that equal samples give equal files. The encoder bends the ends of
+// a file. So a loop is encoded with lead samples of its end before it and of its beginning after it, and with tags that
+// say where it lies.
+func (t tune) encode(pcm []int16) ([]byte, error) {
+	args := []string{"-Q", "-s", "1", "-o", "-", "-q", "3"}
+	if t.loop {
+		args = append(args[:5], "-q", "2", "-c", fmt.Sprint("LOOPSTART=", lead), "-c", fmt.Sprint("LOOPLENGTH=", len(pcm)))
+		pcm = slices.Concat(pcm[len(pcm)-lead:], pcm, pcm[:lead])
+	}
+	var in, out, fault bytes.Buffer
+	if err := wav.Write(&in, t.rate, 1, pcm); err != nil {
+		return nil, err
+	}
+	c := exec.Command("oggenc", append(args, "-")...)
+	c.Stdin, c.Stdout, c.Stderr = &in, &out, &fault
+	err := c.Run()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("sounds are encoded by oggenc, of the package vorbis-tools: %w", err)
+	case err != nil:
+		return nil, fmt.Errorf("oggenc: %w: %s", err, bytes.TrimSpace(fault.Bytes()))
+	}
+	return out.Bytes(), nil
 }
 
 // writeWAVs is for listening.
@@ -121,12 +156,8 @@ func writeWAVs(dir string) error {
 		return err
 	}
 	list := tunes()
-	for i, x := range renderSounds(list) {
+	for i, pcm := range renderSounds(list) {
 		var b bytes.Buffer
-		pcm := make([]int16, len(x))
-		for k, v := range x {
-			pcm[k] = int16(math.Round(v * 32767))
-		}
 		err := wav.Write(&b, list[i].rate, 1, pcm)
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, list[i].name+".wav"), b.Bytes(), 0o644)

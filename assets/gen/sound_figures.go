@@ -1,16 +1,18 @@
 package main
 
 import (
-	"errors"
+	"bytes"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
-	"github.com/strata-go/strata/demo/sound/codec"
+	"github.com/strata-go/strata/demo/sound"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/demo/sound/loudness"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 // bright is the frequency from which on a small loudspeaker plays.
@@ -54,11 +56,11 @@ func writeFigures(w io.Writer, dir string) error {
 	}
 	fmt.Fprintf(w, "%-15s %7s %7s %7s %7s %9s %7s %9s\n", "", "seconds", "dBTP", "LUFS", "played", ">2.2 kHz", "Hz", "mean")
 	for _, t := range tunes() {
-		data, err := os.ReadFile(filepath.Join(dir, t.name+".snd"))
+		data, err := os.ReadFile(filepath.Join(dir, t.name+".ogg"))
 		if err != nil {
 			return err
 		}
-		pcm, _, err := decodeSound(data)
+		pcm, err := decodeSound(data)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.name, err)
 		}
@@ -68,21 +70,17 @@ func writeFigures(w io.Writer, dir string) error {
 	return nil
 }
 
-// decodeSound returns all samples of a file.
-func decodeSound(data []byte) (pcm []int16, h codec.Header, err error) {
-	if len(data) < codec.HeaderBytes {
-		return nil, h, errors.New("the file ends in its header")
-	}
-	if h, err = codec.ParseHeader((*[codec.HeaderBytes]byte)(data)); err != nil {
-		return nil, h, err
-	}
-	d, err := codec.NewDecoder(h, data[codec.HeaderBytes:])
+// decodeSound returns the samples of a file.
+func decodeSound(data []byte) ([]int16, error) {
+	h, err := tlsf.New(nil, tlsf.Config{Reserve: 16 << 20})
 	if err != nil {
-		return nil, h, err
+		return nil, err
 	}
-	pcm = make([]int16, h.Samples)
-	for at := 0; at < len(pcm); {
-		at += d.Next(pcm[at:])
+	defer h.Close()
+	c, err := sound.Decode(bytes.NewReader(data), h, nil)
+	if err != nil {
+		return nil, err
 	}
-	return pcm, h, nil
+	defer c.Free(h)
+	return slices.Clone(c.PCM), nil
 }

@@ -181,7 +181,7 @@ func TestBank_ABadFileCostsItsSoundAndOneLine(t *testing.T) {
 		}
 		return &fstest.MapFile{Data: data}
 	}
-	files := fstest.MapFS{EffectFile(cue.Hit, 0): good(EffectFile(cue.Hit, 0)), EffectFile(cue.Hit, 1): {Data: []byte("RIFF....WAVE and so on, for more than forty-two bytes")}}
+	files := fstest.MapFS{EffectFile(cue.Hit, 0): good(EffectFile(cue.Hit, 0)), EffectFile(cue.Hit, 1): {Data: []byte("RIFF....WAVE and so on, for more than the fifty-eight bytes of a first page")}}
 	for l := range Layers - 1 {
 		files[MusicFile(Ember, l)] = good(MusicFile(Ember, l))
 	}
@@ -191,9 +191,9 @@ func TestBank_ABadFileCostsItsSoundAndOneLine(t *testing.T) {
 	b, m, said := newBank(t)
 	b.Enter(Ember, 0.1)
 	put(t, b, files, append([]string{EffectFile(cue.Hit, 0), EffectFile(cue.Hit, 1)}, musicFiles(Ember)...)...)
-	b.Put("sound/unknown.snd", Clip{}, newHeap(t))
+	b.Put("sound/unknown.ogg", Clip{}, newHeap(t))
 	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
-	want := []string{`sound/hit_1.snd: sound: not a file that can be played: it begins with "RIFF"`, "sound/ember_drums.snd: sound: not a file", "sound/ember_heat.snd: ", "sound/unknown.snd: "}
+	want := []string{`sound/hit_1.ogg: sound: not a file that can be played: it begins with "RIFF"`, "sound/ember_drums.ogg: sound: not a file", "sound/ember_heat.ogg: ", "sound/unknown.ogg: "}
 	if len(lines) != len(want) {
 		t.Fatalf("it says %q", lines)
 	}
@@ -243,12 +243,11 @@ func TestBank_BlocksGoHomeAndAreNoLeak(t *testing.T) {
 	for l := range Layers {
 		decoded := make(chan Clip)
 		go func() {
-			file, err := assets.FS().Open(MusicFile(Tide, l))
+			data, err := fs.ReadFile(assets.FS(), MusicFile(Tide, l))
 			if err != nil {
 				t.Error(err)
 			}
-			defer file.Close()
-			c, err := Decode(file, mem.Worker(0), nil)
+			c, err := Decode(bytes.NewReader(data), mem.Worker(0), nil)
 			if err != nil {
 				t.Error(err)
 			}

@@ -31,10 +31,10 @@ var layerNames = [Layers]string{"calm", "drums", "drive", "heat"}
 
 // EffectFile returns the path of a variant of a kind in the assets.
 func EffectFile(k cue.Kind, variant int) string {
-	return fmt.Sprintf("sound/%s_%d.snd", k, variant)
+	return fmt.Sprintf("sound/%s_%d.ogg", k, variant)
 }
 
 // MusicFile returns the path of a layer of a realm's music in the assets. It panics unless layer is 0 to Layers-1.
 func MusicFile(r Realm, layer int) string {
-	return fmt.Sprintf("sound/%s_%s.snd", r, layerNames[layer])
+	return fmt.Sprintf("sound/%s_%s.ogg", r, layerNames[layer])
 }

@@ -7,7 +7,6 @@ import (
 	"math"
 	"sync"
 
-	"github.com/strata-go/strata/demo/sound/codec"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/memory"
 )
@@ -91,7 +90,7 @@ func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 	if m.closed {
 		return 0, fmt.Errorf("sound: the mixer: %w", memory.ErrClosed)
 	}
-	if c.Frames() < 1 || c.Channels < 1 || c.Channels > 2 || c.Rate < codec.MinRate || c.Rate > codec.MaxRate {
+	if c.Frames() < 1 || c.Channels < 1 || c.Channels > 2 || c.Rate < MinRate || c.Rate > MaxRate {
 		return 0, fmt.Errorf("%w: a clip of %d frames, %d channels, %d Hz", ErrFormat, c.Frames(), c.Channels, c.Rate)
 	}
 	i := m.vacant()

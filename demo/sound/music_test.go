@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/strata-go/strata/demo/sound/codec"
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/memory"
 )
@@ -48,7 +47,7 @@ func TestMusic_LoopsOfAnyLengthAreReadOrRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		id := add(t, m, Clip{PCM: pcm, Rate: codec.MaxRate, Channels: 1}, h)
+		id := add(t, m, Clip{PCM: pcm, Rate: MaxRate, Channels: 1}, h)
 		if err := m.SetMusic([Layers]ClipID{id}, 0.01); (err != nil) != (frames < leastLoop) || err != nil && !errors.Is(err, ErrLoops) {
 			t.Errorf("%d frames: %v", frames, err)
 		}

@@ -24,7 +24,7 @@ func folder(t *testing.T) (dir string) {
 	dir = filepath.Join(t.TempDir(), "site")
 	for name, data := range map[string]string{
 		"../secret.txt": "secret", "index.html": "page", "index.html.br": "PAGE", "index.html.gz": "Page", "x.wasm": "x-wasm",
-		"x.wasm.gz": "X-WASM", "assets/x.snd": "0123456789", "only.br": "alone", "odd": "no type",
+		"x.wasm.gz": "X-WASM", "assets/x.ogg": "0123456789", "only.br": "alone", "odd": "no type",
 	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -53,7 +53,7 @@ func TestHandler_StatusOfEachPath(t *testing.T) {
 		body string
 	}{
 		{"/", 200, "page"}, {"", 200, "page"}, {"/index.html", 200, "page"}, {"//index.html", 200, "page"}, {"/./x.wasm", 200, "x-wasm"},
-		{"/assets/x.snd", 200, "0123456789"}, {"/../x.wasm", 200, "x-wasm"}, {"/odd", 200, "no type"}, {"/only.br", 200, "alone"},
+		{"/assets/x.ogg", 200, "0123456789"}, {"/../x.wasm", 200, "x-wasm"}, {"/odd", 200, "no type"}, {"/only.br", 200, "alone"},
 		{"/assets", 404, ""}, {"/assets/", 404, ""}, {"/none", 404, ""}, {"/x.wasm/", 404, ""}, {"/x.wasm/y", 404, ""}, {"/only", 404, ""},
 		{"/../secret.txt", 404, ""}, {"/assets/../../secret.txt", 404, ""}, {`/..\secret.txt`, 404, ""}, {"/assets/.././../secret.txt", 404, ""},
 		{"/\x00", 404, ""}, {"/x.wasm\x00.txt", 404, ""}, {"/\xff\xfe", 404, ""}, {"/a:b", 404, ""}, {"/x.wasm.", 404, ""},
@@ -135,7 +135,7 @@ func TestHandler_AcceptEncoding(t *testing.T) {
 
 func TestHandler_RangesAndConditions(t *testing.T) {
 	dir := folder(t)
-	const path = "/assets/x.snd"
+	const path = "/assets/x.ogg"
 	first := ask(dir, "GET", path, nil)
 	tag, date := first.Header().Get("ETag"), first.Header().Get("Last-Modified")
 	page := ask(dir, "GET", "/", http.Header{"Accept-Encoding": {"br"}}).Header().Get("ETag")

@@ -3,7 +3,7 @@ package cue
 // A Kind is a kind of sound of the game.
 type Kind uint8
 
-// The kinds, in the order of Specs. The files of a kind are sound/NAME_N.snd, with NAME its String and N from 0 to
+// The kinds, in the order of Specs. The files of a kind are sound/NAME_N.ogg, with NAME its String and N from 0 to
 // Variants()-1.
 const (
 	Shot Kind = iota
