@@ -289,6 +289,21 @@ func TestPast_AShortRewindReturnsItsCharge(t *testing.T) {
 	}
 }
 
+// Seek may go back by more than a charge has, of which less than nothing was left.
+func TestSeek_EndsARewind(t *testing.T) {
+	testenv.Long(t)
+	s := remembering(t, 3, 0, 60)
+	release(t, s)
+	holdOn(t, s, 5)
+	first, _, _ := s.Past.Range()
+	if err := s.Seek(first); err != nil || s.Game.Ticks != first {
+		t.Fatalf("tick %d, want %d: %v", s.Game.Ticks, first, err)
+	}
+	if left, on := s.Past.Rewinding(); on || left != 0 {
+		t.Errorf("after Seek %v of the charge are left, rewinding is %v", left, on)
+	}
+}
+
 // Blocks of the host in the tiers keep their place and their contents.
 func TestPast_HostedBlocksStay(t *testing.T) {
 	const size = 1 << 20

@@ -41,12 +41,14 @@ func (s *Session) Rewind(hold bool) (on bool, err error) {
 }
 
 // Seek makes another tick of [Past.Range] the present tick. The next Frame goes on from this tick and drops all later
-// ones. While a realm loads, or if the tick is out of range, Seek does nothing and returns nil.
+// ones. A rewind ends as if the control was released. While a realm loads, or if the tick is out of range, Seek does nothing
+// and returns nil.
 func (s *Session) Seek(tick uint64) error {
 	p := s.Past
 	if p == nil || !s.Playing() || tick < p.r.Oldest() || tick > p.r.End() || tick == p.r.Now() {
 		return nil
 	}
+	p.active = false
 	return s.visit(func() (int, error) { return p.r.Seek(tick) })
 }
 
