@@ -21,8 +21,8 @@ type File interface {
 }
 
 // Decode reads a file of Ogg Vorbis into a block of a. A file with the tags LOOPSTART and LOOPLENGTH gives these samples,
-// another all. If cancelled is not nil, Decode calls it before each 4,096
-// samples. If cancelled returns true, the error is ErrCancelled. After an error the block is freed.
+// another all. If cancelled is not nil, Decode calls it before each 4,096 samples. If cancelled returns true, the error is
+// ErrCancelled. After an error the block is freed.
 //
 // Call Decode on the goroutine that a belongs to. Until Decode returns, a second block of a has the file. If the file is
 // malformed, the error wraps [ErrFormat] and states what is wrong and what is allowed. A file that ends too early is
