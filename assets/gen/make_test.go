@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,7 +34,40 @@ func made(t *testing.T, args ...string) (files []string, out string, status int)
 	return files, printed.String() + fault.String(), status
 }
 
+// asEncoder is an environment variable. With it this binary is a program that encodes sounds: it copies its input.
+const asEncoder = "STRATA_GEN_ENCODES"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asEncoder) == "" {
+		os.Exit(m.Run())
+	}
+	if _, err := io.Copy(os.Stdout, os.Stdin); err != nil {
+		os.Exit(1)
+	}
+}
+
+// encodeBy has sounds encoded by a program until the test ends. Only who makes sounds needs oggenc.
+func encodeBy(t *testing.T, program string) {
+	t.Helper()
+	was := encoder
+	encoder = program
+	t.Cleanup(func() { encoder = was })
+}
+
+func TestOnly_WithoutTheEncoderItNamesThePackage(t *testing.T) {
+	encodeBy(t, "no-such-encoder")
+	if files, out, status := made(t, "-only", "move"); status != 1 || !strings.Contains(out, "vorbis-tools") {
+		t.Errorf("status %d, %v: %s", status, files, out)
+	}
+}
+
 func TestOnly_MakesTheNamedAndTheLevels(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	encodeBy(t, self)
+	t.Setenv(asEncoder, "1")
 	levels := []string{}
 	for i := range realms {
 		levels = append(levels, "levels/"+realms[i].Name+".json")

@@ -124,6 +124,9 @@ func writeSound(file string, t tune) error {
 	return os.WriteFile(file, data, 0o644)
 }
 
+// encoder is the program that encodes sounds.
+var encoder = "oggenc"
+
 // encode returns a file of Ogg Vorbis. Effects are played louder than music, and have more bits a sample: demo/sound reads
 // these two qualities. The serial number is fixed, so that equal samples give equal files. The encoder bends the ends of
 // a file. So a loop is encoded with lead samples of its end before it and of its beginning after it, and with tags that
@@ -138,7 +141,7 @@ func (t tune) encode(pcm []int16) ([]byte, error) {
 	if err := wav.Write(&in, t.rate, 1, pcm); err != nil {
 		return nil, err
 	}
-	c := exec.Command("oggenc", append(args, "-")...)
+	c := exec.Command(encoder, append(args, "-")...)
 	c.Stdin, c.Stdout, c.Stderr = &in, &out, &fault
 	err := c.Run()
 	switch {
