@@ -1,6 +1,11 @@
 package main
 
-import "math"
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"math"
+)
 
 // A shader inks one point. Points are in pixels from the centre of the picture, x right, y down.
 type shader func(p vec) ink
@@ -26,3 +31,16 @@ func (k *ink) glow(v float64) {
 }
 
 func quantize(v float64) uint8 { return uint8(math.Floor(clamp(v)*255 + 0.5)) }
+
+// withAlpha keeps the encoder from dropping the alpha channel of an opaque picture, so that every file
+// decodes to the same type.
+type withAlpha struct{ *image.NRGBA }
+
+func (withAlpha) Opaque() bool { return false }
+
+func encode(img *image.NRGBA) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := png.Encoder{CompressionLevel: png.BestCompression}
+	err := enc.Encode(&buf, withAlpha{img})
+	return buf.Bytes(), err
+}
