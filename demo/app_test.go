@@ -95,6 +95,7 @@ func TestGifts_TheGameStandsUntilOneIsChosenAndTakesIt(t *testing.T) {
 
 // An earlier tick that is selected while gifts are shown has other gifts, or none.
 func TestGifts_AnEarlierTickShowsItsOwn(t *testing.T) {
+	testenv.Long(t)
 	a, in := offered(t)
 	g := a.s.Game
 	in(shell.Nav{})
@@ -112,6 +113,7 @@ func TestGifts_AnEarlierTickShowsItsOwn(t *testing.T) {
 
 // The tick in which a gift is offered may be one of a blow, after which the game takes nothing for some.
 func TestGifts_AChoiceIsTakenAfterABlow(t *testing.T) {
+	testenv.Long(t)
 	a, in := offered(t)
 	g := a.s.Game
 	wait(in, 40)
@@ -242,6 +244,7 @@ func TestPose_TheWardenIsPlayedToInAHurryAndMet(t *testing.T) {
 
 // The cards of a picture are made up: no gift is offered, and they stay all the same.
 func TestPose_TheCardsStayUntilThePicture(t *testing.T) {
+	testenv.Long(t)
 	a, in := offered(t)
 	a.sh.Withdraw()
 	a.s.Game.Offered = false

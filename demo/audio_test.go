@@ -88,6 +88,7 @@ func playRealm(t *testing.T, a *audio) (hash uint64) {
 
 // The objects of decoding a sound: those of its frames, and those of the library, which makes slices of each.
 func TestAudio_ASoundTakesFewObjectsOfTheGoHeap(t *testing.T) {
+	testenv.Long(t)
 	s, err := session.New(session.Config{Game: game.Config{Seed: 7}, Memory: tiers.Config{Workers: 1, Tags: true}, FS: assets.FS(), Autopilot: true})
 	if err != nil {
 		t.Fatal(err)

@@ -146,6 +146,7 @@ func TestEvery_DoesNotChangeTheHash(t *testing.T) {
 }
 
 func TestProgress_IsALineEveryFiveSecondsForWhoAsks(t *testing.T) {
+	testenv.Long(t)
 	s, err := session.New((&options{headless: true, particles: 100, realm: "ember"}).session())
 	if err != nil {
 		t.Fatal(err)

@@ -88,6 +88,7 @@ func TestMem_WhatIsWrongIsALineThatNamesWhatIsAllowed(t *testing.T) {
 }
 
 func TestPaced_TicksSixtyTimesASecond(t *testing.T) {
+	testenv.Long(t)
 	began := time.Now()
 	if code, _, stderr := demo("-headless", "-ticks", "45", "-paced"); code != 0 || time.Since(began) < 44*time.Second/60 {
 		t.Errorf("45 ticks after %v; %s", time.Since(began), stderr)

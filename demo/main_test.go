@@ -320,6 +320,7 @@ func TestBooks_AddUpWithAWindow(t *testing.T) {
 
 // A driver frees its memory with the window, so -books is read before.
 func TestBooks_AreTakenWhileTheWindowIsThere(t *testing.T) {
+	testenv.Long(t)
 	if runtime.GOOS != "linux" {
 		return // there -books is an error
 	}

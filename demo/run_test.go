@@ -112,6 +112,7 @@ func TestRun_EveryWayOutIsInTheTableOnce(t *testing.T) {
 
 // A game that plays itself is not a run of the player's.
 func TestRun_AttractAndAutopilotAreNotInTheTable(t *testing.T) {
+	testenv.Long(t)
 	a := newTestApp(t)
 	a.until(t, func() bool { return a.s.Game.Played > 30 })
 	a.ended()

@@ -255,6 +255,7 @@ func TestSignals_SynctestAndRollbackEnd(t *testing.T) {
 
 // -compare ends its run of the moment with itself.
 func TestSignals_AComparisonThatIsStoppedLeavesNothing(t *testing.T) {
+	testenv.Long(t)
 	temp := t.TempDir()
 	cmd := testenv.Command(t, program(t), "-compare", "-ticks", "1000000")
 	cmd.Env = append(cmd.Environ(), "TMPDIR="+temp)

@@ -116,6 +116,7 @@ func TestTrace_IsRefusedWhereItCannotWork(t *testing.T) {
 }
 
 func TestTrace_FullDiskIsReportedAtTheEnd(t *testing.T) {
+	testenv.Long(t)
 	path := filepath.Join(t.TempDir(), "run.trace")
 	o := &options{trace: tracing{path: path}, headless: true, ticks: 60, seed: 7, realm: "ember", particles: 1000, stderr: io.Discard}
 	if err := o.trace.open(); err != nil {

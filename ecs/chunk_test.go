@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // sizesMemory writes down what is asked of it, and refuses what is above most.
@@ -39,6 +40,7 @@ func newSizesWorld(t *testing.T, cfg Config) (*World, *sizesMemory) {
 }
 
 func TestChunks_GrowFromTheFirstToTheLargest(t *testing.T) {
+	testenv.Long(t)
 	for _, c := range []struct {
 		cfg  Config
 		want []uintptr
@@ -116,6 +118,7 @@ func TestChunks_OfABatchAreAsLargeAsItFillsByHalfOrAThird(t *testing.T) {
 // TestChunks_HaveNoMoreRowsThanALocationNames: with rows of 8, 16, 24, 31 and 32 bytes. A larger block than
 // the rows fill is not asked for, and is used as far as they go where it is the spare of another table.
 func TestChunks_HaveNoMoreRowsThanALocationNames(t *testing.T) {
+	testenv.Long(t)
 	w, mem := newSizesWorld(t, Config{MaxEntities: 2 << 20})
 	type (
 		seven [7]byte

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // limited reports whether err is about a limit and not about memory.
@@ -89,6 +90,7 @@ func TestErrLimit_ReadJSONBeyondMaxEntities(t *testing.T) {
 
 // TestRelations_MoreTargetsThan32768 made its 32,758th target an error that claimed that memory was out.
 func TestRelations_MoreTargetsThan32768(t *testing.T) {
+	testenv.Long(t)
 	n := 40_000
 	w, mem := newTestWorld(t, Config{})
 	r := must[Relation[likes]](t)(RegisterRelation[likes](w))

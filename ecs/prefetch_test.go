@@ -187,6 +187,7 @@ func TestAhead_IsLeftAtEachEdgeInAnyWayAndTheNextLoopMeetsAll(t *testing.T) {
 
 // TestAhead_StopsAtTheStepAfterAChangeAtEachEdge removes and creates, in loops alone and within another, and in those over chunks.
 func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
+	testenv.Long(t)
 	w, f, es, at := edges(t)
 	burns := mustRegisterTest[burning](t, w)
 	for k := 0; k < len(at); k += testenv.Step(3) {

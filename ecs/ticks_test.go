@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // trackAll has w track types of all kinds.
@@ -351,6 +353,7 @@ func TestTicks_AreThereBeforeAnyoneIsTold(t *testing.T) {
 
 // TestWorld_TrackedWorldsBearWhatOthersBear runs the scenarios of memory and hooks that fail at each step.
 func TestWorld_TrackedWorldsBearWhatOthersBear(t *testing.T) {
+	testenv.Long(t)
 	refused, panics := 0, 0
 	for _, persist := range []bool{false, true} {
 		for _, largest := range []int{1024, 0} {

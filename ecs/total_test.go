@@ -69,6 +69,7 @@ func everything(t *testing.T) (*World, *Filter2[position, armour]) {
 
 // TestCheck_EndsWhateverTheBooksHold flips every bit of every integer.
 func TestCheck_EndsWhateverTheBooksHold(t *testing.T) {
+	testenv.Long(t)
 	w, f := everything(t)
 	var edges []*transition
 	var rows [][]Entity

@@ -50,6 +50,7 @@ func TestHouse_RootHoldsNothingUnexpected(t *testing.T) {
 
 // A program outside the repository may import memory/... and gets nothing but std and x/sys.
 func TestHouse_OutsideProgramPullsOnlyStdAndXSys(t *testing.T) {
+	testenv.Long(t)
 	dir := t.TempDir()
 	write := func(name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // allowed are the conditions under which a test may be skipped: another system, another build or compiler, -short,
@@ -24,6 +26,7 @@ var testers = map[string]bool{"t": true, "tb": true, "b": true, "f": true}
 // misses something must fail. Each skip therefore depends on its build or system, or on a function that
 // checks CI first.
 func TestHouse_SkipsDependOnTheBuildOrFailInCI(t *testing.T) {
+	testenv.Long(t)
 	found := 0
 	err := filepath.WalkDir(root(t), func(name string, d fs.DirEntry, err error) error {
 		switch {

@@ -25,6 +25,7 @@ func (s *System) model() map[float32]model {
 }
 
 func TestUpdate_KeepsExactlyThoseThatLive(t *testing.T) {
+	testenv.Long(t)
 	s := newSystem(t, Config{Capacity: 50_000})
 	kinds := [2]KindID{register(t, s, Kind{Drag: 1, GravityY: 30}), register(t, s, Kind{GravityX: -5})}
 	next := float32(1)

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func pixels(w, h int, at func(x, y int) byte) []byte {
@@ -152,6 +154,7 @@ func TestAtlas_ResetKeepsWhatWasKept(t *testing.T) {
 
 // Any sequence of operations keeps regions apart, on the page, and clear of the built-ins.
 func TestAtlas_RandomOperationsNeverOverlap(t *testing.T) {
+	testenv.Long(t)
 	for seed := range uint64(60) {
 		a, _ := testAtlas(t, 40)
 		r := rand.New(rand.NewPCG(seed, 1))

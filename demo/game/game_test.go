@@ -85,6 +85,7 @@ func TestGame_WithoutSpaceForFieldsThereAreNone(t *testing.T) {
 }
 
 func TestHash_IsTheSameInAnyHeap(t *testing.T) {
+	testenv.Long(t)
 	want := newGame(t, Config{Seed: 7, Heat: 5}).hashes(t, 150)
 	for _, cfg := range []Config{{Heap: goheap.Plain{}}, {Heap: new(goheap.Pooled), Reuse: true}} {
 		cfg.Seed, cfg.Heat = 7, 5

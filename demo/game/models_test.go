@@ -188,6 +188,7 @@ func (a *tally) print(t *testing.T, name string) {
 
 // What a model does is what the autopilot would have done some ticks before, about where that aims.
 func TestModels_ActLateAndAimBeside(t *testing.T) {
+	testenv.Long(t)
 	m := model{late: 9, wrong: 0.1, looks: 1}
 	h := newHost(t, Config{Seed: 4, Heat: 2}, small(), "ember")
 	hand := m.hand(4)

@@ -112,6 +112,7 @@ func TestPlan_TwoWaysToOnePlaceAgreeAfterFiveSeconds(t *testing.T) {
 }
 
 func TestPlan_ZigzagAsksForAlmostNothingTwice(t *testing.T) {
+	testenv.Long(t)
 	for _, budget := range []int{16 << 20, 32 << 20, 48 << 20} {
 		periods := []int{30, 60, 120, 200, 360}
 		for i := 0; i < len(periods); i += testenv.Step(3) {

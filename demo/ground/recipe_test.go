@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/demo/ground"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func TestRecipes_AreWhatTheirBytesSayAndAgreeOnTheirBorders(t *testing.T) {
@@ -149,6 +150,7 @@ func TestNewStamps_RefusesPicturesThatAreNoGrid(t *testing.T) {
 }
 
 func TestRecipes_ShareWhatOverlapsTheirBorders(t *testing.T) {
+	testenv.Long(t)
 	for _, name := range names {
 		shared := 0
 		for i := range ground.Sectors * ground.Sectors {

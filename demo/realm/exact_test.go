@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -41,6 +42,7 @@ func TestBuild_ClearanceIsTheBestNeighboursPlusAStep(t *testing.T) {
 }
 
 func TestCheck_SeesEachColumnOfTheClearances(t *testing.T) {
+	testenv.Long(t)
 	r := build(t, info(), maze())
 	for _, x := range []int{0, 1, Cells / 2, Cells - 2, Cells - 1} {
 		i := 700*Cells + x

@@ -105,6 +105,7 @@ func fly(t testing.TB, m *tiers.Manager, r *Realm, n uint64) uint64 {
 }
 
 func TestFlow_IsTheSameForAnyNumberOfProcessors(t *testing.T) {
+	testenv.Long(t)
 	ticks := uint64(400)
 	if testenv.Brief() {
 		ticks = 150
@@ -136,6 +137,7 @@ func TestFlow_BlocksGoHomeBothWays(t *testing.T) {
 }
 
 func TestFlow_WithoutRoomKeepsTheLastField(t *testing.T) {
+	testenv.Long(t)
 	r := build(t, info(), maze())
 	for _, tier := range []tiers.Tier{tiers.Large, tiers.Inbox} {
 		var cfg tiers.Config

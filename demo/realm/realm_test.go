@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -149,6 +150,7 @@ func TestBuild_WithoutRoomKeepsNothing(t *testing.T) {
 
 // A host with one thread draws at every pause: they must come often, all through the work.
 func TestStart_CallsPauseDuringAllOfTheWork(t *testing.T) {
+	testenv.Long(t)
 	pauses := 0
 	if _, err := Start(level(t, 8<<20), info(), maze(), func() { pauses++ }).Wait(); err != nil {
 		t.Fatal(err)
@@ -221,6 +223,7 @@ func TestSlide_AlongAWallKeepsTheSpeedAlongIt(t *testing.T) {
 }
 
 func TestSees_StopsAtWallsOnly(t *testing.T) {
+	testenv.Long(t)
 	r := build(t, info(), maze())
 	rnd := engine.NewRand(2, 1)
 	for range 2000 {

@@ -222,6 +222,7 @@ func TestSession_FileOfAnotherVersionIsConverted(t *testing.T) {
 }
 
 func TestSession_RestoredRunHasItsCharges(t *testing.T) {
+	testenv.Long(t)
 	cfg := Config{Game: game.Config{Seed: 3}, Rewind: 8 << 20}
 	a, b := newSession(t, cfg), newSession(t, cfg)
 	play(t, a, 30)

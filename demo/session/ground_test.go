@@ -124,6 +124,7 @@ func (s *Session) allShown(at vec) bool {
 var under = []vec{{3000, 3000}, {8000, 3100}, {7900, 8200}, {3100, 8000}}
 
 func TestGround_WhatIsInViewComesAndThenNothingIsSoft(t *testing.T) {
+	testenv.Long(t)
 	l := newLooker(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}, View: l, GroundBytes: 8 * ground.Bytes})
 	play(t, s, 1)

@@ -29,6 +29,7 @@ func (s stuck) Open(name string) (fs.File, error) {
 }
 
 func TestSession_CloseEndsThoughAFileHangs(t *testing.T) {
+	testenv.Long(t)
 	f := stuck{assets.FS(), make(chan struct{}), make(chan struct{})}
 	s, err := New(Config{Memory: small, FS: f, Autopilot: true})
 	if err != nil {

@@ -252,6 +252,7 @@ func TestPast_StatesThatTakeTooLongSwitchItOff(t *testing.T) {
 
 // What is played again is not heard again.
 func TestPast_SoundsAreNotRepeated(t *testing.T) {
+	testenv.Long(t)
 	var events cue.Events
 	s := newSession(t, Config{Game: game.Config{Seed: 3, Heat: 5, Sound: &events}, Rewind: 64 << 20})
 	play(t, s, 200)
@@ -270,6 +271,7 @@ func TestPast_SoundsAreNotRepeated(t *testing.T) {
 
 // In a page sounds arrive during play, and each drops the states: a rewind of some ticks took a whole charge.
 func TestPast_AShortRewindReturnsItsCharge(t *testing.T) {
+	testenv.Long(t)
 	s := remembering(t, 3, 0, 60)
 	release(t, s)
 	if back := holdOn(t, s, 1000); back < rewindLeast || back > 60 || s.Past.Charges() != ChargesFirst || s.Past.Used() != 1 {
@@ -306,6 +308,7 @@ func TestSeek_EndsARewind(t *testing.T) {
 
 // Blocks of the host in the tiers keep their place and their contents.
 func TestPast_HostedBlocksStay(t *testing.T) {
+	testenv.Long(t)
 	const size = 1 << 20
 	s := remembering(t, 3, 0, 100)
 	host, err := s.Hosted("sound")
@@ -339,6 +342,7 @@ func TestPast_HostedBlocksStay(t *testing.T) {
 
 // A session without a Past plays as one with it, and does nothing else.
 func TestPast_NoneChangesNothing(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 3}})
 	play(t, s, 100)
 	on, err := s.Rewind(true)
@@ -355,6 +359,7 @@ func TestPast_NoneChangesNothing(t *testing.T) {
 
 // Steady play with a Past allocates nothing on the Go heap.
 func TestPast_DoesNotAllocate(t *testing.T) {
+	testenv.Long(t)
 	s := remembering(t, 3, 0, 400)
 	keep := func() { // a frame, with a state
 		s.Past.cost = cost{}

@@ -67,6 +67,7 @@ func syncRuns() (runs []syncRun, warm uint64) {
 }
 
 func TestSession_Synctest(t *testing.T) {
+	testenv.Long(t)
 	runs, warm := syncRuns()
 	for _, c := range runs {
 		var fsys fs.FS

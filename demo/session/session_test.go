@@ -252,6 +252,7 @@ func TestSession_CollectsWhenTheHostIsReady(t *testing.T) {
 }
 
 func TestSession_EveryTierIsUsed(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, Config{Game: game.Config{Seed: 7}})
 	play(t, s, 300)
 	var snap tiers.Snapshot
@@ -412,6 +413,7 @@ func TestSession_DamagedRealmsAreNamedAndTheGameGoesOn(t *testing.T) {
 }
 
 func TestSession_AKeyEndsTheAttractMode(t *testing.T) {
+	testenv.Long(t)
 	s := newSession(t, Config{Attract: true})
 	s.cfg.Autopilot = false
 	play(t, s, 120)
@@ -452,6 +454,7 @@ func TestSession_AutopilotGoesFromRealmToRealm(t *testing.T) {
 }
 
 func TestSession_AGuardedGameIsCleanAndTheSame(t *testing.T) {
+	testenv.Long(t)
 	var log []error
 	guarded := newSession(t, Config{Game: game.Config{Seed: 7, Guard: true}, Log: func(err error) { log = append(log, err) }})
 	ticks := played(1200)
@@ -465,6 +468,7 @@ func TestSession_AGuardedGameIsCleanAndTheSame(t *testing.T) {
 }
 
 func TestSession_CloseAtAnyMoment(t *testing.T) {
+	testenv.Long(t)
 	for _, ticks := range []uint64{0, 1, 50} {
 		s := newSession(t, Config{})
 		if ticks > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -223,6 +224,7 @@ func TestBank_AnEffectThatComesAgainTakesThePlaceOfTheFirst(t *testing.T) {
 // The blocks come from a worker's heap and from the game's tiers, and each is freed to its own. At the end of a level
 // nothing is left of its music, even if it still fades.
 func TestBank_BlocksGoHomeAndAreNoLeak(t *testing.T) {
+	testenv.Long(t)
 	mem, err := tiers.New(tiers.Config{Workers: 1, Tags: true})
 	if err != nil {
 		t.Fatal(err)

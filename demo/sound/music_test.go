@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/demo/sound/cue"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // share is how much of x is a sine of so many cycles a second.
@@ -59,6 +60,7 @@ func TestMusic_LoopsOfAnyLengthAreReadOrRefused(t *testing.T) {
 }
 
 func TestMusic_LayersComeInWithTheHeat(t *testing.T) {
+	testenv.Long(t)
 	m, h := newMixer(t, Rate, 0.5)
 	if err := m.SetMusic(four(t, m, h, 400), 0.01); err != nil {
 		t.Fatal(err)

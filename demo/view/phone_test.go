@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -49,6 +50,7 @@ func readable(t *testing.T, q *render.Quads, what string, size image.Point, dens
 
 // Every screen of the shell on a phone, at each density: letters of 12 CSS pixels, and targets of 44 in both directions.
 func TestPhone_EveryScreenIsReadAndHit(t *testing.T) {
+	testenv.Long(t)
 	for screen, reach := range screens {
 		b := newMenuBench(t)
 		reach(b.sh)
@@ -93,6 +95,7 @@ func TestPhone_EveryScreenIsReadAndHit(t *testing.T) {
 
 // The HUD on a phone is read, and lies apart: gauges do not cover each other.
 func TestPhone_TheHUDIsRead(t *testing.T) {
+	testenv.Long(t)
 	v := newView(t, 60, tiers.Config{})
 	for _, most := range []int{game.HullMax, game.HullMax + 10} {
 		v.s.Game.Player.Most = most

@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -44,6 +45,7 @@ func covers(q *render.Quads, r image.Rectangle) bool {
 }
 
 func TestReach_EveryScreenDarkensAllThatIsDrawnOn(t *testing.T) {
+	testenv.Long(t)
 	for name, p := range shapes {
 		vp := shaped(p)
 		for _, screen := range []shell.Screen{shell.Paused, shell.Setup, shell.Keys, shell.Gifts, shell.Ending, shell.Over, shell.Table, shell.Title} {
@@ -65,6 +67,7 @@ func TestReach_EveryScreenDarkensAllThatIsDrawnOn(t *testing.T) {
 }
 
 func TestReach_TheHUDIsAtTheFootOfTheWindowAndTheSidesOfTheScreen(t *testing.T) {
+	testenv.Long(t)
 	v := newView(t, brief(300), tiers.Config{})
 	for name, p := range shapes {
 		vp := shaped(p)
@@ -85,6 +88,7 @@ func TestReach_TheHUDIsAtTheFootOfTheWindowAndTheSidesOfTheScreen(t *testing.T) 
 }
 
 func TestReach_TheWorldIsSeenToTheEdgesOfTheWindow(t *testing.T) {
+	testenv.Long(t)
 	v := newView(t, brief(300), tiers.Config{})
 	if err := v.Sink("vignette", stream.Picture{Width: 8, Height: 8, Pixels: make([]byte, 4*8*8)}); err != nil {
 		t.Fatal(err)

@@ -161,6 +161,7 @@ func TestView_TrailsInACrowdAreShort(t *testing.T) {
 
 // With less memory for the frame's passes enemies are drawn without glows. The screen names that.
 func TestView_AShortStaticTierCostsTheGlows(t *testing.T) {
+	testenv.Long(t)
 	v := newScenery(t, realm.Names[0], 150, false).View
 	world, _ := v.paint()
 	v.s.Game.Lost.Quads++
@@ -246,6 +247,7 @@ func TestView_SaysWhatThereIsNoRoomFor(t *testing.T) {
 }
 
 func TestView_SaysThatTheGroundDoesNotCome(t *testing.T) {
+	testenv.Long(t)
 	v := newView(t, 60, tiers.Config{})
 	v.open()
 	v.begin(game.Signs, window.View())
@@ -260,6 +262,7 @@ func TestView_SaysThatTheGroundDoesNotCome(t *testing.T) {
 
 // What is drawn again without a tick in between, as in a pause, is what was drawn before.
 func TestView_APauseIsDrawnAgainAndAgain(t *testing.T) {
+	testenv.Long(t)
 	v := newView(t, brief(400), tiers.Config{})
 	world, hud := v.paint()
 	v.s.Paused = true
@@ -272,6 +275,7 @@ func TestView_APauseIsDrawnAgainAndAgain(t *testing.T) {
 }
 
 func TestView_ALevelOnItsWayShowsItsName(t *testing.T) {
+	testenv.Long(t)
 	v := newView(t, 10, tiers.Config{})
 	v.s.Flow.Go("tide")
 	if err := v.s.Frame(engine.Input{}); err != nil {

@@ -238,6 +238,7 @@ func (l *living) stir(name string) {
 // Files change while they are looked at, opened and read, and assets are requested, closed, tried again and cancelled. As
 // soon as nothing changes any more each handle has the last bytes of its file, or says why it has not.
 func TestModel_WhateverAFileWasWhileItWasReadTheLastIsWhatThereIs(t *testing.T) {
+	testenv.Long(t)
 	rounds := 12
 	if testenv.Brief() {
 		rounds = 3

@@ -19,6 +19,7 @@ import (
 // Whoever knows this package and not the seed finds no texts and no keys that share a hash: the
 // constants of the hash, in any word of a text, do not take the others with them.
 func TestHash_NobodyFloodsATableWhoseSeedIsSecret(t *testing.T) {
+	testenv.Long(t)
 	const texts = 512
 	words := []uint64{0, mult1, mult2, mult1 ^ mult2, ^uint64(mult1), ^uint64(mult2), math.MaxUint64, 1 << 63}
 	for _, seed := range []uint64{0x7263a1f05bd94c8e, 0x0123456789abcdef, 0xfedcba9876543210}[:min(memtest.Rounds(3), 4-testenv.Step(3))] {

@@ -392,6 +392,7 @@ func TestPacing_TheGoalIsNeverBelowPlainGos(t *testing.T) {
 }
 
 func TestPacing_NoCollectionInALevelWithoutGarbage(t *testing.T) {
+	testenv.Long(t)
 	for _, percent := range []int{100, 10, 0} {
 		host(t, percent)
 		live(t, 16<<20)

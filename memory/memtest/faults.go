@@ -12,8 +12,8 @@ import (
 // Faults runs a program three times for every call that reserves or commits memory. In the first run the call fails,
 // in the second run the call and all later calls fail, in the third run the call panics. Each call that returns
 // memory fails in one run and panics in another run. In a last run the source commits only the least bytes of each
-// step. Short tests skip some of the calls. Each refusal must be a typed error that changes nothing, all later
-// operations must work, and nothing may leak.
+// step. With -short, and unless STRATA_TEST is full, some of the calls are skipped. Each refusal must be a typed error
+// that changes nothing, all later operations must work, and nothing may leak.
 func Faults(t *testing.T, s Subject) {
 	s = s.withDefaults()
 	runAll(t, s, faults)
@@ -43,11 +43,11 @@ var faults = []promise{
 }
 
 // everyCall runs the program with call 1 at fault, then call 2, and so on until the program
-// makes no such call any more. Short tests skip more and more of the calls behind the 4th.
+// makes no such call any more. Brief tests skip more and more of the calls behind the 4th.
 func everyCall(t testing.TB, s Subject, arm func(f *Faulty, n int), made func(*Faulty) int) {
 	t.Helper()
 	for call, step := 1, 1; call < 1000; call += step {
-		if testenv.Short() {
+		if testenv.Brief() {
 			step = 1 + call/4
 		}
 		if brief() {

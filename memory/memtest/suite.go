@@ -259,9 +259,6 @@ var whole bool
 func randomProgram(t testing.TB, s Subject) {
 	programs := 40
 	if testenv.Brief() { // every broken allocator of the gallery fails then, too
-		programs = 12
-	}
-	if testenv.Short() {
 		programs = 8
 	}
 	if brief() {

@@ -189,6 +189,7 @@ func (c cell) limit(x leaking) float64 {
 }
 
 func TestGrowth_LeaksAreNamedInTime(t *testing.T) {
+	testenv.Long(t)
 	tallies := map[string]*tally{}
 	full := os.Getenv(fullGrowth) != ""
 	cells(t, func(t *testing.T, c cell, seeds int) {

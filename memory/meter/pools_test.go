@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -209,6 +210,7 @@ func TestRows_APoolThatIsRemovedTakesItsCountsAlong(t *testing.T) {
 
 // The one that grows is named in every frame, however many others are not watched.
 func TestPools_MoreThanAreWatchedDisturbNothing(t *testing.T) {
+	testenv.Long(t)
 	g := newGame(t, 60, tiers.Config{})
 	var leaky memory.Stats
 	fake(g.m, "leaky", &leaky)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func mustExact(t testing.TB, buffers []Buffer, limits Limits) (*Plan, Proof) {
@@ -189,6 +190,7 @@ func (b Buffer) meets(c Buffer) bool {
 }
 
 func TestExact_EndsAtItsCapacity(t *testing.T) {
+	testenv.Long(t)
 	buffers, optimum := cut(3, 150, 20)
 	fast := mustFast(t, buffers).Total()
 	best, all := mustExact(t, buffers, Limits{Steps: 100_000})

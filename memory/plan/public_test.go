@@ -88,6 +88,7 @@ func rule(set []plan.Buffer) (total uintptr) {
 }
 
 func TestPublic_FastIsNeverWorseThanTheRule(t *testing.T) {
+	testenv.Long(t)
 	check := func(name string, set []plan.Buffer) {
 		p, err := plan.Fast(set)
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // books returns the bytes of Go heap that h and what hangs on it take.
@@ -34,6 +35,7 @@ func small(r *rand.Rand) uintptr { return uintptr(16 * math.Pow(16, r.Float64())
 // blocks were only added, and where as many were replaced at random as there are, which leaves
 // each class with the most that it ever had.
 func TestFootprint_OfSmallAndLargeHeaps(t *testing.T) {
+	testenv.Long(t)
 	type bars struct{ fresh, churned float64 }
 	for _, c := range []struct {
 		live                        uintptr

@@ -90,6 +90,7 @@ var subjectReserve = smallReserve(func(r *[Count]uintptr) { r[Slab], r[Large] = 
 // Short runs leave the manager's and the workers' part of both to the full ones: they have some
 // without tags.
 func TestTag_Suite(t *testing.T) {
+	testenv.Long(t)
 	for name, s := range tagSubjects {
 		if testenv.Brief() && name != "Tag" {
 			continue

@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/pool"
 )
 
@@ -221,6 +222,7 @@ func TestTag_HooksMayUseTagsAndPanicsLeaveThemRight(t *testing.T) {
 // Each call of the page source and each callback fails once, or for good, in the midst of
 // everything that tags and scratch arenas do; books and Check are right each time.
 func TestTag_FaultsAtEveryCallLeaveTheBooksRight(t *testing.T) {
+	testenv.Long(t)
 	kinds := []string{"fails once", "fails for good", "panics"}
 	for kind := range kinds {
 		for at := 1; ; at++ {

@@ -159,6 +159,7 @@ func TestHeap_TrimStepReturnsHoles(t *testing.T) {
 
 // A random program with steps in between, beside a model of the contents.
 func TestHeap_TrimStepModel(t *testing.T) {
+	testenv.Long(t)
 	for _, cfg := range []Config{
 		{Reserve: 8 << 20, Step: 32 << 10},
 		{Reserve: 8 << 20, Granule: 64 << 10, Step: 64 << 10},

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 func TestQuick_WaitsForTheNextRequestOfItsBin(t *testing.T) {
@@ -96,6 +97,7 @@ func takeLargest(t *testing.T, h *Heap) {
 }
 
 func TestHeap_LargestFreeIsTrueAnywhereInARandomProgram(t *testing.T) {
+	testenv.Long(t)
 	for seed, quick := range []uintptr{0, 1 << 10, 16 << 10, 128 << 10, 4 << 20} {
 		for _, granule := range []uintptr{64, 256, 2048} {
 			h := newHeap(t, nil, Config{Reserve: 1 << 20, Step: 32 << 10, Granule: granule, QuickBytes: quick})

@@ -195,6 +195,7 @@ func atEveryRate(t *testing.T, f func(t *testing.T, hz float64)) {
 }
 
 func TestTiers_ALeakIsNamedWithTierTagAndRateWhateverTheFrameRate(t *testing.T) {
+	testenv.Long(t)
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newGame(t, hz, tiers.Config{}, Config{})
 		g.o.Show(Tiers, true)

@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -126,6 +127,7 @@ func (g *trial) check() {
 
 // At every rate the figures and the words are those of what happens, at any moment once the window is full.
 func TestOverlay_TellsTheTruthAtEveryRate(t *testing.T) {
+	testenv.Long(t)
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newTrial(t, hz)
 		for g.n = 0; float64(g.n) < 50*hz; { // the leak is named

@@ -37,6 +37,7 @@ func TestNotices_AreThoseOfTheLinkedPackages(t *testing.T) {
 
 // Every module is found on at least one of the systems; those of a single system are not forgotten.
 func TestModules_AreTheUnionOfAllSystems(t *testing.T) {
+	testenv.Long(t)
 	all, err := modules()
 	if err != nil {
 		t.Fatal(err)

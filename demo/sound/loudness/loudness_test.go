@@ -3,6 +3,8 @@ package loudness
 import (
 	"math"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 const testRate = 48000
@@ -40,6 +42,7 @@ func near(t *testing.T, what string, got, want, below, above float64) {
 
 // The signals 1 to 5 of table 1, whose tolerance is 0.1 LU. Signals 6 to 8 have five channels or are recordings.
 func TestMeter_IntegratedOfTheSignalsOfTech3341(t *testing.T) {
+	testenv.Long(t)
 	for name, c := range map[string]struct {
 		want  float64
 		parts []part

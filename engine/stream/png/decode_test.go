@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 	"testing/iotest"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 const plenty = 1 << 24
@@ -62,6 +64,7 @@ func TestDecode_ArtAgreesWithImagePNG(t *testing.T) {
 
 // One Decoder for all, so that nothing of one picture may show in the next.
 func TestDecode_EveryKindAgreesWithImagePNG(t *testing.T) {
+	testenv.Long(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var d Decoder
 	sizes := []image.Point{{X: 33, Y: 17}, {X: 64, Y: 64}, {X: 257, Y: 3}, {X: 1, Y: 40}}
