@@ -25,7 +25,7 @@ var emberPalette = [5]render.Color{render.RGB(0x0a0607), render.RGB(0x4a1218), r
 // Attach makes Draw show the menus of source over the game. The View keeps both arguments, which must not be nil.
 func (v *View) Attach(source MenuSource, b *render.Bindings) {
 	v.Menu = NewMenu(v.font, source, b)
-	v.Menu.Palette, v.Menu.legend = emberPalette, v.legend
+	v.Menu.Palette, v.Menu.legend, v.Menu.Covers = emberPalette, v.legend, v.hidden
 }
 
 // Comfort applies the settings of the picture: shaking, flashing, palette and bloom. It does not keep s.
@@ -54,7 +54,10 @@ func (v *View) menu() {
 	if v.s.Playing() && v.pal[3] != (render.Color{}) {
 		m.Palette = v.pal
 	}
-	m.Time, m.Covered, m.ui, m.sticks, m.Hint = v.time, v.covered, v.ui, v.thumbs, ""
+	m.Time, m.ui, m.sticks, m.Hint, m.played = v.time, v.ui, v.thumbs, "", nil
+	if v.s.Playing() {
+		m.played = v.s.Game
+	}
 	if v.teacher.line == coach.Gift {
 		m.hints.update(m.Bindings, m.Device)
 		m.Hint = m.hints.coach[coach.Gift]

@@ -3,6 +3,7 @@ package view
 import (
 	"strings"
 
+	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
@@ -33,7 +34,9 @@ type Menu struct {
 	Device   render.Device   // the device in use: prompts name its controls
 	Palette  [5]render.Color // of the realm, from dark to bright
 	Time     float32         // seconds, for slow animations
-	Covered  float32         // lower edge of an overlay below the menu, in pixels of the canvas; 0 if there is none
+
+	// Covers reports whether an overlay lies over some of a rectangle of the canvas; nil if there is none.
+	Covers func(x, y, w, h float32) bool
 
 	Hint string // the coach's hint on gifts; "" if there is none
 
@@ -44,9 +47,11 @@ type Menu struct {
 	calm   bool
 	left   bool // another screen than the title was drawn
 	text   []byte
+	cells  []cell // of run
 	hints  hints
 
 	legend func(w, top, bottom float32) // draws what is on the screen during play; nil without a view
+	played *game.Game                   // what run describes; nil without a realm
 }
 
 // NewMenu returns a menu that writes with the font f. The menu keeps all arguments. source and b must not be nil.
@@ -72,12 +77,14 @@ func (m *Menu) Draw(q *render.Quads) {
 		}
 		return
 	case shell.Paused:
-		m.plate(m.Covered)
+		m.plate(62)
 		m.heading("PAUSED", m.top()-62)
+		m.run()
 	case shell.Ask:
-		m.plate(m.Covered)
+		m.plate(94)
 		m.heading(m.Source.Asked(), m.top()-94)
 		m.lines(m.ui.W/2, m.top()-42, m.ui.W-24, soft, "THE RUN ENDS HERE. ITS SCORE COUNTS.")
+		m.run()
 	case shell.Setup:
 		m.dim(0.82)
 		m.heading("SETTINGS", m.head())
@@ -127,24 +134,40 @@ func (m *Menu) shade() {
 	m.ui.reach.rise(m.q, 150, night.Fade(0.8))
 }
 
-// plate draws a background for a narrow screen over an overlay that reaches down to covered, in logical pixels.
-func (m *Menu) plate(covered float32) {
-	items := m.Source.Items()
-	if covered <= 0 || len(items) == 0 {
-		return
-	}
-	first, last := items[0].Box, items[len(items)-1].Box
-	top := first.Y - 10
-	if m.Source.Screen() == shell.Paused {
-		top = first.Y - 70
-	} else if m.Source.Screen() == shell.Ask {
-		top = first.Y - 102
-	} else if covered > 80 { // more than a strip
+// plate draws a background for a narrow screen over an overlay: for the heading, which begins so far above the items, the
+// items and the run below them.
+func (m *Menu) plate(above float32) {
+	if m.Source.Screen() == shell.Title && m.covers(0, m.ui.H*0.45, m.ui.W, 1) { // more than a strip
 		m.ui.reach.fill(m.q, night.Fade(0.7))
 	}
-	if covered > top {
-		m.q.Rect(first.X-10, top, first.W+20, last.Y+last.H+10-top, night.Fade(0.98))
+	x0, x1, foot := m.extent()
+	under := func(x, y, w, h float32) {
+		if m.covers(x, y, w, h) {
+			m.q.Rect(x, y, w, h, night.Fade(0.98))
+		}
 	}
+	top := m.top() - 8 - above
+	under(x0-10, top, x1-x0+20, foot+10-top)
+	if m.Source.Screen() != shell.Title {
+		wide, high := m.gather()
+		under((m.ui.W-wide)/2-10, foot, wide+20, runAbove+high+4)
+	}
+}
+
+// covers reports whether an overlay lies over some of a rectangle.
+func (m *Menu) covers(x, y, w, h float32) bool { return m.Covers != nil && m.Covers(x, y, w, h) }
+
+// extent returns the sides of the items and their lower edge.
+func (m *Menu) extent() (x0, x1, foot float32) {
+	items := m.Source.Items()
+	for i := range items {
+		b := items[i].Box
+		if i == 0 {
+			x0 = b.X
+		}
+		x0, x1, foot = min(x0, b.X), max(x1, b.X+b.W), max(foot, b.Y+b.H)
+	}
+	return x0, x1, foot
 }
 
 // bright, soft and faint are the three weights of text; accent is what is selected.
@@ -174,7 +197,7 @@ func (m *Menu) pulse(speed, depth float32) float32 {
 // dim darkens the game, more at the edges of the screen. A wide screen also hides an overlay almost completely,
 // because text would lie over text.
 func (m *Menu) dim(most float32) {
-	if m.Covered > 0 && !m.narrow() && m.Source.Screen() != shell.Gifts {
+	if !m.narrow() && m.Source.Screen() != shell.Gifts && m.covers(0, 0, m.ui.W, m.ui.H) {
 		most = max(most, 0.965)
 	}
 	k := most

@@ -294,12 +294,12 @@ func TestMenu_AnOverlayIsAsGoodAsGoneUnderAScreenFullOfText(t *testing.T) {
 		for range 60 { // it has arrived
 			b.sh.Step(shell.Nav{})
 		}
-		shade := func(covered float32) float32 {
-			b.m.Covered = covered
+		shade := func(covered bool) float32 {
+			b.m.Covers = func(x, y, w, h float32) bool { return covered }
 			b.draw()
 			return b.verts[0].ColorA
 		}
-		if free, under := shade(0), shade(100); (under > 0.95) != want || free > 0.9 || under < free {
+		if free, under := shade(false), shade(true); (under > 0.95) != want || free > 0.9 || under < free {
 			t.Errorf("screen %v: %.2f of the game is gone, with an overlay %.2f", screen, free, under)
 		}
 	}

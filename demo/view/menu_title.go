@@ -35,7 +35,7 @@ func (m *Menu) title() {
 	if !m.left { // the first frame of the program shows it
 		k = 1
 	}
-	m.plate(m.Covered)
+	m.plate(2)
 	free := m.top() - 40
 	scale := min(9, free/render.GlyphH, (m.ui.W-16)/render.Width(name, 1))
 	top, dot := (free-render.GlyphH*scale)/2+12, scale/9

@@ -1,0 +1,136 @@
+package view
+
+import (
+	"fmt"
+	"image"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
+)
+
+// longRun makes the run of a game one whose figures are as long as they get, with all gifts.
+func longRun(g *game.Game) {
+	g.Score, g.Kills, g.Played = 123_456_789, 123_456, 99*3600
+	for k := range g.Gifts {
+		g.Gifts[k] = 5
+	}
+}
+
+// paused returns a bench with all items of a screen over a run.
+func paused(t *testing.T, v *View, screen shell.Screen) *menuBench {
+	b := newMenuBench(t)
+	keys := render.DefaultBindings()
+	b.sh = shell.New(shell.Config{Bindings: &keys, Saves: true})
+	b.m.Source, b.m.played = b.sh, v.s.Game
+	play(b.sh)
+	b.sh.End(shell.Result{}) // it ends the hints, so there is an item for them
+	for range 60 {
+		b.sh.Step(shell.Nav{})
+	}
+	b.sh.Step(shell.Nav{Restart: true})
+	screens[screen](b.sh)
+	for range 90 {
+		b.sh.Step(shell.Nav{})
+	}
+	if b.sh.Screen() != screen {
+		t.Fatalf("screen %d; want %d", b.sh.Screen(), screen)
+	}
+	return b
+}
+
+// A pause and the question show the realm, the time, the score, the fallen enemies and the gifts, over nothing else.
+func TestMenu_TheRunOverlapsNothing(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	longRun(v.s.Game)
+	for _, screen := range []shell.Screen{shell.Paused, shell.Ask} {
+		b := paused(t, v, screen)
+		for _, size := range windows {
+			for _, d := range []render.Device{render.Keyboard, render.Touch} {
+				what := fmt.Sprintf("screen %d, %v, device %v", screen, size, d)
+				b.shape(shaped(size), 1, d)
+				b.draw()
+				taken := map[string]image.Rectangle{}
+				for name, draw := range map[string]func(){"heading": func() { b.m.heading("PAUSED", b.m.top()-62) }, "prompt": b.m.prompt} {
+					b.q.Begin(b.verts, b.ix, b.atlas, b.m.ui.view)
+					draw()
+					letters(&b.q, func(x0, y0, x1, y1 float32) {
+						taken[name] = taken[name].Union(image.Rect(int(x0), int(y0), int(x1), int(y1)))
+					})
+				}
+				for _, it := range b.sh.Items() {
+					k, o := b.m.ui.view, it.Box
+					lo, hi := k.Apply(vec{o.X, o.Y}), k.Apply(vec{o.X + o.W, o.Y + o.H})
+					taken[it.Label] = image.Rect(int(lo[0]), int(lo[1])+1, int(hi[0]), int(hi[1])-1)
+				}
+				b.q.Begin(b.verts, b.ix, b.atlas, b.m.ui.view)
+				b.m.run()
+				letters(&b.q, func(x0, y0, x1, y1 float32) {
+					r := image.Rect(int(x0), int(y0+2), int(x1), int(y1-2))
+					for name, other := range taken {
+						if r.Overlaps(other) {
+							t.Errorf("%s: a letter at %v lies over %s at %v", what, r, name, other)
+						}
+					}
+				})
+				readable(t, &b.q, what, size, 1)
+			}
+		}
+		var said strings.Builder
+		e := newEye(t, &View{atlas: b.atlas, font: b.m.font})
+		e.begin(windows[0])
+		b.shape(shaped(windows[0]), 1, render.Keyboard)
+		b.draw()
+		e.look(&b.q)
+		for _, text := range e.frame.Texts {
+			fmt.Fprintf(&said, "%s; ", text.Text)
+		}
+		for _, want := range []string{v.s.Game.Title(), "TIME 99:00", "SCORE 123,456,789", "FALLEN 123,456", "CHAIN LIGHTNING 5", "FROST 5"} {
+			if !strings.Contains(said.String(), want) {
+				t.Errorf("screen %d does not have %q: %s", screen, want, &said)
+			}
+		}
+		if n := testing.AllocsPerRun(10, func() { b.draw() }); n != 0 {
+			t.Errorf("screen %d costs %v allocations a frame", screen, n)
+		}
+	}
+}
+
+// In a lower corner an overlay has no lower edge to write below, and the letters of a pause lay over those of its panel.
+func TestMenu_APauseOverAnOverlayHasAPlate(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	longRun(v.s.Game)
+	for _, screen := range []shell.Screen{shell.Paused, shell.Ask} {
+		b := paused(t, v, screen)
+		for _, size := range windows {
+			b.shape(shaped(size), 1, render.Keyboard)
+			b.m.Covers = func(x, y, w, h float32) bool { return true }
+			b.draw()
+			var texts []image.Rectangle
+			letters(&b.q, func(x0, y0, x1, y1 float32) {
+				if float32(y1) < b.m.ui.view.Apply(vec{0, b.m.ui.H - 40})[1] { // the prompt is at the foot, below every overlay
+					texts = append(texts, image.Rect(int(x0)+1, int(y0)+3, int(x1), int(y1)-3))
+				}
+			})
+			var plates []image.Rectangle
+			for q := b.q.Vertices(); len(q) >= render.VertsPerQuad; q = q[render.VertsPerQuad:] {
+				if q[0].ColorA > 0.97 && q[0].ColorR < 0.02 {
+					plates = append(plates, image.Rect(int(q[0].DstX), int(q[0].DstY), int(q[3].DstX)+1, int(q[3].DstY)+1))
+				}
+			}
+			for _, text := range texts {
+				on := false
+				for _, p := range plates {
+					on = on || text.In(p)
+				}
+				if !on {
+					t.Errorf("screen %d, %v: the letter at %v lies on no plate of %v", screen, size, text, plates)
+					break
+				}
+			}
+		}
+	}
+}
