@@ -181,18 +181,18 @@ var sizes = []int{1000, 1_000_000}
 func BenchmarkMapGet(b *testing.B) {
 	for _, n := range sizes {
 		_, sp := bigHeap(b)
-		var m Map[uint64, uint64]
-		g := map[uint64]uint64{}
-		keys := make([]uint64, n)
+		var m Map[int, int]
+		g := map[int]int{}
+		keys := make([]int, n)
 		r := rand.New(rand.NewPCG(1, 2))
 		for i := range keys {
-			keys[i] = r.Uint64()
-			must(b, m.Set(sp, keys[i], uint64(i)))
-			g[keys[i]] = uint64(i)
+			keys[i] = int(r.Uint64())
+			must(b, m.Set(sp, keys[i], i))
+			g[keys[i]] = i
 		}
 		r.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
 		b.Run(fmt.Sprintf("n=%d/hit/map", n), func(b *testing.B) {
-			i, sum := 0, uint64(0)
+			i, sum := 0, 0
 			for b.Loop() {
 				v, _ := m.Get(sp, keys[i])
 				sum += v
@@ -200,17 +200,17 @@ func BenchmarkMapGet(b *testing.B) {
 					i = 0
 				}
 			}
-			sink += int(sum)
+			sink += sum
 		})
 		b.Run(fmt.Sprintf("n=%d/hit/go", n), func(b *testing.B) {
-			i, sum := 0, uint64(0)
+			i, sum := 0, 0
 			for b.Loop() {
 				sum += g[keys[i]]
 				if i++; i == n {
 					i = 0
 				}
 			}
-			sink += int(sum)
+			sink += sum
 		})
 		b.Run(fmt.Sprintf("n=%d/miss/map", n), func(b *testing.B) {
 			i := 0
@@ -240,27 +240,27 @@ func BenchmarkMapGet(b *testing.B) {
 func BenchmarkMapSetDelete(b *testing.B) {
 	for _, n := range sizes {
 		_, sp := bigHeap(b)
-		var m Map[uint64, uint64]
-		g := map[uint64]uint64{}
-		for i := range uint64(n) {
+		var m Map[int, int]
+		g := map[int]int{}
+		for i := range n {
 			must(b, m.Set(sp, i, i))
 			g[i] = i
 		}
 		b.Run(fmt.Sprintf("n=%d/map", n), func(b *testing.B) {
-			i := uint64(0)
+			i := 0
 			for b.Loop() {
 				m.Delete(sp, i)
-				if m.Set(sp, i+uint64(n), i) != nil {
+				if m.Set(sp, i+n, i) != nil {
 					b.Fatal("full")
 				}
 				i++
 			}
 		})
 		b.Run(fmt.Sprintf("n=%d/go", n), func(b *testing.B) {
-			i := uint64(0)
+			i := 0
 			for b.Loop() {
 				delete(g, i)
-				g[i+uint64(n)] = i
+				g[i+n] = i
 				i++
 			}
 		})
@@ -272,8 +272,8 @@ func BenchmarkMapBuild(b *testing.B) {
 	_, sp := bigHeap(b)
 	b.Run("map", func(b *testing.B) {
 		for b.Loop() {
-			var m Map[uint64, uint64]
-			for i := range uint64(n) {
+			var m Map[int, int]
+			for i := range n {
 				if m.Set(sp, i, i) != nil {
 					b.Fatal("full")
 				}
@@ -283,8 +283,8 @@ func BenchmarkMapBuild(b *testing.B) {
 	})
 	b.Run("go", func(b *testing.B) {
 		for b.Loop() {
-			m := map[uint64]uint64{}
-			for i := range uint64(n) {
+			m := map[int]int{}
+			for i := range n {
 				m[i] = i
 			}
 			sink += len(m)
@@ -295,23 +295,23 @@ func BenchmarkMapBuild(b *testing.B) {
 func BenchmarkMapIterate(b *testing.B) {
 	const n = 100_000
 	_, sp := bigHeap(b)
-	var m Map[uint64, uint64]
-	g := map[uint64]uint64{}
-	for i := range uint64(n) {
+	var m Map[int, int]
+	g := map[int]int{}
+	for i := range n {
 		must(b, m.Set(sp, i, i))
 		g[i] = i
 	}
 	b.Run("map", func(b *testing.B) {
 		for b.Loop() {
 			for k, v := range m.All(sp) {
-				sink += int(k ^ v)
+				sink += k ^ v
 			}
 		}
 	})
 	b.Run("go", func(b *testing.B) {
 		for b.Loop() {
 			for k, v := range g {
-				sink += int(k ^ v)
+				sink += k ^ v
 			}
 		}
 	})
@@ -390,8 +390,8 @@ func BenchmarkMarking(b *testing.B) {
 	b.Run("empty", collect)
 	b.Run("map", func(b *testing.B) {
 		_, sp := bigHeap(b)
-		var m Map[uint64, uint64]
-		for i := range uint64(n) {
+		var m Map[int, int]
+		for i := range n {
 			must(b, m.Set(sp, i, i))
 		}
 		collect(b)
@@ -400,16 +400,16 @@ func BenchmarkMarking(b *testing.B) {
 		}
 	})
 	b.Run("go", func(b *testing.B) {
-		m := map[uint64]uint64{}
-		for i := range uint64(n) {
+		m := map[int]int{}
+		for i := range n {
 			m[i] = i
 		}
 		collect(b)
 		runtime.KeepAlive(m)
 	})
 	b.Run("go/strings", func(b *testing.B) {
-		m := map[uint64]string{}
-		for i := range uint64(n) {
+		m := map[int]string{}
+		for i := range n {
 			m[i] = time.Duration(i).String()
 		}
 		collect(b)

@@ -20,17 +20,17 @@ func TestRing_CloneHasTheElementsInOrder(t *testing.T) {
 	_, other := heap(t)
 	for n := range 20 {
 		for turn := range 9 {
-			var r Ring[uint16]
-			var want []uint16
+			var r Ring[uint8]
+			var want []uint8
 			for i := range turn {
-				must(t, r.PushBack(sp, uint16(i)))
+				must(t, r.PushBack(sp, uint8(i)))
 			}
 			for range turn {
 				r.PopFront(sp)
 			}
 			for i := range n {
-				must(t, r.PushBack(sp, uint16(100+i)))
-				want = append(want, uint16(100+i))
+				must(t, r.PushBack(sp, uint8(100+i)))
+				want = append(want, uint8(100+i))
 			}
 			for _, to := range []*Space{sp, other} {
 				c, err := r.Clone(sp, to)

@@ -99,7 +99,7 @@ var containers = map[string]func(t *testing.T, sp *Space, n int) headed{
 		return headed{header(&r), func() error { return r.Check(sp) }, func() { r.Free(sp) }, func() error { return r.Reserve(sp, 1000) }}
 	},
 	"Map": func(t *testing.T, sp *Space, n int) headed {
-		m := NewMap[uint32, uint64](9)
+		m := NewMap[uint32, uint32](9)
 		for i := range n {
 			must(t, m.Set(sp, uint32(i), 1))
 		}

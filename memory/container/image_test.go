@@ -21,8 +21,8 @@ import (
 
 // A world is a block that holds containers, and containers of containers.
 type world struct {
-	path  Vec[[2]float32]
-	queue Ring[uint16]
+	path  Vec[[3]byte]
+	queue Ring[uint32]
 	index Map[uint64, Vec[uint32]]
 	names Strings
 	next  Vec[Ring[uint8]]
@@ -36,8 +36,8 @@ func fill(tb testing.TB, sp *Space) *world {
 	w := (*world)(p)
 	*w = world{index: NewMap[uint64, Vec[uint32]](7), names: NewStrings(8)}
 	for i := range 60 {
-		must(tb, w.path.Append(sp, [2]float32{float32(i), 1}))
-		must(tb, w.queue.PushBack(sp, uint16(i)))
+		must(tb, w.path.Append(sp, [3]byte{byte(i), 1}))
+		must(tb, w.queue.PushBack(sp, uint32(i)))
 		if i%3 == 0 {
 			w.queue.PopFront(sp)
 		}
@@ -178,10 +178,10 @@ func TestContainers_EverySystemCallMayFail(t *testing.T) {
 				var v Vec[uint64]
 				var m Map[uint32, uint32]
 				var s Strings
-				var r Ring[[9]byte]
+				var r Ring[uint32]
 				for i := range uint32(3000) {
 					for try := range 2 {
-						err := errors.Join(v.Append(sp, uint64(i)), m.Set(sp, i, i), r.PushBack(sp, [9]byte{byte(i)}))
+						err := errors.Join(v.Append(sp, uint64(i)), m.Set(sp, i, i), r.PushBack(sp, i))
 						_, err2 := s.Intern(sp, fmt.Sprint(i))
 						if err == nil && err2 == nil {
 							break
@@ -313,14 +313,14 @@ func TestContainers_UnderAGuardAnOverrunIsFound(t *testing.T) {
 	g, err := guard.New(h, guard.Config{})
 	must(t, err)
 	sp := space(t, g)
-	var v Vec[byte]
+	var v Vec[[3]byte]
 	must(t, v.SetLen(sp, 100))
 	must(t, v.Shrink(sp))
-	*(*byte)(unsafe.Add(unsafe.Pointer(v.Ptr(sp, 99)), 1)) ^= 1
+	*(*byte)(unsafe.Add(unsafe.Pointer(v.Ptr(sp, 99)), 3)) ^= 1
 	if err := g.Check(); err == nil || !strings.Contains(err.Error(), "after") && !strings.Contains(err.Error(), "behind") {
 		t.Errorf("the guard says %v", err)
 	}
-	*(*byte)(unsafe.Add(unsafe.Pointer(v.Ptr(sp, 99)), 1)) ^= 1
+	*(*byte)(unsafe.Add(unsafe.Pointer(v.Ptr(sp, 99)), 3)) ^= 1
 	v.Free(sp)
 }
 

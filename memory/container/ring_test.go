@@ -157,10 +157,6 @@ func TestRing_TheZeroRingIsEmptyAndReady(t *testing.T) {
 	if h.Stats().Allocs != 0 || r != (Ring[int]{}) {
 		t.Errorf("nothing was asked for, yet %+v", r)
 	}
-	for size, err := range map[int]error{4: (&Ring[[100]byte]{}).PushBack(sp, [100]byte{}), 8: (&Ring[uint64]{}).PushFront(sp, 1)} {
-		must(t, err)
-		_ = size
-	}
 	var small Ring[uint8]
 	var big Ring[[100]byte]
 	var eight Ring[uint64]
@@ -170,8 +166,8 @@ func TestRing_TheZeroRingIsEmptyAndReady(t *testing.T) {
 	if small.Cap() != 4 || big.Cap() != 1 || eight.Cap() != 4 {
 		t.Errorf("first capacities %d, %d, %d", small.Cap(), big.Cap(), eight.Cap())
 	}
-	if err := (&Ring[string]{}).PushBack(sp, ""); !errors.As(err, new(*memory.PointerError)) {
-		t.Errorf("strings: %v", err)
+	if err := (&Ring[*int]{}).PushBack(sp, nil); !errors.As(err, new(*memory.PointerError)) {
+		t.Errorf("pointers: %v", err)
 	}
 	var none Ring[struct{}]
 	must(t, none.PushBack(sp, struct{}{}))

@@ -80,8 +80,8 @@ func TestContainers_WhatWasWrittenOverEndsAllTheSame(t *testing.T) {
 
 func TestMap_CheckNamesAnEntryOutOfOrderAndAKeyThatNoSetLeaves(t *testing.T) {
 	_, sp := heap(t)
-	var m Map[uint64, uint64]
-	for i := range uint64(90) {
+	var m Map[int, int]
+	for i := range 90 {
 		must(t, m.Set(sp, i, i))
 	}
 	tab, swapped := m.table(sp), 0

@@ -16,9 +16,9 @@ import (
 // Containers are values without pointers: save.Value saves them, and their allocator saves their blocks.
 func TestContainers_AreSavedAsValues(t *testing.T) {
 	var s struct {
-		vec     container.Vec[int32]
-		ring    container.Ring[[2]float32]
-		table   container.Map[int32, uint8]
+		vec     container.Vec[int]
+		ring    container.Ring[int]
+		table   container.Map[int, int]
 		strings container.Strings
 	}
 	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
@@ -31,10 +31,10 @@ func TestContainers_AreSavedAsValues(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	add := func(from, to int32) {
+	add := func(from, to int) {
 		for i := from; i < to; i++ {
 			_, err := s.strings.Intern(sp, fmt.Sprint("string ", i))
-			if err := errors.Join(err, s.vec.Append(sp, i), s.ring.PushFront(sp, [2]float32{float32(i)}), s.table.Set(sp, i, uint8(i))); err != nil {
+			if err := errors.Join(err, s.vec.Append(sp, i), s.ring.PushFront(sp, i), s.table.Set(sp, i, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -56,7 +56,7 @@ func TestContainers_AreSavedAsValues(t *testing.T) {
 	if err := set.Save(slot); err != nil {
 		t.Fatal(err)
 	}
-	for round := range int32(3) {
+	for round := range 3 {
 		add(40, 90+round)
 		s.table.Delete(sp, 7)
 		s.vec.Free(sp)

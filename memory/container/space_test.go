@@ -294,12 +294,12 @@ func TestSpace_WhereTheNewestIsFreedFirstGrowthIsAsDocumented(t *testing.T) {
 	for name, a := range map[string]*stack.End{"lower": d.Bottom(), "upper": d.Top()} {
 		sp := space(t, a)
 		var v Vec[uint64]
-		var m, reserved Map[uint64, uint64]
+		var m, reserved Map[int, int]
 		must(t, reserved.Reserve(sp, 100))
-		for i := range uint64(100) {
+		for i := range 100 {
 			must(t, reserved.Set(sp, i, i))
 		}
-		for i := range uint64(6) {
+		for i := range 6 {
 			must(t, m.Set(sp, i, i))
 		}
 		was, live := m, a.Stats().Live
