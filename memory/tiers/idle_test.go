@@ -37,7 +37,11 @@ func TestManager_ThatHoldsNothingTakesNextToNothing(t *testing.T) {
 		must(t, m.Check())
 		must(t, m.Close())
 	}
-	t.Logf("an idle manager takes %d bytes of Go heap, and %d are committed", least, limit.Peak())
+	addresses := uintptr(0)
+	for tier := range Tier(Count) {
+		addresses += Config{}.Reserved(tier)
+	}
+	t.Logf("an idle manager takes %d KiB of Go heap and %d MiB of addresses; %d bytes are committed", least>>10, addresses>>20, limit.Peak())
 	if !invariant.Debug && least > heap {
 		t.Errorf("an idle manager takes %d bytes of Go heap, want %d at most", least, heap)
 	}
