@@ -1,6 +1,7 @@
 package dropin_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,18 +13,27 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// pages are the Markdown files whose commands are tested.
-func pages(t *testing.T) []string {
+// pages are the Markdown files of the repository except CONTRIBUTING.md, whose commands the nightly runs.
+func pages(t *testing.T) (all []string) {
 	t.Helper()
-	all := []string{readmeFile, "../README.md", "README.md", "../../memory/README.md", "../../ecs/README.md"}
-	guides, err := filepath.Glob("../../memory/doc/*.md")
-	if err != nil {
-		t.Fatal(err)
+	err := filepath.WalkDir("../..", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case filepath.Ext(name) == ".md" && d.Name() != "CONTRIBUTING.md":
+			all = append(all, name)
+		}
+		return nil
+	})
+	if err != nil || len(all) < 15 {
+		t.Fatalf("%d pages, %v", len(all), err)
 	}
-	return append(all, guides...)
+	return all
 }
 
-// notRun are the commands that no test runs, and why. The nightly runs those of CONTRIBUTING.md.
+// notRun are the commands that no test runs, and why.
 var notRun = []struct{ pattern, why string }{
 	{`^go (get|tool pprof)`, "a reader's own program or file"},
 	{`^go (run|test) -(tags memdebug|bench)`, "a reader's own program"},
@@ -35,7 +45,10 @@ var notRun = []struct{ pattern, why string }{
 	{`^go run \./demo -compare`, "eight minutes"},
 	{`^go run \./demo/dropin/server`, "half a minute; its tests run it shorter"},
 	{`^go run \./demo/dropin/sprites -rounds`, "half a minute; without the flag it is run"},
-	{`^go run -C memory/bench`, "minutes to hours; its tests run each row shorter"},
+	{`^go (run|test) -C (memory|ecs)/bench`, "minutes to hours; their tests run each row shorter"},
+	{`^go test (-v -run|-run - -bench) NAME`, "the beginning of a command"},
+	{`^go run \./assets/gen$`, "needs oggenc; its tests make what they compare"},
+	{`^go run -C \.ci/release`, "compiles two versions; a step of the gate"},
 	{`^go run \./memory/tiers/internal/hour`, "two minutes"},
 	{`^go test \./\.\.\.`, "it runs this test"},
 	{`^go (mod (init|edit|tidy)|run \.$)`, "in an empty folder, with downloads; the nightly's part archive does"},
@@ -101,6 +114,32 @@ func TestCommands_NameFoldersThatExist(t *testing.T) {
 		if !slices.ContainsFunc(all, regexp.MustCompile(n.pattern).MatchString) {
 			t.Errorf("no page has a command that matches %s", n.pattern)
 		}
+	}
+}
+
+var (
+	heading    = regexp.MustCompile(`(?m)^#+ `)
+	timeFigure = regexp.MustCompile(`[\d.]+ (ns|µs|ms)\b`)
+	printedBy  = regexp.MustCompile("\\bgo (run|test) |`(Test|Benchmark)\\w+`|\\]\\([\\w./-]*#what-it-costs\\)")
+)
+
+// Each section with a time names what printed it: a command, a test or a benchmark, or leads to the section that does.
+func TestCommands_SectionsWithTimesNameTheirs(t *testing.T) {
+	times := 0
+	for _, page := range pages(t) {
+		for _, section := range heading.Split(readFile(t, page), -1) {
+			figure := timeFigure.FindString(section)
+			if figure == "" {
+				continue
+			}
+			times++
+			if title, _, _ := strings.Cut(section, "\n"); !printedBy.MatchString(section) {
+				t.Errorf("%s, %s: no command prints %s", page, title, figure)
+			}
+		}
+	}
+	if times < 10 {
+		t.Errorf("%d sections with times: the test looks at the wrong thing", times)
 	}
 }
 

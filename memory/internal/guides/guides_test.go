@@ -1,4 +1,4 @@
-// Package guides has the code of the guides in memory/doc as examples, and tests of their snippets, links and names.
+// Package guides has the code of the guides in memory/doc as examples, and tests of their snippets and names.
 package guides
 
 import (
@@ -135,45 +135,6 @@ func TestGuides_DiffsAreOfTheTwoGames(t *testing.T) {
 	}
 }
 
-var (
-	link   = regexp.MustCompile(`\]\(([^)#:]*)(#[^)]*)?\)`)
-	fenced = regexp.MustCompile("(?s)\n```.*?\n```")
-)
-
-func TestGuides_LinksLeadToFiles(t *testing.T) {
-	links := 0
-	for name, text := range guides(t) {
-		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(text, ""), -1) {
-			links++
-			to := filepath.Join(root, "memory/doc", m[1])
-			if m[1] == "" {
-				to = filepath.Join(root, "memory/doc", name)
-			}
-			target, err := os.ReadFile(to)
-			if _, dir := os.Stat(to); dir != nil {
-				t.Errorf("%s: a link to %s: %v", name, m[1], err)
-			} else if m[2] != "" && !strings.Contains(anchors(string(target)), m[2]+"\n") {
-				t.Errorf("%s: %s has no heading for %s", name, m[1], m[2])
-			}
-		}
-	}
-	if links < 5 {
-		t.Errorf("%d links", links)
-	}
-}
-
-// anchors returns the anchors of the headings of a text, one a line.
-func anchors(text string) string {
-	var b strings.Builder
-	for l := range strings.Lines(text) {
-		if title := strings.TrimLeft(l, "#"); title != l && strings.HasPrefix(title, " ") {
-			title = regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
-			b.WriteString("#" + strings.ReplaceAll(title, " ", "-") + "\n")
-		}
-	}
-	return b.String()
-}
-
 func TestGuides_AreShort(t *testing.T) {
 	for name, text := range guides(t) {
 		if n := strings.Count(text, "\n"); n > 150 {
@@ -290,24 +251,5 @@ func TestGuides_ChoosingHasEveryAllocator(t *testing.T) {
 	}
 	if len(all) < 20 {
 		t.Errorf("only %d allocators are listed", len(all))
-	}
-}
-
-// The guide quotes rows of the tables that memory/bench writes.
-func TestGuides_EnoughQuotesPerformance(t *testing.T) {
-	guide, tables := guides(t)["enough.md"], read(t, root+"/memory/doc/performance.md")
-	cell := func(table, row string) string {
-		_, table, _ = strings.Cut(tables, "\n"+table+": ")
-		_, table, _ = strings.Cut(table, "\n| "+row+" | ")
-		figure, _, _ := strings.Cut(table, " |")
-		return figure
-	}
-	for _, row := range []string{"sync.Pool", "Go runtime", "GOEXPERIMENT=arenas"} {
-		if want := "| " + row + " | " + cell("W3", row) + " | " + cell("W9", row) + " |"; !strings.Contains(guide, want) {
-			t.Errorf("enough.md does not have the row %s", want)
-		}
-	}
-	if want := "| pool, arena | " + cell("W3", "pool") + " | " + cell("W9", "arena") + " |"; !strings.Contains(guide, want) {
-		t.Errorf("enough.md does not have the row %s", want)
 	}
 }
