@@ -102,11 +102,10 @@ func (v *View) flame(x, y float32) {
 	v.quads.Tri(x-1.5, y+2, x, y-2.5, x+1.5, y+2, v.pal[4])
 }
 
-// emberGauge draws, at the middle of its lower edge, how many embers there are for the next gift.
-func (v *View) emberGauge(at vec) {
-	const long = 160
-	x, y := at[0]-long/2, at[1]-8
-	v.plate(x-20, y-9, long+54, 17)
+// emberGauge draws, with its lower left corner and its width, how many embers there are for the next gift.
+func (v *View) emberGauge(at vec, wide float32) {
+	x, y, long := at[0]+16, at[1]-8, wide-54
+	v.plate(x-20, y-9, wide, 17)
 	v.quads.Sprite(v.region(v.ids.pickup[game.PickupScore], v.atlas.Soft()), x-10, y, 12, 12, 0, v.ours().Mix(white, 0.4))
 	v.bar(x, y-2.5, long, 5, v.s.Game.Bar(), v.ours())
 	v.quads.Text(v.font, x+long+6, y-8, 1, dim, "GIFT")

@@ -37,26 +37,36 @@ func (v *View) hud() {
 	v.banner()
 }
 
-// gauges draws hull, embers and memory at the foot.
+// gauges draws hull, charges, embers and memory at the foot: in one row, which the overlay leaves free, or on a high canvas in
+// two.
 func (v *View) gauges(at reach) {
-	v.hullGauge(vec{at.lo[0], at.hi[1]})
-	charges := vec{at.lo[0], at.hi[1] - gaugeRow}
-	embers := vec{(at.lo[0] + at.hi[0]) / 2, at.hi[1]}
-	if v.ui.W < gaugesWide { // they do not fit side by side
-		embers = vec{max(embers[0], at.lo[0]+chargesWide+embersWide/2), charges[1]}
+	hull := 26 + 11*float32(v.s.Game.Player.Most)
+	x, y, second := at.lo[0]+hull+gaugeGap, at.hi[1], at.hi[1]
+	if v.ui.tall() {
+		x, second = at.lo[0], y-gaugeRow
 	}
-	v.emberGauge(embers)
-	if hull := at.lo[0] + 22 + 11*float32(v.s.Game.Player.Most); v.ui.W >= gaugesWide || hull < at.hi[0]-memoryWide {
+	free, memory := at.hi[0]-memoryWide-gaugeGap, true // where the row ends for the other gauges
+	if v.ui.tall() {
+		free, memory = at.hi[0], at.lo[0]+hull < at.hi[0]-memoryWide
+	} else if free-x-chargesWide-gaugeGap < embersLeast {
+		free, memory = at.hi[0], false
+	}
+	v.hullGauge(vec{at.lo[0], y})
+	v.chargeGauge(vec{x, second})
+	x += chargesWide + gaugeGap
+	wide := min(embersWide, free-x)
+	v.emberGauge(vec{min(max(v.ui.W/2-wide/2, x), free-wide), second}, wide)
+	if memory {
 		v.memoryGauge(at.hi)
 	}
-	v.chargeGauge(charges)
 }
 
 const (
 	gaugeRow    = 20                          // from a gauge to one above it
-	gaugesWide  = 600                         // of a canvas that has space for all gauges side by side
+	gaugeGap    = 6                           // between two gauges of a row
 	chargesWide = 26 + 11*session.ChargesMost // of the gauge of the charges
-	embersWide  = 215                         // of the gauge of the embers
+	embersWide  = 214                         // of the gauge of the embers, at most
+	embersLeast = 124                         // beside the gauge of memory
 	memoryWide  = 176                         // of the gauge of memory, at most
 )
 

@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/realm/manifest"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -30,7 +31,8 @@ func (v *View) parts() map[string]func() {
 // What is read at the same time does not overlap, and the overlay begins below score, seals and heat.
 func TestHUD_NothingThatIsReadTogetherOverlaps(t *testing.T) {
 	const near = 0.5 // pixels
-	v := newView(t, 2, tiers.Config{})
+	v := newShown(t, session.Config{Autopilot: true, Rewind: 1 << 20, Game: game.Config{Seed: 7, Quads: 20_000}})
+	v.playTo(t, 2)
 	v.s.Game.Multiplier, v.s.Game.Score = 9, 1_234_567
 	v.back.share, v.back.left = 1, 1
 	for i := range game.LostKinds {
@@ -69,21 +71,98 @@ func TestHUD_NothingThatIsReadTogetherOverlaps(t *testing.T) {
 	}
 }
 
-// A notice is not below the overlay: it moves under a strip, or to the right of a panel.
+// panels are what the overlay covers, in its own pixels, in windows of a size: a strip, a panel, and both, as F1 and F3 place
+// them.
+func panels(size image.Point) (scale float32, all [][]reach) {
+	scale = max(1, float32(math.Floor(float64(size.Y)/360))/2)
+	w, h := float32(size.X)/scale, float32(size.Y)/scale
+	top, foot := float32(math.Round(float64(render.Grid+overlayTop*h))), float32(math.Round(float64(h-render.Grid-overlayBottom*h)))
+	strip, side := min(w-16, 624), min(w-16, 304)
+	if w >= 960 {
+		side = 624
+	}
+	left, right := reach{vec{8, top}, vec{8 + side, foot}}, reach{vec{w - 8 - side, top}, vec{w - 8, foot}}
+	above, below := reach{vec{8, top}, vec{8 + strip, top + 48}}, reach{vec{8, foot - 48}, vec{8 + strip, foot}}
+	all = [][]reach{{}, {above}, {below}}
+	if size.Y < size.X { // a panel of an upright phone is as wide as the screen, and lower
+		all = append(all, []reach{left}, []reach{right})
+		for _, panel := range []reach{left, right} {
+			under, over := panel, panel
+			under.lo[1], over.hi[1] = top+56, foot-56
+			all = append(all, []reach{above, under}, []reach{below, over})
+		}
+	} else {
+		left.hi[1] = top + 312
+		all = append(all, []reach{left}, []reach{above, {vec{8, top + 56}, left.hi.Add(vec{0, 56})}})
+	}
+	return scale, all
+}
+
+// Notices, and what rewinding writes, are not below the overlay, nor over another part of the HUD. The longest notice then
+// takes two rows.
 func TestHUD_NoticesMoveOffTheOverlay(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})
+	const long = "REWIND IS OFF: A STATE HAS 100.1 MiB OF 64.0 MiB"
 	for _, size := range windows {
 		v.frameOf(shaped(size), 1)
-		for _, covered := range []reach{{}, {vec{0, 50}, vec{v.ui.W, 110}}, {vec{0, 50}, vec{v.ui.W / 2, v.ui.H - 30}}} {
-			const wide = 100
-			v.covered = covered.hi[1]
+		scale, all := panels(size)
+		for _, covered := range all {
 			hidden := func(x, y, w, h float32) bool {
-				return x < covered.hi[0] && x+w > covered.lo[0] && y < covered.hi[1] && y+h > covered.lo[1]
-			}
-			for line := range noticeLines {
-				if x, y := v.noticeAt(line, wide, hidden); hidden(x, y, wide, noticeStep) || x < 0 || x+wide > v.ui.W {
-					t.Errorf("%v: notice %d is at %g, %g below the overlay at %v", size, line, x, y, covered)
+				lo, hi := v.ui.view.Apply(vec{x, y}), v.ui.view.Apply(vec{x + w, y + h})
+				for _, p := range covered {
+					if lo[0] < p.hi[0]*scale && hi[0] > p.lo[0]*scale && lo[1] < p.hi[1]*scale && hi[1] > p.lo[1]*scale {
+						return true
+					}
 				}
+				return false
+			}
+			at, wide := v.notices(hidden)
+			high := float32(noticeStep*noticeLines + 31)
+			if hidden(at[0], at[1], wide, high) || at[0] < 0 || at[0]+wide > v.ui.W || at[1]+high > v.reach.hi[1]-25 {
+				t.Errorf("%v: the notices are at %v, %g wide, below the overlay at %v", size, at, wide, covered)
+			}
+			if _, rest := split(long, int((wide-4)/render.GlyphW)); len(rest) > int((wide-4)/render.GlyphW) {
+				t.Errorf("%v, %v: %g is not enough for two rows", size, covered, wide)
+			}
+		}
+	}
+}
+
+// The overlay leaves the gauges at the foot free.
+func TestHUD_TheOverlayEndsAboveTheGauges(t *testing.T) {
+	v := newShown(t, session.Config{Autopilot: true, Rewind: 1 << 20, Game: game.Config{Seed: 7, Quads: 20_000}}) // with charges
+	v.playTo(t, 2)
+	for _, most := range []int{game.HullMax, game.HullMax + 10} {
+		v.s.Game.Player.Most = most
+		for _, size := range windows {
+			v.frameOf(shaped(size), 1)
+			v.open()
+			v.begin(game.Signs, v.ui.view)
+			v.gauges(v.safe())
+			scale, all := panels(size)
+			bottom := scale * all[2][0].hi[1]
+			if _, top, _, _ := extent(&v.quads); top < bottom-1 {
+				t.Errorf("%v, hull %d: the gauges begin at %g, the overlay ends at %g", size, most, top, bottom)
+			}
+			var plates []image.Rectangle
+			for q := v.quads.Vertices(); len(q) >= render.VertsPerQuad; q = q[1:] {
+				high := (q[3].DstY - q[0].DstY) / v.ui.view.Scale
+				if q[0].DstX != q[2].DstX || q[0].DstY != q[1].DstY || q[3].DstX-q[0].DstX < 40 || math.Abs(float64(high)-17) > 0.01 {
+					continue // it is no plate
+				}
+				p := image.Rect(int(q[0].DstX+0.5), int(q[0].DstY+0.5), int(q[3].DstX+0.5), int(q[3].DstY+0.5))
+				q = q[render.VertsPerQuad-1:]
+				for _, other := range plates {
+					if p.Overlaps(other) {
+						t.Errorf("%v, hull %d: the gauge at %v lies over that at %v", size, most, p, other)
+					}
+				}
+				if plates = append(plates, p); p.Min.X < 0 || p.Max.X > size.X {
+					t.Errorf("%v, hull %d: a gauge is at %v", size, most, p)
+				}
+			}
+			if n := len(plates); n < 3 || n < 4 && most == game.HullMax {
+				t.Errorf("%v, hull %d: %d gauges", size, most, n)
 			}
 		}
 	}

@@ -165,10 +165,8 @@ func (v *View) rewinding() {
 	if r.share < rewindShown {
 		return
 	}
-	x, y := v.ui.W/2, v.below(61+noticeStep*noticeLines)
-	if v.ui.tall() {
-		y = max(y, v.belowMap()+37+noticeStep*noticeLines)
-	}
+	at, wide := v.notices(v.hidden)
+	x, y := min(max(v.ui.W/2, at[0]+66), at[0]+wide-66), at[1]+5+noticeStep*noticeLines
 	v.plate(x-66, y-5, 132, 26)
 	for i := range 2 {
 		v.rewindArrow(x-54+11*float32(i), y+8, 9, white.Fade(r.share))

@@ -1,7 +1,7 @@
 package view
 
 import (
-	"unicode/utf8"
+	"unsafe"
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/render"
@@ -101,44 +101,64 @@ func (v *View) slowness() {
 	}
 }
 
-// notice writes a line where there is space for it. Line 0 is the first one.
+// notice writes a line where there is space for it. Line 0 is the first one. Only the last line may take another row.
 func (v *View) notice(line int, s []byte) {
-	wide := render.GlyphW*float32(utf8.RuneCount(s)) + 4
-	x, y := v.noticeAt(line, wide, v.hidden)
-	v.plate(x, y+2, wide, 14)
-	v.quads.TextBytes(v.font, x+2, y, 1, render.Amber, s)
+	at, wide := v.notices(v.hidden)
+	most := int((wide - 4) / render.GlyphW)
+	for rest := unsafe.String(unsafe.SliceData(s), len(s)); rest != ""; line++ {
+		var row string
+		row, rest = split(rest, most)
+		x, y := at[0], at[1]+noticeStep*float32(line)
+		w := render.Width(row, 1) + 4
+		if at[0] > v.ui.W/2 { // at the right side
+			x += wide - w
+		}
+		v.plate(x, y+2, w, 14)
+		v.quads.Text(v.font, x+2, y, 1, render.Amber, row)
+	}
 }
 
-// noticeAt returns the place of a line: below the score or, on a high canvas, below the map and the gauge of a warden. If
-// the overlay covers that, the line is below the overlay. If that leaves no space, the line is at the right, below the map.
-func (v *View) noticeAt(line int, wide float32, hidden func(x, y, w, h float32) bool) (x, y float32) {
-	down := noticeStep * float32(line)
-	x, y = 8, v.reach.lo[1]+56+down
+// notices returns the upper left corner and the width of the place for notices and for what rewinding writes: the highest one
+// that the overlay leaves free. It begins at the left below the score or, on a high canvas, below the map and the gauge of a
+// warden. Otherwise it is at the right below the map. If there is none, the overlay hides the notices.
+func (v *View) notices(hidden func(x, y, w, h float32) bool) (at vec, wide float32) {
+	const left, step, high = 8, 4, noticeStep*noticeLines + 31
+	first, below, foot := v.reach.lo[1]+56, v.belowMap(), v.reach.hi[1]-29-high
+	end, _, _ := v.mapAt()
+	end -= 16
 	if v.ui.tall() {
-		y = v.belowMap() + 32 + down
+		first, end, foot = below+32, v.ui.W-16, foot-gaugeRow
 	}
-	if !hidden(x, y, wide, noticeStep) {
-		return x, y
+	for y := first; y <= foot; y += step {
+		if y >= below {
+			end = v.ui.W - 16
+		}
+		free := func(x, w float32) bool { return !hidden(x, y, w, high) }
+		if free(left, noticeLeast) {
+			for wide = end - left; !free(left, wide); {
+				wide -= step
+			}
+			return vec{left, y}, wide
+		}
+		right := v.ui.W - 8
+		if y >= below && free(right-noticeLeast, noticeLeast) {
+			for wide = noticeLeast; free(right-wide-step, wide+step); {
+				wide += step
+			}
+			return vec{right - wide, y}, wide
+		}
 	}
-	if below := v.covered + 4 + down; below+noticeStep < v.reach.hi[1]-3*gaugeRow {
-		return x, below
-	}
-	if right, below := v.ui.W-8-wide, v.belowMap()+down; !hidden(right, below, wide, noticeStep) {
-		return right, below
-	}
-	return x, y
+	return vec{left, first}, end - left
 }
 
 const (
-	noticeStep  = 16 // from line to line
-	noticeLines = 2  // that may be displayed while time runs backwards. The third says why it cannot, or that it is slow
+	noticeStep  = 16                   // from line to line
+	noticeLines = 2                    // that may be displayed while time runs backwards. The third says why it cannot, or that it is slow
+	noticeLeast = 34*render.GlyphW + 4 // of the width of the place, in which the longest notice takes two rows
 )
 
-// noticeLetters returns how many letters a notice may have: up to the map or, on a high canvas, up to the side.
+// noticeLetters returns how many letters a notice of one row may have.
 func (v *View) noticeLetters() int {
-	end := v.ui.W - 8
-	if !v.ui.tall() {
-		end, _, _ = v.mapAt()
-	}
-	return int((end - 16) / render.GlyphW)
+	_, wide := v.notices(v.hidden)
+	return int((wide - 4) / render.GlyphW)
 }

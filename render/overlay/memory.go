@@ -139,12 +139,12 @@ func (o *Overlay) sampleMemory() {
 }
 
 func (o *Overlay) memoryLines() int {
-	lines := 10
+	lines := 8
 	if n := len(o.memory.resident); n > 0 {
-		lines = 12 + n
+		lines = 10 + n
 	}
 	if o.cfg.Timeline != nil {
-		lines += 2
+		lines++
 	}
 	return lines
 }
@@ -185,19 +185,17 @@ func (o *Overlay) drawMemory() {
 	row(3, goColor, "Go heap and runtime", a.goTotal)
 	row(4, restColor, "untracked: driver, libraries, code", a.rest)
 	i := o.drawResident(5)
-	p.Q.Rect(p.X+render.Grid, p.Y+o.y(i)+o.scr.pitch/2+2, p.W-2*render.Grid, 1, render.PanelEdge)
-	i++
+	p.Q.Rect(p.X+render.Grid, p.Y+o.edge(i), p.W-2*render.Grid, 1, render.PanelEdge)
 	row(i, render.PanelQuiet, "GPU images, beside the sum", uint64(max(a.gpu, 0)))
 	i++
-	row(i, render.PanelQuiet, "this instrument, of the Go heap", o.bytes())
-	i++
-	row(i, render.PanelQuiet, "its page, of the GPU images", 4*render.MinPage*render.MinPage)
+	row(i, render.PanelQuiet, "this instrument, with its GPU page", o.bytes()+4*render.MinPage*render.MinPage)
 	if o.cfg.Timeline != nil {
 		i++
 		used, reserved := o.cfg.Timeline.Memory()
-		row(i, render.PanelQuiet, "states of past ticks, in use", used)
-		i++
-		row(i, render.PanelQuiet, "reserved for them", reserved)
+		row(i, render.PanelQuiet, "states of past ticks, of", used)
+		l = o.line(i)
+		l.x = 18 + 25*render.GlyphW
+		l.size(render.PanelQuiet, reserved)
 	}
 	i++
 	l = o.line(i)

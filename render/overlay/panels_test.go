@@ -397,7 +397,7 @@ func TestMemory_AddsUpAndTellsItsOwn(t *testing.T) {
 	if g.o.memory.rest > 0 && math.Abs(float64(s.RSS)-float64(g.o.memory.sum+g.o.memory.goTotal+g.o.memory.rest)) > float64(s.RSS)/10 {
 		t.Errorf("%+v is not %d", g.o.memory, s.RSS)
 	}
-	if v := g.figure(`this instrument, of the Go heap +(\d+\.\d) MiB`); v < 1.5 || v > 2.5 {
+	if v := g.figure(`this instrument, with its GPU page +(\d+\.\d) MiB`); v < 2.5 || v > 3.5 {
 		t.Errorf("it has %v MiB", v)
 	}
 	g.want("GPU images, beside the sum")

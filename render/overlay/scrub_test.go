@@ -50,8 +50,7 @@ func TestScrub_ArrowsSelectATick(t *testing.T) {
 		t.Errorf("tick %d of a game that goes on", s.now)
 	}
 	g.press(9)
-	g.want("states of past ticks, in use  3.0 MiB")
-	g.want("reserved for them  64.0 MiB")
+	g.want("states of past ticks, of 64.0 MiB  3.0 MiB")
 }
 
 func TestScrub_DragSelectsATick(t *testing.T) {
