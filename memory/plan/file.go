@@ -69,13 +69,16 @@ func (p *Plan) MarshalBinary() ([]byte, error) {
 }
 
 // WriteTo writes the plan as the content of a file and returns the number of bytes written. The error wraps the error
-// of w.
+// of w, or io.ErrShortWrite.
 func (p *Plan) WriteTo(w io.Writer) (int64, error) {
 	b, err := p.MarshalBinary()
 	if err != nil {
 		return 0, err
 	}
 	n, err := w.Write(b)
+	if err == nil && n < len(b) {
+		err = io.ErrShortWrite
+	}
 	if err != nil {
 		err = fmt.Errorf("plan: write: %w", err)
 	}

@@ -96,6 +96,17 @@ func TestLoad_NamesTheFile(t *testing.T) {
 	}
 }
 
+// half takes half of what it is given, and breaks the contract of io.Writer: it returns no error.
+type half struct{}
+
+func (half) Write(b []byte) (int, error) { return len(b) / 2, nil }
+
+func TestPlan_ShortWriteIsAnError(t *testing.T) {
+	if _, err := mustFast(t, frame).WriteTo(half{}); !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("%v, want io.ErrShortWrite", err)
+	}
+}
+
 // reseal repairs the sum, as one who forges would.
 func reseal(b []byte) []byte {
 	body := b[:len(b)-sumBytes]
