@@ -14,7 +14,8 @@ import (
 type GroundView interface {
 	// Rows receives rows of a sector's picture, from row y on: premultiplied RGBA, ground.SectorSize pixels each, valid
 	// during the call. After the last row the sector can be shown. If a file has changed, its sector is received again
-	// without a Hide. After an error the sector stays blurred, until a later attempt succeeds.
+	// without a Hide, and may be shown meanwhile. If that ends early, the rows that came stay. After another error the
+	// sector stays blurred, until a later attempt succeeds.
 	Rows(s ground.Sector, y int, rows []byte) error
 	// Hide releases a sector of which some or all rows were received.
 	Hide(s ground.Sector)
@@ -80,6 +81,7 @@ type sectorPicture struct {
 	pixels []byte
 	props  []ground.Prop // of its recipe, in a block of the worker's
 	row    int           // rows that were handed over
+	over   bool          // over those of a picture whose file has changed: that one has the tile until the last row
 }
 
 // newGround registers what the ground is made of.

@@ -14,6 +14,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -432,5 +433,41 @@ func TestGround_AStampsFileOfAnotherSizeLeavesTheOld(t *testing.T) {
 	}
 	if err := st.deliver("stamps.png", &stampsPicture{make([]byte, 4*side*side), side, side}, old); err != nil || st.current.Load() == was {
 		t.Errorf("%v; the stamps are the old ones", err)
+	}
+}
+
+// A changed file of a sector is handed over in slices. If a later change cancels that, the sector is still shown.
+func TestGround_ACancelledReloadHidesNothing(t *testing.T) {
+	v := NewStandIn()
+	g := &Ground{view: v}
+	g.handOver.slice = -1 // 128 rows a frame
+	g.plan.Reset(ground.Bytes)
+	pixels := make([]byte, ground.Bytes)
+	deliver := func(p, old *sectorPicture, most int) (err error) {
+		for range most {
+			if err = g.deliver("", p, old); err != stream.ErrMore {
+				break
+			}
+		}
+		return err
+	}
+	first, second, third := &sectorPicture{pixels: pixels}, &sectorPicture{pixels: pixels}, &sectorPicture{pixels: pixels}
+	if err := deliver(first, nil, 9); err != nil {
+		t.Fatal(err)
+	}
+	if err := deliver(second, first, 2); err != stream.ErrMore {
+		t.Fatal(err)
+	}
+	if g.release("", second); len(v.shown) != 1 || g.handOver.tiles != 1 {
+		t.Errorf("after the cancellation %d sectors are shown, and %d counted", len(v.shown), g.handOver.tiles)
+	}
+	if err := deliver(third, first, 9); err != nil {
+		t.Fatal(err)
+	}
+	if g.release("", first); len(v.shown) != 1 || g.handOver.tiles != 1 {
+		t.Errorf("after a further change %d sectors are shown, and %d counted", len(v.shown), g.handOver.tiles)
+	}
+	if g.release("", third); len(v.shown) != 0 || g.handOver.tiles != 0 {
+		t.Errorf("in the end %d sectors are shown, and %d counted", len(v.shown), g.handOver.tiles)
 	}
 }

@@ -38,7 +38,9 @@ func (g *Ground) deliver(_ string, p, old *sectorPicture) error {
 			return err
 		}
 		if p.row == 0 {
-			g.handOver.tiles++
+			if p.over = old != nil && old.row > 0; !p.over {
+				g.handOver.tiles++
+			}
 		}
 		if p.row = to; to == ground.SectorSize {
 			break
@@ -47,9 +49,8 @@ func (g *Ground) deliver(_ string, p, old *sectorPicture) error {
 			return stream.ErrMore
 		}
 	}
-	if old != nil && old.row > 0 { // its file has changed: the new picture has the old one's tile
-		old.row = 0
-		g.handOver.tiles--
+	if p.over {
+		p.over, old.row = false, 0
 	}
 	g.handOver.half = nil
 	g.loaded(p.sector)
@@ -66,7 +67,7 @@ func (g *Ground) hide(p *sectorPicture) {
 	if g.handOver.half == p {
 		g.handOver.half = nil
 	}
-	if p.row > 0 {
+	if p.row > 0 && !p.over {
 		p.row = 0
 		g.handOver.tiles--
 		g.view.Hide(p.sector)

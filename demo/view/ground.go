@@ -79,7 +79,7 @@ func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
 		v.Hide(s)
 		return err
 	}
-	t.whole[i] = y+len(rows)/(4*ground.SectorSize) == ground.SectorSize
+	t.whole[i] = t.whole[i] || y+len(rows)/(4*ground.SectorSize) == ground.SectorSize // or its file has changed
 	return nil
 }
 

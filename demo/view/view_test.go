@@ -13,6 +13,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
@@ -404,5 +405,24 @@ func TestView_NamesAShortageAsLongAsItLasts(t *testing.T) {
 				t.Errorf("the title is %q, want %q", g.Title(), g.Manifest.Title)
 			}
 		})
+	}
+}
+
+// A sector whose file has changed is received again in slices. It stays in sight meanwhile.
+func TestView_AChangedSectorStaysInSight(t *testing.T) {
+	v := newShown(t, session.Config{})
+	at := ground.Sector{X: 3, Y: 4}
+	rows := make([]byte, ground.Bytes)
+	for _, end := range []int{ground.Bytes, ground.Bytes / 4} {
+		if err := v.Rows(at, 0, rows[:end]); err != nil {
+			t.Fatal(err)
+		}
+		if !v.ground.whole[at.Index()] {
+			t.Errorf("after %d bytes it is not whole", end)
+		}
+	}
+	v.Hide(at)
+	if err := v.Rows(at, 0, rows[:ground.Bytes/4]); err != nil || v.ground.whole[at.Index()] {
+		t.Errorf("%v; a quarter of a new sector is whole", err)
 	}
 }
