@@ -106,7 +106,7 @@ func (a *app) Update(in *render.Input) error {
 		return a.quit()
 	}
 	a.v.Overlay.Update()
-	if share, slow := a.tempo.tick(time.Now()); slow && !a.shoot {
+	if share, slow := a.tempo.tick(time.Now(), a.tape.seeking(a.s)); slow && !a.shoot {
 		a.v.Slow(share)
 	}
 	defer a.audio.update(a.s, &in.Nav)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -16,13 +17,19 @@ func TestTempo_ASlowGameIsReportedOnce(t *testing.T) {
 		{"five ticks in a frame", func(k int) time.Duration { return time.Second / 12 * time.Duration((k%5)/4) }, 0},
 		{"half as quick", func(int) time.Duration { return time.Second / 30 }, 0.5},
 		{"two frames a second of ten ticks", func(k int) time.Duration { return time.Second / 2 * time.Duration((k%10)/9) }, 1. / 3},
+		{"-seek with a tenth of a second a frame", func(k int) time.Duration {
+			if k < 1000 {
+				return time.Second / 10
+			}
+			return time.Second / 60
+		}, 0},
 		{"hidden for a minute every five seconds", func(k int) time.Duration { return time.Second/60 + time.Minute*time.Duration((k%300)/299) }, 0},
 	} {
 		var p tempo
 		now, reports := time.Unix(1e9, 0), 0
 		for k := range 1500 {
 			now = now.Add(c.step(k))
-			share, slow := p.tick(now)
+			share, slow := p.tick(now, strings.HasPrefix(c.name, "-seek") && k < 1000)
 			if !slow {
 				continue
 			}

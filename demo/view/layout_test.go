@@ -170,8 +170,12 @@ func TestHUD_TheOverlayEndsAboveTheGauges(t *testing.T) {
 
 // A machine that is too slow is named for some seconds of play, on every screen.
 func TestView_SaysThatTheMachineIsTooSlow(t *testing.T) {
-	v := newView(t, 2, tiers.Config{})
+	v := newShown(t, session.Config{Autopilot: true, Game: game.Config{Seed: 7, Quads: 20_000}})
 	v.Slow(0.5)
+	for range slowTime { // no realm is played: no notice is displayed
+		v.Update()
+	}
+	v.playTo(t, 2)
 	v.back.off = slowTime // why nothing can be rewound is in its line, and comes first
 	for range slowTime {
 		v.Update()

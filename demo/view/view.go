@@ -207,12 +207,12 @@ func (v *View) Left() {
 func (v *View) Update() {
 	v.time += 1.0 / 60
 	v.back.note(v.s.Past)
-	if !v.chosen() && v.back.off == 0 { // it is displayed
-		v.slow.left = max(v.slow.left-1, 0)
-	}
 	if !v.s.Playing() {
 		v.alive = 0
 		return
+	}
+	if !v.chosen() && v.back.off == 0 { // it is displayed
+		v.slow.left = max(v.slow.left-1, 0)
 	}
 	v.alive += 1.0 / 60
 	v.short.note(v.s.Game, v.s.Ground.Narrow())
