@@ -34,9 +34,9 @@ func (s *Session) Rest() error {
 const restLimit = 10 * time.Second
 
 // Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. Call it while
-// a realm is playing, which Synctest does not check. After the end of a realm, a state from before the end cannot be
-// loaded: all ticks since that state count as skipped. If the game's blocks do not lie in the tiers, or have a guard,
-// the error wraps memory.ErrConfig.
+// a realm is playing, which Synctest does not check. A pause ends. After the end of a realm, a state from before the
+// end cannot be loaded: all ticks since that state count as skipped. If the game's blocks do not lie in the tiers, or
+// have a guard, the error wraps memory.ErrConfig.
 func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	set, err := s.States()
 	if err != nil {
@@ -49,9 +49,10 @@ func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	})
 }
 
-// stepOnce plays frames until a tick of the game has passed.
+// stepOnce plays frames until a tick of the game has passed. It ends a pause, in which none passes.
 func (s *Session) stepOnce() error {
 	for tick := s.Game.Ticks; s.Game.Ticks == tick; {
+		s.Paused = false
 		if err := s.Frame(engine.Input{}); err != nil {
 			return err
 		}
@@ -60,9 +61,9 @@ func (s *Session) stepOnce() error {
 }
 
 // Rollback plays the given number of ticks. Then it measures the time to return to their beginning and to play them
-// again with a save after each. A game does that if it predicts the input of another player. waited is the part of took
-// in which Rollback waited for the worker of the paths. A realm must be playing. If the realm ends meanwhile, the error
-// wraps save.ErrLayout.
+// again with a save after each. A game does that if it predicts the input of another player. A pause ends. waited is
+// the part of took in which Rollback waited for the worker of the paths. A realm must be playing. If the realm ends
+// meanwhile, the error wraps save.ErrLayout.
 func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {
 	set, err := s.States()
 	if err != nil {
