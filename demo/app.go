@@ -157,7 +157,9 @@ func (a *app) Update(in *render.Input) error {
 func (a *app) step(in *render.Input) shell.Command {
 	c := a.v.Canvas(in.Last)
 	before := a.sh.Screen()
-	a.sh.Place(c.Shell())
+	if a.v.Drawn() { // the canvas is that of the window
+		a.sh.Place(c.Shell())
+	}
 	cmd := a.sh.Step(a.nav(in, c.FromScreen(in.Nav.Pointer)))
 	if before == shell.Playing && a.sh.Screen() == shell.Paused {
 		a.keep() // what happens to a paused game is unknown

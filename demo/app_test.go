@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/demo/view"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/render"
 )
 
 // offered is an app without a window, in whose game gifts are offered.
@@ -263,5 +264,21 @@ func TestGiftSymbols_EachGiftHasItsOwn(t *testing.T) {
 			t.Errorf("%s has the picture of %s", game.GiftNames[k], other)
 		}
 		gifts[symbol] = game.GiftNames[k]
+	}
+}
+
+// A game that began in an upright window was paused at once: the first frame looked as if the window had been turned.
+func TestApp_TheFirstFrameTurnsNoWindow(t *testing.T) {
+	v, err := view.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{v: v, controls: &render.Controls{}, sh: shell.New(shell.Config{Playing: true})}
+	for range 3 {
+		a.step(&render.Input{}) // no frame is drawn yet
+	}
+	a.sh.Place(shell.Canvas{W: 325, H: 703})
+	if a.sh.Screen() != shell.Playing {
+		t.Errorf("screen %d: %s", a.sh.Screen(), a.sh.Note())
 	}
 }

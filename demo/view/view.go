@@ -36,7 +36,7 @@ const (
 )
 
 // A View draws a session. It belongs to the game goroutine. Before Show, call no methods except Attach, Canvas,
-// Comfort, Point, Rows, Sink and Teach.
+// Comfort, Drawn, Point, Rows, Sink and Teach.
 type View struct {
 	Overlay *overlay.Overlay // of the session's memory; nil before Show. The caller closes it
 	crowd   int              // enemies that the last frame showed
@@ -63,6 +63,7 @@ type View struct {
 	time    float32
 	alive   float32         // seconds since the realm appeared, for the fade
 	port    render.Viewport // of the frame
+	framed  bool            // there was a frame
 	seen    reach           // of the world, in its units
 	density float32         // of the frame
 	ui      Canvas          // of the frame
@@ -253,6 +254,9 @@ const (
 	quadLeast = 3_000
 )
 
+// Drawn reports whether Draw was called. Before, the shape of the window is unknown.
+func (v *View) Drawn() bool { return v.framed }
+
 // Draw draws the frame in three batches of a draw call each: the world, the particles, and the HUD, which is sharp
 // and without glow. The overlay follows, and over it a menu, which is a fourth batch, unless the game is frozen. The batches share one buffer,
 // because the renderer copies each of them. The tiles of the ground take a draw call for each page in sight.
@@ -283,6 +287,7 @@ func (v *View) draw(f *render.Frame) {
 		f.SetBloom(v.comfort.bloom)
 	}
 	v.frameOf(f.Viewport, f.Density)
+	v.framed = true
 	if v.s.Playing() {
 		scene := f.BeginScene(v.pal[0])
 		v.begin(game.Sprites, scene.View())
