@@ -162,7 +162,10 @@ func (p *Split[Hot, Cold]) ensure(n uint) error {
 		return err
 	}
 	if err := p.cold.Ensure(uintptr(n) * stride[Cold]()); err != nil {
-		return errors.Join(err, p.hot.Trim(before))
+		if failed := p.hot.Trim(before); failed != nil {
+			return errors.Join(err, failed)
+		}
+		return err // unwrapped, as New promises for memory.ErrClosed
 	}
 	if p.hotBase == nil { // a function that the source has called has closed p
 		return memory.ErrClosed
