@@ -16,6 +16,7 @@ import (
 type Saved struct {
 	// Tiers are the tiers that are saved. Nil means all but Frame, which is never saved. Loading does not change the
 	// other tiers. If the game does not change a tier after a level has begun, such as Level, the tier can be left out.
+	// The failures of tags go back if both Slab and Large are saved.
 	Tiers []Tier
 	// Workers are the numbers of the workers whose heaps are saved with the tier Inbox. Nil means all. If the blocks of
 	// a worker do not influence the simulation, as those of one that streams pictures, leave it out: then it need not
@@ -33,6 +34,14 @@ type managerState struct {
 	tiers   [Count]bool
 	workers []int
 	scratch func(p unsafe.Pointer) bool
+	was     savedTag // here, so that no pass allocates
+}
+
+// A savedTag is what a state has of a tag.
+type savedTag struct {
+	peak, failures, begun uint64
+	atLevel               tagCounts
+	taken                 Bumped
 }
 
 // State returns a State of the manager, for a save.Set. Save and load it outside of frames, with the workers at rest:
@@ -135,6 +144,7 @@ func (s *managerState) SaveState(c *save.Coder) {
 	}
 	m.returned.SaveState(c)
 	s.saveTags(c)
+	defer s.raisePeaks(c)
 	for t, state := range m.states {
 		if !s.tiers[t] || c.Failed() {
 			continue
@@ -268,7 +278,8 @@ func (w *Worker) saveState(c *save.Coder) {
 	save.Var(c, &w.idle)
 }
 
-// saveTags visits what each tag has counted. A tag that was made after the state was saved stays.
+// saveTags visits what each tag has counted. A tag that was made after the state was saved stays. Loading changes what
+// the tags have counted in the saved tiers.
 func (s *managerState) saveTags(c *save.Coder) {
 	n := c.Count(len(s.m.tags))
 	if n > len(s.m.tags) {
@@ -276,17 +287,39 @@ func (s *managerState) saveTags(c *save.Coder) {
 		return
 	}
 	for i, t := range s.m.tags {
-		if i >= n {
-			if c.Loading() {
-				t.peak, t.failures, t.atLevel, t.level.taken = 0, 0, tagCounts{}, Bumped{}
-			}
+		was := &s.was
+		if *was = (savedTag{}); c.Saving() {
+			*was = savedTag{t.peak, t.failures, t.level.begun, t.atLevel, t.level.taken}
+		}
+		if i < n { // a later tag had counted nothing
+			save.Num(c, &was.peak)
+			save.Num(c, &was.failures)
+			save.Var(c, &was.atLevel)
+			save.Num(c, &was.begun)
+			save.Var(c, &was.taken)
+		}
+		if !c.Loading() {
 			continue
 		}
-		save.Num(c, &t.peak)
-		save.Num(c, &t.failures)
-		save.Var(c, &t.atLevel)
-		save.Num(c, &t.level.begun)
-		save.Var(c, &t.level.taken)
+		if s.tiers[Slab] && s.tiers[Large] {
+			t.peak, t.failures = was.peak, was.failures
+		}
+		if s.tiers[Slab] {
+			t.atLevel = was.atLevel
+		}
+		if s.tiers[Level] {
+			t.level.begun, t.level.taken = was.begun, was.taken
+		}
+	}
+}
+
+// raisePeaks follows the load of Slab or Large alone: a tag may then have more in both together than ever before.
+func (s *managerState) raisePeaks(c *save.Coder) {
+	if !c.Loading() {
+		return
+	}
+	for _, t := range s.m.tags {
+		t.peak = max(t.peak, s.m.taggedBytes(t.id))
 	}
 }
 

@@ -338,6 +338,67 @@ func TestManager_LoadClearsLaterTags(t *testing.T) {
 	}
 }
 
+// What tags have counted in tiers that are not saved stays, as these tiers do.
+func TestManager_LoadOfSomeTiersKeepsTagsOfOthers(t *testing.T) {
+	for _, saved := range []tiers.Tier{tiers.Level, tiers.Slab, tiers.Large} {
+		m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Tags: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		early, err := m.Tag("early")
+		var set save.Set
+		if err := errors.Join(err, m.BeginLevel(), set.Add("memory", m.State(tiers.Saved{Tiers: []tiers.Tier{saved}}))); err != nil {
+			t.Fatal(err)
+		}
+		block := func(tag *tiers.Tag, size uintptr) func() {
+			p := memtest.MustAlloc(t, tag, size, 8)
+			return func() { tag.Free(p, size) }
+		}
+		free := block(early, 1000)
+		large := block(early, 9000)
+		slot := set.NewSlot(1 << 20)
+		if err := errors.Join(set.Seal(), set.Save(slot)); err != nil {
+			t.Fatal(err)
+		}
+		if saved != tiers.Large {
+			large()
+		}
+		if saved != tiers.Slab {
+			free()
+		}
+		late, err := m.Tag("late")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tag := range []*tiers.Tag{early, late} {
+			if saved == tiers.Slab { // with the block of the slot it has more than ever before
+				block(tag, 12000)
+			} else {
+				block(tag, 4000)
+			}
+			if _, err := tag.Alloc(1<<30, 8); err == nil {
+				t.Fatal("there is memory for 1 GiB")
+			}
+			memtest.MustAlloc(t, tag.Level(), 100, 8)
+		}
+		if err := errors.Join(set.Load(slot), m.Check()); err != nil {
+			t.Errorf("%v: %v", saved, err)
+		}
+		for i, tag := range []*tiers.Tag{early, late} {
+			blocks := uint64(1)
+			if saved == tiers.Level {
+				blocks = 0
+			}
+			if s := tag.Stats(); s.Peak < s.InUse || s.Failures != 1 || tag.Level().Taken().Blocks != blocks {
+				t.Errorf("%v: tag %d has %+v, %+v", saved, i, s, tag.Level().Taken())
+			}
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A Freer of the manager sends a worker's block to the game goroutine, which sends it on to the worker.
 func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
 	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1})
