@@ -79,7 +79,7 @@ func TestManager_WhoeverIsCalledMayEndTheSource(t *testing.T) {
 			}
 			m.AddPool("older", &Funcs{ResetFunc: late, CloseFunc: func() error { late(); return nil }})
 			for range 2 {
-				p, err := pool.New[int64](m.PoolSource(), pool.Config{Capacity: 10})
+				p, err := pool.New[[3]int64](m.PoolSource(), pool.Config{Capacity: 10})
 				must(t, err)
 				_, _, err = p.New()
 				must(t, err)

@@ -182,7 +182,7 @@ func (p *play) block(a memory.Allocator, size uintptr) (q unsafe.Pointer) {
 // register adds three pools: one that can do everything, one made of functions, and one that
 // no level resets.
 func (p *play) register() {
-	objects, err := pool.New[[64]int64](p.m.PoolSource(), pool.Config{Capacity: 500})
+	objects, err := pool.New[[3]int64](p.m.PoolSource(), pool.Config{Capacity: 8000})
 	p.do("pool.New", func() error { return err })
 	books := func(where string) func() memory.Stats {
 		return func() memory.Stats { p.panics.panic(where); return objects.Stats() }

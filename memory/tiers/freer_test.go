@@ -79,7 +79,7 @@ func TestFreer_WhatWaitsIsBoundedByItemsAndByBytes(t *testing.T) {
 // What NewFreer says of refusals: what lies outside is refused at once, the rest when it is freed.
 func TestManager_NewFreerRefusesAsItSays(t *testing.T) {
 	m := newManager(t, small())
-	objects, err := NewPool[int64](m, objectsConfig)
+	objects, err := NewPool[[3]int64](m, objectsConfig)
 	must(t, err)
 	_, object, err := objects.New()
 	must(t, err)
@@ -92,7 +92,7 @@ func TestManager_NewFreerRefusesAsItSays(t *testing.T) {
 		}
 	}
 	f.FreeAny(p)
-	f.Free(unsafe.Pointer(object), 8)
+	f.Free(unsafe.Pointer(object), unsafe.Sizeof(*object))
 	f.FreeAny(q)
 	must(t, f.Flush())
 	memtest.Misuse(t, func() { _ = m.BeginFrame() }, "remote.Drain", ofPool)

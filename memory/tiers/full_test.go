@@ -38,7 +38,7 @@ func TestFree_ABlockOfNoBytesInAFullArenaIsOfItsTier(t *testing.T) {
 	must(t, m.EndFrame())
 	_, err := m.EndLevel()
 	must(t, err)
-	h, err := NewPool[[4]int64](m, pool.Config{Capacity: 10})
+	h, err := NewPool[[3]int64](m, pool.Config{Capacity: 10})
 	must(t, err)
 	_, v, err := h.New()
 	must(t, err)

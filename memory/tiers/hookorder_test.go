@@ -18,12 +18,12 @@ type taker struct {
 	m       *Manager
 	tag     *Tag
 	plan    *plan.Plan
-	objects *pool.Pool[[4]int64]
+	objects *pool.Pool[[3]int64]
 }
 
 func newTaker(t *testing.T, cfg Config) *taker {
 	m := newManager(t, cfg)
-	objects, err := NewPool[[4]int64](m, pool.Config{Name: "objects", Capacity: 100})
+	objects, err := NewPool[[3]int64](m, pool.Config{Name: "objects", Capacity: 100})
 	must(t, err)
 	return &taker{m, newTag(t, m, "a"), planOf(t, 5000), objects}
 }
@@ -36,7 +36,7 @@ var takers = map[string]func(k *taker) error{
 	"tagged level": func(k *taker) error { _, err := k.tag.Level().Alloc(1000, 16); return err },
 	"pools":        func(k *taker) error { _, _, err := k.objects.New(); return err },
 	"new pool": func(k *taker) error {
-		p, err := NewPool[int64](k.m, pool.Config{Capacity: 10})
+		p, err := NewPool[[3]int64](k.m, pool.Config{Capacity: 10})
 		if err == nil {
 			_, _, err = p.New()
 		}
@@ -134,7 +134,7 @@ func TestManager_AllHooksRunBeforeTheFirstReset(t *testing.T) {
 	for _, border := range []string{"EndLevel", "Close"} {
 		m := newManager(t, small())
 		var ran []string
-		objects, err := NewPool[[4]int64](m, pool.Config{Capacity: 10})
+		objects, err := NewPool[[3]int64](m, pool.Config{Capacity: 10})
 		must(t, err)
 		m.AddPool("resets", &Funcs{ResetFunc: func() { ran = append(ran, "reset") }})
 		must(t, m.BeginLevel())

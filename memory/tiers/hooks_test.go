@@ -21,7 +21,7 @@ var hookTiers = []Tier{Pools, Level, Static}
 func TestManager_HooksRunOnceNewestFirstBeforeTheirTierDies(t *testing.T) {
 	m := newManager(t, small())
 	var ran []string
-	objects, err := NewPool[[4]int64](m, pool.Config{Capacity: 10})
+	objects, err := NewPool[[3]int64](m, pool.Config{Capacity: 10})
 	must(t, err)
 	for level := range 3 {
 		must(t, m.BeginLevel())
@@ -280,7 +280,7 @@ func TestManager_APoolMayEndTheSource(t *testing.T) {
 		cfg.Source = carve
 		m, err := New(cfg)
 		must(t, err)
-		_, err = NewPool[int](m, pool.Config{Name: "older", Capacity: 100})
+		_, err = NewPool[[3]int64](m, pool.Config{Name: "older", Capacity: 100})
 		must(t, err)
 		armed := false
 		end := func(stats bool) {

@@ -147,7 +147,7 @@ func TestManager_EndLevelFreesEverythingAndReportsWhatLeaked(t *testing.T) {
 	m := newManager(t, small())
 	keep := alloc(t, m, 64) // from before the level: not its leak
 	must(t, m.BeginLevel())
-	objects, err := pool.New[[4]int64](m.PoolSource(), pool.Config{Capacity: 1000})
+	objects, err := pool.New[[3]int64](m.PoolSource(), pool.Config{Capacity: 1000})
 	must(t, err)
 	m.AddPool("objects", objects)
 	h, _, err := objects.New()

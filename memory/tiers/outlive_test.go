@@ -94,7 +94,7 @@ func TestManager_ItsOwnTiersTouchNothingOfTheNextOwner(t *testing.T) {
 	must(t, m.BeginLevel())
 	a, err := m.Declare(planOf(t, 10_000))
 	must(t, err)
-	objects, err := NewPool[[16]int64](m, objectsConfig)
+	objects, err := NewPool[[3]int64](m, objectsConfig)
 	must(t, err)
 	h, _, err := objects.New()
 	must(t, err)

@@ -42,7 +42,7 @@ func TestManager_WhoIsAskedForItsBooksMayRegisterAndRemoveOthers(t *testing.T) {
 		for asks, ask := range asks {
 			m := newManager(t, tagged())
 			tag := newTag(t, m, "subject")
-			p, err := pool.New[int](m.PoolSource(), pool.Config{Capacity: 100})
+			p, err := pool.New[[3]int64](m.PoolSource(), pool.Config{Capacity: 100})
 			must(t, errors.Join(err, m.BeginLevel()))
 			armed := false
 			tag.AddPool("first", &Funcs{StatsFunc: func() (s memory.Stats) {

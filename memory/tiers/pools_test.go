@@ -95,7 +95,7 @@ func TestManager_PoolsAreRegisteredOnceAndWhileItIsOpen(t *testing.T) {
 	must(t, m.Close())
 	memtest.Misuse(t, func() { m.AddPool("p", p) }, "the manager is closed")
 	memtest.Misuse(t, func() { m.AddPool("p", &Funcs{}) }, "the manager is closed")
-	if _, err := NewPool[int64](m, objectsConfig); !errors.Is(err, memory.ErrClosed) {
+	if _, err := NewPool[[3]int64](m, objectsConfig); !errors.Is(err, memory.ErrClosed) {
 		t.Errorf("NewPool after Close: %v", err)
 	}
 	m.Inspect().EachPool(func(string, memory.Stats) { t.Error("a closed manager has pools") })
@@ -109,7 +109,7 @@ func (uncomparable) Close() error        { return nil }
 
 func TestNewPool_RegistersWhatItMakes(t *testing.T) {
 	m := newManager(t, small())
-	objects, err := NewPool[[4]int64](m, objectsConfig)
+	objects, err := NewPool[[3]int64](m, objectsConfig)
 	must(t, err)
 	h, _, err := objects.New()
 	must(t, err)
@@ -127,7 +127,7 @@ func TestNewPool_RegistersWhatItMakes(t *testing.T) {
 	if _, err := NewPool[*int](m, objectsConfig); err == nil || len(m.pools.all) != 1 {
 		t.Errorf("a pool of pointers: %v, %d registered", err, len(m.pools.all))
 	}
-	if _, err := NewPool[[1 << 20]byte](m, objectsConfig); !errors.Is(err, memory.ErrOutOfMemory) {
+	if _, err := NewPool[[3]int64](m, objectsConfigOf(1<<20)); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("a pool beyond the tier: %v", err)
 	}
 }
@@ -189,9 +189,9 @@ func TestManager_FrameAfterFailedEndLevelResetsPoolsAgain(t *testing.T) {
 
 func TestManager_EachPoolYieldsAllDuringRemovals(t *testing.T) {
 	m := newManager(t, small())
-	pools := map[string]*pool.Pool[int]{}
+	pools := map[string]*pool.Pool[[3]int64]{}
 	for _, name := range []string{"a", "b", "c", "d"} {
-		p, err := NewPool[int](m, pool.Config{Name: name, Capacity: 100})
+		p, err := NewPool[[3]int64](m, pool.Config{Name: name, Capacity: 100})
 		must(t, err)
 		pools[name] = p
 	}

@@ -169,7 +169,7 @@ func TestRecorder_RecordsLevelsStaticAndPools(t *testing.T) {
 	must := orFail(t)
 	var file bytes.Buffer
 	m, w := tracedManager(t, Config{}, &file)
-	pl, err := NewPool[[24]byte](m, pool.Config{Name: "p", Capacity: 200})
+	pl, err := NewPool[[3]int64](m, pool.Config{Name: "p", Capacity: 200})
 	mustDo(t, err)
 	mustDo(t, m.BeginLevel())
 	p, err := plan.Fast([]plan.Buffer{{ID: 0, Size: 1000, Align: 16, Birth: 0, Death: 1}})

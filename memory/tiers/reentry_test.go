@@ -39,8 +39,8 @@ type reentry struct {
 	tag     *Tag
 	freer   *remote.Freer
 	blocks  []block
-	objects []*pool.Pool[[4]int64]
-	handles []memory.Handle[[4]int64] // of objects[0]
+	objects []*pool.Pool[[3]int64]
+	handles []memory.Handle[[3]int64] // of objects[0]
 
 	depth    int    // of callbacks
 	busy     int    // page sources and soft marks that are running

@@ -142,7 +142,7 @@ func init() {
 		newObject, newObject, freeObject,
 		func(s *reentry) {
 			if len(s.objects) < 4 {
-				if p, err := NewPoolIn[[4]int64](s.tag, pool.Config{Name: fmt.Sprint("pool ", len(s.objects)), Capacity: 50}); err == nil {
+				if p, err := NewPoolIn[[3]int64](s.tag, pool.Config{Name: fmt.Sprint("pool ", len(s.objects)), Capacity: 50}); err == nil {
 					s.objects = append(s.objects, p)
 				}
 			}

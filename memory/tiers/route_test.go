@@ -31,7 +31,7 @@ func furnish(t testing.TB, cfg Config) *furnished {
 	m.ofSlab, m.ofLarge = alloc(t, m, 100), alloc(t, m, 10_000)
 	m.ofFrame, m.ofLevel = alloc(t, m.Frame(), 100), alloc(t, m.Level(), 100)
 	m.ofWorker = alloc(t, m.Worker(0), 10_000)
-	objects, err := NewPool[[16]int64](m.Manager, objectsConfig)
+	objects, err := NewPool[[3]int64](m.Manager, objectsConfig)
 	must(t, err)
 	_, v, err := objects.New()
 	must(t, err)
@@ -63,7 +63,7 @@ func (m *furnished) refusals(t testing.TB) []refusal {
 		{"frame, too long", m.ofFrame, 101, "arena."},
 		{"level, beyond what is in use", unsafe.Add(m.ofLevel, 101), 0, "no live block of the level tier: it was freed with its level"},
 		{"level, too long", m.ofLevel, 200, "arena."},
-		{"a pool's", m.ofPool, 128, "the block belongs to a pool"},
+		{"a pool's", m.ofPool, 24, "the block belongs to a pool"},
 		{"another manager's", foreign, 100, "no tier of this manager owns the address"},
 		{"Go memory", unsafe.Pointer(new(int)), 8, "no tier of this manager owns the address"},
 	}

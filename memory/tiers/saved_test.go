@@ -266,7 +266,7 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 	if err := errors.Join(g.m.Worker(0).EndTask(), g.set.Load(slot)); err != nil {
 		t.Error(err)
 	}
-	p, err := tiers.NewPool[int](g.m, pool.Config{Name: "late"})
+	p, err := tiers.NewPool[[4]uint64](g.m, pool.Config{Name: "late"})
 	if err != nil {
 		t.Fatal(err)
 	}

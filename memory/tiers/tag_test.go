@@ -155,7 +155,7 @@ func TestTag_OfAnotherManagerOrNoneOrClosedIsRefused(t *testing.T) {
 		memtest.Misuse(t, func() { bad.Level() }, none)
 		memtest.Misuse(t, func() { bad.AddPool("", nil) }, none)
 		memtest.Misuse(t, func() { bad.AddPool("", &Funcs{}) }, none)
-		memtest.Misuse(t, func() { _, _ = NewPoolIn[int](bad, objectsConfig) }, none)
+		memtest.Misuse(t, func() { _, _ = NewPoolIn[[3]int64](bad, objectsConfig) }, none)
 		memtest.Misuse(t, func() { m.Worker(0).Tag(bad) }, none)
 	}
 	memtest.Misuse(t, func() { m.Worker(0).Tag(foreign) }, "the tag is another manager's")

@@ -165,12 +165,12 @@ func TestTagCheck_NamesABlockFreedPastTheManagerUntilItsReuse(t *testing.T) {
 
 func TestTag_RowsTogetherAreTheTiersAndNothingOfGoIsAllocated(t *testing.T) {
 	m, a, b := tagParty(t, tagged())
-	pooled, err := NewPoolIn[[16]int64](a, pool.Config{Name: "of a", Capacity: 100})
+	pooled, err := NewPoolIn[[3]int64](a, pool.Config{Name: "of a", Capacity: 100})
 	must(t, err)
 	_, _, err = pooled.New()
 	must(t, err)
 	b.AddPool("of b", &Funcs{})
-	other, err := NewPool[[4]int64](m, objectsConfig)
+	other, err := NewPool[[3]int64](m, objectsConfig)
 	must(t, err)
 	_, _, err = other.New()
 	must(t, err)

@@ -110,8 +110,8 @@ func TestNewPool_ARefusalToRegisterMakesNoPool(t *testing.T) {
 	m := newManager(t, tagged())
 	a := newTag(t, m, "a")
 	make := []func() error{
-		func() error { _, err := NewPool[[4]int64](m, objectsConfig); return err },
-		func() error { _, err := NewPoolIn[[4]int64](a, objectsConfig); return err },
+		func() error { _, err := NewPool[[3]int64](m, objectsConfig); return err },
+		func() error { _, err := NewPoolIn[[3]int64](a, objectsConfig); return err },
 	}
 	var inside func() error
 	var got []any
@@ -487,7 +487,7 @@ func TestTag_CloseWithLiveBlocksCountsThemAsGone(t *testing.T) {
 	m := newManager(t, tagged())
 	a := newTag(t, m, "a")
 	must(t, m.BeginLevel())
-	p, err := NewPoolIn[[4]int64](a, pool.Config{Capacity: 10})
+	p, err := NewPoolIn[[3]int64](a, pool.Config{Capacity: 10})
 	must(t, err)
 	_, _, err = p.New()
 	must(t, err)
@@ -505,7 +505,7 @@ func TestTag_CloseWithLiveBlocksCountsThemAsGone(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
-	_, err = NewPoolIn[[4]int64](a, pool.Config{Capacity: 10})
+	_, err = NewPoolIn[[3]int64](a, pool.Config{Capacity: 10})
 	if !errors.Is(err, memory.ErrClosed) {
 		t.Errorf("%v", err)
 	}

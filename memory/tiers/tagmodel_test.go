@@ -24,8 +24,8 @@ type tagModel struct {
 	tags  []*Tag // tags[0] is nil: no tag
 	live  []tagBlock
 	want  []tagWant // by tag
-	pools []*pool.Pool[[6]int64]
-	objs  [][]memory.Handle[[6]int64] // by tag
+	pools []*pool.Pool[[3]int64]
+	objs  [][]memory.Handle[[3]int64] // by tag
 	away  chan unsafe.Pointer
 	acks  chan struct{}
 	out   []tagBlock // with the other goroutine
@@ -51,11 +51,11 @@ func newTagModel(t testing.TB, src rand.Source) *tagModel {
 	s := &tagModel{t: t, m: newManager(t, cfg), r: rand.New(src), tags: []*Tag{nil}, want: make([]tagWant, 1)}
 	for i := range 4 {
 		tag := newTag(t, s.m, fmt.Sprint("tag", i))
-		p, err := NewPoolIn[[6]int64](tag, pool.Config{Name: "objects", Capacity: 10_000})
+		p, err := NewPoolIn[[3]int64](tag, pool.Config{Name: "objects", Capacity: 10_000})
 		must(t, err)
 		s.tags, s.pools, s.want = append(s.tags, tag), append(s.pools, p), append(s.want, tagWant{})
 	}
-	s.objs = make([][]memory.Handle[[6]int64], 4)
+	s.objs = make([][]memory.Handle[[3]int64], 4)
 	s.away, s.acks, s.freer = make(chan unsafe.Pointer), make(chan struct{}), s.m.NewFreer()
 	go func() { // the other goroutine, which knows addresses only
 		for p := range s.away {

@@ -239,10 +239,12 @@ func TestManager_SoftMarksCoverEveryTier(t *testing.T) {
 	expect("slab", Slab)
 	alloc(t, m, 5<<20)
 	expect("large", Large)
-	objects, err := NewPool[[5 << 20]byte](m, objectsConfigOf(1))
+	objects, err := NewPool[[3]int64](m, objectsConfigOf(5<<20/24))
 	must(t, err)
-	_, _, err = objects.New()
-	must(t, err)
+	for range objects.Cap() {
+		_, _, err = objects.New()
+		must(t, err)
+	}
 	expect("pools", Pools)
 	must(t, m.BeginFrame())
 	must(t, m.EndFrame())
