@@ -95,7 +95,7 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 	r := newRegistry(t, nil)
 	for range 2 {
 		NewIn[enemy](r)
-		NewIn[bullet](r)
+		NewIn[body](r)
 	}
 	named(t, memtest.EveryBit(t, r.Check, r), 60)
 	unused := newPool(t, nil, 10)

@@ -214,7 +214,7 @@ func TestPools_ASourceThatPanicsChangesNothing(t *testing.T) {
 	for call := 2; call < 8; call++ {
 		src := memtest.NewFaulty()
 		src.PanicAt = call
-		p, err := New[[1000]byte](src, Config{Capacity: 2000})
+		p, err := New[odd](src, Config{Capacity: 2000})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -309,11 +309,11 @@ func TestNewSplit_ASourceThatPanicsGetsTheOtherRegionBack(t *testing.T) {
 }
 
 func TestPool_LiveSlotsAreTheLiveObjects(t *testing.T) {
-	p, err := New[[24]byte](page.Heap(), Config{Name: "p", Capacity: 200})
+	p, err := New[enemy](page.Heap(), Config{Name: "p", Capacity: 200})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var handles []memory.Handle[[24]byte]
+	var handles []memory.Handle[enemy]
 	for range 100 {
 		h, _, err := p.New()
 		if err != nil {
@@ -331,7 +331,7 @@ func TestPool_LiveSlotsAreTheLiveObjects(t *testing.T) {
 	for _, w := range words {
 		live += bits.OnesCount64(w)
 	}
-	if live != p.Len() || live != 66 || size != 24 {
+	if live != p.Len() || live != 66 || size != 32 {
 		t.Errorf("%d live slots of %d bytes, %d objects", live, size, p.Len())
 	}
 	p.Reset()

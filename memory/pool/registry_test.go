@@ -12,8 +12,6 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-type bullet struct{ X, Y float32 }
-
 func newRegistry(t testing.TB, src page.Source) *Registry {
 	t.Helper()
 	r := NewRegistry(src)
@@ -21,7 +19,7 @@ func newRegistry(t testing.TB, src page.Source) *Registry {
 	if _, err := Register[enemy](r, Config{Capacity: 100}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Register[bullet](r, Config{Capacity: 2, Name: "bullets"}); err != nil {
+	if _, err := Register[body](r, Config{Capacity: 2, Name: "bullets"}); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -37,30 +35,30 @@ func TestRegistry_EachTypeHasItsPool(t *testing.T) {
 	if w, found := p.Get(h); !ok || !found || w != v {
 		t.Error("the object is not in the pool of its type")
 	}
-	if _, ok := Of[int](r); ok {
+	if _, ok := Of[particle](r); ok {
 		t.Error("a type that was not registered has a pool")
 	}
-	if _, _, err := NewIn[int](r); !errors.Is(err, ErrUnregistered) || !strings.Contains(err.Error(), "int: call Register first") {
-		t.Errorf("NewIn[int]: %v", err)
+	if _, _, err := NewIn[particle](r); !errors.Is(err, ErrUnregistered) || !strings.Contains(err.Error(), "pool.particle: call Register first") {
+		t.Errorf("NewIn[particle]: %v", err)
 	}
 	if _, err := Register[enemy](r, Config{}); err == nil || !strings.Contains(err.Error(), `it has one named "pool.enemy"`) {
 		t.Errorf("registered twice: %v", err)
 	}
-	if _, err := Register[string](r, Config{}); err == nil || r.Len() != 2 {
-		t.Errorf("Register[string]: %v, %d pools", err, r.Len())
+	if _, err := Register[brainy](r, Config{}); err == nil || r.Len() != 2 {
+		t.Errorf("Register[brainy]: %v, %d pools", err, r.Len())
 	}
 }
 
 func TestRegistry_SumsAndIteratesInOrderWithoutAllocating(t *testing.T) {
 	r := newRegistry(t, nil)
 	for range 3 {
-		NewIn[bullet](r) // the third is refused
+		NewIn[body](r) // the third is refused
 	}
 	if _, _, err := NewIn[enemy](r); err != nil {
 		t.Fatal(err)
 	}
 	s := r.Stats()
-	if s.Live != 3 || s.Failures != 1 || s.InUse != 2*8+uint64(unsafe.Sizeof(enemy{})) {
+	if s.Live != 3 || s.Failures != 1 || s.InUse != 2*16+uint64(unsafe.Sizeof(enemy{})) {
 		t.Errorf("sum %+v", s)
 	}
 	var names []string
@@ -93,10 +91,10 @@ func TestRegistry_ResetTrimAndCloseReachEveryPool(t *testing.T) {
 	src := memtest.NewFaulty()
 	r := newRegistry(t, src)
 	a, _, _ := NewIn[enemy](r)
-	b, _, _ := NewIn[bullet](r)
+	b, _, _ := NewIn[body](r)
 	r.Reset()
 	enemies, _ := Of[enemy](r)
-	bullets, _ := Of[bullet](r)
+	bullets, _ := Of[body](r)
 	if _, ok := enemies.Get(a); ok {
 		t.Error("an enemy survived")
 	}
@@ -114,7 +112,7 @@ func TestRegistry_ResetTrimAndCloseReachEveryPool(t *testing.T) {
 	if err := r.Close(); err != nil || src.Reserved() != 0 {
 		t.Errorf("second Close = %v, %d reservations left", err, src.Reserved())
 	}
-	if _, err := Register[int](r, Config{}); err != memory.ErrClosed {
+	if _, err := Register[particle](r, Config{}); err != memory.ErrClosed {
 		t.Errorf("Register after Close: %v", err)
 	}
 	if _, _, err := NewIn[enemy](r); err != memory.ErrClosed {
@@ -154,14 +152,14 @@ func TestRegistry_MisuseOfFreeIn(t *testing.T) {
 	if FreeIn(other, h) || other.Stats().Live != 1 || r.Stats().Live != 1 {
 		t.Error("freed through the wrong registry")
 	}
-	memtest.Misuse(t, func() { FreeIn(r, memory.Handle[int]{}) }, "pool.FreeIn: ", "type is not registered: int: call Register first")
+	memtest.Misuse(t, func() { FreeIn(r, memory.Handle[particle]{}) }, "pool.FreeIn: ", "type is not registered: pool.particle: call Register first")
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if FreeIn(r, h) || FreeIn(r, memory.Handle[int]{}) {
+	if FreeIn(r, h) || FreeIn(r, memory.Handle[particle]{}) {
 		t.Error("a closed registry freed something")
 	}
-	if _, _, err := NewIn[int](r); err != memory.ErrClosed {
+	if _, _, err := NewIn[particle](r); err != memory.ErrClosed {
 		t.Errorf("NewIn of a type without a pool after Close: %v", err)
 	}
 	if p, ok := Of[enemy](r); !ok || p.Cap() != 0 {
@@ -173,20 +171,20 @@ func TestRegistry_MisuseOfFreeIn(t *testing.T) {
 
 func TestRegistry_LeavesOutPoolsThatAreClosed(t *testing.T) {
 	r := newRegistry(t, nil)
-	h, _, _ := NewIn[bullet](r)
+	h, _, _ := NewIn[body](r)
 	enemies, _ := Of[enemy](r)
 	if err := enemies.Close(); err != nil {
 		t.Fatal(err)
 	}
 	r.Reset()
-	if bullets, _ := Of[bullet](r); bullets.Len() != 0 || FreeIn(r, h) {
+	if bullets, _ := Of[body](r); bullets.Len() != 0 || FreeIn(r, h) {
 		t.Error("Reset stopped at a closed pool")
 	}
 	if err := r.Trim(); err != nil {
 		t.Errorf("Trim: %v", err)
 	}
 	mustCheck(t, r)
-	bullets, _ := Of[bullet](r)
+	bullets, _ := Of[body](r)
 	if err := bullets.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -202,16 +200,16 @@ func TestRegistry_ZeroAndEmptyOnesWork(t *testing.T) {
 	if err := r.Trim(); err != nil {
 		t.Error(err)
 	}
-	if _, ok := Of[int](&r); ok || r.Len() != 0 {
+	if _, ok := Of[particle](&r); ok || r.Len() != 0 {
 		t.Error("an empty registry has a pool")
 	}
-	if _, _, err := NewIn[int](&r); !errors.Is(err, ErrUnregistered) {
+	if _, _, err := NewIn[particle](&r); !errors.Is(err, ErrUnregistered) {
 		t.Errorf("NewIn: %v", err)
 	}
-	if _, err := Register[int](&r, Config{Capacity: 10}); err != nil {
+	if _, err := Register[particle](&r, Config{Capacity: 10}); err != nil {
 		t.Fatal(err)
 	}
-	if _, v, err := NewIn[int](&r); err != nil || *v != 0 {
+	if _, v, err := NewIn[particle](&r); err != nil || *v != (particle{}) {
 		t.Errorf("NewIn: %v", err)
 	}
 	mustCheck(t, &r)
@@ -239,7 +237,7 @@ func TestRegistry_StaysOpenWhenMemoryCannotBeReturned(t *testing.T) {
 	if err != nil || !FreeIn(r, h) {
 		t.Errorf("NewIn after a failed Close: %v", err)
 	}
-	if _, err := Register[int](r, Config{Capacity: 1}); err != nil {
+	if _, err := Register[particle](r, Config{Capacity: 1}); err != nil {
 		t.Errorf("Register after a failed Close: %v", err)
 	}
 	mustCheck(t, r)
@@ -253,7 +251,7 @@ func TestRegistry_CheckNamesWhatIsCorrupt(t *testing.T) {
 	r.pools = r.pools[:1]
 	mustName(t, r, "2 types have a pool, there are 1 pools")
 	r.pools = r.pools[:2]
-	bullets, _ := Of[bullet](r)
+	bullets, _ := Of[body](r)
 	bullets.allocs++
 	mustName(t, r, "bullets: pool: the generations count 0 allocations instead of 1")
 	bullets.allocs--

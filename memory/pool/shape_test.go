@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
@@ -132,8 +133,8 @@ func TestPool_CheckNamesACorruptShape(t *testing.T) {
 
 // If a batch is refused, the one slot that is needed may still be available.
 func TestPools_TheLastSlotsOfABudgetAreFound(t *testing.T) {
-	const size = page.Granule * 3 / 8 // two a batch, five in two granules
-	p, err := New[[size]byte](page.NewLimit(nil, 2*page.Granule), Config{Capacity: 20})
+	const size = unsafe.Sizeof(big{})
+	p, err := New[big](page.NewLimit(nil, 2*page.Granule), Config{Capacity: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,26 +173,25 @@ func TestPool_GrowBeyondTheBudgetIsRefusedAndCounted(t *testing.T) {
 
 func TestPools_GrowSeldom(t *testing.T) {
 	memtest.GrowsSeldom(t, func(src page.Source) func() error {
-		p, err := New[[4000]byte](src, Config{})
+		p, err := New[big](src, Config{})
 		memtest.Opened(t, p, err)
 		return func() error { _, _, err := p.New(); return err }
 	})
 	memtest.GrowsSeldom(t, func(src page.Source) func() error {
-		b := newBlocks(t, src, BlocksConfig{Size: 4000})
+		b := newBlocks(t, src, BlocksConfig{Size: unsafe.Sizeof(big{})})
 		return func() error { _, err := b.Get(); return err }
 	})
 }
 
 // Of n slots that Grow has prepared, none costs a call of the source or memory of the Go heap, whatever n is.
 func TestGrow_TheLastSlotsCommitNoMore(t *testing.T) {
-	type big [5000]byte
 	src := memtest.NewFaulty()
-	b := newBlocks(t, src, BlocksConfig{Size: 5000, Capacity: 1000})
+	b := newBlocks(t, src, BlocksConfig{Size: unsafe.Sizeof(big{}), Capacity: 1000})
 	p, err := New[big](src, Config{Capacity: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewSplit[uint64, big](src, Config{Capacity: 1000})
+	s, err := NewSplit[hot, cold](src, Config{Capacity: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

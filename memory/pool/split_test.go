@@ -182,13 +182,13 @@ func TestSplit_StaysUsableWhenMemoryCannotBeReturned(t *testing.T) {
 }
 
 func TestSplit_RefusesPointersInEitherHalf(t *testing.T) {
-	if _, err := NewSplit[string, int](nil, Config{}); err == nil || !strings.Contains(err.Error(), "hot") {
-		t.Errorf("hot string: %v", err)
+	if _, err := NewSplit[brainy, struct{}](nil, Config{}); err == nil || !strings.Contains(err.Error(), "hot") {
+		t.Errorf("hot pointer: %v", err)
 	}
-	if _, err := NewSplit[int, string](nil, Config{}); err == nil || !strings.Contains(err.Error(), "cold") {
-		t.Errorf("cold string: %v", err)
+	if _, err := NewSplit[struct{}, brainy](nil, Config{}); err == nil || !strings.Contains(err.Error(), "cold") {
+		t.Errorf("cold pointer: %v", err)
 	}
-	if _, err := NewSplit[int, int](nil, Config{Capacity: -1}); !errors.Is(err, memory.ErrTooLarge) {
+	if _, err := NewSplit[body, sheet](nil, Config{Capacity: -1}); !errors.Is(err, memory.ErrTooLarge) {
 		t.Errorf("capacity -1: %v", err)
 	}
 	p, err := NewSplit[body, sheet](nil, Config{Name: "actors"})
@@ -215,9 +215,12 @@ func TestSplit_CheckNamesTheRegionsToo(t *testing.T) {
 	p.allocs = 1
 }
 
+type (
+	hot  [100]int32
+	cold [200]int32
+)
+
 func TestSplit_WhatTheSoftMarkTrimsOrClosesIsNotHandedOut(t *testing.T) {
-	type hot [100]int32
-	type cold [200]int32
 	for name, relieve := range map[string]func(p *Split[hot, cold]){
 		"Trim":  func(p *Split[hot, cold]) { p.Reset(); _ = p.Trim() },
 		"Close": func(p *Split[hot, cold]) { _ = p.Close() },
@@ -249,7 +252,7 @@ func TestSplit_WhatTheSoftMarkTrimsOrClosesIsNotHandedOut(t *testing.T) {
 func TestSplit_TrimAtTheSoftMarkTakesNothingFromNew(t *testing.T) {
 	for mark := range uintptr(8) {
 		limit := page.NewLimit(nil, 0)
-		p, err := NewSplit[[3000]byte, [3000]byte](limit, Config{Capacity: 100})
+		p, err := NewSplit[hot, cold](limit, Config{Capacity: 800})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +261,7 @@ func TestSplit_TrimAtTheSoftMarkTakesNothingFromNew(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		for k := range 60 {
+		for k := range 500 {
 			if _, _, _, err := p.New(); err != nil {
 				t.Fatalf("mark %d, object %d: %v", mark, k, err)
 			}

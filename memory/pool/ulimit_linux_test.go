@@ -22,11 +22,11 @@ func TestGrow_WithoutSpaceForMetadataCommitsNothing(t *testing.T) {
 		return
 	}
 	const slots = 1 << 20
-	p, err := New[[100]byte](nil, Config{Capacity: slots})
+	p, err := New[enemy](nil, Config{Capacity: slots})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := NewSplit[[64]byte, [36]byte](nil, Config{Capacity: slots})
+	s, err := NewSplit[body, sheet](nil, Config{Capacity: slots})
 	if err != nil {
 		t.Fatal(err)
 	}
