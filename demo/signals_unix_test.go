@@ -13,6 +13,7 @@ import (
 	"image/gif"
 	"image/png"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -231,14 +232,25 @@ func TestSignals_EndARunInAWindow(t *testing.T) {
 	}
 }
 
-// Both play their ticks in one call.
+// realmless has no files of realms, and fails if one is opened.
+type realmless struct{ testing.TB }
+
+func (r realmless) Open(name string) (fs.File, error) {
+	if strings.HasPrefix(name, "realms/") {
+		r.Errorf("after the signal %s is opened", name)
+		return nil, fs.ErrNotExist
+	}
+	return assets.FS().Open(name)
+}
+
+// Both play their ticks in one call. A realm may load slowly.
 func TestSignals_SynctestAndRollbackEnd(t *testing.T) {
 	for _, how := range []string{"-synctest=5", "-rollback"} {
 		o, err := parse([]string{"-headless", how, "-ticks=1000000000"}, io.Discard, assets.FS())
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.stderr = io.Discard
+		o.stderr, o.dir = io.Discard, realmless{t}
 		o.stopped.Store(true)
 		var out bytes.Buffer
 		if how == "-rollback" {
