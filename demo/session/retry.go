@@ -45,8 +45,8 @@ func (r *retry) failed() bool { return r.next != 0 }
 // failures are those of the ground in this realm, as far as they were reported.
 type failures struct {
 	missing int             // wanted sectors whose file could not be read, in this tick
-	told    map[string]bool // files whose failure was reported
-	narrow  bool            // and that workers lack space
+	told    map[string]bool // files whose failure was reported; "" is that workers lack space
+	narrow  bool            // they lacked it at the last failure
 }
 
 func (f *failures) reset() {
@@ -61,13 +61,12 @@ func (f *failures) isNew(err error) bool {
 	if !errors.As(err, &failed) || failed.Kind != sectorKind && failed.Kind != stampsKind {
 		return true
 	}
-	if errors.Is(err, memory.ErrOutOfMemory) {
-		first := !f.narrow
-		f.narrow = true
-		return first
+	what := failed.Name
+	if f.narrow = errors.Is(err, memory.ErrOutOfMemory); f.narrow {
+		what = ""
 	}
-	first := !f.told[failed.Name]
-	f.told[failed.Name] = true
+	first := !f.told[what]
+	f.told[what] = true
 	return first
 }
 

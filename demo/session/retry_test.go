@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/demo/ground"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -42,6 +43,25 @@ func rests(t *testing.T, s *Session, at vec, ticks int) {
 		}
 		s.Ground.tick(at, vec{})
 		time.Sleep(time.Second / 60)
+	}
+}
+
+// A lack of space is not said of files that cannot be read later, and each of both is reported once.
+func TestGround_ALackOfSpaceIsNotSaidForGood(t *testing.T) {
+	g := &Ground{}
+	g.failures.told, g.failures.missing = map[string]bool{}, 1
+	for i, c := range []struct {
+		name        string
+		err         error
+		isNew, lack bool
+	}{
+		{"a", memory.ErrOutOfMemory, true, true}, {"b", memory.ErrOutOfMemory, false, true}, {"b", fs.ErrNotExist, true, false},
+		{"b", fs.ErrNotExist, false, false}, {"c", memory.ErrOutOfMemory, false, true},
+	} {
+		isNew := g.failures.isNew(&stream.LoadError{Kind: sectorKind, Name: c.name, Err: c.err})
+		if isNew != c.isNew || g.Narrow() != c.lack {
+			t.Errorf("failure %d: it is new: %v, space lacks: %v; want %v, %v", i, isNew, g.Narrow(), c.isNew, c.lack)
+		}
 	}
 }
 
