@@ -78,8 +78,11 @@ func (s *Session) About() About {
 }
 
 // Start leaves the realm and goes to the realm of this name, with which the run begins. Call game.Game.Restart first:
-// it makes the run a new one.
+// it makes the run a new one. A run of [Session.Restore] that is still loading is dropped.
 func (s *Session) Start(realm string) {
+	if s.restore != nil {
+		s.restore, s.restored = nil, errors.New("session: another run was started")
+	}
 	s.cfg.Realm = realm
 	s.Flow.Go(realm)
 }
@@ -176,9 +179,9 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 	return nil
 }
 
-// Restored reports whether the run of [Session.Restore] is played. If its state could not be read, or if another realm
-// has begun, Restored returns false and the error, and another run begins in the realm. Without a former Restore it
-// reports whether a realm is played.
+// Restored reports whether the run of [Session.Restore] is played. If its state could not be read, if another realm has
+// begun, or if Start was called, Restored returns false and the error, and another run begins in the realm. Without a
+// former Restore it reports whether a realm is played.
 func (s *Session) Restored() (bool, error) {
 	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
 }

@@ -245,6 +245,16 @@ func TestRestore_OfAnotherRealmIsNotRead(t *testing.T) {
 	}
 }
 
+// A host may start another run while a saved one loads.
+func TestStart_DropsARunThatIsStillLoading(t *testing.T) {
+	s := newSession(t, Config{})
+	s.about, s.restore = About{Realm: "ember"}, []byte("state")
+	s.Start("ember")
+	if done, err := s.Restored(); done || err == nil || s.restore != nil {
+		t.Errorf("%v, %v; want an error and no state to be read", done, err)
+	}
+}
+
 func TestTraffic_WithoutBuffersSavesNothing(t *testing.T) {
 	for want, x := range map[float64]Traffic{0: {}, 0.25: {Passes: 3, SideBySide: 4}} {
 		if got := x.Saves(); got != want {
