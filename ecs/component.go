@@ -76,14 +76,23 @@ type Component[T any] struct {
 // This bound also applies to types with pointers. If T is new to w, Register panics with a [*memory.Misuse] in a
 // parallel run.
 func Register[T any](w *World) (Component[T], error) {
-	c, fresh, err := w.register(reflect.TypeFor[T]())
+	c, err := register[T](w)
 	if err != nil {
 		return Component[T]{}, err
 	}
+	return Component[T]{w: w, comp: c}, nil
+}
+
+// register is Register for constructors of mappers and filters. It does not name Component[T], whose methods the compiler would
+// then generate for each type that only a mapper or a filter names.
+//
+//go:noinline
+func register[T any](w *World) (*component, error) {
+	c, fresh, err := w.register(reflect.TypeFor[T]())
 	if fresh && c.pointerful {
 		bindHeapColumn[T](c)
 	}
-	return Component[T]{w: w, comp: c}, nil
+	return c, err
 }
 
 // register returns the component of a type, and whether it is new. If it is pointerful and new, the caller binds its
@@ -120,9 +129,6 @@ func (w *World) addType(c *component) error {
 	return nil
 }
 
-// bindHeapColumn stands apart so that it is there once for a type, not in Register as well.
-//
-//go:noinline
 func bindHeapColumn[T any](c *component) {
 	c.makeColumn = func(n int) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(make([]T, n))) }
 	c.copyCells = func(dst, src unsafe.Pointer, n int) {

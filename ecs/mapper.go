@@ -11,6 +11,7 @@ const maxMap = 12
 
 // A mapper is the part of Map1 to Map12 that does not depend on types.
 type mapper struct {
+	_     [0]func() // mappers are not compared: the compiler would generate a function that does for each type of each Map
 	w     *World
 	table *table // the archetype with exactly these components; nil until it is needed
 	bits  mask
@@ -114,11 +115,16 @@ func (m *mapper) checkTargets(op string) error {
 
 // mustRegister is Register for constructors that name several types.
 func mustRegister[T any](w *World, op string) ID {
-	c, err := Register[T](w)
+	c, err := register[T](w)
+	return c.must(op, err)
+}
+
+// must returns the ID of c, or panics with err.
+func (c *component) must(op string, err error) ID {
 	if err != nil {
 		panic(&memory.Misuse{Package: "ecs", Op: op, Reason: err.Error() + "; Register the types first to handle this"})
 	}
-	return c.ID()
+	return c.id
 }
 
 // target returns the archetype that new entities go to.
