@@ -24,7 +24,7 @@ func walkable(t *testing.T) (*World, *Map4[position, velocity, armour, brain], *
 		must[Entity](t)(m.NewEntity(position{x, x}, velocity{x, 1}, armour{Value: uint64(i)}, brain{Target: &i}))
 	}
 	w.RemoveAll(NewFilter1[health](w))
-	if err := NewMap3[position, burning, odd](w).NewBatch(30, nil); err != nil {
+	if err := newBatch(w, 30, mustRegisterTest[position](t, w).ID(), mustRegisterTest[burning](t, w).ID(), mustRegisterTest[odd](t, w).ID()); err != nil {
 		t.Fatal(err)
 	}
 	return w, m, NewFilter1[position](w)
@@ -48,19 +48,19 @@ func TestAll_MeetsWhatAQueryMeetsInItsOrder(t *testing.T) {
 	}
 	want = want[:500]
 	i := 0
-	for e, r := range NewFilter2[velocity, position](w).All() {
+	for e, r := range NewFilter2[position, velocity](w).All() {
 		if e != want[i] || r.A.X != float32(i) || r.B.X != float32(i) {
 			t.Fatalf("row %d is %v of %v", i, r, e)
 		}
 		i++
 	}
-	for e, r := range NewFilter3[brain, velocity, position](w).All() {
-		if i--; e != want[499-i] || *r.A.Target != 499-i || r.B.X != r.C.X || r.C.X != float32(499-i) {
+	for e, r := range NewFilter3[brain, armour, position](w).All() {
+		if i--; e != want[499-i] || *r.A.Target != 499-i || r.B.Value != uint64(499-i) || r.C.X != float32(499-i) {
 			t.Fatalf("row %d is %v of %v", i, r, e)
 		}
 	}
-	for e, r := range NewFilter4[armour, brain, velocity, position](w).All() {
-		if e != want[i] || r.A.Value != uint64(i) || *r.B.Target != i || r.C.X != float32(i) || r.D.X != float32(i) {
+	for e, r := range NewFilter4[brain, armour, velocity, position](w).All() {
+		if e != want[i] || *r.A.Target != i || r.B.Value != uint64(i) || r.C.X != float32(i) || r.D.X != float32(i) {
 			t.Fatalf("row %d is %v of %v", i, r, e)
 		}
 		i++
@@ -82,11 +82,11 @@ func TestChunks_AreTheColumnsOfAQuery(t *testing.T) {
 			t.Error("Chunks of one component differ")
 		}
 	}
-	f3 := NewFilter3[armour, velocity, position](w)
+	f3 := NewFilter3[brain, armour, position](w)
 	q3 := f3.Query()
 	for es, c := range f3.Chunks() {
 		q3.NextChunk()
-		if qs, as, vs, ps := q3.Columns(); len(qs) != len(es) || &as[0] != &c.A[0] || &vs[0] != &c.B[0] || &ps[0] != &c.C[0] || len(c.A)+len(c.B)+len(c.C) != 3*len(es) {
+		if qs, bs, as, ps := q3.Columns(); len(qs) != len(es) || &bs[0] != &c.A[0] || &as[0] != &c.B[0] || &ps[0] != &c.C[0] || len(c.A)+len(c.B)+len(c.C) != 3*len(es) {
 			t.Error("Chunks of three components differ")
 		}
 	}
@@ -412,18 +412,17 @@ func TestAll_FindsRowsAfterAChangeUnderANestedLoop(t *testing.T) {
 
 // TestAll_OfATagFirstMeetsEachCellOfTheOthers: a loop goes by the offset in the first column, and a tag has none.
 func TestAll_OfATagFirstMeetsEachCellOfTheOthers(t *testing.T) {
-	type tag struct{}
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
-	hp, at := mustRegisterTest[health](t, w), mustRegisterTest[position](t, w)
-	if err := NewMap4[tag, health, position, velocity](w).NewBatch(500, nil); err != nil {
+	arm, at := mustRegisterTest[armour](t, w), mustRegisterTest[position](t, w)
+	if err := NewMap4[position, armour, brain, burning](w).NewBatch(500, nil); err != nil {
 		t.Fatal(err)
 	}
-	f1, f2 := NewFilter1[tag](w), NewFilter2[tag, health](w)
-	f3, f4 := NewFilter3[tag, health, position](w), NewFilter4[tag, velocity, position, health](w)
+	f1, f2 := NewFilter1[burning](w), NewFilter2[burning, armour](w)
+	f3, f4 := NewFilter3[burning, armour, position](w), NewFilter4[burning, brain, armour, position](w)
 	n := 0
-	is := func(e Entity, a *tag, h *health, p *position) {
+	is := func(e Entity, a *burning, h *armour, p *position) {
 		t.Helper()
-		wantH, _ := hp.Get(e)
+		wantH, _ := arm.Get(e)
 		wantP, _ := at.Get(e)
 		if e != f1.EntityAt(n%500) || a == nil || h != nil && h != wantH || p != nil && p != wantP {
 			t.Fatalf("step %d: %v has %p, %p and not %p, %p", n, e, h, p, wantH, wantP)
@@ -441,7 +440,7 @@ func TestAll_OfATagFirstMeetsEachCellOfTheOthers(t *testing.T) {
 			is(e, r.A, r.B, r.C)
 		}
 		for e, r := range f4.All() {
-			is(e, r.A, r.D, r.C)
+			is(e, r.A, r.C, r.D)
 		}
 	}
 	if n != 8*500 {

@@ -31,7 +31,7 @@ type binaryCast struct {
 	position Component[position]
 	health   Component[health]
 	flagged  Component[flagged]
-	tag      Component[struct{}]
+	tag      Component[burning]
 	childOf  Relation[childOf]
 	likes    Relation[likes]
 	heat     ID
@@ -42,7 +42,7 @@ func newBinaryCast(t testing.TB) *binaryCast {
 	c := &binaryCast{}
 	c.w, c.mem = newTestWorld(t, Config{MaxEntities: 5000})
 	c.position, c.health = mustRegisterTest[position](t, c.w), mustRegisterTest[health](t, c.w)
-	c.flagged, c.tag = mustRegisterTest[flagged](t, c.w), mustRegisterTest[struct{}](t, c.w)
+	c.flagged, c.tag = mustRegisterTest[flagged](t, c.w), mustRegisterTest[burning](t, c.w)
 	var errs [4]error
 	c.childOf, errs[0] = RegisterRelation[childOf](c.w)
 	c.likes, errs[1] = RegisterRelation[likes](c.w)
@@ -78,7 +78,7 @@ func (c *binaryCast) play(t testing.TB, rng *rand.Rand, steps int) {
 			v.Deep[1].B = int8(rng.IntN(256) - 128)
 			err = c.flagged.Add(e, v)
 		case 4:
-			err = c.tag.Add(e, struct{}{})
+			err = c.tag.Add(e, burning{})
 		case 5:
 			if c.w.Alive(other) && !c.childOf.Has(e) {
 				err = c.childOf.Add(e, childOf{}, other)
@@ -234,14 +234,14 @@ func TestReadBinary_RefusesAnEntityThatNeverWas(t *testing.T) {
 	}
 	for at := range 5 { // of pair, which is copied, and of flagged, which has a bool and is converted
 		a, b := newBinaryCast(t), newBinaryCast(t)
-		pairs := mustRegisterTest[pair](t, a.w)
-		mustRegisterTest[pair](t, b.w)
+		pairs := registerType(t, a.w, pair{})
+		registerType(t, b.w, pair{})
 		gone, e := must[Entity](t)(a.w.NewEntity()), must[Entity](t)(a.w.NewEntity())
 		a.w.Remove(gone)
-		if err := errors.Join(a.flagged.Add(e, flagged{}), pairs.Add(e, pair{})); err != nil {
+		if err := errors.Join(a.flagged.Add(e, flagged{}), addValue(a.w, e, pairs, pair{})); err != nil {
 			t.Fatal(err)
 		}
-		p, _ := pairs.Get(e)
+		p := (*pair)(a.w.Ptr(e, pairs))
 		f, _ := a.flagged.Get(e)
 		name, v := "ecs.pair", []*Entity{&p.Of[0].A, &p.Of[0].B, &p.Of[1].A, &p.Of[1].B, &f.Target}[at]
 		if v == &f.Target {
@@ -277,14 +277,14 @@ func renamed(w *World, id ID, name string) { w.store.comps[id].name = name }
 
 func TestMigration_TypesAndFieldsMayChange(t *testing.T) {
 	a, _ := newTestWorld(t, Config{})
-	unit, hp, gone := mustRegisterTest[oldUnit](t, a), mustRegisterTest[health](t, a), mustRegisterTest[position](t, a)
-	renamed(a, unit.ID(), "game.Unit")
+	unit, hp, gone := registerType(t, a, oldUnit{}), mustRegisterTest[health](t, a), mustRegisterTest[position](t, a)
+	renamed(a, unit, "game.Unit")
 	renamed(a, gone.ID(), "game.Gone")
 	var es []Entity
 	for i := range 300 {
 		e, err := a.NewEntity()
 		if err == nil {
-			err = unit.Add(e, oldUnit{HP: int8(i - 128), Speed: float32(i) / 4, Name: [8]uint8{'a', uint8(i)}})
+			err = addValue(a, e, unit, oldUnit{HP: int8(i - 128), Speed: float32(i) / 4, Name: [8]uint8{'a', uint8(i)}})
 		}
 		if i%2 == 0 && err == nil {
 			err = gone.Add(e, position{1, 2})
@@ -298,8 +298,8 @@ func TestMigration_TypesAndFieldsMayChange(t *testing.T) {
 	}
 	file := binaryFile(t, a)
 	b, _ := newTestWorld(t, Config{})
-	now, points := mustRegisterTest[newUnit](t, b), mustRegisterTest[health](t, b)
-	renamed(b, now.ID(), "game.Ship")
+	now, points := registerType(t, b, newUnit{}), mustRegisterTest[health](t, b)
+	renamed(b, now, "game.Ship")
 	var changes []string
 	m := &Migration{
 		Renamed: map[string]string{"game.Unit": "game.Ship", "game.Unit.HP": "Points"},
@@ -319,9 +319,9 @@ func TestMigration_TypesAndFieldsMayChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, e := range es {
-		v, ok := now.Get(e)
+		v := (*newUnit)(b.Ptr(e, now))
 		want := newUnit{Armor: float64(i) / 4 * float64(int8(i-128)), Points: int64(int8(i - 128)), Speed: float64(i) / 4, Name: [12]uint8{'a', uint8(i)}}
-		if h, has := points.Get(e); !ok || *v != want || has != (i%3 == 0) || has && h.Points != int32(i) {
+		if h, has := points.Get(e); v == nil || *v != want || has != (i%3 == 0) || has && h.Points != int32(i) {
 			t.Fatalf("entity %d is %+v, want %+v; health %v", i, v, want, h)
 		}
 	}
@@ -335,26 +335,25 @@ func TestMigration_TypesAndFieldsMayChange(t *testing.T) {
 
 func TestMigration_LostValuesAreErrors(t *testing.T) {
 	a, _ := newTestWorld(t, Config{})
-	wide := mustRegisterTest[struct{ N int64 }](t, a)
-	renamed(a, wide.ID(), "game.N")
+	wide := registerType(t, a, struct{ N int64 }{})
+	renamed(a, wide, "game.N")
 	e, err := a.NewEntity()
 	if err == nil {
-		err = wide.Add(e, struct{ N int64 }{300})
+		err = addValue(a, e, wide, struct{ N int64 }{300})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := binaryFile(t, a)
 	b, mem := newTestWorld(t, Config{})
-	narrow := mustRegisterTest[struct{ N uint8 }](t, b)
-	renamed(b, narrow.ID(), "game.N")
+	narrow := registerType(t, b, struct{ N uint8 }{})
+	renamed(b, narrow, "game.N")
 	c := &binaryCast{w: b, mem: mem}
 	c.refuses(t, bytes.NewReader(file), nil, `entity "1:1": component game.N.N: 300 does not fit uint8`)
 	broken := errors.New("no")
 	m := &Migration{Convert: map[string]func(OldValue, any) error{"game.N": func(OldValue, any) error { return broken }}}
-	if wide.Set(e, struct{ N int64 }{200}); true {
-		file = binaryFile(t, a)
-	}
+	check(t, addValue(a, e, wide, struct{ N int64 }{200}))
+	file = binaryFile(t, a)
 	if err := b.ReadBinary(bytes.NewReader(file), m); !errors.Is(err, broken) || !strings.Contains(err.Error(), "component game.N: no") {
 		t.Error(err)
 	}
@@ -362,17 +361,17 @@ func TestMigration_LostValuesAreErrors(t *testing.T) {
 	if err := b.ReadBinary(bytes.NewReader(file), nil); err != nil {
 		t.Fatal(err)
 	}
-	if v, _ := narrow.Get(e); v.N != 200 {
-		t.Error(v)
+	if v := (*uint8)(b.Ptr(e, narrow)); *v != 200 {
+		t.Error(*v)
 	}
 }
 
 func TestMigration_MistakesNameWhatIsAllowed(t *testing.T) {
 	a, _ := newTestWorld(t, Config{})
-	unit, hp := mustRegisterTest[oldUnit](t, a), mustRegisterTest[health](t, a)
+	unit, hp := registerType(t, a, oldUnit{}), mustRegisterTest[health](t, a)
 	relation := mustRelation[likes](t, a)
 	e, err := a.NewEntity()
-	if err := errors.Join(err, unit.Add(e, oldUnit{HP: 3}), hp.Add(e, health{}), relation.Add(e, likes{}, e)); err != nil {
+	if err := errors.Join(err, addValue(a, e, unit, oldUnit{HP: 3}), hp.Add(e, health{}), relation.Add(e, likes{}, e)); err != nil {
 		t.Fatal(err)
 	}
 	file := binaryFile(t, a)
@@ -384,7 +383,7 @@ func TestMigration_MistakesNameWhatIsAllowed(t *testing.T) {
 		"Dropped has the relation":                                   {Dropped: []string{"ecs.likes"}},
 	} {
 		b, _ := newTestWorld(t, Config{})
-		mustRegisterTest[oldUnit](t, b)
+		registerType(t, b, oldUnit{})
 		mustRegisterTest[health](t, b)
 		mustRelation[likes](t, b)
 		if err := b.ReadBinary(bytes.NewReader(file), m); !errors.Is(err, layout.ErrMigration) || !strings.Contains(err.Error(), want) || b.Len() != 0 || b.Check() != nil {
@@ -398,14 +397,11 @@ func TestWriteBinary_RefusesByPath(t *testing.T) {
 		N    int
 		Next [2]struct{ H memory.Handle[position] }
 	}
-	type named struct{ Name string }
-	for _, register := range []func(w *World) error{
-		one[linked], one[named],
+	for _, v := range []any{
+		linked{}, knows{},
 	} {
 		w, _ := newTestWorld(t, Config{})
-		if err := register(w); err != nil {
-			t.Fatal(err)
-		}
+		newValue(t, w, v)
 		err := w.WriteBinary(io.Discard)
 		if err == nil || !strings.Contains(err.Error(), ".Next[].H: a handle of a pool") && !strings.Contains(err.Error(), ".Name: string: an address") {
 			t.Error(err)
@@ -419,16 +415,6 @@ func TestWriteBinary_RefusesByPath(t *testing.T) {
 	if err := c.w.WriteBinary(short{}); !errors.Is(err, io.ErrShortWrite) {
 		t.Error(err)
 	}
-}
-
-// one makes an entity with a component.
-func one[T any](w *World) error {
-	c, err := Register[T](w)
-	if err != nil {
-		return err
-	}
-	e, err := w.NewEntity()
-	return errors.Join(err, c.Add(e, *new(T)))
 }
 
 type failing struct{}

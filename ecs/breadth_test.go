@@ -14,7 +14,7 @@ func TestExclusive_FollowsWithAndNewArchetypes(t *testing.T) {
 	f := NewFilter1[position](w).Exclusive()
 	must[Entity](t)(NewMap1[position](w).NewEntity(position{}))
 	e := must[Entity](t)(NewMap2[position, velocity](w).NewEntity(position{}, velocity{}))
-	must[Entity](t)(NewMap3[position, velocity, health](w).NewEntity(position{}, velocity{}, health{}))
+	check(t, newBatch(w, 1, mustRegisterTest[position](t, w).ID(), vel.ID(), mustRegisterTest[health](t, w).ID()))
 	if n := f.Len(); n != 1 || f.Check() != nil {
 		t.Errorf("%d match, %v", n, f.Check())
 	}
@@ -72,8 +72,11 @@ func TestEntityAt_IsTheOrderOfAll(t *testing.T) {
 func TestColumn_TakesPartsOfChunksAndNothingElse(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
 	vel, br := mustRegisterTest[velocity](t, w), mustRegisterTest[brain](t, w)
-	if err := NewMap3[position, velocity, brain](w).NewBatch(100, func(i int, _ *position, v *velocity, _ *brain) { v.X = float32(i) }); err != nil {
-		t.Fatal(err)
+	check(t, newBatch(w, 100, mustRegisterTest[position](t, w).ID(), vel.ID(), br.ID()))
+	n := float32(0)
+	for _, v := range NewFilter1[velocity](w).All() {
+		v.X = n
+		n++
 	}
 	at := 0
 	for es := range NewFilter1[position](w).Chunks() {
@@ -99,8 +102,9 @@ func TestCopyEntity_CopiesEachValueOrNothing(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxEntities: 200})
 	dirty(mem, 8)
 	n := 7
-	m := NewMap4[armour, odd, brain, burning](w)
-	e := must[Entity](t)(m.NewEntity(armour{1, 2, 3}, odd{4, 5, 6}, brain{Name: "one", Target: &n}, burning{}))
+	m, odds := NewMap4[position, armour, brain, burning](w), mustRegisterTest[odd](t, w)
+	e := must[Entity](t)(m.NewEntity(position{7, 8}, armour{1, 2, 3}, brain{Name: "one", Target: &n}, burning{}))
+	check(t, odds.Add(e, odd{4, 5, 6}))
 	for i := 1; ; i++ {
 		twin, err := w.CopyEntity(e)
 		if i == 200 {
@@ -109,9 +113,10 @@ func TestCopyEntity_CopiesEachValueOrNothing(t *testing.T) {
 			}
 			break
 		}
-		a, o, b, _, ok := m.Get(twin)
-		if err != nil || !ok || *a != (armour{1, 2, 3}) || *o != (odd{4, 5, 6}) || *b != (brain{Name: "one", Target: &n}) {
-			t.Fatalf("%v: %v %v %v", err, a, o, b)
+		p, a, b, _, ok := m.Get(twin)
+		o, has := odds.Get(twin)
+		if err != nil || !ok || !has || *p != (position{7, 8}) || *a != (armour{1, 2, 3}) || *o != (odd{4, 5, 6}) || *b != (brain{Name: "one", Target: &n}) {
+			t.Fatalf("%v: %v %v %v %v", err, p, a, o, b)
 		}
 		a.Kind++ // the copy is one of its own
 		b.Name = "two"
@@ -128,7 +133,7 @@ func TestCopyEntity_CopiesEachValueOrNothing(t *testing.T) {
 	if twin := must[Entity](t)(w.CopyEntity(bare)); !w.Alive(twin) || twin == bare {
 		t.Error("an entity without components has no twin")
 	}
-	e = must[Entity](t)(m.NewEntity(armour{}, odd{}, brain{}, burning{}))
+	e = must[Entity](t)(m.NewEntity(position{}, armour{}, brain{}, burning{}))
 	for range m.mapper.table.caps[0] - 1 {
 		must[Entity](t)(w.CopyEntity(e))
 	}

@@ -13,8 +13,9 @@ func stretches(t testing.TB, which func(i int) (pos, br bool)) (w *World, f *Fil
 	w, _ = newTestWorld(t, Config{ChunkBytes: 1024})
 	trackAll(t, w)
 	f = NewFilter2[position, brain](w)
+	at, think := f.filter.ids[0], f.filter.ids[1]
 	for _, err := range []error{
-		NewMap3[position, brain, odd](w).NewBatch(300, nil), NewMap3[position, brain, burning](w).NewBatch(170, nil),
+		newBatch(w, 300, at, think, mustRegisterTest[odd](t, w).ID()), newBatch(w, 170, at, think, mustRegisterTest[burning](t, w).ID()),
 		NewMap1[brain](w).NewBatch(50, nil),
 	} {
 		if err != nil {
@@ -226,16 +227,16 @@ func TestParallel_TicksAreThoseOfAnyNumberOfWorkers(t *testing.T) {
 		for _, n := range []int{1, 2, 4} {
 			w, _ := newTestWorld(t, cfg)
 			trackAll(t, w)
+			pos, vel := mustRegisterTest[position](t, w), mustRegisterTest[velocity](t, w)
 			for _, err := range []error{
 				NewMap1[position](w).NewBatch(6*batchRows+1, nil),
 				NewMap2[position, velocity](w).NewBatch(3*batchRows, nil),
-				NewMap3[position, velocity, brain](w).NewBatch(700, nil),
+				newBatch(w, 700, pos.ID(), vel.ID(), mustRegisterTest[brain](t, w).ID()),
 			} {
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
-			pos, vel := mustRegisterTest[position](t, w), mustRegisterTest[velocity](t, w)
 			f, all := NewFilter1[position](w), NewFilter1[position](w)
 			ws := newTestWorkers(t, n)
 			since := w.Tick()

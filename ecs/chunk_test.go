@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -55,9 +56,10 @@ func TestChunks_GrowFromTheFirstToTheLargest(t *testing.T) {
 		{Config{MaxChunkBytes: 16 << 10}, []uintptr{16 << 10}},
 	} {
 		w, mem := newSizesWorld(t, c.cfg)
-		m := NewMap1[[1000]byte](w)
+		m := newMapper(w, must[ID](t)(w.RegisterSize("1000", 1000, 1)))
 		for len(mem.asked) <= len(c.want)*perClass {
-			must[Entity](t)(m.NewEntity([1000]byte{}))
+			_, _, err := m.spawn()
+			check(t, err)
 		}
 		for i, size := range mem.asked {
 			small := int(w.store.first) // one of each size below ChunkBytes
@@ -98,12 +100,13 @@ func TestChunks_OfABatchAreAsLargeAsItFillsByHalfOrAThird(t *testing.T) {
 		{4 + 16*4, 64, []uintptr{64}},
 	} {
 		w, mem := newSizesWorld(t, Config{})
-		m := NewMap1[[1024 - entityBytes]byte](w)
+		m := newMapper(w, must[ID](t)(w.RegisterSize("most", 1024-int(entityBytes), 1)))
 		for range c.had {
-			must[Entity](t)(m.NewEntity([1024 - entityBytes]byte{}))
+			_, _, err := m.spawn()
+			check(t, err)
 		}
 		mem.asked = nil
-		if err := m.NewBatch(c.rows, nil); err != nil {
+		if err := m.newColumns(c.rows, true, nil); err != nil {
 			t.Fatal(err)
 		}
 		for i := range mem.asked {
@@ -120,24 +123,21 @@ func TestChunks_OfABatchAreAsLargeAsItFillsByHalfOrAThird(t *testing.T) {
 func TestChunks_HaveNoMoreRowsThanALocationNames(t *testing.T) {
 	testenv.Long(t)
 	w, mem := newSizesWorld(t, Config{MaxEntities: 2 << 20})
-	type (
-		seven [7]byte
-		eight [8]byte
-		more  [16]byte
-	)
+	of := func(size int) ID { return must[ID](t)(w.RegisterSize(strings.Repeat("x", size), size, 1)) }
+	seven, eight, more := of(7), of(8), of(16)
 	for _, c := range []struct {
-		make func(n int) error
+		ids  []ID
 		last uintptr
 		rows uint32
 	}{
-		{func(n int) error { return NewMap1[burning](w).NewBatch(n, nil) }, 1 << 20, 1 << 17},
-		{func(n int) error { return NewMap1[eight](w).NewBatch(n, nil) }, 1 << 20, 1 << 16},
-		{func(n int) error { return NewMap1[more](w).NewBatch(n, nil) }, 1 << 20, 1 << 20 / 24},
-		{func(n int) error { return NewMap2[more, seven](w).NewBatch(n, nil) }, 1 << 20, 1<<20/31 - 1}, // what lies between the columns
-		{func(n int) error { return NewMap2[more, eight](w).NewBatch(n, nil) }, 4 << 20, 1 << 17},
+		{[]ID{mustRegisterTest[burning](t, w).ID()}, 1 << 20, 1 << 17},
+		{[]ID{eight}, 1 << 20, 1 << 16},
+		{[]ID{more}, 1 << 20, 1 << 20 / 24},
+		{[]ID{more, seven}, 1 << 20, 1<<20/31 - 1}, // what lies between the columns
+		{[]ID{more, eight}, 4 << 20, 1 << 17},
 	} {
 		mem.asked = nil
-		if err := c.make(1 << 18); err != nil {
+		if err := newBatch(w, 1<<18, c.ids...); err != nil {
 			t.Fatal(err)
 		}
 		table := w.store.tables[len(w.store.tables)-1]
@@ -254,19 +254,19 @@ func (forgetful) Free(unsafe.Pointer, uintptr) {}
 func TestBooks_HoldEveryBlock(t *testing.T) {
 	w := must[*World](t)(New(forgetful{}, Config{ChunkBytes: 1024}))
 	defer w.Close()
-	m := NewMap1[uint64](w)
+	m := NewMap1[position](w)
 	var litter [][]uint64
 	for i := range 3000 {
-		must[Entity](t)(m.NewEntity(uint64(i)))
+		must[Entity](t)(m.NewEntity(position{X: float32(i)}))
 		if i%100 == 0 {
 			runtime.GC()
 		}
 		litter = append(litter, slices.Repeat([]uint64{1 << 63}, 1<<(i%8))) // takes what was collected
 	}
-	i := uint64(0)
-	for _, v := range NewFilter1[uint64](w).All() {
-		if *v != i {
-			t.Fatalf("entity %d holds %#x", i, *v)
+	i := 0
+	for _, v := range NewFilter1[position](w).All() {
+		if *v != (position{X: float32(i)}) {
+			t.Fatalf("entity %d holds %v", i, *v)
 		}
 		i++
 	}

@@ -10,7 +10,7 @@ import (
 func TestExchange_MovesOnceAndKeepsTheRest(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
 	pos, br, arm := mustRegisterTest[position](t, w), mustRegisterTest[brain](t, w), mustRegisterTest[armour](t, w)
-	e := must[Entity](t)(NewMap3[position, brain, armour](w).NewEntity(position{1, 2}, brain{Name: "stays"}, armour{}))
+	e := must[Entity](t)(NewMap3[position, armour, brain](w).NewEntity(position{1, 2}, armour{}, brain{Name: "stays"}))
 	tables := w.Stats().Archetypes
 	x := NewMap2[velocity, burning](w).Removes(arm.ID(), pos.ID())
 	if err := x.Exchange(e, velocity{3, 4}, burning{}); err != nil || pos.Has(e) || arm.Has(e) || !x.Has(e) || must2(br.Get(e)).Name != "stays" {
@@ -81,15 +81,10 @@ func TestExchange_RefusalsChangeNothing(t *testing.T) {
 func TestExchangeAll_WritesNoRowTwice(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
 	vel, tag := mustRegisterTest[velocity](t, w), mustRegisterTest[burning](t, w)
-	if err := NewMap3[position, velocity, burning](w).NewBatch(70, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := NewMap2[position, velocity](w).NewBatch(50, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := NewMap2[position, burning](w).NewBatch(40, nil); err != nil {
-		t.Fatal(err)
-	}
+	pos := mustRegisterTest[position](t, w)
+	check(t, newBatch(w, 70, pos.ID(), vel.ID(), tag.ID()))
+	check(t, newBatch(w, 50, pos.ID(), vel.ID()))
+	check(t, newBatch(w, 40, pos.ID(), tag.ID()))
 	sets, adds := 0, 0
 	vel.OnSet(func(Entity, *velocity) { sets++ })
 	vel.OnAdd(func(Entity, *velocity) { adds++ })
@@ -113,7 +108,7 @@ func TestExchange_AnObserverMayConfigureItsMapper(t *testing.T) {
 	m := NewMap2[position, likes](w)
 	br.OnRemove(func(Entity, *brain) { m.Removes(vel.ID()).To(rel.ID(), b) })
 	begin := func() { m.Removes(br.ID()).To(rel.ID(), a) }
-	for _, err := range []error{NewMap2[brain, velocity](w).NewBatch(40, nil), NewMap3[brain, velocity, burning](w).NewBatch(40, nil)} {
+	for _, err := range []error{newBatch(w, 40, br.ID(), vel.ID()), newBatch(w, 40, br.ID(), vel.ID(), mustRegisterTest[burning](t, w).ID())} {
 		if err != nil {
 			t.Fatal(err)
 		}

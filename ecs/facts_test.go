@@ -3,6 +3,7 @@ package ecs
 import (
 	"errors"
 	"math"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -63,8 +64,8 @@ func (m *Map1[A]) component() Component[A] {
 
 func TestAddAll_ReportsWhatWasDone(t *testing.T) {
 	w, mem := newTestWorld(t, Config{ChunkBytes: 1024})
-	pos, tag := NewMap1[position](w), NewMap2[position, burning](w)
-	for _, err := range []error{pos.NewBatch(10, nil), tag.NewBatch(100, nil)} {
+	pos, tag := mustRegisterTest[position](t, w).ID(), mustRegisterTest[burning](t, w).ID()
+	for _, err := range []error{newBatch(w, 10, pos), newBatch(w, 100, pos, tag)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -255,9 +256,9 @@ func TestHashWords_CoverFieldsWithoutPaddingAndBlanks(t *testing.T) {
 		}
 	}
 	w, _ := newTestWorld(t, Config{})
-	c := mustRegisterTest[mixed](t, w)
+	id := registerType(t, w, mixed{})
 	want := []word{{0, 1, plainWord}, {4, 8, floatPairWord}, {12, 4, floatWord}, {16, 8, floatWord}, {24, 8, floatWord}, {32, 1, plainWord}, {34, 2, plainWord}}
-	got := w.store.comps[c.ID()].words
+	got := w.store.comps[id].words
 	if len(got) != len(want) {
 		t.Fatalf("%v", got)
 	}
@@ -314,13 +315,14 @@ func TestTable_KeepsOneSpareChunk(t *testing.T) {
 func TestAddAll_CompletesEntitiesThatHaveSome(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	some := must[Entity](t)(NewMap2[position, velocity](w).NewEntity(position{1, 1}, velocity{1, 1}))
-	both := must[Entity](t)(NewMap3[position, velocity, health](w).NewEntity(position{1, 1}, velocity{1, 1}, health{1, 1}))
-	m := NewMap2[velocity, health](w)
-	if n, err := m.AddAll(NewFilter1[position](w), velocity{2, 2}, health{3, 3}); n != 2 || err != nil {
+	both := must[Entity](t)(NewMap2[position, velocity](w).NewEntity(position{1, 1}, velocity{1, 1}))
+	check(t, mustRegisterTest[health](t, w).Add(both, health{1, 1}))
+	m := NewMap2[position, health](w)
+	if n, err := m.AddAll(NewFilter1[velocity](w), position{2, 2}, health{3, 3}); n != 2 || err != nil {
 		t.Fatalf("AddAll = %d, %v", n, err)
 	}
 	for _, e := range []Entity{some, both} {
-		if v, h, ok := m.Get(e); !ok || *v != (velocity{2, 2}) || *h != (health{3, 3}) {
+		if v, h, ok := m.Get(e); !ok || *v != (position{2, 2}) || *h != (health{3, 3}) {
 			t.Errorf("%v has %v and %v", e, v, h)
 		}
 	}
@@ -340,9 +342,9 @@ func TestHash_IsTheSameForEveryNaN(t *testing.T) {
 	nan64 := func(sign uint64) float64 { return math.Float64frombits(sign<<63 | 0x7FF0000000000001 + sign) }
 	hash := func(f func(v *floats, sign uint32), sign uint32) uint64 {
 		w, _ := newTestWorld(t, Config{})
-		if err := NewMap1[floats](w).NewBatch(1, func(_ int, v *floats) { f(v, sign) }); err != nil {
-			t.Fatal(err)
-		}
+		var v floats
+		f(&v, sign)
+		newValue(t, w, v)
 		return w.Hash(0)
 	}
 	for name, c := range map[string]struct {
@@ -370,10 +372,14 @@ func TestHash_IsTheSameForEveryNaN(t *testing.T) {
 
 func TestHash_HoldsItsValues(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
-	if err := NewMap3[position, armour, [3]int32](w).NewBatch(3, func(i int, p *position, a *armour, n *[3]int32) {
+	pos, arm := mustRegisterTest[position](t, w), mustRegisterTest[armour](t, w)
+	trio := registerType(t, w, [3]int32{})
+	check(t, newBatch(w, 3, pos.ID(), arm.ID(), trio))
+	i := 0
+	for e, p := range NewFilter1[position](w).All() {
+		a, n := must2(arm.Get(e)), (*[3]int32)(w.Ptr(e, trio))
 		*p, *a, *n = position{float32(i), -1.5}, armour{uint8(i), 1 << 40, 9}, [3]int32{1, int32(i), -1}
-	}); err != nil {
-		t.Fatal(err)
+		i++
 	}
 	const want = 0xce47f0ac34eb9455
 	if h := w.Hash(1); h != want {
@@ -383,14 +389,14 @@ func TestHash_HoldsItsValues(t *testing.T) {
 
 func TestRegister_BoundsTypesWithPointersToo(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
-	_, err := Register[[1 << 20]*int](w) // a column of it would be a gigabyte and more
+	_, _, err := w.register(reflect.TypeFor[[1 << 20]*int]()) // a column of it would be a gigabyte and more
 	if !errors.Is(err, memory.ErrTooLarge) || !strings.Contains(err.Error(), "raise Config.ChunkBytes") {
 		t.Error(err)
 	}
-	if _, err := Register[[1024 - 16 - 8]byte](w); err != nil {
+	if _, _, err := w.register(reflect.TypeFor[[1024 - 16 - 8]byte]()); err != nil {
 		t.Error("the largest type that fits is refused:", err)
 	}
-	if _, err := Register[[1024 - 16 - 8 + 1]byte](w); !errors.Is(err, memory.ErrTooLarge) {
+	if _, _, err := w.register(reflect.TypeFor[[1024 - 16 - 8 + 1]byte]()); !errors.Is(err, memory.ErrTooLarge) {
 		t.Error(err)
 	}
 }
@@ -433,9 +439,9 @@ func TestHash_SeesEveryWord(t *testing.T) {
 	}
 	hash := func(f func(v *words)) uint64 {
 		w, _ := newTestWorld(t, Config{})
-		if err := NewMap1[words](w).NewBatch(1, func(_ int, v *words) { f(v) }); err != nil {
-			t.Fatal(err)
-		}
+		var v words
+		f(&v)
+		newValue(t, w, v)
 		return w.Hash(0)
 	}
 	seen := map[uint64]string{hash(func(*words) {}): "nothing"}
@@ -456,7 +462,7 @@ func TestHash_SeesEveryWord(t *testing.T) {
 func TestColumn_CountsItsOwnArchetypesOnly(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
 	for _, err := range []error{
-		NewMap1[position](w).NewBatch(5, nil), NewMap2[velocity, position](w).NewBatch(7, nil), NewMap1[velocity](w).NewBatch(9, nil),
+		NewMap1[position](w).NewBatch(5, nil), NewMap2[position, velocity](w).NewBatch(7, nil), NewMap1[velocity](w).NewBatch(9, nil),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -492,8 +498,7 @@ func TestEdge_MovesNoTag(t *testing.T) {
 func TestTable_BoundsColumnsInTheGoHeap(t *testing.T) {
 	type huge [65000 / unsafe.Sizeof(uintptr(0))]*int
 	w, _ := newTestWorld(t, Config{ChunkBytes: 64 << 10})
-	mustRegisterTest[huge](t, w)
-	tab := must[*table](t)(NewMap1[huge](w).mapper.target())
+	tab := must[*table](t)(newMapper(w, registerType(t, w, huge{})).target())
 	for i, size := range w.store.sizes {
 		if rows := w.store.rowsAt(tab, uint32(i), tab.last); uintptr(rows)*unsafe.Sizeof(huge{}) > max(size, unsafe.Sizeof(huge{})) {
 			t.Errorf("a chunk of class %d has %d rows", i, rows)

@@ -1,77 +1,75 @@
 package ecs
 
 import (
+	"reflect"
 	"testing"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// few creates one entity with a T alone and returns the bytes that its archetype takes beyond the
+// few creates one entity with v alone and returns the bytes that its archetype takes beyond the
 // entity's own.
-func few[T any](t *testing.T, cfg Config) (heap, blocks int) {
+func few(t *testing.T, cfg Config, v any) (heap, blocks int) {
 	t.Helper()
 	w, mem := newTestWorld(t, cfg)
-	must[Entity](t)(NewMap1[T](w).NewEntity(*new(T)))
+	newValue(t, w, v)
 	s, held := w.Stats(), uintptr(0)
 	for _, size := range mem.live {
 		held += size
 	}
-	size := int(unsafe.Sizeof(*new(T)))
-	return int(s.PointerfulBytes) - size, int(held)
+	return int(s.PointerfulBytes) - int(w.store.comps[0].size), int(held)
 }
 
 // TestTable_OneEntityTakesLittle has one entity of types of many sizes. One of 1 KiB with a pointer took 2 MiB
 // of Go heap.
 func TestTable_OneEntityTakesLittle(t *testing.T) {
-	type pointers[A any] struct {
-		_ *int
-		_ A
+	pointer := reflect.TypeFor[*int]()
+	pointers := func(bytes int) any { // a struct of a pointer and bytes
+		of := []reflect.StructField{{Name: "P", Type: pointer}, {Name: "B", Type: reflect.ArrayOf(bytes, reflect.TypeFor[byte]())}}
+		return reflect.Zero(reflect.StructOf(of)).Interface()
 	}
 	for _, cfg := range []Config{{}, {ChunkBytes: 64 << 10}, {ChunkBytes: 16 << 10, MaxChunkBytes: 16 << 10}, {ChunkBytes: 1 << 10}} {
-		for name, of := range map[string]func(*testing.T, Config) (int, int){
-			"8":    few[*int],
-			"16":   few[pointers[[8]byte]],
-			"240":  few[pointers[[232]byte]],
-			"960":  few[pointers[[952]byte]],
-			"1024": few[pointers[[1016]byte]], "4K": few[pointers[[4088]byte]], "15K": few[pointers[[15 << 10]byte]],
-			"array": few[[100]string],
+		for name, v := range map[string]any{
+			"8": new(int), "16": pointers(8), "240": pointers(232), "960": pointers(952), "1024": pointers(1016),
+			"4K": pointers(4088), "15K": pointers(15 << 10), "array": [100]string{},
 		} {
 			if cfg.ChunkBytes == 1<<10 && (name == "1024" || name == "4K" || name == "15K" || name == "array") {
 				continue // the types are too large for Register
 			}
-			if heap, blocks := of(t, cfg); heap > 16<<10 || blocks > max(1<<10, cfg.MaxChunkBytes) {
+			if heap, blocks := few(t, cfg, v); heap > 16<<10 || blocks > max(1<<10, cfg.MaxChunkBytes) {
 				t.Errorf("%+v: an entity with a %s takes %d bytes of Go heap beside its own, and blocks of %d", cfg, name, heap, blocks)
 			}
 		}
 	}
 }
 
+type large struct {
+	_ *int
+	_ [1016]byte
+}
+
 // TestTable_PointerfulChunksAreBounded grows archetypes entity by entity and in batches: no chunk takes more in the
 // Go heap than 256 KiB, nor a block that its rows do not need.
 func TestTable_PointerfulChunksAreBounded(t *testing.T) {
-	type large struct {
-		_ *int
-		_ [1016]byte
-	}
 	n := 20_000
 	if testenv.Short() {
 		n = 6_000
 	}
 	for _, batch := range []int{1, 7, 500, n} {
 		w, _ := newTestWorld(t, Config{MaxChunkBytes: 1 << 20})
-		m := NewMap2[large, health](w)
+		m := newMapper(w, registerType(t, w, large{}), mustRegisterTest[health](t, w).ID())
 		for i := 0; i < n; i += batch {
-			if err := m.NewBatch(min(batch, n-i), nil); err != nil {
+			if err := m.newColumns(min(batch, n-i), true, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for i, k := range m.mapper.table.chunks {
+		for i, k := range m.table.chunks {
 			class := w.store.chunks[k.number].class
 			if bytes := uintptr(k.cap) * unsafe.Sizeof(large{}); bytes > 256<<10 {
 				t.Errorf("batches of %d: chunk %d has %d bytes of Go heap", batch, i, bytes)
 			}
-			if class > 0 && k.cap <= m.mapper.table.caps[class-1] {
+			if class > 0 && k.cap <= m.table.caps[class-1] {
 				t.Errorf("batches of %d: chunk %d has a block of %d bytes for %d rows", batch, i, w.store.sizes[class], k.cap)
 			}
 		}
@@ -138,7 +136,10 @@ func TestStats_EquationsHold(t *testing.T) {
 		child := mustRelation[childOf](t, w)
 		e := must[Entity](t)(w.NewEntity())
 		for range 3 {
-			must[Entity](t)(NewMap2[brain, childOf](w).To(child.ID(), e).NewEntity(brain{}, childOf{}))
+			m := newMapper(w, mustRegisterTest[brain](t, w).ID(), child.ID())
+			m.setTarget(child.ID(), e)
+			_, _, err := m.spawn()
+			check(t, err)
 			check(t, NewMap1[brain](w).NewBatch(100, nil))
 			check(t, NewMap1[position](w).NewBatch(3000, nil))
 			s := w.Stats()

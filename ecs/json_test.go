@@ -94,20 +94,23 @@ func (g *grade) UnmarshalText(text []byte) error {
 func TestReadJSON_ValuesAreWhatTheyWere(t *testing.T) {
 	v, _ := newTestWorld(t, Config{})
 	w, _ := newTestWorld(t, Config{})
-	e := must[Entity](t)(NewMap4[exact, grade, roll, brain](v).NewEntity(exact{
+	e := newValue(t, v, exact{
 		Low: math.MinInt64, High: math.MaxUint64, Tiny: math.SmallestNonzeroFloat32, Small: math.SmallestNonzeroFloat64,
 		Zero: math.Copysign(0, -1), Third: 1. / 3, Max: math.MaxFloat64, Grid: [2][3]int8{{1, 2, 3}, {-4, -5, -128}}, On: true, cache: 7,
 		Aim: tether{To: MakeEntity(1, 1), Pair: [2]Entity{{}, MakeEntity(2000000000, lastGen)}, Exact: 1<<63 + 1, Low: -1<<53 - 1},
-	}, 3, roll{[]Entity{{}, MakeEntity(1, 1)}, map[Entity]string{{}: "none", MakeEntity(9, 3): "<&>\" \x00"}}, brain{"ß", new(int)}))
-	m := NewMap4[exact, grade, roll, brain](w)
+	}, grade(3), roll{[]Entity{{}, MakeEntity(1, 1)}, map[Entity]string{{}: "none", MakeEntity(9, 3): "<&>\" \x00"}}, brain{"ß", new(int)})
+	var ids []ID
+	for _, v := range []any{exact{}, grade(0), roll{}, brain{}} {
+		ids = append(ids, registerType(t, w, v))
+	}
 	if err := w.ReadJSON(strings.NewReader(written(t, v))); err != nil {
 		t.Fatal(err)
 	}
-	x, g, r, b, ok := m.Get(e)
-	if !ok || *g != 3 || *b.Target != 0 || b.Name != "ß" || !slices.Equal(r.Crew, []Entity{{}, e}) || r.Posts[Entity{}] != "none" || r.Posts[MakeEntity(9, 3)] != "<&>\" \x00" {
+	x, g, r, b := (*exact)(w.Ptr(e, ids[0])), (*grade)(w.Ptr(e, ids[1])), (*roll)(w.Ptr(e, ids[2])), (*brain)(w.Ptr(e, ids[3]))
+	if *g != 3 || *b.Target != 0 || b.Name != "ß" || !slices.Equal(r.Crew, []Entity{{}, e}) || r.Posts[Entity{}] != "none" || r.Posts[MakeEntity(9, 3)] != "<&>\" \x00" {
 		t.Errorf("%v %v %v", *g, *r, *b)
 	}
-	was, _, _, _, _ := NewMap4[exact, grade, roll, brain](v).Get(e)
+	was := (*exact)(v.Ptr(e, ids[0]))
 	if x.cache != 0 || was.cache != 7 {
 		t.Errorf("what is tagged away is %d", x.cache)
 	}
@@ -149,7 +152,8 @@ func TestReadJSON_FindsTypesByNameInAnyOrder(t *testing.T) {
 	mustRegisterTest[health](t, w)
 	pos := mustRegisterTest[position](t, w)
 	ps := newEntities(t, v, 2)
-	e := must[Entity](t)(NewMap3[position, childOf, likes](v).To(child.ID(), ps[0]).To(like.ID(), ps[1]).NewEntity(position{1, 2}, childOf{}, likes{3}))
+	e := must[Entity](t)(NewMap2[position, likes](v).To(like.ID(), ps[1]).NewEntity(position{1, 2}, likes{3}))
+	check(t, child.Add(e, childOf{}, ps[0]))
 	if err := w.ReadJSON(strings.NewReader(written(t, v))); err != nil {
 		t.Fatal(err)
 	}
@@ -177,11 +181,11 @@ type (
 
 func (unwilling) MarshalJSON() ([]byte, error) { return nil, errors.New("it will not") }
 
-func writeError[T any](t *testing.T, v T) string {
+func writeError(t *testing.T, v any) string {
 	t.Helper()
 	w, _ := newTestWorld(t, Config{})
 	must[Entity](t)(w.NewEntity())
-	must[Entity](t)(NewMap1[T](w).NewEntity(v))
+	newValue(t, w, v)
 	err := w.WriteJSON(new(bytes.Buffer))
 	if err == nil {
 		t.Fatalf("%T is written", v)
@@ -211,7 +215,7 @@ func TestWriteJSON_SaysWhatItCannotWrite(t *testing.T) {
 		}
 	}
 	w, _ := newTestWorld(t, Config{})
-	must[Entity](t)(NewMap1[twin](w).NewEntity(twin{}))
+	newValue(t, w, twin{})
 	text := written(t, w)
 	other := otherTwin(t, w)
 	if got := written(t, w); got != text {
@@ -233,7 +237,7 @@ func TestWriteJSON_SaysWhatItCannotWrite(t *testing.T) {
 // otherTwin registers another type of the same name.
 func otherTwin(t *testing.T, w *World) ID {
 	type twin struct{ N int32 }
-	return mustRegisterTest[twin](t, w).ID()
+	return registerType(t, w, twin{})
 }
 
 func TestReadJSON_TellsObserversWhenAllIsRead(t *testing.T) {

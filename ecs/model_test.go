@@ -188,12 +188,21 @@ func (m *model) died(e Entity) {
 
 func (m *model) pick(t *rapid.T) Entity {
 	if len(m.dead) > 0 && rapid.IntRange(0, 9).Draw(t, "stale") == 0 {
-		return rapid.SampledFrom(m.dead).Draw(t, "dead")
+		return sample(t, m.dead, "dead")
 	}
 	if len(m.order) == 0 {
 		return Entity{}
 	}
-	return rapid.SampledFrom(m.order).Draw(t, "entity")
+	return sample(t, m.order, "entity")
+}
+
+// sample draws one of a slice, as rapid.SampledFrom does, by its index.
+func sample[E any](t *rapid.T, of []E, label string) E {
+	at := make([]int, len(of))
+	for i := range at {
+		at[i] = i
+	}
+	return of[rapid.SampledFrom(at).Draw(t, label)]
 }
 
 // oom reports whether err is the refusal that was injected.

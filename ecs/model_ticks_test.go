@@ -35,7 +35,7 @@ func (m *model) track(t *rapid.T) {
 	if err := m.w.Track(m.pos.ID(), m.brain.ID(), m.tag.ID(), m.child.ID(), m.heat); err != nil {
 		t.Fatal(err)
 	}
-	m.w.store.tick = rapid.SampledFrom([]uint64{1, 1<<30 - 3, 1<<31 - 5, 1<<32 - 4, 1<<32 + 1<<31}).Draw(t, "start")
+	m.w.store.tick = sample(t, []uint64{1, 1<<30 - 3, 1<<31 - 5, 1<<32 - 4, 1<<32 + 1<<31}, "start")
 	m.w.store.clamped = m.w.store.tick
 }
 
@@ -105,7 +105,7 @@ func (m *model) changed(e Entity, moment uint64, ids []ID) bool {
 // look draws a moment and components, and returns those that have a position and changed, in order.
 func (m *model) look(t *rapid.T) (moment uint64, ids []ID, want []Entity) {
 	if moment = 0; len(m.moments) > 0 && rapid.IntRange(0, 9).Draw(t, "since ever") > 0 {
-		moment = rapid.SampledFrom(m.moments).Draw(t, "since")
+		moment = sample(t, m.moments, "since")
 	}
 	which := rapid.IntRange(1, 31).Draw(t, "components")
 	for i, id := range []ID{m.heat, m.pos.ID(), m.brain.ID(), m.child.ID(), m.tag.ID()} {

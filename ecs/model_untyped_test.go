@@ -48,7 +48,7 @@ func (m *model) named(v *values) []namedCell {
 // addByName gives e a component, zeroed; what it has stays, and a relation that it has not is misuse.
 func (m *model) addByName(t *rapid.T, e Entity) {
 	v := m.ents[e]
-	c := rapid.SampledFrom(m.named(v)).Draw(t, "component")
+	c := sample(t, m.named(v), "component")
 	defer func() {
 		if r := recover(); r != nil {
 			if _, ok := r.(*memory.Misuse); !ok || v == nil || c.has || c.gain != nil {
@@ -72,7 +72,7 @@ func (m *model) addByName(t *rapid.T, e Entity) {
 }
 
 func (m *model) removeByName(t *rapid.T, e Entity) {
-	c := rapid.SampledFrom(m.named(m.ents[e])).Draw(t, "component")
+	c := sample(t, m.named(m.ents[e]), "component")
 	ok, err := m.w.RemoveID(e, c.id)
 	if m.oom(t, err) {
 		return

@@ -147,11 +147,11 @@ func TestParallel_EachArityHasItsColumns(t *testing.T) {
 			t.Errorf("%d of %d rows are right", i, n)
 		}
 	}
-	f2, f3, f4 := NewFilter2[armour, position](w), NewFilter3[brain, armour, position](w), NewFilter4[burning, brain, armour, position](w)
+	f2, f3, f4 := NewFilter2[position, armour](w), NewFilter3[brain, armour, position](w), NewFilter4[burning, brain, armour, position](w)
 	all(f2, func() {
-		f2.Parallel(ws, func(task *Task, es []Entity, c Columns2[armour, position]) {
+		f2.Parallel(ws, func(task *Task, es []Entity, c Columns2[position, armour]) {
 			for i := range es {
-				if c.A[i].Value == uint64(task.Index()+i) && c.B[i].X == float32(task.Index()+i) {
+				if c.A[i].X == float32(task.Index()+i) && c.B[i].Value == uint64(task.Index()+i) {
 					*met.At(task)++
 				}
 			}
@@ -209,7 +209,7 @@ func TestParallel_ResultsAreThoseOfAnyNumberOfWorkers(t *testing.T) {
 
 func TestParallel_SteadyStateAllocatesNothing(t *testing.T) {
 	w, f1 := manyBatches(t, Config{})
-	f4 := NewFilter4[position, velocity, armour, brain](w)
+	f4 := NewFilter4[brain, armour, velocity, position](w)
 	ws := newTestWorkers(t, 2)
 	var sums Results[float32]
 	body1 := func(task *Task, es []Entity, ps []position) {
@@ -217,7 +217,7 @@ func TestParallel_SteadyStateAllocatesNothing(t *testing.T) {
 			*sums.At(task) += ps[i].X
 		}
 	}
-	body4 := func(task *Task, es []Entity, c Columns4[position, velocity, armour, brain]) {
+	body4 := func(task *Task, es []Entity, c Columns4[brain, armour, velocity, position]) {
 		if _, err := task.Scratch().Alloc(100, 8); err != nil {
 			panic(err)
 		}

@@ -22,24 +22,25 @@ func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 		behind unsafe.Pointer
 	}
 	w, _ := newTestWorld(t, Config{MaxChunkBytes: 64 << 10})
-	m := NewMap4[byte, burning, small, nobody](w)
+	ids := []ID{must[ID](t)(w.RegisterSize("byte", 1, 1)), mustRegisterTest[burning](t, w).ID(), registerType(t, w, small{}), registerType(t, w, nobody{})}
+	m := newMapper(w, ids...)
 	const per = 7280 // rows of 9 bytes in 64 KiB
-	if err := m.NewBatch(2*per+100, nil); err != nil {
+	if err := m.newColumns(2*per+100, true, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := NewMap5[byte, burning, small, nobody, position](w).NewBatch(10, nil); err != nil {
+	if err := newBatch(w, 10, append(ids, mustRegisterTest[position](t, w).ID())...); err != nil {
 		t.Fatal(err)
 	}
-	f := NewFilter4[byte, burning, small, nobody](w)
+	f := NewFilterOf(w, ids...)
 	var got []part
 	for s := f.filter.begin(); s != nil; s = s.next() {
 		p := part{rows: s.rows, from: s.cols[0]}
 		if number, ok := f.filter.following(&s.it.filterPos); ok {
-			p.behind = w.store.column(number, m.mapper.ids[0])
+			p.behind = w.store.column(number, ids[0])
 		}
 		got = append(got, p)
 	}
-	column := func(i int) unsafe.Pointer { return w.store.column(m.mapper.table.chunks[i].number, m.mapper.ids[0]) }
+	column := func(i int) unsafe.Pointer { return w.store.column(m.table.chunks[i].number, ids[0]) }
 	at := func(i, row int) address { return address(uintptr(column(i)) + uintptr(row)) }
 	// Behind the first lies a full one, which is looked at before its last rows are walked; behind that one of 16 KiB;
 	// nothing is looked at in another table.
@@ -53,9 +54,9 @@ func TestAhead_IsTheNextLargeChunkOfTheTable(t *testing.T) {
 // and begins anew, with the same rows and after a change.
 func TestAhead_ALoopThatIsLeftBeforeAnEndLeavesNothingToTheNext(t *testing.T) {
 	w, _ := newTestWorld(t, Config{MaxChunkBytes: 64 << 10})
-	m, f := NewMap1[byte](w), NewFilter1[byte](w)
+	f := NewFilter1[byte](w)
 	const n = 3 * 7281
-	if err := m.NewBatch(n, nil); err != nil {
+	if err := newBatch(w, n, f.filter.ids[0]); err != nil {
 		t.Fatal(err)
 	}
 	for _, leaveAt := range []int{0, 5000, 7281 - prefetchTailRows, 7280, 7281, n - 1} {
@@ -96,12 +97,13 @@ func TestAhead_ALoopThatIsLeftBeforeAnEndLeavesNothingToTheNext(t *testing.T) {
 // its rows, and those beside which a step ends.
 func edges(t *testing.T) (w *World, f *Filter1[byte], es []Entity, at []int) {
 	w, _ = newTestWorld(t, Config{MaxChunkBytes: 64 << 10})
-	a, b, c := NewMap1[byte](w), NewMap2[byte, burning](w), NewMap3[byte, burning, brain](w)
-	if err := errors.Join(a.NewBatch(2*7281, nil), b.NewBatch(7281+100, nil), c.NewBatch(3*7281, nil)); err != nil {
+	f = NewFilter1[byte](w)
+	one, tag, think := f.filter.ids[0], mustRegisterTest[burning](t, w).ID(), mustRegisterTest[brain](t, w).ID()
+	a, b, c := newMapper(w, one), newMapper(w, one, tag), newMapper(w, one, tag, think)
+	if err := errors.Join(a.newColumns(2*7281, true, nil), b.newColumns(7281+100, true, nil), c.newColumns(3*7281, true, nil)); err != nil {
 		t.Fatal(err)
 	}
-	f = NewFilter1[byte](w)
-	for i, table := range []*table{a.mapper.table, b.mapper.table, c.mapper.table} {
+	for i, table := range []*table{a.table, b.table, c.table} {
 		for k := range table.used() {
 			es = append(es, w.store.entitiesFrom(table.chunks[k].number<<rowBits, table.rowsIn(k))...)
 			if n := len(es); k < table.used()-1 && i != 1 {
@@ -232,20 +234,20 @@ func TestAhead_StopsAtTheStepAfterAChangeAtEachEdge(t *testing.T) {
 // TestAhead_EndsByTheSizeOfTheFirstColumn walks chunks in two parts whose first column has cells of no size, of an odd one, of
 // many bytes, and with pointers, and stops at a change at each edge.
 func TestAhead_EndsByTheSizeOfTheFirstColumn(t *testing.T) {
-	t.Run("none", endsBySize[[0]*int])
-	t.Run("3", endsBySize[[3]byte])
-	t.Run("24", endsBySize[[24]byte])
+	t.Run("none", endsBySize[burning])
+	t.Run("3", endsBySize[odd])
+	t.Run("8", endsBySize[position])
 	t.Run("pointers", endsBySize[brain])
 }
 
 func endsBySize[A any](t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 64 << 10, MaxChunkBytes: 256 << 10})
-	first, second := mustRegisterTest[A](t, w), mustRegisterTest[health](t, w)
+	first, second := mustRegisterTest[A](t, w), mustRegisterTest[armour](t, w)
 	const n = 40000
-	if err := NewMap2[A, health](w).NewBatch(n, nil); err != nil {
+	if err := newBatch(w, n, first.ID(), second.ID()); err != nil {
 		t.Fatal(err)
 	}
-	f, es, parted := NewFilter2[A, health](w), []Entity(nil), false
+	f, es, parted := NewFilter2[A, armour](w), []Entity(nil), false
 	var at []int // the rows beside each edge
 	for s := f.filter.begin(); s != nil; s = s.next() {
 		if parted = parted || s.it.tailRows != 0; s.end != uintptr(s.rows)*f.filter.stride {

@@ -76,9 +76,11 @@ func TestFirstChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 		}
 		child := mustRelation[childOf](t, w)
 		p := must[Entity](t)(w.NewEntity())
-		m := NewMap2[childOf, [2]uint64](w).To(child.ID(), p)
+		m := newMapper(w, child.ID(), must[ID](t)(w.RegisterSize("16", 16, 8)))
+		m.setTarget(child.ID(), p)
 		for range 3000 {
-			must[Entity](t)(m.NewEntity(childOf{}, [2]uint64{}))
+			_, _, err := m.spawn()
+			check(t, err)
 		}
 		var want []uintptr // eight of a size between the first and ChunkBytes, four of each other
 		for i, size := range c.want {
@@ -88,7 +90,7 @@ func TestFirstChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 			}
 			want = append(want, slices.Repeat([]uintptr{size}, n)...)
 		}
-		for i, k := range m.mapper.table.chunks {
+		for i, k := range m.table.chunks {
 			if size := w.store.sizes[w.store.chunks[k.number].class]; size != want[min(i, len(want)-1)] {
 				t.Errorf("%+v: chunk %d has %d bytes", c.cfg, i, size)
 			}
@@ -99,12 +101,13 @@ func TestFirstChunkBytes_SmallFirstAndThenAsTheOthers(t *testing.T) {
 	}
 	w, mem := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)
-	m := NewMap2[childOf, [1024 - entityBytes]byte](w).To(child.ID(), must[Entity](t)(w.NewEntity()))
-	if err := m.NewBatch(3, nil); err != nil || w.store.sizes[w.store.chunks[m.mapper.table.chunks[0].number].class] != 4096 {
+	m := newMapper(w, child.ID(), must[ID](t)(w.RegisterSize("large", 1024-int(entityBytes), 1)))
+	m.setTarget(child.ID(), must[Entity](t)(w.NewEntity()))
+	if err := m.newColumns(3, true, nil); err != nil || w.store.sizes[w.store.chunks[m.table.chunks[0].number].class] != 4096 {
 		t.Errorf("%v: a row that does not fit 1 KiB begins with 4", err)
 	}
 	mem.failNext(true) // where memory is out a chunk that no row fits is no help
-	if err := m.NewBatch(9, nil); !errors.Is(err, memory.ErrOutOfMemory) || w.Check() != nil {
+	if err := m.newColumns(9, true, nil); !errors.Is(err, memory.ErrOutOfMemory) || w.Check() != nil {
 		t.Error(err, w.Check())
 	}
 	mem.heal()
@@ -223,7 +226,8 @@ func wayThatLeadsElsewhere(t *testing.T, name string, w *World, child Relation[c
 	w.Remove(p)
 	for i := 0; ; i++ {
 		q := must[Entity](t)(w.NewEntity())
-		e := must[Entity](t)(NewMap3[position, childOf, velocity](w).To(child.ID(), q).NewEntity(position{}, childOf{}, velocity{}))
+		e := must[Entity](t)(m.To(child.ID(), q).NewEntity(position{}, childOf{}))
+		check(t, mustRegisterTest[velocity](t, w).Add(e, velocity{}))
 		if tableOf(e) == to {
 			break
 		}
@@ -270,11 +274,12 @@ func TestArchetypeStats_KnowsTargets(t *testing.T) {
 func TestFirstChunkBytes_ThousandChildrenLeaveLittleRoom(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)
-	m := NewMap2[childOf, [2]uint64](w)
+	m := newMapper(w, child.ID(), must[ID](t)(w.RegisterSize("16", 16, 8)))
 	for range 10 {
-		m.To(child.ID(), must[Entity](t)(w.NewEntity()))
+		m.setTarget(child.ID(), must[Entity](t)(w.NewEntity()))
 		for range 1000 {
-			must[Entity](t)(m.NewEntity(childOf{}, [2]uint64{}))
+			_, _, err := m.spawn()
+			check(t, err)
 		}
 	}
 	if s := w.Stats(); s.BytesUsed < 240_000 || s.BytesCapacity > s.BytesUsed*11/10 {

@@ -18,7 +18,7 @@ type plainCast struct {
 	w        *World
 	position Component[position]
 	health   Component[health]
-	tag      Component[struct{}]
+	tag      Component[burning]
 	pairs    *Map2[position, health]
 	set      save.Set
 	es       []Entity
@@ -47,7 +47,7 @@ func newPlainCast(t testing.TB) *plainCast {
 	c := &plainCast{}
 	c.w = basedWorld(t)
 	c.position, c.health = mustRegisterTest[position](t, c.w), mustRegisterTest[health](t, c.w)
-	c.tag = mustRegisterTest[struct{}](t, c.w)
+	c.tag = mustRegisterTest[burning](t, c.w)
 	c.pairs = NewMap2[position, health](c.w)
 	if err := errors.Join(c.set.Add("world", c.w), c.set.Seal()); err != nil {
 		t.Fatal(err)
@@ -112,14 +112,12 @@ func TestWorld_FileOfASetRefusesAndRestores(t *testing.T) {
 	c.play(t, 1, 100)
 	hash := c.w.Hash(0)
 	wild := basedWorld(t)
-	NewMap1[struct{ N int64 }](wild)
+	registerType(t, wild, struct{ N int64 }{})
 	var other save.Set
 	if err := errors.Join(other.Add("world", wild), other.Seal()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewMap1[struct{ N int64 }](wild).NewEntity(struct{ N int64 }{5}); err != nil {
-		t.Fatal(err)
-	}
+	newValue(t, wild, struct{ N int64 }{5})
 	var file bytes.Buffer
 	if err := other.Write(&file); err != nil {
 		t.Fatal(err)
@@ -130,7 +128,7 @@ func TestWorld_FileOfASetRefusesAndRestores(t *testing.T) {
 	if err := c.w.Check(); err != nil || c.w.Hash(0) != hash {
 		t.Errorf("after a refused file: %v, hash %x, want %x", err, c.w.Hash(0), hash)
 	}
-	mustRegisterTest[struct{ P memory.Handle[int] }](t, c.w)
+	registerType(t, c.w, struct{ P memory.Handle[int] }{})
 	if err := c.set.Portable(); err == nil || !strings.Contains(err.Error(), ".P: a handle") {
 		t.Errorf("a component with a handle: %v", err)
 	}

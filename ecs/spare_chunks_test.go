@@ -11,22 +11,18 @@ import (
 // flags registers nine types: 512 archetypes.
 func flags(t testing.TB, w *World) (toggle []func(e Entity, on bool) error) {
 	t.Helper()
-	return []func(Entity, bool) error{
-		flag[wide1](t, w), flag[wide2](t, w), flag[wide3](t, w), flag[wide4](t, w), flag[wide5](t, w),
-		flag[wide6](t, w), flag[wide7](t, w), flag[wide8](t, w), flag[wide9](t, w),
+	for i := range 9 {
+		id := must[ID](t)(w.RegisterSize(string(rune('a'+i)), 2+i%3*2, 2))
+		toggle = append(toggle, func(e Entity, on bool) (err error) {
+			if on {
+				_, err = w.AddID(e, id)
+			} else {
+				_, err = w.RemoveID(e, id)
+			}
+			return err
+		})
 	}
-}
-
-func flag[T any](t testing.TB, w *World) func(Entity, bool) error {
-	c := mustRegisterTest[T](t, w)
-	return func(e Entity, on bool) error {
-		if on {
-			var v T
-			return c.Add(e, v)
-		}
-		_, err := c.Remove(e)
-		return err
-	}
+	return toggle
 }
 
 func TestWorld_OneEntityWalksFiveHundredArchetypesInFourChunks(t *testing.T) {
@@ -55,7 +51,9 @@ func TestWorld_OneEntityWalksFiveHundredArchetypesInFourChunks(t *testing.T) {
 	}
 	for i, m := range []func() error{
 		func() error { _, err := NewMap1[velocity](w).NewEntity(velocity{}); return err },
-		func() error { return NewMap2[velocity, brain](w).NewBatch(20, nil) },
+		func() error {
+			return newBatch(w, 20, mustRegisterTest[velocity](t, w).ID(), mustRegisterTest[brain](t, w).ID())
+		},
 		func() error { return NewMap1[armour](w).NewBatch(20, nil) },
 		func() error { _, err := w.NewEntity(); return err },
 	} {
@@ -235,7 +233,7 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 		"Remove":           func(w *World, e Entity) error { w.Remove(e); return nil },
 		"Add":              func(w *World, e Entity) error { return mustRegisterTest[burning](t, w).Add(e, burning{}) },
 		"Component.Remove": func(w *World, e Entity) error { _, err := mustRegisterTest[velocity](t, w).Remove(e); return err },
-		"Map.Add":          func(w *World, e Entity) error { return NewMap2[burning, odd](w).Add(e, burning{}, odd{}) },
+		"Map.Add":          func(w *World, e Entity) error { return NewMap1[burning](w).Add(e, burning{}) },
 		"Map.Remove":       func(w *World, e Entity) error { _, err := NewMap1[velocity](w).Remove(e); return err },
 		"Apply": func(w *World, e Entity) error {
 			w.Commands().Destroy(e)
@@ -243,9 +241,9 @@ func TestTable_ReturnsAChunkAtOnce(t *testing.T) {
 		},
 	} {
 		w, mem := newTestWorld(t, Config{ChunkBytes: 1024, MaxChunkBytes: 1024})
+		pos, vel, tag := mustRegisterTest[position](t, w).ID(), mustRegisterTest[velocity](t, w).ID(), mustRegisterTest[burning](t, w).ID()
 		for _, err := range []error{ // where the rows go there is room
-			NewMap2[position, burning](w).NewBatch(1, nil), NewMap3[position, velocity, burning](w).NewBatch(1, nil),
-			NewMap4[position, velocity, burning, odd](w).NewBatch(1, nil), NewMap1[position](w).NewBatch(1, nil),
+			newBatch(w, 1, pos, tag), newBatch(w, 1, pos, vel, tag), newBatch(w, 1, pos),
 		} {
 			if err != nil {
 				t.Fatal(err)

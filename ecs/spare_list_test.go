@@ -108,12 +108,14 @@ func TestSpareList_FourLargeChunksStay(t *testing.T) {
 func TestSpareList_WavesLeaveFewSpares(t *testing.T) {
 	w, mem := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)
-	m := NewMap2[[2]uint64, childOf](w)
+	m := newMapper(w, child.ID(), must[ID](t)(w.RegisterSize("16", 16, 8)))
 	for range 40 {
 		p := must[Entity](t)(w.NewEntity())
-		must[Entity](t)(m.To(child.ID(), p).NewEntity([2]uint64{}, childOf{}))
+		m.setTarget(child.ID(), p)
+		_, _, err := m.spawn()
+		check(t, err)
 		var wave []Entity
-		check(t, m.NewColumns(2000, func(es []Entity, _ [][2]uint64, _ []childOf) { wave = append(wave, es...) }))
+		check(t, m.newColumns(2000, false, func(loc uint32, n int) { wave = append(wave, w.store.entitiesFrom(loc, n)...) }))
 		for _, e := range slices.Backward(wave) {
 			w.Remove(e)
 		}
@@ -127,16 +129,17 @@ func TestSpareList_WavesLeaveFewSpares(t *testing.T) {
 // TestSpareList_SparesCountTheirGoHeap empties archetypes whose columns are large and lie in the Go heap, beside small
 // blocks. Each kept a megabyte until Shrink.
 func TestSpareList_SparesCountTheirGoHeap(t *testing.T) {
-	type large struct {
-		_ *int
-		_ [15 << 10]byte
-	}
 	w, _ := newTestWorld(t, Config{})
 	child := mustRelation[childOf](t, w)
-	m, all := NewMap2[large, childOf](w), NewFilter1[large](w)
+	large := registerType(t, w, struct {
+		_ *int
+		_ [15 << 10]byte
+	}{})
+	m, all := newMapper(w, large, child.ID()), NewFilterOf(w, large)
 	for range 8 {
 		p := must[Entity](t)(w.NewEntity())
-		check(t, m.To(child.ID(), p).NewBatch(70, nil))
+		m.setTarget(child.ID(), p)
+		check(t, m.newColumns(70, true, nil))
 		w.RemoveAll(all)
 		check(t, w.Check())
 	}

@@ -2,7 +2,6 @@ package ecs
 
 import (
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
@@ -389,20 +388,21 @@ func TestTaskCommands_WorkersServeSeveralWorlds(t *testing.T) {
 	ws := newTestWorkers(t, 2)
 	w, f := manyBatches(t, Config{})
 	other, _ := newTestWorld(t, Config{})
-	name := mustRegisterTest[string](t, other) // where w has position
-	mustRegisterTest[[]int](t, other)
-	list := mustRegisterTest[[]int](t, other)
-	if err := NewMap1[string](other).NewBatch(2*batchRows, nil); err != nil {
+	name := mustRegisterTest[knows](t, other) // where w has position
+	mustRegisterTest[brain](t, other)
+	list := mustRegisterTest[brain](t, other)
+	if err := newBatch(other, 2*batchRows, name.ID()); err != nil {
 		t.Fatal(err)
 	}
-	g := NewFilter1[string](other)
+	g := NewFilter1[knows](other)
 	pos, vel, think := loose(t, w)
 	for range 2 {
 		f.Parallel(ws, splitting(w, pos, vel, think))
-		g.Parallel(ws, func(task *Task, es []Entity, _ []string) {
+		g.Parallel(ws, func(task *Task, es []Entity, _ []knows) {
 			for i, e := range es {
-				AddTo(task.Commands(), name, e, "n")
-				AddTo(task.Commands(), list, e, []int{task.Index() + i})
+				AddTo(task.Commands(), name, e, knows{"n"})
+				n := task.Index() + i
+				AddTo(task.Commands(), list, e, brain{Name: "n", Target: &n})
 			}
 		})
 		if err := errors.Join(w.Commands().Apply(), other.Commands().Apply(), w.Check(), other.Check(), ws.Check()); err != nil {
@@ -410,8 +410,8 @@ func TestTaskCommands_WorkersServeSeveralWorlds(t *testing.T) {
 		}
 	}
 	i := 0
-	for _, r := range NewFilter2[string, []int](other).All() {
-		if *r.A != "n" || !slices.Equal(*r.B, []int{i}) {
+	for _, r := range NewFilter2[knows, brain](other).All() {
+		if r.A.Name != "n" || r.B.Name != "n" || *r.B.Target != i {
 			t.Fatalf("entity %d has %v", i, *r.B)
 		}
 		i++

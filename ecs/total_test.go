@@ -3,6 +3,7 @@ package ecs
 import (
 	"fmt"
 	"math/bits"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -134,11 +135,19 @@ func (f fault) test(t *testing.T, check func() error) {
 }
 
 // set is a corruption that writes v.
-func set[T any](p *T, v T) func() func() {
+//
+//go:noinline
+func set(p, v any) func() func() {
 	return func() func() {
-		restore := memtest.Keep(p)
-		*p = v
-		return restore
+		at := reflect.ValueOf(p).Elem()
+		was := reflect.New(at.Type()).Elem()
+		was.Set(at)
+		if v == nil {
+			at.SetZero()
+		} else {
+			at.Set(reflect.ValueOf(v).Convert(at.Type()))
+		}
+		return func() { at.Set(was) }
 	}
 }
 
@@ -192,7 +201,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"index 3 bump", fmt.Sprintf("the free list meets slot %d,", ents.bump), set(&ents.free, ents.bump)},
 		{"index 3 past bump", "the free list meets slot 70", set(&ents.free, 70)},
 		{"index 3 alive", "on the free list has generation", set(&ents.at(vacant).gen, ents.at(vacant).gen+1)},
-		{"index 3 retired", "on the free list has generation 4294967294", set(&ents.at(vacant).gen, retiredGen)},
+		{"index 3 retired", "on the free list has generation 4294967294", set(&ents.at(vacant).gen, uint32(retiredGen))},
 		{"index 4", "is neither alive nor free nor retired", set(&ents.free, 0)},
 		{"index 6 live", "slots are alive, the book says", set(&ents.live, ents.live+1)},
 		{"index 6 room below live", "index: live ", set(&ents.usable, 5)},
@@ -200,7 +209,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 		{"index 5", "was never used and is alive", set(&ents.recs[4000].gen, 77)},
 		{"index 7 room", "slots are worn out, room", set(&ents.usable, ents.usable-1)},
 		{"index 7 idle last life", "1 slots are worn out", set(&ents.recs[:8192][4501].gen, 8)},
-		{"index 7 retired", "3 slots are worn out", set(&ents.recs[:8192][4096+9].gen, retiredGen)},
+		{"index 7 retired", "3 slots are worn out", set(&ents.recs[:8192][4096+9].gen, uint32(retiredGen))},
 		{"index 8", "are on their last life, the book says 7", set(&ents.lastLife, 7)},
 		{"index 2 bump", "index: bump 5000 of 4096 slots in use", set(&ents.bump, 5000)},
 		{"index 2 peak", "index: peak 9001, max 9000", set(&ents.peak, 9001)},
@@ -257,7 +266,7 @@ func TestCheck_NamesEachInvariant(t *testing.T) {
 			trio.tail, trio.tailN = 0, 0
 			return func() { a(); b() }
 		}},
-		{"table 4 number", "has number 4000000000 of", set(&trio.chunks[0].number, 4_000_000_000)},
+		{"table 4 number", "has number 4000000000 of", set(&trio.chunks[0].number, uint32(4_000_000_000))},
 		{"table 4 position", "is not what the directory says", set(&d.chunks[held].pos, 1)},
 		{"table 4 table", "is not what the directory says", set(&d.chunks[held].table, uint32(pair.index)+1)},
 		{"table 4 class", "rows from 0, not", set(&trio.chunks[0].cap, trio.caps[1])},

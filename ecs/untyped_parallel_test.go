@@ -43,46 +43,46 @@ func TestFilterOf_ParallelIsThatOfTheTypedOne(t *testing.T) {
 	for _, cfg := range []Config{{}, {ChunkBytes: 1024}, {ChunkBytes: 1024, MaxChunkBytes: 1024}} {
 		w, _ := newTestWorld(t, cfg)
 		const n = 3*batchRows + 100
-		m := NewMap4[position, brain, burning, odd](w)
+		m := NewMap4[position, armour, brain, burning](w)
 		for range 2 {
-			if err := m.NewBatch(n, func(i int, p *position, b *brain, _ *burning, o *odd) {
-				p.X, b.Name, o[2] = float32(i)/7, "ab"[:i%3], byte(i)
+			if err := m.NewBatch(n, func(i int, p *position, a *armour, b *brain, _ *burning) {
+				p.X, b.Name, a.Kind = float32(i)/7, "ab"[:i%3], byte(i)
 			}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		raw := must[ID](t)(w.RegisterSize("raw", 6, 2))
+		raw := must[ID](t)(w.RegisterSize("raw", 3, 1))
 		for i, e := range entities(w, NewFilter1[position](w)) {
 			if i%2 == 0 {
 				p := must[unsafe.Pointer](t)(w.AddID(e, raw))
-				*(*[3]uint16)(p) = [3]uint16{uint16(i), 1, 2}
+				*(*odd)(p) = odd{byte(i), 1, 2}
 			}
 		}
-		pos, name, tag, small := mustRegisterTest[position](t, w).ID(), mustRegisterTest[brain](t, w).ID(), mustRegisterTest[burning](t, w).ID(), mustRegisterTest[odd](t, w).ID()
-		f, typed := NewFilterOf(w, small, name, tag, pos, raw), NewFilter4[odd, brain, burning, position](w).With(raw)
+		pos, name, tag, arm := mustRegisterTest[position](t, w).ID(), mustRegisterTest[brain](t, w).ID(), mustRegisterTest[burning](t, w).ID(), mustRegisterTest[armour](t, w).ID()
+		f, typed := NewFilterOf(w, arm, name, tag, pos, raw), NewFilter4[burning, brain, armour, position](w).With(raw)
 		for _, workers := range []int{1, 2, 4} {
 			ws := newTestWorkers(t, workers)
 			var got, want Results[sum]
 			got.Prepare(f)
 			f.Parallel(ws, func(task *Task, es []Entity, at Addresses) {
-				odds, brains := unsafe.Slice((*odd)(at[0]), len(es)), unsafe.Slice((*brain)(at[1]), len(es))
-				ps, raws := unsafe.Slice((*position)(at[3]), len(es)), unsafe.Slice((*[3]uint16)(at[4]), len(es))
+				arms, brains := unsafe.Slice((*armour)(at[0]), len(es)), unsafe.Slice((*brain)(at[1]), len(es))
+				ps, raws := unsafe.Slice((*position)(at[3]), len(es)), unsafe.Slice((*odd)(at[4]), len(es))
 				if at[2] == nil || at[5] != nil || at[7] != nil {
 					t.Errorf("addresses are %v", at)
 				}
 				for i, e := range es {
-					if (*position)(w.Ptr(e, pos)) != &ps[i] || (*[3]uint16)(w.Ptr(e, raw)) != &raws[i] || (*odd)(w.Ptr(e, small)) != &odds[i] {
+					if (*position)(w.Ptr(e, pos)) != &ps[i] || (*odd)(w.Ptr(e, raw)) != &raws[i] || (*armour)(w.Ptr(e, arm)) != &arms[i] {
 						t.Errorf("%v is elsewhere", e)
 					}
 					s := got.At(task)
-					s.total, s.names = s.total*1.0001+ps[i].X*float32(raws[i][0]), s.names+len(brains[i].Name)+int(odds[i][2])
+					s.total, s.names = s.total*1.0001+ps[i].X*float32(raws[i][0]), s.names+len(brains[i].Name)+int(arms[i].Kind)
 				}
 			})
 			want.Prepare(typed)
-			typed.Parallel(ws, func(task *Task, es []Entity, c Columns4[odd, brain, burning, position]) {
+			typed.Parallel(ws, func(task *Task, es []Entity, c Columns4[burning, brain, armour, position]) {
 				for i, e := range es {
 					s := want.At(task)
-					s.total, s.names = s.total*1.0001+c.D[i].X*float32((*(*[3]uint16)(w.Ptr(e, raw)))[0]), s.names+len(c.B[i].Name)+int(c.A[i][2])
+					s.total, s.names = s.total*1.0001+c.D[i].X*float32((*(*odd)(w.Ptr(e, raw)))[0]), s.names+len(c.B[i].Name)+int(c.C[i].Kind)
 				}
 			})
 			if !slices.Equal(got.Values(), want.Values()) || f.Batches() != typed.Batches() {

@@ -205,9 +205,7 @@ func TestFilterOf_WalksAsTheTypedOne(t *testing.T) {
 	w, _ := newTestWorld(t, Config{ChunkBytes: 1024})
 	child := mustRelation[childOf](t, w)
 	p := must[Entity](t)(w.NewEntity())
-	if err := NewMap3[position, brain, velocity](w).NewBatch(100, func(n int, p *position, b *brain, _ *velocity) { p.X = float32(n) }); err != nil {
-		t.Fatal(err)
-	}
+	check(t, newBatch(w, 100, mustRegisterTest[position](t, w).ID(), mustRegisterTest[brain](t, w).ID(), mustRegisterTest[velocity](t, w).ID()))
 	if err := NewMap2[position, childOf](w).To(child.ID(), p).NewBatch(70, func(n int, p *position, _ *childOf) { p.X = float32(n) }); err != nil {
 		t.Fatal(err)
 	}
