@@ -27,7 +27,7 @@ func verify(i uint, g backing) {
 }
 
 // verifyNext verifies the slot that take will pop.
-func (s *slots) verifyNext(g backing) {
+func (s *metadata) verifyNext(g backing) {
 	if s.n > 0 {
 		verify(uint(s.free[s.n-1]), g)
 	}

@@ -79,7 +79,7 @@ func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 // lost is called when the source has ended. The addresses may have a new owner.
 func (p *Pool[T]) lost() {
 	p.base = nil
-	p.close()
+	meta(&p.slots).close()
 }
 
 // stride is the distance of two T in bytes. An empty T takes one.
@@ -125,14 +125,14 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	if invariant.Debug {
 		p.owner.Touch()
-		p.verifyNext(p)
+		meta(&p.slots).verifyNext(p)
 	}
-	i, gen, ok := p.take()
+	i, gen, ok := meta(&p.slots).take()
 	if !ok {
 		if err := p.more(); err != nil {
 			return memory.Handle[T]{}, nil, err
 		}
-		i, gen, _ = p.take()
+		i, gen, _ = meta(&p.slots).take()
 	}
 	v := p.at(uint(i))
 	*v = *new(T)
@@ -153,14 +153,14 @@ func (p *Pool[T]) Get(h memory.Handle[T]) (v *T, ok bool) {
 // false.
 func (p *Pool[T]) Free(h memory.Handle[T]) bool {
 	i, gen := h.Index(), h.Generation()^p.key
-	if !p.has(i, gen) {
+	if !meta(&p.slots).has(i, gen) {
 		return false
 	}
 	if invariant.Debug {
 		p.owner.Touch()
 		invariant.Freed(unsafe.Pointer(p.at(uint(i))), unsafe.Sizeof(*new(T)))
 	}
-	p.drop(i, gen)
+	meta(&p.slots).drop(i, gen)
 	return true
 }
 
@@ -187,7 +187,7 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 }
 
 //go:noinline
-func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
+func (p *Pool[T]) more() error { return meta(&p.slots).refill(stride[T](), p) }
 
 // Grow makes space for a total of n live objects. It commits the memory and allocates the metadata for the first n
 // slots of the reservation. Until n slots are live or retired, Trim is called or a state is loaded, New then does not
@@ -197,14 +197,14 @@ func (p *Pool[T]) more() error { return p.refill(stride[T](), p) }
 // memory.ErrTooLarge. Otherwise Grow returns the error of New. If Grow fails, nothing has changed but Stats.Failures.
 func (p *Pool[T]) Grow(n int) error {
 	p.owner.Touch()
-	return p.grow(n, p)
+	return meta(&p.slots).grow(n, p)
 }
 
 // Name returns Config.Name. If Config.Name is empty, Name returns the name of the type T.
 func (p *Pool[T]) Name() string { return p.name }
 
 // Len returns the number of live objects. If the pool is closed, Len returns 0.
-func (p *Pool[T]) Len() int { return int(p.count()) }
+func (p *Pool[T]) Len() int { return int(meta(&p.slots).count()) }
 
 // Cap returns the largest number of objects that can be live at once. Retired slots are included, although they are
 // not used again (see [memory.Handle]). If the pool is closed, Cap returns 0.
@@ -230,7 +230,7 @@ func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 
 // Cursor returns an iterator without callbacks, before the first live object: see [Cursor].
 func (p *Pool[T]) Cursor() Cursor[T] {
-	return Cursor[T]{slots: &p.slots, base: (*T)(p.base), rest: p.first()}
+	return Cursor[T]{slots: &p.slots, base: (*T)(p.base), rest: meta(&p.slots).first()}
 }
 
 // Reset frees every object and keeps the committed memory. All handles become stale. Cost: a step for each live
@@ -245,7 +245,7 @@ func (p *Pool[T]) Reset() {
 			invariant.Freed(unsafe.Pointer(c.Value()), unsafe.Sizeof(*new(T)))
 		}
 	}
-	p.reset()
+	meta(&p.slots).reset()
 }
 
 // Trim returns the memory behind the last live object to the source, in whole pages of the source (page.SizeOf). If
@@ -259,11 +259,11 @@ func (p *Pool[T]) Trim() error {
 		return memory.ErrClosed
 	}
 	p.owner.Touch()
-	last := p.last()
+	last := meta(&p.slots).last()
 	if err := p.mem.Trim(uintptr(last) * stride[T]()); err != nil {
 		return fmt.Errorf("pool: trim %s: %w", p.name, err)
 	}
-	p.trim(last)
+	meta(&p.slots).trim(last)
 	return nil
 }
 
@@ -275,12 +275,12 @@ func (p *Pool[T]) Close() error {
 		return nil
 	}
 	p.Reset()
-	p.trim(0) // the memory may be decommitted although the addresses could not be released
+	meta(&p.slots).trim(0) // the memory may be decommitted although the addresses could not be released
 	if err := p.mem.Close(); err != nil {
 		return fmt.Errorf("pool: close %s: %w", p.name, err)
 	}
 	p.base = nil
-	p.close()
+	meta(&p.slots).close()
 	return nil
 }
 
@@ -288,7 +288,7 @@ func (p *Pool[T]) Close() error {
 // number is at most 63 above the highest number of slots that were live or retired at one time. Loading a file also
 // prepares the vacant slots of the file. Loading a save.Slot restores the Peak that was saved.
 func (p *Pool[T]) Stats() memory.Stats {
-	s := p.stats(stride[T]())
+	s := meta(&p.slots).stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())
 	return s
 }
@@ -296,10 +296,10 @@ func (p *Pool[T]) Stats() memory.Stats {
 // Check returns the errors in the metadata, or nil.
 func (p *Pool[T]) Check() error {
 	if p.base == nil {
-		return errors.Join(p.mem.Check(), p.checkClosed())
+		return errors.Join(p.mem.Check(), meta(&p.slots).checkClosed())
 	}
-	if err := p.checkBacking(&p.mem, stride[T]()); err != nil {
+	if err := meta(&p.slots).checkBacking(&p.mem, stride[T]()); err != nil {
 		return errors.Join(p.mem.Check(), err)
 	}
-	return errors.Join(p.mem.Check(), p.check(p))
+	return errors.Join(p.mem.Check(), meta(&p.slots).check(p))
 }

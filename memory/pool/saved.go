@@ -31,7 +31,7 @@ func (p *Pool[T]) SaveState(c *save.Coder) {
 	}
 	c.Same("the size of an object", uint64(stride[T]()))
 	p.mem.SaveState(c)
-	p.saveSlots(c)
+	meta(&p.slots).saveSlots(c)
 	saveRows[T](c, &p.slots, "slot", p.base, p.ready())
 }
 
@@ -47,13 +47,13 @@ func (p *Split[Hot, Cold]) SaveState(c *save.Coder) {
 	c.Same("the size of a cold part", uint64(stride[Cold]()))
 	p.hot.SaveState(c)
 	p.cold.SaveState(c)
-	p.saveSlots(c)
+	meta(&p.slots).saveSlots(c)
 	saveRows[Hot](c, &p.slots, "hot slot", p.hotBase, uint(p.hot.Committed()/stride[Hot]()))
 	saveRows[Cold](c, &p.slots, "cold slot", p.coldBase, uint(p.cold.Committed()/stride[Cold]()))
 }
 
 // saveSlots visits the metadata. The key is not part of it: it belongs to the pool, and not to its state.
-func (s *slots) saveSlots(c *save.Coder) {
+func (s *metadata) saveSlots(c *save.Coder) {
 	c.Same("the capacity", uint64(s.capacity))
 	for _, v := range [...]*uint{&s.n, &s.opened, &s.retired, &s.peak, &s.soiled} {
 		save.Num(c, v)
@@ -88,7 +88,7 @@ func (s *slots) saveSlots(c *save.Coder) {
 }
 
 // known returns how many slots have had an object: those behind have generation 0.
-func (s *slots) known() uint {
+func (s *metadata) known() uint {
 	n := uint(len(s.gens))
 	for n > s.opened && s.gens[n-1] == 0 {
 		n--
@@ -97,7 +97,7 @@ func (s *slots) known() uint {
 }
 
 // lengthen makes the metadata reach to slot n.
-func (s *slots) lengthen(n uint) {
+func (s *metadata) lengthen(n uint) {
 	if n <= uint(len(s.gens)) {
 		return
 	}
@@ -107,7 +107,7 @@ func (s *slots) lengthen(n uint) {
 }
 
 // shorten makes the metadata end at slot n, and keeps its arrays.
-func (s *slots) shorten(n uint) {
+func (s *metadata) shorten(n uint) {
 	s.gens, s.free, s.live = s.gens[:n], s.free[:n], s.live[:(n+63)>>6]
 }
 

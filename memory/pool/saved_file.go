@@ -27,19 +27,19 @@ func (p *Pool[T]) HandleKey() (handle reflect.Type, key uint32) {
 
 // saveFile visits the pool in a file. The capacity may differ if the slots fit.
 func (p *Pool[T]) saveFile(c *save.Coder) {
-	end := p.saveFileSlots(c, p)
+	end := meta(&p.slots).saveFileSlots(c, p)
 	if c.Failed() {
 		return
 	}
 	c.Slots("slot", reflect.TypeFor[T](), p.base, stride[T](), p.live, end)
 	if c.Loading() {
-		p.poisonVacant(p)
+		meta(&p.slots).poisonVacant(p)
 		c.Fail(p.Check())
 	}
 }
 
 // saveFileSlots visits the metadata and returns how many slots are open. The fit commits their memory.
-func (s *slots) saveFileSlots(c *save.Coder, g backing) (end uint) {
+func (s *metadata) saveFileSlots(c *save.Coder, g backing) (end uint) {
 	known, open, vacant := uint(c.Count(int(s.known()))), uint(c.Count(int(s.opened))), uint(c.Count(int(s.n)))
 	retired, allocs, failures := uint(c.Count(int(s.retired))), c.Word(s.allocs), c.Word(s.failures)
 	switch {
@@ -71,7 +71,7 @@ func (s *slots) saveFileSlots(c *save.Coder, g backing) (end uint) {
 }
 
 // poisonVacant poisons what is not live, in debug builds.
-func (s *slots) poisonVacant(g backing) {
+func (s *metadata) poisonVacant(g backing) {
 	if !invariant.Debug {
 		return
 	}

@@ -72,14 +72,14 @@ func TestPool_MetadataThatDoesNotFitChangesNothing(t *testing.T) {
 	before, capacity := p.Stats(), p.capacity
 	p.capacity = math.MaxUint / 9 // as on a machine with memory for the slots, but not for the metadata
 	for _, n := range []uint{math.MaxUint / 9, math.MaxUint / 10} {
-		if err := p.provide(n, noGround{}); !errors.Is(err, memory.ErrOutOfMemory) {
+		if err := meta(&p.slots).provide(n, noGround{}); !errors.Is(err, memory.ErrOutOfMemory) {
 			t.Errorf("metadata for %d slots: %v", n, err)
 		}
 	}
-	if err := p.provide(200, noGround{}); err != nil || len(p.gens) != 200 || len(p.free) != 200 || len(p.live) != 4 {
+	if err := meta(&p.slots).provide(200, noGround{}); err != nil || len(p.gens) != 200 || len(p.free) != 200 || len(p.live) != 4 {
 		t.Errorf("capacity for 200: %v, %d generations", err, len(p.gens))
 	}
-	if err := p.provide(201, noGround{}); err != nil || len(p.gens) != 400 {
+	if err := meta(&p.slots).provide(201, noGround{}); err != nil || len(p.gens) != 400 {
 		t.Errorf("capacity for 201: %v, %d generations; want them doubled", err, len(p.gens))
 	}
 	p.capacity = capacity

@@ -57,6 +57,12 @@ type slots struct {
 	failures uint64
 }
 
+// metadata is slots with its methods. A Pool embeds slots for its fields alone: methods of an embedded type would be
+// compiled again for every type of a Pool.
+type metadata slots
+
+func meta(s *slots) *metadata { return (*metadata)(s) }
+
 // A backing is the memory of the slots, for calls that are too rare to be inlined.
 type backing interface {
 	// ready returns the number of slots that have memory.
@@ -70,7 +76,7 @@ type backing interface {
 }
 
 // take pops a vacant slot and begins its next life. ok is false if there is none.
-func (s *slots) take() (i, gen uint32, ok bool) {
+func (s *metadata) take() (i, gen uint32, ok bool) {
 	n := s.n - 1
 	if n >= uint(len(s.free)) {
 		return 0, 0, false
@@ -85,12 +91,12 @@ func (s *slots) take() (i, gen uint32, ok bool) {
 }
 
 // has reports whether the slot is live in this generation. An even generation must not match a vacant slot.
-func (s *slots) has(i, gen uint32) bool {
+func (s *metadata) has(i, gen uint32) bool {
 	return uint(i) < uint(len(s.gens)) && s.gens[i] == gen && gen&1 != 0
 }
 
 // drop ends the life of a slot that has(i, gen).
-func (s *slots) drop(i, gen uint32) {
+func (s *metadata) drop(i, gen uint32) {
 	s.live[i>>6] &^= 1 << (i & 63)
 	gen++
 	s.gens[i] = gen
@@ -103,11 +109,11 @@ func (s *slots) drop(i, gen uint32) {
 }
 
 // count returns the number of live slots.
-func (s *slots) count() uint { return s.opened - s.n - s.retired }
+func (s *metadata) count() uint { return s.opened - s.n - s.retired }
 
 // refill makes at least one slot vacant. size is the bytes of a slot with all its parts. Slots with memory and metadata are
 // used up before any are committed, so that no New calls the source for the slots of a Grow.
-func (s *slots) refill(size uintptr, g backing) error {
+func (s *metadata) refill(size uintptr, g backing) error {
 	for s.n == 0 { // again if every slot of a batch is retired
 		if s.capacity == 0 {
 			return memory.ErrClosed
@@ -135,7 +141,7 @@ func (s *slots) refill(size uintptr, g backing) error {
 }
 
 // grow prepares memory and metadata for n slots, and opens none, so that Peak stays accurate.
-func (s *slots) grow(n int, g backing) error {
+func (s *metadata) grow(n int, g backing) error {
 	if s.capacity == 0 {
 		return memory.ErrClosed
 	}
@@ -152,7 +158,7 @@ func (s *slots) grow(n int, g backing) error {
 
 // provide commits memory for the first n slots and grows the metadata to describe them. free has an entry for every slot, so
 // that drop never grows it. The Go heap is probed first, so that nothing is committed if it is too small.
-func (s *slots) provide(n uint, g backing) error {
+func (s *metadata) provide(n uint, g backing) error {
 	entries := uint(0) // of the metadata; 0: as many as now
 	if n > uint(len(s.gens)) {
 		entries = max(n, min(2*uint(len(s.gens)), s.capacity))
@@ -179,7 +185,7 @@ const slotMetadata = 9
 
 // open makes the next k slots vacant, the lowest on top. A slot that was trimmed keeps its generation, so that its handles
 // stay stale, and stays retired.
-func (s *slots) open(k uint, g backing) {
+func (s *metadata) open(k uint, g backing) {
 	end := s.opened + k
 	if invariant.Debug {
 		known := max(s.opened, min(end, s.soiled))
@@ -200,7 +206,7 @@ func (s *slots) open(k uint, g backing) {
 }
 
 // reset ends every life, from the last slot to the first, so that the lowest is used next.
-func (s *slots) reset() {
+func (s *metadata) reset() {
 	for w := len(s.live) - 1; w >= 0; w-- {
 		for word := s.live[w]; word != 0; {
 			bit := uint(bits.Len64(word) - 1)
@@ -212,7 +218,7 @@ func (s *slots) reset() {
 }
 
 // last returns the number of slots up to the last live one.
-func (s *slots) last() uint {
+func (s *metadata) last() uint {
 	for w := len(s.live) - 1; w >= 0; w-- {
 		if word := s.live[w]; word != 0 {
 			return uint(w<<6 + bits.Len64(word))
@@ -222,7 +228,7 @@ func (s *slots) last() uint {
 }
 
 // first returns the live bits of the first word, where a Cursor starts.
-func (s *slots) first() uint64 {
+func (s *metadata) first() uint64 {
 	if len(s.live) == 0 {
 		return 0
 	}
@@ -230,7 +236,7 @@ func (s *slots) first() uint64 {
 }
 
 // trim closes the slots from opened on, which are not live, and sorts the stack.
-func (s *slots) trim(opened uint) {
+func (s *metadata) trim(opened uint) {
 	s.peak, s.soiled = max(s.peak, s.opened), max(s.soiled, s.opened)
 	s.opened, s.n, s.retired = opened, 0, 0
 	for i := opened; i > 0; i-- {
@@ -245,14 +251,14 @@ func (s *slots) trim(opened uint) {
 }
 
 // close drops the metadata: every handle is stale, no slot is vacant.
-func (s *slots) close() {
+func (s *metadata) close() {
 	s.peak = max(s.peak, s.opened)
 	s.gens, s.free, s.live = nil, nil, nil
 	s.n, s.opened, s.retired, s.capacity, s.soiled = 0, 0, 0, 0, 0
 }
 
 // stats returns the statistics of slots of size bytes.
-func (s *slots) stats(size uintptr) memory.Stats {
+func (s *metadata) stats(size uintptr) memory.Stats {
 	live := uint64(s.count())
 	return memory.Stats{
 		InUse: live * uint64(size), Peak: uint64(max(s.peak, s.opened)) * uint64(size),

@@ -9,7 +9,7 @@ import (
 )
 
 // checkBacking verifies that mem, with size bytes for a slot, is as large as the metadata requires.
-func (s *slots) checkBacking(mem *page.Prefix, size uintptr) error {
+func (s *metadata) checkBacking(mem *page.Prefix, size uintptr) error {
 	if s.opened > uint(mem.Committed()/size) {
 		return fmt.Errorf("pool: %d opened slots of %d bytes exceed the %d bytes committed", s.opened, size, mem.Committed())
 	}
@@ -20,7 +20,7 @@ func (s *slots) checkBacking(mem *page.Prefix, size uintptr) error {
 }
 
 // check verifies the invariants above the type. g is the memory, which is committed.
-func (s *slots) check(g backing) error {
+func (s *metadata) check(g backing) error {
 	opened, entries := s.opened, uint(len(s.gens))
 	if opened > entries || s.n > opened || s.retired > opened-s.n || entries != uint(len(s.free)) ||
 		entries > s.capacity || uint(len(s.live)) != (entries+63)>>6 {
@@ -40,7 +40,7 @@ func (s *slots) check(g backing) error {
 }
 
 // checkVacant verifies the stack, and in debug builds the poison of the slots on it.
-func (s *slots) checkVacant(g backing) (errs []error) {
+func (s *metadata) checkVacant(g backing) (errs []error) {
 	seen := make([]uint64, len(s.live))
 	for at, i := range s.free[:s.n] {
 		switch {
@@ -62,7 +62,7 @@ func (s *slots) checkVacant(g backing) (errs []error) {
 	return errs
 }
 
-func (s *slots) checkGenerations() (errs []error, live, retired uint) {
+func (s *metadata) checkGenerations() (errs []error, live, retired uint) {
 	lives := uint64(0)
 	for _, gen := range s.gens {
 		lives += (uint64(gen) + 1) / 2
@@ -90,7 +90,7 @@ func (s *slots) checkGenerations() (errs []error, live, retired uint) {
 }
 
 // checkClosed verifies that closed metadata is empty.
-func (s *slots) checkClosed() error {
+func (s *metadata) checkClosed() error {
 	if s.n|s.opened|s.retired|s.capacity|s.soiled != 0 || len(s.gens)+len(s.free)+len(s.live) != 0 {
 		return fmt.Errorf("pool: closed, with %d vacant, %d opened, %d retired, capacity %d, metadata for %d",
 			s.n, s.opened, s.retired, s.capacity, len(s.gens))

@@ -73,7 +73,7 @@ func (p *Split[Hot, Cold]) init(src page.Source, capacity int) (err error) {
 // lost is called when the source of a region has ended: see Pool.
 func (p *Split[Hot, Cold]) lost() {
 	p.hotBase, p.coldBase = nil, nil
-	p.close()
+	meta(&p.slots).close()
 }
 
 // stride is the bytes of an object with both parts.
@@ -84,14 +84,14 @@ func (p *Split[Hot, Cold]) stride() uintptr { return stride[Hot]() + stride[Cold
 func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 	if invariant.Debug {
 		p.owner.Touch()
-		p.verifyNext(p)
+		meta(&p.slots).verifyNext(p)
 	}
-	i, gen, ok := p.take()
+	i, gen, ok := meta(&p.slots).take()
 	if !ok {
 		if err := p.more(); err != nil {
 			return memory.Handle[Hot]{}, nil, nil, err
 		}
-		i, gen, _ = p.take()
+		i, gen, _ = meta(&p.slots).take()
 	}
 	h, c := p.at(i)
 	*h, *c = *new(Hot), *new(Cold)
@@ -133,14 +133,14 @@ func (p *Split[Hot, Cold]) Cold(h memory.Handle[Hot]) (v *Cold, ok bool) {
 // nothing and returns false.
 func (p *Split[Hot, Cold]) Free(h memory.Handle[Hot]) bool {
 	i, gen := h.Index(), h.Generation()^p.key
-	if !p.has(i, gen) {
+	if !meta(&p.slots).has(i, gen) {
 		return false
 	}
 	if invariant.Debug {
 		p.owner.Touch()
 		p.soil(uint(i), uint(i)+1)
 	}
-	p.drop(i, gen)
+	meta(&p.slots).drop(i, gen)
 	return true
 }
 
@@ -188,20 +188,20 @@ func (p *Split[Hot, Cold]) damage(i uint) (unsafe.Pointer, string) {
 }
 
 //go:noinline
-func (p *Split[Hot, Cold]) more() error { return p.refill(p.stride(), p) }
+func (p *Split[Hot, Cold]) more() error { return meta(&p.slots).refill(p.stride(), p) }
 
 // Grow is [Pool.Grow] for both regions. It commits both regions, or fails and changes nothing but Stats.Failures. The
 // errors are those of Pool.Grow.
 func (p *Split[Hot, Cold]) Grow(n int) error {
 	p.owner.Touch()
-	return p.grow(n, p)
+	return meta(&p.slots).grow(n, p)
 }
 
 // Name returns Config.Name. If Config.Name is empty, Name returns the name of the type Hot.
 func (p *Split[Hot, Cold]) Name() string { return p.name }
 
 // Len returns the number of live objects. If the pool is closed, Len returns 0.
-func (p *Split[Hot, Cold]) Len() int { return int(p.count()) }
+func (p *Split[Hot, Cold]) Len() int { return int(meta(&p.slots).count()) }
 
 // Cap returns the largest number of objects that can be live at once, as [Pool.Cap]. If the pool is closed, Cap
 // returns 0.
@@ -220,7 +220,7 @@ func (p *Split[Hot, Cold]) All() iter.Seq2[memory.Handle[Hot], *Hot] {
 
 // Cursor returns an iterator over the hot parts without callbacks: see [Cursor].
 func (p *Split[Hot, Cold]) Cursor() Cursor[Hot] {
-	return Cursor[Hot]{slots: &p.slots, base: (*Hot)(p.hotBase), rest: p.first()}
+	return Cursor[Hot]{slots: &p.slots, base: (*Hot)(p.hotBase), rest: meta(&p.slots).first()}
 }
 
 // Reset frees every object and keeps the committed memory, as [Pool.Reset]. Reset panics with a *memory.Misuse if the
@@ -235,7 +235,7 @@ func (p *Split[Hot, Cold]) Reset() {
 			p.soil(c.slot, c.slot+1)
 		}
 	}
-	p.reset()
+	meta(&p.slots).reset()
 }
 
 // Trim is [Pool.Trim] for both regions. The errors are those of Pool.Trim. If Trim fails for one region, the other
@@ -247,8 +247,8 @@ func (p *Split[Hot, Cold]) Trim() error {
 	p.owner.Touch()
 	// The metadata first: a slot behind the last live one may lose its memory, or keep it if the source
 	// refuses, but must not be used without an ensure.
-	last := p.last()
-	p.trim(last)
+	last := meta(&p.slots).last()
+	meta(&p.slots).trim(last)
 	if p.hot.Busy() || p.cold.Busy() {
 		return nil // an ensure, which would lose what it has committed in the other region
 	}
@@ -265,7 +265,7 @@ func (p *Split[Hot, Cold]) Trim() error {
 func (p *Split[Hot, Cold]) Close() error {
 	if p.hotBase != nil {
 		p.Reset()
-		p.trim(0) // the memory may be decommitted although the addresses could not be released
+		meta(&p.slots).trim(0) // the memory may be decommitted although the addresses could not be released
 	}
 	defer func() { // also if the source panics between the two
 		if p.hot.Base() == nil || p.cold.Base() == nil {
@@ -281,7 +281,7 @@ func (p *Split[Hot, Cold]) Close() error {
 // Stats returns the sum of the statistics of both regions, as [Pool.Stats]. An object counts as one block, which has
 // the bytes of both parts.
 func (p *Split[Hot, Cold]) Stats() memory.Stats {
-	s := p.stats(p.stride())
+	s := meta(&p.slots).stats(p.stride())
 	s.Reserved = uint64(p.hot.Reserved()) + uint64(p.cold.Reserved())
 	s.Committed = uint64(p.hot.Committed()) + uint64(p.cold.Committed())
 	return s
@@ -291,10 +291,10 @@ func (p *Split[Hot, Cold]) Stats() memory.Stats {
 func (p *Split[Hot, Cold]) Check() error {
 	mems := errors.Join(p.hot.Check(), p.cold.Check())
 	if p.hotBase == nil {
-		return errors.Join(mems, p.checkClosed())
+		return errors.Join(mems, meta(&p.slots).checkClosed())
 	}
-	if err := errors.Join(p.checkBacking(&p.hot, stride[Hot]()), p.checkBacking(&p.cold, stride[Cold]())); err != nil {
+	if err := errors.Join(meta(&p.slots).checkBacking(&p.hot, stride[Hot]()), meta(&p.slots).checkBacking(&p.cold, stride[Cold]())); err != nil {
 		return errors.Join(mems, err)
 	}
-	return errors.Join(mems, p.check(p))
+	return errors.Join(mems, meta(&p.slots).check(p))
 }
