@@ -247,6 +247,7 @@ func TestDecode_RefusesSpoiledFiles(t *testing.T) {
 		"an hour":               {granule(3600 * 32000), "115200000 samples; allowed are 1 to 4194304"},
 		"a sample too many":     {granule(9000), "of 9000: the file ends too early"},
 		"too few samples":       {granule(1000), "of 1000:"},
+		"pages behind the last": {behindTheLast(good), "pages follow the page at byte 3356, which is marked as the last"},
 		"a loop of words":       {tag("START=2048", "START=some"), "the tag LOOPSTART has no number"},
 		"a loop before":         {tag("START=2048", "START=-204"), "a loop of 151200 samples from -204 in a file of 155296"},
 		"a loop behind":         {tag("START=2048", "START=9999"), "a loop of 151200 samples from 9999 in a file of 155296"},
@@ -265,6 +266,22 @@ func TestDecode_RefusesSpoiledFiles(t *testing.T) {
 	if _, err := Decode(broken, h, nil); err != io.ErrClosedPipe {
 		t.Errorf("%v; want the reader's error", err)
 	}
+}
+
+// behindTheLast returns a file with the headers of good. Its first page of samples is marked as the last, and a page of empty
+// packets follows.
+func behindTheLast(good []byte) []byte {
+	end := headBytes + pageHead + int(good[headBytes+pageHead-1])
+	for _, n := range good[headBytes+pageHead : end] {
+		end += int(n)
+	}
+	data := bytes.Clone(good[:end])
+	for _, packets := range []int{2, 255} {
+		page := append([]byte("OggS\x00\x04\x01"), make([]byte, pageHead-7+packets)...)
+		page[pageHead-1] = byte(packets)
+		data = append(data, page...)
+	}
+	return sealed(data)
 }
 
 type failing struct{}

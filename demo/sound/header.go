@@ -64,11 +64,34 @@ func parseFile(file []byte, rate int) (samples int, err error) {
 	if last+pageHead > len(file) || file[last+5]&4 == 0 {
 		return 0, fmt.Errorf("%w: the file ends too early: its last page is missing", ErrFormat)
 	}
+	if at := ends(file); at < last {
+		return 0, fmt.Errorf("%w: pages follow the page at byte %d, which is marked as the last", ErrFormat, at)
+	}
 	n := int64(binary.LittleEndian.Uint64(file[last+6:])) // the position of the last page
 	if n < 1 || n > MaxBytes/2 {
 		return 0, fmt.Errorf("%w: %d samples; allowed are 1 to %d", ErrFormat, n, MaxBytes/2)
 	}
 	return int(n), nil
+}
+
+// ends returns where the first page begins that is marked as the last. If the pages before it are malformed, at which the
+// library ends, it returns the length of the file. The library would decode all packets of later pages in one call, and
+// give no sample of them.
+func ends(file []byte) int {
+	for at := 0; len(file)-at >= pageHead && string(file[at:at+4]) == "OggS"; {
+		if file[at+5]&4 != 0 {
+			return at
+		}
+		size := pageHead + int(file[at+pageHead-1])
+		if size > len(file)-at {
+			break
+		}
+		for _, n := range file[at+pageHead : at+size] {
+			size += int(n)
+		}
+		at += size
+	}
+	return len(file)
 }
 
 // part returns which of the samples are the clip: those of the tags LOOPSTART and LOOPLENGTH, or all. Around a loop there
