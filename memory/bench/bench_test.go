@@ -155,6 +155,10 @@ func TestMeasure_RefusesSidesWithDifferentChecksums(t *testing.T) {
 	if err := b.same([]test{w}, io.Discard); err == nil || !strings.Contains(err.Error(), "they have not done the same work") {
 		t.Error(err)
 	}
+	b.o.peers = peerFlag{{name: "lost"}}
+	if err := b.same([]test{w}, io.Discard); err == nil || err.Error() != `there is no side "lost"` {
+		t.Errorf("-short left a side of -peer out: %v", err)
+	}
 }
 
 func TestMeasure_RefusesALibraryThatDidNotServe(t *testing.T) {
@@ -228,5 +232,16 @@ func TestMeasureAll_MeasuresAPeerThatTheStateLacks(t *testing.T) {
 	b.o.peers = nil
 	if results, err := b.measureAll([]test{w}); err != nil || len(results) != 1 {
 		t.Error(results, err)
+	}
+	b.o.peers, b.found = o.peers, map[string]side{"later": {preload: "2.so"}}
+	r.Samples["later"] = []sample{{}}
+	for file, again := range map[string]bool{"1.so": true, "2.so": false} {
+		r.Peers = map[string]string{"later": file}
+		if err := o.keep([]result{r}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.measureAll([]test{w}); (err != nil) != again {
+			t.Errorf("the state has the figures of %s: %v", file, err)
+		}
 	}
 }

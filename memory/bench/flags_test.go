@@ -24,6 +24,9 @@ func TestRun_RefusesWhatItCannotDo(t *testing.T) {
 		{"-short -check", cmdline.ErrUsage.Error()},
 		{"-all -short", cmdline.ErrUsage.Error()},
 		{"-peer none", cmdline.ErrUsage.Error()},
+		{"-peer slab=1.so", cmdline.ErrUsage.Error()},
+		{"-peer mimalloc=1.so", cmdline.ErrUsage.Error()},
+		{"-peer a=1.so -peer a=2.so", cmdline.ErrUsage.Error()},
 		{"-rows nosuch", `no workload begins with "nosuch"`},
 		{"-rows W1 -peer next=/no/such.so", "-peer next: lstat /no"},
 	} {

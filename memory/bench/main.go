@@ -75,6 +75,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/strata-go/strata/engine/abtest/settle"
@@ -130,6 +131,10 @@ func (p *peerFlag) Set(s string) error {
 	name, file, ok := strings.Cut(s, "=")
 	if !ok || name == "" || file == "" {
 		return errors.New("allowed: NAME=FILE.so, as in mimalloc3=/usr/lib/libmimalloc.so.3")
+	}
+	_, inGo := goSide(name)
+	if inGo || slices.Contains(append(cNames(), cLoop), name) || slices.ContainsFunc(*p, func(s side) bool { return s.name == name }) {
+		return fmt.Errorf("another side is named %q", name)
 	}
 	*p = append(*p, side{name: name, kind: inC, preload: file, extra: true})
 	return nil

@@ -20,6 +20,7 @@ type result struct {
 	Load    float64             // of the machine, a minute's average at the start
 	Missing string              `json:",omitempty"` // why it was not measured
 	Samples map[string][]sample `json:",omitempty"`
+	Peers   map[string]string   `json:",omitempty"` // the files of -peer, by name
 }
 
 const again = " A/A"
@@ -32,7 +33,7 @@ func (b *bench) measureAll(tests []test) (results []result, err error) {
 	}
 	for i, t := range tests {
 		at := slices.IndexFunc(kept, func(r result) bool { return r.Test == t.name })
-		if at >= 0 && kept[at].Missing == "" && kept[at].has(b.o.sidesOf(t)) {
+		if at >= 0 && kept[at].Missing == "" && b.has(kept[at], t) {
 			results = append(results, kept[at])
 			continue
 		}
@@ -53,14 +54,23 @@ func (b *bench) measureAll(tests []test) (results []result, err error) {
 	return results, nil
 }
 
-// has reports whether all sides were measured.
-func (r result) has(sides []string) bool {
-	for _, s := range sides {
-		if r.Samples[s] == nil {
+// has reports whether all sides of a test were measured, those of -peer from the same files.
+func (b *bench) has(r result, t test) bool {
+	for _, name := range b.o.sidesOf(t) {
+		if r.Samples[name] == nil || r.Peers[name] != b.peerFiles()[name] {
 			return false
 		}
 	}
 	return true
+}
+
+// peerFiles returns the files of -peer, by name.
+func (b *bench) peerFiles() map[string]string {
+	files := map[string]string{}
+	for _, p := range b.o.peers {
+		files[p.name] = b.found[p.name].preload
+	}
+	return files
 }
 
 // sidesOf returns the names of the sides of a test, those of -peer included.
@@ -106,7 +116,7 @@ func (b *bench) roundsOf(t test) int {
 
 // measure runs the sides of a test in turn, round by round. In each round another side is the first one.
 func (b *bench) measure(t test) (result, error) {
-	r := result{Test: t.name, Run: b.runOf(t), Load: load(), Samples: map[string][]sample{}}
+	r := result{Test: t.name, Run: b.runOf(t), Load: load(), Samples: map[string][]sample{}, Peers: b.peerFiles()}
 	var first finding
 	var firstName string
 	for round := range b.roundsOf(t) {

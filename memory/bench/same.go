@@ -21,7 +21,7 @@ func (b *bench) same(tests []test, out io.Writer) error {
 	for _, t := range tests {
 		var first finding
 		var firstName string
-		for _, name := range t.sides() {
+		for _, name := range b.o.sidesOf(t) {
 			s, err := b.side(name)
 			if err != nil {
 				return err
