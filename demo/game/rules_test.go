@@ -116,6 +116,31 @@ func TestCheck_NamesTheInvariantThatIsBroken(t *testing.T) {
 	}
 }
 
+// Marks fade by their owner. One that no enemy has could name the slot of an entity that is gone.
+func TestRestoreMarks_RefusesAListThatNobodyHas(t *testing.T) {
+	s := newStage(t)
+	s.clear()
+	ids := [2]ecs.Entity{s.enemy(realm.Drifter, 100, 0), s.enemy(realm.Drifter, 200, 0)}
+	for _, id := range ids {
+		s.cast.mark(s.Game, id, MarkDent, vec{})
+	}
+	_, _, e, _ := s.cast.enemies.Get(ids[1])
+	free := e.Marks - 1
+	s.cast.marks.give(e)
+	for _, c := range []struct {
+		more []fileMarked
+		want error
+	}{{nil, nil}, {[]fileMarked{{Slot: free, Cap: 2, Owner: ids[1]}}, errLists}} {
+		var l fileLists
+		l.gather(s.Game)
+		l.marked = append(l.marked, c.more...)
+		s.cast.marks.reset()
+		if err := l.restoreMarks(s.Game); err != c.want {
+			t.Errorf("%d more: %v", len(c.more), err)
+		}
+	}
+}
+
 func TestHeadingOf_IsTheArctangent(t *testing.T) {
 	if headingOf(vec{}) != 0 {
 		t.Error("nowhere has a heading")

@@ -224,7 +224,7 @@ func (l *fileLists) restoreTrails(g *Game) error {
 
 func (l *fileLists) restoreMarks(g *Game) error {
 	ms := &g.cast.marks
-	if !ms.refill(l.markSlots, l.marksFree, markedMost) {
+	if !ms.refill(l.markSlots, l.marksFree, markedMost) || len(l.marked) != ms.live { // one more is no enemy's: see checkFile
 		return errLists
 	}
 	marks := l.marks
