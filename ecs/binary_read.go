@@ -37,7 +37,7 @@ type OldValue = layout.OldValue
 //   - the file is truncated or continued, a bit differs, or it has another version;
 //   - a component type is not registered, is registered twice, or has Go pointers;
 //   - a value would be lost: a kind that does not convert, or an integer that does not fit;
-//   - a bool is neither 0 nor 1, or an Entity in a component has an even generation and is not the zero Entity;
+//   - a bool is neither 0 nor 1, or an Entity in a component has slot 0 or an even generation and is not the zero Entity;
 //   - an entity occurs twice, or another condition of ReadJSON does not hold;
 //   - m names a component or a field that does not exist, or gives two of them the same name: the error wraps
 //     [layout.ErrMigration];
@@ -165,13 +165,13 @@ func entitiesIn(named []uintptr, t reflect.Type, off uintptr) []uintptr {
 }
 
 // checkEntities returns an error if a value names an entity whose generation is even: look-ups would take a vacant
-// slot for it.
+// slot for it. ReadJSON refuses slot 0, so ReadBinary does.
 func (x *binaryType) checkEntities(cells []byte, rows []Entity) error {
 	for i := range rows {
 		for _, off := range x.named {
 			e := *(*Entity)(unsafe.Pointer(&cells[uintptr(i)*x.c.size+off]))
-			if e.gen&1 == 0 && !e.IsZero() {
-				return fmt.Errorf("entity %s: component %s: it contains %s, and generations are odd", quote(rows[i]), x.c.name, quote(e))
+			if (e.gen&1 == 0 || e.index == 0) && !e.IsZero() {
+				return fmt.Errorf("entity %s: component %s: it contains %s; slots begin at 1, and generations are odd", quote(rows[i]), x.c.name, quote(e))
 			}
 		}
 	}

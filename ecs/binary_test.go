@@ -247,9 +247,9 @@ func TestReadBinary_RefusesAnEntityThatNeverWas(t *testing.T) {
 		if v == &f.Target {
 			name = "ecs.flagged"
 		}
-		for _, gen := range []uint32{gone.gen + 1, 0} {
-			*v = Entity{gone.index, gen}
-			b.refuses(t, bytes.NewReader(binaryFile(t, a.w)), nil, "component "+name+": it contains "+quote(*v)+", and generations are odd")
+		for _, bad := range []Entity{{gone.index, gone.gen + 1}, {gone.index, 0}, {0, 3}} {
+			*v = bad
+			b.refuses(t, bytes.NewReader(binaryFile(t, a.w)), nil, "component "+name+": it contains "+quote(bad)+"; slots begin at 1, and generations are odd")
 		}
 		*v = Entity{placeholderBit, 3} // of Spawn of a Task: it names nothing
 		if err := b.w.ReadBinary(bytes.NewReader(binaryFile(t, a.w)), nil); err != nil {

@@ -24,10 +24,14 @@ type Entity struct {
 	gen   uint32
 }
 
-// MakeEntity returns the Entity with an index and a generation, for saved games and replays. If generation
-// is even, MakeEntity returns the zero Entity. It does not check whether the Entity is alive in any world.
+// MakeEntity returns the Entity with an index and a generation, for saved games and replays. If index is 0 or
+// generation is even, MakeEntity returns the zero Entity. It does not check whether the Entity is alive in any world.
+//
+// Look-ups may find a vacant slot for an Entity with an even generation. Reading a world refuses such values in its
+// components. A save.Set does not verify other values that it reads from a file: pass an Entity in them through
+// MakeEntity(e.Index(), e.Generation()).
 func MakeEntity(index, generation uint32) Entity {
-	if generation&1 == 0 {
+	if index == 0 || generation&1 == 0 {
 		return Entity{}
 	}
 	return Entity{index: index, gen: generation}

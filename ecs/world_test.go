@@ -112,7 +112,7 @@ func TestEntity_ZeroAndForeignAreStale(t *testing.T) {
 	if s := (Entity{index: 12, gen: 7}).String(); s != "#12.7" {
 		t.Error(s)
 	}
-	if e := MakeEntity(12, 7); e.Index() != 12 || e.Generation() != 7 || e.IsZero() || !MakeEntity(3, 4).IsZero() {
+	if e := MakeEntity(12, 7); e.Index() != 12 || e.Generation() != 7 || e.IsZero() || !MakeEntity(3, 4).IsZero() || !MakeEntity(0, 3).IsZero() {
 		t.Error("MakeEntity is not the inverse of Index and Generation")
 	}
 	if unsafe.Sizeof(Entity{}) != 8 {
