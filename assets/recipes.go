@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -19,7 +20,7 @@ import (
 // changed, unless its time is the zero time. Those of two realms are kept. The result is safe for concurrent use if
 // fsys is.
 func Recipes(fsys fs.FS) fs.FS {
-	s := &surveys{fsys: fsys}
+	s := &surveys{fsys: fsys, turn: make(chan struct{}, 1)}
 	if _, ok := fsys.(fs.StatFS); ok {
 		return statSurveys{s}
 	}
@@ -28,9 +29,13 @@ func Recipes(fsys fs.FS) fs.FS {
 
 type surveys struct {
 	fsys fs.FS
+	turn chan struct{} // full while a goroutine reads a survey
 	mu   sync.Mutex
 	kept [2]kept // the newest first
 }
+
+// turnMost is how long a goroutine waits for another one that reads. A call of fsys may hang, which costs one goroutine.
+const turnMost = 5 * time.Second
 
 // kept is a survey that was read.
 type kept struct {
@@ -92,25 +97,34 @@ func (s *surveys) recipe(r *ground.Recipe, k kept, x, y int, name string) error 
 	return k.Recipe(r, x, y, at)
 }
 
-// survey returns a survey, and reads it if that is necessary. Meanwhile other goroutines wait.
-func (s *surveys) survey(name string) (kept, error) {
+// known returns a survey that was read, if its file has not changed since.
+func (s *surveys) known(name string) (k kept, ok bool, err error) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, k := range s.kept {
-		if k.name != name {
-			continue
-		}
-		if !k.time.IsZero() {
-			info, err := fs.Stat(s.fsys, name)
-			if err != nil {
-				return k, err
-			}
-			if !info.ModTime().Equal(k.time) || info.Size() != k.size {
-				break
-			}
-		}
+	i := slices.IndexFunc(s.kept[:], func(k kept) bool { return k.name == name })
+	if i >= 0 {
+		k = s.kept[i]
 		s.kept[0], s.kept[i] = k, s.kept[0]
-		return k, nil
+	}
+	s.mu.Unlock()
+	if i < 0 || k.time.IsZero() {
+		return k, i >= 0, nil
+	}
+	info, err := fs.Stat(s.fsys, name)
+	return k, err == nil && info.ModTime().Equal(k.time) && info.Size() == k.size, err
+}
+
+// survey returns a survey, and reads it if that is necessary. While another goroutine reads one it waits.
+func (s *surveys) survey(name string) (kept, error) {
+	if k, ok, err := s.known(name); ok || err != nil {
+		return k, err
+	}
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-time.After(turnMost):
+	}
+	if k, ok, err := s.known(name); ok || err != nil { // it was read meanwhile
+		return k, err
 	}
 	f, err := s.fsys.Open(name)
 	if err != nil {
@@ -129,6 +143,8 @@ func (s *surveys) survey(name string) (kept, error) {
 	if k.Survey, err = ground.ParseSurvey(name, data); err != nil {
 		return kept{}, err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.kept[0].name != name {
 		s.kept[1] = s.kept[0]
 	}

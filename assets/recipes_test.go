@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/strata-go/strata/assets"
@@ -106,4 +108,48 @@ func TestRecipes_ErrorsNameRecipeAndSurvey(t *testing.T) {
 			t.Errorf("%s: %v; want fs.ErrNotExist", name, err)
 		}
 	}
+}
+
+// hanging is a file system whose first call for a survey does not return until pass is closed.
+type hanging struct {
+	fs.FS
+	first *atomic.Bool
+	pass  chan struct{}
+}
+
+func (h hanging) Open(name string) (fs.File, error) {
+	if strings.HasSuffix(name, ".survey") && h.first.CompareAndSwap(false, true) {
+		<-h.pass
+	}
+	return h.FS.Open(name)
+}
+
+// A call that hangs costs the goroutine that made it. The others wait for some seconds, and read the survey themselves.
+func TestRecipes_ASurveyThatHangsStopsOneReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := hanging{realmFiles(t), new(atomic.Bool), make(chan struct{})}
+		files := assets.Recipes(h)
+		begun := make(chan error)
+		read := func() {
+			_, err := fs.ReadFile(files, someRecipe)
+			begun <- err
+		}
+		go read()
+		synctest.Wait()
+		for range 2 {
+			go read()
+			select {
+			case err := <-begun:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(time.Minute):
+				t.Error("no recipe after a minute")
+			}
+		}
+		close(h.pass)
+		if err := <-begun; err != nil {
+			t.Error(err)
+		}
+	})
 }
