@@ -115,7 +115,7 @@ func (m *Map[K, V]) Get(sp *Space, k K) (v V, ok bool) {
 		normalise(&k)
 	}
 	t := m.table(sp)
-	if e := t.find(&k, hashKey(&k, m.salt)); e != nil {
+	if e := find(t, &k, hashKey(&k, m.salt)); e != nil {
 		return e.val, true
 	}
 	return v, false
@@ -135,7 +135,7 @@ func (m *Map[K, V]) Ptr(sp *Space, k K) *V {
 		normalise(&k)
 	}
 	t := m.table(sp)
-	if e := t.find(&k, hashKey(&k, m.salt)); e != nil {
+	if e := find(t, &k, hashKey(&k, m.salt)); e != nil {
 		return &e.val
 	}
 	return nil
@@ -168,7 +168,7 @@ func (m *Map[K, V]) put(sp *Space, k K) (p *V, was bool, err error) {
 	}
 	t, h := m.table(sp), hashKey(&k, m.salt)
 	if m.n > 0 {
-		if e := t.find(&k, h); e != nil {
+		if e := find(t, &k, h); e != nil {
 			return &e.val, true, nil
 		}
 	}
@@ -181,7 +181,7 @@ func (m *Map[K, V]) put(sp *Space, k K) (p *V, was bool, err error) {
 		}
 		return m.put(sp, k) // as the table is now, and as the first one says how to treat K
 	}
-	e := t.insert(h)
+	e := openSlot(t, h)
 	e.key = k // gaps are zero in k, and in what was there: so they are now, whether or not they are copied
 	m.n++
 	return &e.val, false, nil
@@ -196,11 +196,11 @@ func (m *Map[K, V]) Delete(sp *Space, k K) bool {
 		normalise(&k)
 	}
 	t := m.table(sp)
-	e := t.find(&k, hashKey(&k, m.salt))
+	e := find(t, &k, hashKey(&k, m.salt))
 	if e == nil {
 		return false
 	}
-	t.remove(t.slotOf(e))
+	closeSlot(t, slotOf(t, e))
 	m.n--
 	return true
 }
@@ -271,7 +271,7 @@ func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
 	}
 	sp.mustBeBlock(m.off, m.bytes())
 	sp.mustBeSized(m.off, m.bytes())
-	if m.bits > 0 && m.table(sp).count() != uint64(m.n) {
+	if m.bits > 0 && countTaken(m.table(sp)) != uint64(m.n) {
 		panic(ruined("Map", "the table does not have as many entries as the Map"))
 	}
 	next := Map[K, V]{seed: m.seed, salt: saltOf(m.seed, b), bits: b}
@@ -307,9 +307,9 @@ func (m *Map[K, V]) pour(sp *Space, next Map[K, V]) {
 	next.n = m.n
 	from, to := m.table(sp), next.table(sp)
 	for i := range m.slots() {
-		if *from.ctrl(i)&taken != 0 {
-			e := from.entry(i)
-			*to.insert(hashKey(&e.key, next.salt)) = *e
+		if *ctrlAt(from, i)&taken != 0 {
+			e := entryAt(from, i)
+			*openSlot(to, hashKey(&e.key, next.salt)) = *e
 		}
 	}
 	*m = next

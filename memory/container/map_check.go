@@ -42,9 +42,9 @@ func (m *Map[K, V]) Check(sp *Space) error {
 // checkSlots verifies what the block holds.
 func (m *Map[K, V]) checkSlots(sp *Space, r *report) {
 	t, count := m.table(sp), uint32(0)
-	for i := range t.mask() + 1 {
-		if c := *t.ctrl(i); c == 0 {
-			if !zero(unsafe.Pointer(t.entry(i)), unsafe.Sizeof(entry[K, V]{})) {
+	for i := range maskOf(t) + 1 {
+		if c := *ctrlAt(t, i); c == 0 {
+			if !zero(unsafe.Pointer(entryAt(t, i)), unsafe.Sizeof(entry[K, V]{})) {
 				r.say("slot %d is vacant, and not zero", i)
 			}
 			continue
@@ -59,8 +59,8 @@ func (m *Map[K, V]) checkSlots(sp *Space, r *report) {
 
 // checkEntry verifies that the entry in slot i can be found, and stands where it must.
 func (m *Map[K, V]) checkEntry(t table[K, V], r *report, i uint64) {
-	e, h := t.entry(i), t.hash(i)
-	if c := *t.ctrl(i); c != uint8(h)|taken {
+	e, h := entryAt(t, i), hashAt(t, i)
+	if c := *ctrlAt(t, i); c != uint8(h)|taken {
 		r.say("control byte %d is %#x; the hash of its key wants %#x", i, c, uint8(h)|taken)
 	}
 	if s := shapeOf[K](); s != nil {
@@ -71,21 +71,21 @@ func (m *Map[K, V]) checkEntry(t table[K, V], r *report, i uint64) {
 			r.say("the key in slot %d has bytes that no key has: padding that is not 0, or a -0", i)
 		}
 	}
-	away := (i - t.home(h)) & t.mask()
-	prev := (i - 1) & t.mask()
+	away := (i - homeOf(t, h)) & maskOf(t)
+	prev := (i - 1) & maskOf(t)
 	if away == 0 {
 		return
 	}
-	if *t.ctrl(prev) == 0 {
-		r.say("slot %d is vacant, between the entry in slot %d and its home, %d", prev, i, t.home(h))
+	if *ctrlAt(t, prev) == 0 {
+		r.say("slot %d is vacant, between the entry in slot %d and its home, %d", prev, i, homeOf(t, h))
 		return
 	}
-	before := t.hash(prev)
-	awayBefore := (prev - t.home(before)) & t.mask()
+	before := hashAt(t, prev)
+	awayBefore := (prev - homeOf(t, before)) & maskOf(t)
 	switch {
 	case awayBefore+1 < away, awayBefore+1 == away && before > h:
 		r.say("the entry in slot %d belongs in front of the one in slot %d", i, prev)
-	case before == h && t.entry(prev).key == e.key:
+	case before == h && entryAt(t, prev).key == e.key:
 		r.say("slots %d and %d have the same key", prev, i)
 	}
 }

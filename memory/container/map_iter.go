@@ -50,12 +50,12 @@ func (m *Map[K, V]) each(sp *Space, f func(*entry[K, V]) bool) {
 		return
 	}
 	t, off, size := m.table(sp), m.off, m.bits
-	start := t.lastVacant()
+	start := lastVacant(t)
 	low := uint64(1)<<(start%8*8) - 1 // of the bytes of a group, those in front of start
-	groups := (t.mask() + 1) / 8
+	groups := (maskOf(t) + 1) / 8
 	for k := uint64(0); k <= groups; k++ {
 		group := (start/8 - k) & (groups - 1)
-		p := t.group(group * 8)
+		p := groupOf(t, group*8)
 		live := read64(p) & eights
 		if k == 0 {
 			live &= low
@@ -77,9 +77,9 @@ func (m *Map[K, V]) each(sp *Space, f func(*entry[K, V]) bool) {
 }
 
 // lastVacant returns the highest slot that is vacant; where, against the invariants, none is, 0.
-func (t table[K, V]) lastVacant() uint64 {
-	i := t.mask()
-	for i > 0 && *t.ctrl(i) != 0 {
+func lastVacant[K comparable, V any](t table[K, V]) uint64 {
+	i := maskOf(t)
+	for i > 0 && *ctrlAt(t, i) != 0 {
 		i--
 	}
 	return i
@@ -97,7 +97,7 @@ func (m *Map[K, V]) DeleteFunc(sp *Space, del func(K, V) bool) {
 			panic(&memory.Misuse{Package: "container", Op: "Map.DeleteFunc", Reason: "the function that selects entries has changed the Map: apply the changes afterwards"})
 		}
 		if drop {
-			t.remove(t.slotOf(e))
+			closeSlot(t, slotOf(t, e))
 			m.n--
 		}
 		return true

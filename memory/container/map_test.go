@@ -321,7 +321,7 @@ func testKeys[K comparable, V int | uint32](t *testing.T, sp *Space, of func(i i
 			t.Fatalf("%T: Get(%v) = %d, %t; want %d", k, k, v, ok, want)
 		}
 		h := hashKey(&k, m.salt)
-		longest = max(longest, (tab.slotOf(tab.find(&k, h))-tab.home(h))&tab.mask())
+		longest = max(longest, (slotOf(tab, find(tab, &k, h))-homeOf(tab, h))&maskOf(tab))
 	}
 	if m.Len() != len(model) || longest > 64 {
 		t.Errorf("%T: %d entries of %d, one of them %d slots from home", m, m.Len(), len(model), longest)
@@ -469,7 +469,7 @@ func TestMap_CopyingEntryByEntryIntoASmallerOneIsNotQuadratic(t *testing.T) {
 	for k, v := range a.All(sp) {
 		must(t, b.Set(sp, k, v))
 		tab, h := b.table(sp), hashKey(&k, b.salt)
-		longest = max(longest, (tab.slotOf(tab.find(&k, h))-tab.home(h))&tab.mask())
+		longest = max(longest, (slotOf(tab, find(tab, &k, h))-homeOf(tab, h))&maskOf(tab))
 	}
 	if longest > 200 || b.Len() != a.Len() {
 		t.Errorf("an entry is %d slots from home", longest)

@@ -40,7 +40,7 @@ func TestContainers_WhatWasWrittenOverEndsAllTheSame(t *testing.T) {
 		if with != 0 {
 			memtest.Misuse(t, func() { must(t, m.Set(sp, 1000, 1)) }, "container.Map: no slot is vacant")
 			tab := m.table(sp)
-			tab.remove(0)
+			closeSlot(tab, 0)
 		}
 		if m.Check(sp) == nil || h.Stats().Live != live {
 			t.Errorf("%#x: Check is nil, or %d blocks are left of %d", with, h.Stats().Live, live)
@@ -85,12 +85,12 @@ func TestMap_CheckNamesAnEntryOutOfOrderAndAKeyThatNoSetLeaves(t *testing.T) {
 		must(t, m.Set(sp, i, i))
 	}
 	tab, swapped := m.table(sp), 0
-	for i := uint64(1); i <= tab.mask(); i++ {
-		if *tab.ctrl(i) == 0 || *tab.ctrl(i - 1) == 0 || tab.home(tab.hash(i)) != tab.home(tab.hash(i-1)) {
+	for i := uint64(1); i <= maskOf(tab); i++ {
+		if *ctrlAt(tab, i) == 0 || *ctrlAt(tab, i-1) == 0 || homeOf(tab, hashAt(tab, i)) != homeOf(tab, hashAt(tab, i-1)) {
 			continue
 		}
 		swap := func() {
-			a, b, c, d := tab.entry(i-1), tab.entry(i), tab.ctrl(i-1), tab.ctrl(i)
+			a, b, c, d := entryAt(tab, i-1), entryAt(tab, i), ctrlAt(tab, i-1), ctrlAt(tab, i)
 			*a, *b, *c, *d = *b, *a, *d, *c
 		}
 		swap()
@@ -110,7 +110,7 @@ func TestMap_CheckNamesAnEntryOutOfOrderAndAKeyThatNoSetLeaves(t *testing.T) {
 	var f Map[[2]float32, int]
 	must(t, f.Set(sp, [2]float32{0, 2}, 1))
 	for i := range uint64(8) {
-		if e := f.table(sp).entry(i); e.key[1] == 2 {
+		if e := entryAt(f.table(sp), i); e.key[1] == 2 {
 			e.key[0] = float32(math.Copysign(0, -1))
 		}
 	}
