@@ -23,12 +23,16 @@ func TestHeap_NamesWhoAllocates(t *testing.T) {
 	defer func() { hogged = nil }()
 	before := g.o.Meter().Snapshot().Go.Cycles
 	g.press(-10)
+	waited := 0.0 // of the game's clock, which does not stand while the profile is read
 	testenv.Until(t, "another goroutine reads the profile", time.Millisecond, func() bool {
 		g.run(0.3, nil)
+		waited += 0.3
 		text := g.read()
 		return strings.Contains(text, "overlay.hog") && strings.Contains(text, "64.0 MiB")
 	})
-	g.want("who allocates, as of 0 s ago")
+	if ago := g.figure(`who allocates, as of (\d+) s ago`); ago > waited+0.5 {
+		t.Errorf("it is as of %v s ago, %v s after the collections", ago, waited)
+	}
 	if now := g.o.Meter().Snapshot().Go.Cycles; now < before+2 {
 		t.Errorf("%d collections, %d before", now, before)
 	}
