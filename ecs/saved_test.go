@@ -307,6 +307,28 @@ func TestWorld_IndexThatGrewSinceIsLoaded(t *testing.T) {
 	}
 }
 
+// A world without an entity is the same state before its first entity and after a load drops all of them.
+func TestWorld_EmptyStateHasOneHash(t *testing.T) {
+	x := newSavedWorld(t, nil)
+	empty, later := x.set.NewCanonical(1<<20), x.set.NewCanonical(1<<20)
+	hash, err := x.set.SaveHash(empty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		x.program(60)
+		if other, err := x.set.SaveHash(later); err != nil || other == hash {
+			t.Fatalf("with entities the hash is %x, %v", other, err)
+		}
+		x.load(empty)
+		x.es = x.es[:0]
+		if again, err := x.set.SaveHash(later); err != nil || again != hash {
+			d, differ, derr := x.set.Diff(empty, later)
+			t.Fatalf("the hash is %x, was %x, %v: %v, %v, %v", again, hash, err, d, differ, derr)
+		}
+	}
+}
+
 // After a load the world goes on as one that was never loaded, also if other archetypes come about than before.
 func TestWorld_LoadedStateContinuesLikeAFreshOne(t *testing.T) {
 	order := func(x *savedWorld) (es []ecs.Entity) {
