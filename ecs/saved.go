@@ -87,22 +87,23 @@ func (w *World) SaveState(c *save.Coder) {
 // saveState visits the records up to the last that was ever used.
 func (x *entityIndex) saveState(c *save.Coder) {
 	c.Same("Config.MaxEntities", uint64(x.max))
-	// The reservation of an index whose state has no record stays at a load, but is no part of what the world is.
-	spare := c.Canonical() && len(x.recs) == 0
+	known := 0
+	if c.Saving() { // otherwise the end of the records may be decommitted
+		known = x.known()
+	}
+	// The reservation of an index without a record stays at a load, but is no part of what the world is. After a Reset
+	// there are records: the generations of idle slots count.
+	room := cap(x.recs)
+	spare := c.Canonical() && len(x.recs) == 0 && known == 0
+	if spare {
+		room = 0
+	}
 	if c.Flag(x.mem.Base() != nil && !spare) {
 		if x.mem.Base() == nil && !c.Failed() {
 			c.Differs("the index had entities")
 			return
 		}
 		x.mem.SaveState(c)
-	}
-	known := 0
-	if c.Saving() { // otherwise the end of the records may be decommitted
-		known = x.known()
-	}
-	room := cap(x.recs)
-	if spare {
-		room = 0
 	}
 	n, size := int(c.Word(uint64(len(x.recs)))), int(c.Word(uint64(room)))
 	known = c.Count(known)
@@ -123,9 +124,11 @@ func (x *entityIndex) saveState(c *save.Coder) {
 		save.Num(c, v)
 	}
 	c.Rows("record", nil, unsafe.Pointer(unsafe.SliceData(x.recs)), recordBytes, known)
-	if c.Loading() && size == 0 {
-		x.recs = x.recs[:0]
-		clear(x.recs[:cap(x.recs)])
+	if c.Loading() && size == 0 { // the index grows again as that of a new world
+		if _ = x.mem.Trim(0); x.mem.Committed() > 0 { // refused
+			clear(x.recs[:cap(x.recs)])
+		}
+		x.recs = nil
 	}
 }
 

@@ -307,30 +307,102 @@ func TestWorld_IndexThatGrewSinceIsLoaded(t *testing.T) {
 	}
 }
 
-// A world without an entity is the same state before its first entity and after a load drops all of them.
+// A world without an entity is the same state before its first entity and after a load drops all of them, and so is what
+// follows. After a Reset it is another state, whose generations count.
 func TestWorld_EmptyStateHasOneHash(t *testing.T) {
 	x := newSavedWorld(t, nil)
 	var alone save.Set // without the heap, whose free blocks are part of a state in debug builds
 	if err := errors.Join(alone.Add("world", x.w), alone.Seal()); err != nil {
 		t.Fatal(err)
 	}
-	first, later := alone.NewCanonical(1<<20), alone.NewCanonical(1<<20)
+	first, second, later := alone.NewCanonical(1<<20), alone.NewCanonical(1<<20), alone.NewCanonical(1<<20)
 	empty := x.save()
-	hash, err := alone.SaveHash(first)
-	if err != nil {
-		t.Fatal(err)
+	hash := func(slot *save.Slot) uint64 {
+		t.Helper()
+		h, err := alone.SaveHash(slot)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
 	}
+	one := func(slot *save.Slot) uint64 {
+		if _, err := x.w.NewEntity(); err != nil {
+			t.Fatal(err)
+		}
+		return hash(slot)
+	}
+	none := hash(first)
+	single := one(second)
 	for range 3 {
 		x.program(60)
-		if other, err := alone.SaveHash(later); err != nil || other == hash {
-			t.Fatalf("with entities the hash is %x, %v", other, err)
+		if hash(later) == none {
+			t.Fatal("with entities the hash is that of no entity")
+		}
+		for range 5000 { // the index grows
+			if _, err := x.w.NewEntity(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if x.w.Reset(); hash(later) == none {
+			t.Fatal("after a Reset the hash is that of a new world")
 		}
 		x.load(empty)
-		x.es = x.es[:0]
-		if again, err := alone.SaveHash(later); err != nil || again != hash {
-			d, differ, derr := alone.Diff(first, later)
-			t.Fatalf("the hash is %x, was %x, %v: %v, %v, %v", again, hash, err, d, differ, derr)
+		if x.es = x.es[:0]; hash(later) != none {
+			d, differ, err := alone.Diff(first, later)
+			t.Fatalf("after a load without entities: %v, %v, %v", d, differ, err)
 		}
+		again := x.save()
+		if one(later) != single {
+			d, differ, err := alone.Diff(second, later)
+			t.Fatalf("after a load and an entity: %v, %v, %v", d, differ, err)
+		}
+		x.load(again)
+	}
+}
+
+// A refusal commits or decommits nothing while on is true.
+type refusal struct {
+	page.Source
+	on bool
+}
+
+func (r *refusal) Commit(m page.Memory, off, size uintptr) error {
+	if r.on {
+		return memory.ErrOutOfMemory
+	}
+	return r.Source.Commit(m, off, size)
+}
+
+func (r *refusal) Decommit(m page.Memory, off, size uintptr) error {
+	if r.on {
+		return memory.ErrOutOfMemory
+	}
+	return r.Source.Decommit(m, off, size)
+}
+
+// A state may have addresses for its index and no memory. The load of a state without entities may leave memory committed.
+func TestWorld_IndexWithoutMemoryIsLoaded(t *testing.T) {
+	src := &refusal{Source: page.OS()}
+	x := newSavedWorld(t, src)
+	src.on = true
+	if _, err := x.w.NewEntity(); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Fatal(err)
+	}
+	empty := x.save()
+	hash := x.w.Hash(0)
+	for _, refused := range []bool{false, true} {
+		src.on = false
+		x.program(60)
+		src.on = refused
+		x.load(empty)
+		if x.es = x.es[:0]; x.w.Hash(0) != hash {
+			t.Errorf("refused %v: the hash is %x, was %x", refused, x.w.Hash(0), hash)
+		}
+		src.on = false
+		if e, err := x.w.NewEntity(); err != nil || e != ecs.MakeEntity(1, 1) {
+			t.Errorf("refused %v: the first entity is %v, %v", refused, e, err)
+		}
+		x.load(empty)
 	}
 }
 
