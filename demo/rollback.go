@@ -57,9 +57,6 @@ func (o *options) rollbackAt(heat float32) (median, waited time.Duration, enemie
 		if err = s.Frame(engine.Input{}); !s.Playing() {
 			time.Sleep(100 * time.Microsecond)
 		}
-		if err == nil && o.stopped.Load() { // also while a realm loads
-			err = errStopped
-		}
 	}
 	var all []time.Duration
 	for len(all) < rollbackRounds && err == nil {

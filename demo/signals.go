@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/demo/session"
-	"github.com/strata-go/strata/engine"
 )
 
 // heed makes SIGINT, SIGTERM and SIGHUP end the run in order: what was asked for is written. It returns what
@@ -39,7 +38,7 @@ var errStopped = errors.New("stopped")
 
 // heeding makes a signal end the sessions of cfg with errStopped, for runs that are not played frame by frame here.
 func (o *options) heeding(cfg *session.Config) {
-	cfg.Steer = func(*engine.Input) error {
+	cfg.Stop = func() error {
 		if o.stopped.Load() {
 			return errStopped
 		}

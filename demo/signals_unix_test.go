@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -262,6 +263,28 @@ func TestSignals_SynctestAndRollbackEnd(t *testing.T) {
 		if err := o.synctest(&out); err != nil || !strings.Contains(out.String(), ": 0 ticks were played twice") {
 			t.Errorf("%v, %s", err, &out)
 		}
+	}
+}
+
+// A later realm loads in the call that plays the ticks.
+func TestSignals_SynctestEndsWhileARealmLoads(t *testing.T) {
+	o, err := parse([]string{"-headless", "-synctest=5"}, io.Discard, assets.FS())
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.stderr, o.dir = io.Discard, realmless{t}
+	cfg := o.session()
+	o.heeding(&cfg)
+	s, err := session.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.stopped.Store(true)
+	if _, err := s.Synctest(1, 1); !errors.Is(err, errStopped) {
+		t.Errorf("%v; want %v", err, errStopped)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

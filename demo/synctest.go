@@ -41,7 +41,7 @@ func (o *options) synctest(stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for !s.Playing() && err == nil && !o.stopped.Load() {
+	for !s.Playing() && err == nil {
 		err = s.Frame(engine.Input{})
 		time.Sleep(100 * time.Microsecond)
 	}

@@ -60,6 +60,8 @@ type Config struct {
 	// recording reads it, a replay sets it. At the call Game.Ticks ticks have been played. An error ends the run. Ticks
 	// that Rewind and Seek play again do not call Steer.
 	Steer func(in *engine.Input) error
+	// Stop, if not nil, is called at the beginning of each Frame, also while a realm loads. An error ends the run.
+	Stop func() error
 	// Ready, if not nil, reports whether the host has allocated everything that it keeps during a realm. The collection
 	// during the fade into a realm waits until Ready returns true, for at most two seconds.
 	Ready func() bool
@@ -180,6 +182,11 @@ func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 // played and not paused, Frame advances the game by one tick. Allocations from the frame arena are valid until the
 // frame ends, at the latest in the next call. The error ends the run.
 func (s *Session) Frame(in engine.Input) error {
+	if s.cfg.Stop != nil {
+		if err := s.cfg.Stop(); err != nil {
+			return err
+		}
+	}
 	if err := s.between(); err != nil {
 		return err
 	}
