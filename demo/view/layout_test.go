@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
@@ -125,6 +126,25 @@ func TestHUD_NoticesMoveOffTheOverlay(t *testing.T) {
 				t.Errorf("%v, %v: %g is not enough for two rows", size, covered, wide)
 			}
 		}
+		for free := float32(noticeLeast); free < noticeLeast+4; free++ {
+			if _, wide := v.notices(func(x, y, w, h float32) bool { return x+w > 8+free }); wide < noticeLeast {
+				t.Errorf("%v: of %g free at the left %g are used", size, free, wide)
+			}
+		}
+	}
+}
+
+// A shortage has one row: in the next one another notice is written.
+func TestHUD_AShortageTakesOneRow(t *testing.T) {
+	var v View
+	for most := int(noticeLeast / render.GlyphW); most < 120; most++ {
+		for first := range shortKinds {
+			v.short.left[first] = 1
+			if text := v.shortages(nil, most); utf8.RuneCount(text) > most {
+				t.Errorf("%d letters are allowed: %q", most, text)
+			}
+		}
+		v.short.left = [shortKinds]int{}
 	}
 }
 
@@ -180,6 +200,11 @@ func TestView_SaysThatTheMachineIsTooSlow(t *testing.T) {
 	for range slowTime {
 		v.Update()
 	}
+	v.back.share = 1 // so is how much can be rewound
+	if v.slowness(); len(v.text) > 0 {
+		t.Errorf("while time runs backwards the screen says %q", v.text)
+	}
+	v.back.share = 0
 	for _, size := range windows {
 		v.frameOf(shaped(size), 1)
 		v.open()

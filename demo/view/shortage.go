@@ -1,6 +1,7 @@
 package view
 
 import (
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/strata-go/strata/demo/game"
@@ -51,26 +52,30 @@ func shortageName(kind int) string {
 
 // shortage displays what did not fit, as far as there is space.
 func (v *View) shortage() {
-	const empty, more = len("NO ROOM FOR "), ", …"
-	text, most := append(v.text[:0], "NO ROOM FOR "...), v.noticeLetters()
+	if v.text = v.shortages(v.text[:0], v.noticeLetters()); len(v.text) > 0 {
+		v.notice(0, v.text)
+	}
+}
+
+// shortages appends what did not fit, in at most so many letters.
+func (v *View) shortages(text []byte, most int) []byte {
+	const begin, next, more = "NO ROOM FOR ", ", ", ", …"
 	for i, left := range v.short.left {
 		if left == 0 {
 			continue
 		}
 		name := shortageName(i)
-		if len(text) > empty {
-			if len(text)+len(name)+2*len(", ") > most {
-				text = append(text, more...)
-				break
-			}
-			text = append(text, ", "...)
+		switch {
+		case len(text) == 0:
+			text = append(text, begin...)
+		case len(text)+len(next)+len(name)+utf8.RuneCountInString(more) > most:
+			return append(text, more...)
+		default:
+			text = append(text, next...)
 		}
 		text = append(text, name...)
 	}
-	v.text = text
-	if len(text) > empty {
-		v.notice(0, text)
-	}
+	return text
 }
 
 // absence displays that the ground is soft because its files cannot be read, for example from a server that is down. If it is
@@ -93,8 +98,11 @@ const slowTime = 360
 // Slow displays, for slowTime, that only the given share of sixty ticks is made each second.
 func (v *View) Slow(share float64) { v.slow = slowness{slowTime, int64(100 * share)} }
 
+// slowFits reports whether it is displayed during play. What rewinding writes has its line, and comes first.
+func (v *View) slowFits() bool { return !v.chosen() && v.back.off == 0 && v.back.share < rewindShown }
+
 func (v *View) slowness() {
-	if v.slow.left > 0 && v.back.off == 0 {
+	if v.slow.left > 0 && v.slowFits() {
 		text := append(v.text[:0], "TIME RUNS AT "...)
 		v.text = append(render.AppendInt(text, v.slow.percent, 0), " %: THIS MACHINE IS TOO SLOW"...)
 		v.notice(noticeLines, v.text)
@@ -136,7 +144,7 @@ func (v *View) notices(hidden func(x, y, w, h float32) bool) (at vec, wide float
 		free := func(x, w float32) bool { return !hidden(x, y, w, high) }
 		if free(left, noticeLeast) {
 			for wide = end - left; !free(left, wide); {
-				wide -= step
+				wide = max(wide-step, noticeLeast)
 			}
 			return vec{left, y}, wide
 		}

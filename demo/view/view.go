@@ -212,7 +212,7 @@ func (v *View) Update() {
 		v.alive = 0
 		return
 	}
-	if !v.chosen() && v.back.off == 0 { // it is displayed
+	if v.slowFits() {
 		v.slow.left = max(v.slow.left-1, 0)
 	}
 	v.alive += 1.0 / 60
