@@ -32,7 +32,7 @@ const (
 	footLow  = 26 // for the line with the controls
 	footHigh = 54 // for its lines on a high canvas
 	keysUp   = 12 // of the heading's space, for the many rows of keys
-	runHigh  = 52 // below the items of Paused, for what the run has reached
+	runHigh  = 52 // below the items of Paused and Ask, for what the run has reached
 	margin   = 6  // at the sides
 	between  = 12 // of columns and cards
 )
@@ -94,7 +94,7 @@ func (s *Shell) place() {
 	case Paused:
 		s.columns(s.items, c.Head()+22, c.H-c.Foot()-6-runHigh, 26, 200, 0.4)
 	case Ask:
-		s.columns(s.items, c.Head()+60, c.H-c.Foot()-6, 26, 200, 0.3)
+		s.columns(s.items, c.Head()+60, c.H-c.Foot()-6-runHigh, 26, 200, 0.3)
 	case Setup:
 		s.columns(s.items, c.Head(), c.H-c.Foot(), 22, 400, 0.2)
 	case Keys:

@@ -341,7 +341,28 @@ func (m *Menu) slider(it *shell.Item, c render.Color) {
 
 // prompt writes at the bottom which controls to press, or why a key was refused.
 func (m *Menu) prompt() {
-	s, c := m.hints.menu, faint
+	s, c := m.prompted()
+	width := m.ui.W - 12
+	high := promptHigh(s, width)
+	if m.Source.Screen() == shell.Gifts { // the horde is as bright as the text
+		wide := min(width, render.Width(s, 1)) + 12
+		m.q.Rect((m.ui.W-wide)/2, m.ui.H-6-high, wide, high+2, night.Fade(0.8))
+		c = soft
+	}
+	m.lines(m.ui.W/2, m.ui.H-6-high, width, c, s)
+}
+
+// promptTop returns where the prompt begins.
+func (m *Menu) promptTop() float32 {
+	s, _ := m.prompted()
+	return m.ui.H - 6 - promptHigh(s, m.ui.W-12)
+}
+
+func promptHigh(s string, width float32) float32 { return 14 * float32(rows(s, width)) }
+
+// prompted returns the text of the prompt and its color.
+func (m *Menu) prompted() (s string, c render.Color) {
+	s, c = m.hints.menu, faint
 	switch {
 	case m.Source.Note() != "":
 		s, c = m.Source.Note(), render.Amber
@@ -360,14 +381,7 @@ func (m *Menu) prompt() {
 	case !m.ui.tall() && (m.Source.Screen() == shell.Over || m.Source.Screen() == shell.Ending): // side by side
 		s = m.hints.row
 	}
-	width := m.ui.W - 12
-	high := 14 * float32(rows(s, width))
-	if m.Source.Screen() == shell.Gifts { // the horde is as bright as the text
-		wide := min(width, render.Width(s, 1)) + 12
-		m.q.Rect((m.ui.W-wide)/2, m.ui.H-6-high, wide, high+2, night.Fade(0.8))
-		c = soft
-	}
-	m.lines(m.ui.W/2, m.ui.H-6-high, width, c, s)
+	return s, c
 }
 
 // keys draws the controls of each action, and the prompt for a new one.

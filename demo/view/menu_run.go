@@ -69,7 +69,8 @@ func (m *Menu) gather() (wide, high float32) {
 	return wide, runStep * float32(line+1)
 }
 
-// run writes the name of the realm above the items, and what gather lists in centred lines below them.
+// run writes the name of the realm above the items, and what gather lists in centred lines below them, as far as the prompt
+// leaves space.
 func (m *Menu) run() {
 	if m.gather(); m.played == nil {
 		return
@@ -77,7 +78,7 @@ func (m *Menu) run() {
 	m.q.TextCentre(m.font, m.ui.W/2, m.top()-23, 1, m.accent().Fade(m.arrive(12)), m.played.Title())
 	_, _, y := m.extent()
 	y += runAbove
-	for first := 0; first < len(m.cells); {
+	for first, top := 0, m.promptTop(); first < len(m.cells) && y+runStep-1 <= top; {
 		end, wide := first, float32(-cellGap)
 		for ; end < len(m.cells) && m.cells[end].line == m.cells[first].line; end++ {
 			wide += cellGap + m.cells[end].wide()

@@ -48,7 +48,7 @@ func TestMenu_TheRunOverlapsNothing(t *testing.T) {
 	longRun(v.s.Game)
 	for _, screen := range []shell.Screen{shell.Paused, shell.Ask} {
 		b := paused(t, v, screen)
-		for _, size := range windows {
+		for _, size := range append([]image.Point{{X: 568, Y: 320}, {X: 320, Y: 568}}, windows...) { // with a small phone
 			for _, d := range []render.Device{render.Keyboard, render.Touch} {
 				what := fmt.Sprintf("screen %d, %v, device %v", screen, size, d)
 				b.shape(shaped(size), 1, d)
