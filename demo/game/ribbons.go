@@ -20,6 +20,9 @@ func (r *Ribbon) Point(i int) vec { return r.Points[(r.At-1-i+2*len(r.Points))%l
 // ribbonMost bounds how many enemies trail a ribbon.
 const ribbonMost = 1 << 15
 
+// trailMost is above the points of each trail, and lets a number of them grow by half in a byte.
+const trailMost = 128
+
 // A trail is a ribbon's books, without a pointer, so that in the tiers the collector has nothing to
 // follow.
 type trail struct {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/tiers"
 )
 
@@ -138,6 +140,43 @@ func TestRestoreMarks_RefusesAListThatNobodyHas(t *testing.T) {
 		if err := l.restoreMarks(s.Game); err != c.want {
 			t.Errorf("%d more: %v", len(c.more), err)
 		}
+	}
+}
+
+// Two enemies with one trail would free it twice.
+func TestRestore_RefusesListsThatTwoHave(t *testing.T) {
+	s := newStage(t)
+	for name, spoil := range map[string]func(l *fileLists, e [3]*Enemy){
+		"":                           func(*fileLists, [3]*Enemy) {},
+		"a trail of two":             func(_ *fileLists, e [3]*Enemy) { e[1].Ribbon = e[0].Ribbon },
+		"a free trail in use":        func(l *fileLists, e [3]*Enemy) { l.trailsFree[0] = e[0].Ribbon - 1 },
+		"a trail that is free twice": func(l *fileLists, _ [3]*Enemy) { l.trailSlots++; l.trailsFree = append(l.trailsFree, l.trailsFree[0]) },
+		"a trail of nobody": func(l *fileLists, _ [3]*Enemy) {
+			l.trails, l.points = append(l.trails, fileTrail{Slot: l.trailsFree[0], Len: 1}), append(l.points, vec{})
+		},
+		"a trail that cannot grow":     func(l *fileLists, _ [3]*Enemy) { l.trails[0].Most = 255 },
+		"free marks in use":            func(l *fileLists, e [3]*Enemy) { l.marksFree[0] = e[0].Marks - 1 },
+		"an enemy too many for stress": func(_ *fileLists, e [3]*Enemy) { e[0].Post = postStress },
+	} {
+		s.clear()
+		var e [3]*Enemy
+		for i := range e {
+			id := s.enemy(realm.Drifter, float32(100*i+100), 0)
+			s.cast.mark(s.Game, id, MarkDent, vec{})
+			_, _, e[i], _ = s.cast.enemies.Get(id)
+		}
+		s.cast.marks.give(e[2])
+		s.cast.ribbons.give(e[2].Ribbon)
+		e[2].Ribbon = 0
+		var l fileLists
+		l.gather(s.Game)
+		l.trailsFree, l.marksFree = slices.Clone(l.trailsFree), slices.Clone(l.marksFree)
+		was := [2]Enemy{*e[0], *e[1]}
+		spoil(&l, e)
+		if err := l.restore(s.Game); (err == nil) != (name == "") || err != nil && !errors.Is(err, save.ErrLayout) {
+			t.Errorf("%s: %v", name, err)
+		}
+		*e[0], *e[1] = was[0], was[1]
 	}
 }
 

@@ -201,13 +201,13 @@ var errLists = fmt.Errorf("game: lists of the file do not belong together: %w", 
 
 func (l *fileLists) restoreTrails(g *Game) error {
 	rs := &g.cast.ribbons
-	if !rs.refill(l.trailSlots, l.trailsFree, ribbonMost) {
+	if !rs.refill(l.trailSlots, l.trailsFree, ribbonMost) || len(l.trails) != rs.live { // as for marks
 		return errLists
 	}
 	points := l.points
 	for _, t := range l.trails {
 		n := int(t.Len)
-		if int(t.Slot) >= len(rs.all) || rs.all[t.Slot].len != 0 || n == 0 || n > len(points) || t.At >= t.Len || t.Count > t.Len {
+		if int(t.Slot) >= len(rs.all) || rs.all[t.Slot].len != 0 || n == 0 || n > len(points) || t.At >= t.Len || t.Count > t.Len || t.Most > trailMost {
 			return errLists
 		}
 		off, err := rs.blocks.take(uintptr(n)*vecBytes, unsafe.Alignof(vec{}))
@@ -250,6 +250,28 @@ func (l *fileLists) restoreMarks(g *Game) error {
 	return nil
 }
 
+// once has which numbers are free, or in use by an enemy that was seen. Their index is 1 more.
+type once []bool
+
+// take notes a number, and returns false if it was noted before. 0 is none.
+func (o once) take(i uint16) bool {
+	if i == 0 {
+		return true
+	}
+	was := o[i-1]
+	o[i-1] = true
+	return !was
+}
+
+// vacant returns the numbers that are free.
+func (s *slots[T]) vacant() once {
+	o := make(once, len(s.all))
+	for _, i := range s.free {
+		o[i] = true
+	}
+	return o
+}
+
 // refill makes so many numbers, of which some are free. It returns false if that is impossible.
 func (s *slots[T]) refill(n int, free []uint16, most int) bool {
 	if n > most || len(free) > n {
@@ -260,8 +282,9 @@ func (s *slots[T]) refill(n int, free []uint16, most int) bool {
 	}
 	s.all = s.all[:n]
 	clear(s.all)
+	seen := make(once, n)
 	for _, i := range free {
-		if int(i) >= n {
+		if int(i) >= n || !seen.take(i+1) {
 			return false
 		}
 	}
@@ -358,12 +381,14 @@ func (s *State) checkFile() error {
 
 // checkFile verifies that enemies have lists of their own, and are those that are counted.
 func (c *cast) checkFile(g *Game) error {
-	trails, lists := 0, 0
+	trails, lists, extra := 0, 0, 0
+	trailOnce, listOnce := c.ribbons.vacant(), c.marks.vacant()
 	var toll [realm.EnemyKinds]int
 	for id, r := range c.enemyFilter.All() {
 		e := r.C
 		if int(e.Kind) >= realm.EnemyKinds || int(e.Ribbon) > len(c.ribbons.all) || int(e.Marks) > len(c.marks.all) ||
-			e.Ribbon > 0 && c.ribbons.all[e.Ribbon-1].len == 0 || e.Marks > 0 && c.marks.all[e.Marks-1].owner != id {
+			e.Ribbon > 0 && c.ribbons.all[e.Ribbon-1].len == 0 || e.Marks > 0 && c.marks.all[e.Marks-1].owner != id ||
+			!trailOnce.take(e.Ribbon) || !listOnce.take(e.Marks) {
 			return fmt.Errorf("game: enemy %v of the file has lists of others: %w", id, save.ErrLayout)
 		}
 		if toll[e.Kind]++; e.Ribbon > 0 {
@@ -372,8 +397,11 @@ func (c *cast) checkFile(g *Game) error {
 		if e.Marks > 0 {
 			lists++
 		}
+		if e.Post == postStress {
+			extra++
+		}
 	}
-	if toll != g.toll || trails != c.ribbons.live || lists != c.marks.live {
+	if toll != g.toll || extra != g.extra || trails != c.ribbons.live || lists != c.marks.live {
 		return fmt.Errorf("game: the file counts %d enemies and has %d: %w", g.toll, toll, save.ErrLayout)
 	}
 	for _, r := range c.dropFilter.All() {
