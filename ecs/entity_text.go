@@ -13,13 +13,16 @@ import (
 // check whether the entity is alive.
 //
 // MarshalText returns an error if the index is 1<<31 or more, as in an Entity from Spawn of a [Task]'s
-// commands: such an Entity names no entity, even after Apply. For every other Entity that a function of
-// this package returned, the error is nil.
+// commands: such an Entity names no entity, even after Apply. The error of an Entity that no function of this package
+// returns, such as one of slot 0 from a damaged file, is not nil either. For all others it is nil.
 //
 // A struct that embeds an Entity promotes this method, so only the Entity is written. Name the field
 // instead.
 func (e Entity) MarshalText() ([]byte, error) {
-	if (e.gen&1 == 0 || e.index >= placeholderBit) && !e.IsZero() {
+	if (e.gen&1 == 0 || e.index == 0) && !e.IsZero() {
+		return nil, fmt.Errorf("ecs: entity %v never was: slots begin at 1, and generations are odd", e)
+	}
+	if e.index >= placeholderBit {
 		return nil, fmt.Errorf("ecs: entity %v is not created before Apply", e)
 	}
 	return e.appendText(make([]byte, 0, 24)), nil

@@ -442,7 +442,7 @@ func TestEntity_TextIsSlotAndGeneration(t *testing.T) {
 	if text, _ := MakeEntity(12, 7).MarshalText(); string(text) != "12:7" {
 		t.Errorf("%s", text)
 	}
-	for _, e := range []Entity{{index: placeholderBit, gen: 513}, {index: 1<<32 - 1, gen: 1}} { // as Spawn of a task returns it
+	for _, e := range []Entity{{index: placeholderBit, gen: 513}, {index: 1<<32 - 1, gen: 1}, {gen: 3}, {12, 8}} { // the first two as Spawn of a task returns it
 		if text, err := e.MarshalText(); err == nil {
 			t.Errorf("%v has the text %s", e, text)
 		}
