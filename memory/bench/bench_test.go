@@ -244,4 +244,20 @@ func TestMeasureAll_MeasuresAPeerThatTheStateLacks(t *testing.T) {
 			t.Errorf("the state has the figures of %s: %v", file, err)
 		}
 	}
+	built := filepath.Join(t.TempDir(), "3.so")
+	b.found = map[string]side{"later": {preload: built}}
+	for i, content := range []string{"old", "newer"} { // it was built again, with the same name
+		if err := os.WriteFile(built, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			r.Peers = b.peerFiles()
+			if err := o.keep([]result{r}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := b.measureAll([]test{w}); (err != nil) != (i == 1) {
+			t.Errorf("a library with the content %s: %v", content, err)
+		}
+	}
 }

@@ -26,11 +26,17 @@ func TestRun_RefusesWhatItCannotDo(t *testing.T) {
 		{"-peer none", cmdline.ErrUsage.Error()},
 		{"-peer slab=1.so", cmdline.ErrUsage.Error()},
 		{"-peer mimalloc=1.so", cmdline.ErrUsage.Error()},
+		{"-peer mimalloc,|wrapped=1.so", cmdline.ErrUsage.Error()},
+		{"-peer slab|A/A=1.so", cmdline.ErrUsage.Error()},
 		{"-peer a=1.so -peer a=2.so", cmdline.ErrUsage.Error()},
 		{"-rows nosuch", `no workload begins with "nosuch"`},
 		{"-rows W1 -peer next=/no/such.so", "-peer next: lstat /no"},
 	} {
-		if err := run(strings.Fields(c.args), io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
+		args := strings.Fields(c.args)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "|", " ")
+		}
+		if err := run(args, io.Discard); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.args, err)
 		}
 	}

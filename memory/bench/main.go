@@ -132,6 +132,9 @@ func (p *peerFlag) Set(s string) error {
 	if !ok || name == "" || file == "" {
 		return errors.New("allowed: NAME=FILE.so, as in mimalloc3=/usr/lib/libmimalloc.so.3")
 	}
+	if strings.HasSuffix(name, through) || strings.HasSuffix(name, again) {
+		return fmt.Errorf("%q has the ending of another side", name)
+	}
 	_, inGo := goSide(name)
 	if inGo || slices.Contains(append(cNames(), cLoop), name) || slices.ContainsFunc(*p, func(s side) bool { return s.name == name }) {
 		return fmt.Errorf("another side is named %q", name)

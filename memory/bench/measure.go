@@ -64,11 +64,15 @@ func (b *bench) has(r result, t test) bool {
 	return true
 }
 
-// peerFiles returns the files of -peer, by name.
+// peerFiles returns the files of -peer, by name, with their sizes and times: a library may be built again.
 func (b *bench) peerFiles() map[string]string {
 	files := map[string]string{}
 	for _, p := range b.o.peers {
-		files[p.name] = b.found[p.name].preload
+		file := b.found[p.name].preload
+		if info, err := os.Stat(file); err == nil {
+			file = fmt.Sprintf("%s, %d bytes of %v", file, info.Size(), info.ModTime().UTC())
+		}
+		files[p.name] = file
 	}
 	return files
 }
