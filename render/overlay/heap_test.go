@@ -23,6 +23,8 @@ func TestOverlay_WithoutAManagerMentionsNoTiers(t *testing.T) {
 			g.o.Show(part, true)
 			g.run(1.2, nil)
 			g.o.memory.wait()
+			g.o.sites.wait()
+			g.o.sites.rows = nil // what this test binary has allocated so far, in functions of any name
 			g.o.memory.resident = append(g.o.memory.resident, residentRow{residentNames[resident.GoHeap], 1})
 			g.run(0.1, nil)
 			text := strings.ToLower(g.read())
