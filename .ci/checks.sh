@@ -75,6 +75,20 @@ commands() { # file
   awk '/^## / { on = $0 == "## Running it" } on && /^    [A-Za-z]/ { sub(/^ +/, ""); sub(/ +#.*$/, ""); print }' "$1"
 }
 
+# meeting prints a pattern of the tests and examples in the files of tests that match an expression, of each folder. It
+# fails if a folder has none.
+meeting() { # expression, folders
+  local meets=$1 dir files names pattern=
+  shift
+  for dir; do
+    files=$(grep -lE -- "$meets" "$dir"/*_test.go) || { echo "no test in $dir matches $meets" >&2; return 1; }
+    names=$(sed -n 's/^func \(\(Test\|Example\)[A-Za-z0-9_]*\)(.*/\1/p' $files)
+    if [ -z "$names" ]; then echo "no test in $dir matches $meets" >&2; return 1; fi
+    pattern+=$(printf '^%s$|' $names)
+  done
+  echo "${pattern%|}"
+}
+
 # reading prints the packages below memory/ whose code, without tests, matches an expression, as arguments of go test.
 reading() { # expression
   local found

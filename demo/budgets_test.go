@@ -40,7 +40,7 @@ func hot(t *testing.T, realm string, ticks uint64, shares budgets) *session.Sess
 
 // Bars, warnings and -budget mean something if budgets follow use.
 func TestBudgets_AreAboutTwiceThePeak(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	s := hot(t, "ember", 2100, budgets{})
 	var snap tiers.Snapshot
 	s.Mem.Snapshot(&snap)
@@ -59,7 +59,7 @@ func TestBudgets_AreAboutTwiceThePeak(t *testing.T) {
 // Half of a tier's budget is a shortage that is named, and costs nothing but what it names. It comes when the horde has so
 // many enemies. If only the view is short the hash is that of a full tier.
 func TestBudgets_HalfOfEachTierHasANamedEffect(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	const soon = 240 // ticks
 	hash := hot(t, "ember", soon, budgets{}).Game.Hash()
 	for _, c := range []struct {

@@ -129,7 +129,7 @@ func TestRun_OfADayIsTheSameForEveryone(t *testing.T) {
 	testenv.Long(t)
 	const seed = 77
 	ticks, others := uint64(240), []int{150}
-	if testenv.Full() {
+	if testenv.Night() {
 		ticks, others = 900, []int{300, 701}
 	}
 	type mark struct {

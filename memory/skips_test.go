@@ -17,8 +17,8 @@ import (
 
 // allowed are the conditions under which a test may be skipped: another system, another build or compiler, -short,
 // and the default selection. The gate runs all tests once without -short and with STRATA_TEST=full. Tests that ask for
-// -whole are run by .ci/nightly.
-var allowed = regexp.MustCompile(`runtime\.GOOS|testing\.Short\(\)|\bFull\(\)|\bBrief\(\)|invariant\.|RestingFrames|raceDetector|otherCompiler|\bbrief\(\)|\*whole\b|uint64\(uintptr\(`)
+// -whole or for STRATA_TEST=night are run by .ci/nightly.
+var allowed = regexp.MustCompile(`runtime\.GOOS|testing\.Short\(\)|\bFull\(\)|\bNight\(\)|\bBrief\(\)|invariant\.|RestingFrames|raceDetector|otherCompiler|\bbrief\(\)|\*whole\b|uint64\(uintptr\(`)
 
 var testers = map[string]bool{"t": true, "tb": true, "b": true, "f": true}
 

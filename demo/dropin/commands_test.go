@@ -145,7 +145,7 @@ func TestCommands_SectionsWithTimesNameTheirs(t *testing.T) {
 
 // Commands of the pages that take less than ten seconds on an idle machine are run as a reader types them.
 func TestCommands_RunAsThePagesHaveThem(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	if _, err := exec.LookPath("bash"); err != nil {
 		testenv.Missing(t, "bash")
 	}

@@ -126,7 +126,7 @@ func slowHand(seed uint64) func(g *Game) engine.Input {
 }
 
 func TestBalance_HandWithAQuarterSecondOfDelayLivesTwoMinutes(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	t.Parallel()
 	realms, games, enough := balanced()
 	for _, name := range realms {

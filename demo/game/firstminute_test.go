@@ -9,7 +9,7 @@ import (
 
 // firsts are the realms that a run can begin with, and how many seeds to play on each.
 func firsts() (realms []string, games uint64) {
-	if testenv.Brief() {
+	if !testenv.Night() {
 		return []string{"ember"}, 1
 	}
 	return realm.Names[:], max(2, uint64(*seeds))

@@ -45,7 +45,7 @@ func lost(l *game.Lost, name string) int {
 // Each tier in turn has next to nothing. The game is another one to the eye, says by name what it
 // lost, and plays on.
 func TestAblation_EveryTierIsMissedAndReported(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	t.Parallel()
 	const ticks = 450
 	whole := newSession(t, roomy())

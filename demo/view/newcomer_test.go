@@ -166,7 +166,7 @@ const minute = 60 * 60
 var newcomers = flag.Int("newcomers", 0, "have so many newcomers play three minutes of the first run; 0: until one of three breaks a seal")
 
 func TestNewcomer_BreaksASealWithinThreeMinutes(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	runs, enough := 3, 1
 	if *newcomers > 0 {
 		runs, enough = *newcomers, (*newcomers*3+3)/4
@@ -189,7 +189,7 @@ func TestNewcomer_BreaksASealWithinThreeMinutes(t *testing.T) {
 // Without the lines, the arrow or any text a newcomer fights at most, and does not find a seal in a time in which others
 // do.
 func TestNewcomer_NeedsTheLinesAndTheArrow(t *testing.T) {
-	testenv.Long(t)
+	testenv.Longest(t)
 	for name, set := range map[string]func(*sitting){
 		"the lines": func(b *sitting) { b.v.Teach(false) },
 		"the arrow": func(b *sitting) { b.blind = func(f *newcomer.Frame) { f.Triangles = nil } },

@@ -165,8 +165,12 @@ func TestGallery_EachBrokenAllocatorFailsItsTests(t *testing.T) {
 	if names, said := fallen(tamper(func(*tampered) {})); len(names) != 0 {
 		t.Fatalf("a good allocator fails %v: %v", names, said)
 	}
+	every := testenv.Step(12)
+	if !testenv.Night() {
+		every = max(every, 3)
+	}
 	for i, g := range gallery {
-		if i%testenv.Step(12) != 0 || testenv.Brief() && i%12 != 0 || testenv.Brief() && invariant.Debug && i%18 != 0 {
+		if i%every != 0 || testenv.Brief() && i%12 != 0 || testenv.Brief() && invariant.Debug && i%18 != 0 {
 			continue // under the race detector all of it takes a minute
 		}
 		failsExactly(t, g.name, tamper(g.tamper), g.fails)

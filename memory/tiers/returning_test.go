@@ -210,9 +210,9 @@ func TestReturn_FootprintFallsAfterAPeak(t *testing.T) {
 
 // Loads that are steady, or repeat within the window, make no system call once they have had their first waves.
 func TestReturn_RepeatingLoadsMakeNoCalls(t *testing.T) {
-	n := 10_000
-	if testenv.Brief() {
-		n = 1_300
+	n := 1_300
+	if testenv.Night() {
+		n = 10_000
 	}
 	wave := func(period int, share float64) func(int) uintptr {
 		return func(f int) uintptr {

@@ -5,27 +5,32 @@ package testenv
 import (
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
 // Variable is the name of the environment variable that selects how many tests run. If the variable is not set, go
-// test leaves out the tests and cases that take long. With the value "full" it runs all of them; .ci/run sets this
-// value. The flag -short selects fewer tests than the default.
+// test leaves out the tests and cases that take long. With the value "full" it runs them; .ci/run sets this value. With
+// the value "night" it also runs those that take too long for each commit; .ci/nightly sets this value. The flag -short
+// selects fewer tests than the default.
 const Variable = "STRATA_TEST"
 
-// Full reports whether the long tests run, which is the case if [Variable] is "full". Full panics if the variable has
-// another value than "" or "full": a misspelled value must not select fewer tests.
-func Full() bool {
-	switch v := os.Getenv(Variable); v {
-	case "full":
-		return true
-	case "":
-		return false
-	default:
-		panic(fmt.Sprintf("%s is %q: allowed are full and the empty string", Variable, v))
+// Full reports whether the long tests run, which is the case if [Variable] is "full" or "night". Full panics if the
+// variable has a value that is not allowed: a misspelled value must not select fewer tests.
+func Full() bool { return level() >= 1 }
+
+// Night reports whether the longest tests run, which is the case if [Variable] is "night". Night panics as [Full] does.
+func Night() bool { return level() == 2 }
+
+func level() int {
+	v := os.Getenv(Variable)
+	at := slices.Index([]string{"", "full", "night"}, v)
+	if at < 0 {
+		panic(fmt.Sprintf("%s is %q: allowed are full, night and the empty string", Variable, v))
 	}
+	return at
 }
 
 // Short reports whether tests run in their shortest version. Short returns true with -short. In a debug build (-tags
@@ -67,6 +72,14 @@ func Long(t testing.TB) {
 	t.Helper()
 	if !Full() {
 		t.Skipf("takes long: %s=full runs it", Variable)
+	}
+}
+
+// Longest skips the test t, which takes too long for each commit, unless Night returns true.
+func Longest(t testing.TB) {
+	t.Helper()
+	if !Night() {
+		t.Skipf("takes long: %s=night runs it", Variable)
 	}
 }
 

@@ -129,20 +129,32 @@ func TestCommand_IsKilledAtItsLimitAndSaysSo(t *testing.T) {
 	}
 }
 
-func TestFull_KnowsItsTwoValues(t *testing.T) {
-	for value, want := range map[string]bool{"full": true, "": false} {
+func TestFull_KnowsItsThreeValues(t *testing.T) {
+	for value, want := range map[string][2]bool{"": {}, "full": {true, false}, "night": {true, true}} {
 		t.Setenv(Variable, value)
-		if Full() != want {
-			t.Errorf("%q: %v", value, !want)
+		if got := [2]bool{Full(), Night()}; got != want {
+			t.Errorf("%q: Full, Night: %v, want %v", value, got, want)
+		}
+		skipped := false
+		t.Run("longest", func(t *testing.T) {
+			defer func() { skipped = t.Skipped() }()
+			Longest(t)
+		})
+		if skipped == want[1] {
+			t.Errorf("%q: Longest skips: %v", value, skipped)
 		}
 	}
-	t.Setenv(Variable, "ful")
-	defer func() {
-		if said := fmt.Sprint(recover()); !strings.Contains(said, `"ful"`) {
-			t.Errorf("a misspelled value: %v", said)
-		}
-	}()
-	Full()
+	for name, f := range map[string]func() bool{"Full": Full, "Night": Night} {
+		t.Setenv(Variable, "ful")
+		func() {
+			defer func() {
+				if said := fmt.Sprint(recover()); !strings.Contains(said, `"ful"`) {
+					t.Errorf("%s, a misspelled value: %v", name, said)
+				}
+			}()
+			f()
+		}()
+	}
 }
 
 func TestSomeAndStep_SelectAllIfTheLongTestsRun(t *testing.T) {
