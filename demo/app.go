@@ -106,9 +106,7 @@ func (a *app) Update(in *render.Input) error {
 		return a.quit()
 	}
 	a.v.Overlay.Update()
-	if share, slow := a.tempo.tick(time.Now(), a.tape.seeking(a.s)); slow && !a.shoot {
-		a.v.Slow(share)
-	}
+	a.pace(time.Now())
 	defer a.audio.update(a.s, &in.Nav)
 	if in.Panels {
 		a.panels()
@@ -151,6 +149,14 @@ func (a *app) Update(in *render.Input) error {
 		}
 	}
 	return a.frame(in)
+}
+
+// pace informs the player of a machine that is too slow. Frames of a -seek, and those in which a realm loads, tell nothing of
+// play.
+func (a *app) pace(now time.Time) {
+	if share, slow := a.tempo.tick(now, a.s.Playing() && !a.tape.seeking(a.s)); slow && !a.shoot {
+		a.v.Slow(share)
+	}
 }
 
 // step passes the input to the shell.

@@ -16,13 +16,12 @@ const (
 	tempoLeast = 0.9             // of the clock's ticks
 )
 
-// tick counts a tick. It reports, once, which share of the clock's ticks were made, if that is not enough. Frames of a
-// -seek are long, and of many ticks: they are no slow machine.
-func (t *tempo) tick(now time.Time, seeking bool) (share float64, slow bool) {
+// tick counts a tick, if it counts. It reports, once, which share of the clock's ticks were made, if that is not enough.
+func (t *tempo) tick(now time.Time, counts bool) (share float64, slow bool) {
 	if t.told {
 		return 0, false
 	}
-	if seeking || now.Sub(t.last) > tempoPause {
+	if !counts || now.Sub(t.last) > tempoPause {
 		t.began, t.ticks = now, 0
 	}
 	t.last = now

@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/session"
 )
 
 // A slow game is reported once, with its share of the clock's ticks. A quick one is not, nor is a pause.
@@ -29,7 +32,7 @@ func TestTempo_ASlowGameIsReportedOnce(t *testing.T) {
 		now, reports := time.Unix(1e9, 0), 0
 		for k := range 1500 {
 			now = now.Add(c.step(k))
-			share, slow := p.tick(now, strings.HasPrefix(c.name, "-seek") && k < 1000)
+			share, slow := p.tick(now, !strings.HasPrefix(c.name, "-seek") || k >= 1000)
 			if !slow {
 				continue
 			}
@@ -40,5 +43,25 @@ func TestTempo_ASlowGameIsReportedOnce(t *testing.T) {
 		if want := c.share > 0; reports > 1 || (reports == 1) != want {
 			t.Errorf("%s: %d reports; want one: %v", c.name, reports, want)
 		}
+	}
+}
+
+// Frames are long while a realm loads, in a browser above all, where all goroutines have one thread.
+func TestTempo_ARealmThatLoadsIsNoSlowMachine(t *testing.T) {
+	s, err := session.New(session.Config{FS: assets.FS()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{s: s, shoot: true}
+	now := time.Unix(1e9, 0)
+	for range 600 { // no frame of the session: it stays at the beginning of the load
+		now = now.Add(time.Second / 10)
+		a.pace(now)
+	}
+	if a.tempo.told {
+		t.Error("the player is told that time runs slowly, and no time runs")
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
