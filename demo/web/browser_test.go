@@ -227,6 +227,7 @@ func TestBrowser_PlaysTheSameGameWithFingersAndWithoutAnError(t *testing.T) {
 }
 
 func TestBrowser_ReplaysARecordingOfAnotherSystem(t *testing.T) {
+	testenv.Longest(t)
 	dir := site(t)
 	c := newChrome(t)
 	server := httptest.NewServer(handler(dir))
@@ -365,6 +366,7 @@ func TestBrowser_WhatCannotBeFetchedIsTriedAgainAndThenOneLine(t *testing.T) {
 // Without the survey of its realm the ground is soft: the game goes on and reports it. When the server is back the ground
 // becomes sharp.
 func TestBrowser_WithoutItsServerTheGroundIsSoftUntilItIsBack(t *testing.T) {
+	testenv.Longest(t)
 	dir := site(t)
 	c := newChrome(t)
 	c.ignore = "Failed to load resource" // the browser's own line for each request
