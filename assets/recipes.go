@@ -17,10 +17,11 @@ import (
 
 // Recipes returns a file system that also has the recipes realms/NAME/XX_YY.rec of the surveys in fsys. If fsys has
 // such a file itself, that one is used. Folders do not list the others. A survey is read again if its time or size has
-// changed, unless its time is the zero time. Those of two realms are kept. The result is safe for concurrent use if
-// fsys is.
+// changed, unless its time is the zero time. Those of two realms are kept. Goroutines that need the same survey share one
+// read. After 5 s one of them begins another read, and all get the result of the one that ends first. The result is safe
+// for concurrent use if fsys is.
 func Recipes(fsys fs.FS) fs.FS {
-	s := &surveys{fsys: fsys, turn: make(chan struct{}, 1)}
+	s := &surveys{fsys: fsys, reads: map[string]*reads{}}
 	if _, ok := fsys.(fs.StatFS); ok {
 		return statSurveys{s}
 	}
@@ -28,14 +29,22 @@ func Recipes(fsys fs.FS) fs.FS {
 }
 
 type surveys struct {
-	fsys fs.FS
-	turn chan struct{} // full while a goroutine reads a survey
-	mu   sync.Mutex
-	kept [2]kept // the newest first
+	fsys  fs.FS
+	mu    sync.Mutex
+	kept  [2]kept           // the newest first
+	reads map[string]*reads // by survey, those that have not ended
 }
 
-// turnMost is how long a goroutine waits for another one that reads. A call of fsys may hang, which costs one goroutine.
-const turnMost = 5 * time.Second
+// reads are those of one survey. All goroutines that need it get the result of the read that ends first.
+type reads struct {
+	begun time.Time     // of the newest
+	ended chan struct{} // closed when the result is set
+	kept
+	err error
+}
+
+// readMost is the time after which a read may hang. A goroutine that waits for it begins another one.
+const readMost = 5 * time.Second
 
 // kept is a survey that was read.
 type kept struct {
@@ -113,16 +122,54 @@ func (s *surveys) known(name string) (k kept, ok bool, err error) {
 	return k, err == nil && info.ModTime().Equal(k.time) && info.Size() == k.size, err
 }
 
-// survey returns a survey, and reads it if that is necessary. While another goroutine reads one it waits.
+// survey returns a survey, and has it read if that is necessary. Each call begins one read at most.
 func (s *surveys) survey(name string) (kept, error) {
 	if k, ok, err := s.known(name); ok || err != nil {
 		return k, err
 	}
-	select {
-	case s.turn <- struct{}{}:
-		defer func() { <-s.turn }()
-	case <-time.After(turnMost):
+	s.mu.Lock()
+	r := s.reads[name]
+	if r == nil {
+		r = &reads{ended: make(chan struct{})}
+		s.reads[name] = r
 	}
+	for begun := false; ; {
+		wait := readMost
+		if !begun {
+			if wait -= time.Since(r.begun); wait <= 0 {
+				begun, r.begun, wait = true, time.Now(), readMost
+				go s.end(name, r)
+			}
+		}
+		s.mu.Unlock()
+		select {
+		case <-r.ended:
+			return r.kept, r.err
+		case <-time.After(wait):
+		}
+		s.mu.Lock()
+	}
+}
+
+// end reads a survey. Unless another read has ended before, its result is that of r.
+func (s *surveys) end(name string, r *reads) {
+	k, err := kept{}, errors.New("the file system has ended the goroutine")
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the file system panicked: %v", p)
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.reads[name] == r {
+			r.kept, r.err = k, err
+			delete(s.reads, name)
+			close(r.ended)
+		}
+	}()
+	k, err = s.read(name)
+}
+
+func (s *surveys) read(name string) (kept, error) {
 	if k, ok, err := s.known(name); ok || err != nil { // it was read meanwhile
 		return k, err
 	}

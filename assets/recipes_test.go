@@ -110,46 +110,80 @@ func TestRecipes_ErrorsNameRecipeAndSurvey(t *testing.T) {
 	}
 }
 
-// hanging is a file system whose first call for a survey does not return until pass is closed.
-type hanging struct {
+// late is a file system whose n-th call for a survey takes so long as takes says. Calls after these take no time.
+type late struct {
 	fs.FS
-	first *atomic.Bool
-	pass  chan struct{}
+	calls *atomic.Int32
+	takes []time.Duration
+	fails error // of each of these calls
 }
 
-func (h hanging) Open(name string) (fs.File, error) {
-	if strings.HasSuffix(name, ".survey") && h.first.CompareAndSwap(false, true) {
-		<-h.pass
+func (l late) Open(name string) (fs.File, error) {
+	if !strings.HasSuffix(name, ".survey") {
+		return l.FS.Open(name)
 	}
-	return h.FS.Open(name)
+	if n := int(l.calls.Add(1)); n <= len(l.takes) {
+		if time.Sleep(l.takes[n-1]); l.fails != nil {
+			return nil, l.fails
+		}
+	}
+	return l.FS.Open(name)
 }
 
-// A call that hangs costs the goroutine that made it. The others wait for some seconds, and read the survey themselves.
-func TestRecipes_ASurveyThatHangsStopsOneReader(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := hanging{realmFiles(t), new(atomic.Bool), make(chan struct{})}
-		files := assets.Recipes(h)
-		begun := make(chan error)
-		read := func() {
-			_, err := fs.ReadFile(files, someRecipe)
-			begun <- err
-		}
-		go read()
-		synctest.Wait()
-		for range 2 {
-			go read()
-			select {
-			case err := <-begun:
-				if err != nil {
-					t.Error(err)
+// Some goroutines need a recipe at once. Each is served by the read that ends first.
+func TestRecipes_TheFirstReadThatEndsServesAll(t *testing.T) {
+	const s = time.Second
+	refused := errors.New("refused")
+	for name, c := range map[string]struct {
+		takes []time.Duration
+		fails error
+		all   time.Duration // until each has its recipe, or its error
+		calls int32
+	}{
+		"a slow server":         {[]time.Duration{7 * s, 7 * s}, nil, 7 * s, 2},
+		"a call that hangs":     {[]time.Duration{time.Hour, 4 * s}, nil, 9 * s, 2},
+		"two calls that hang":   {[]time.Duration{time.Hour, time.Hour}, nil, 10 * s, 3},
+		"a second that is late": {[]time.Duration{6 * s, time.Hour}, nil, 6 * s, 2},
+		"a fast server":         {[]time.Duration{s}, nil, s, 1},
+		"a server that fails":   {[]time.Duration{s}, refused, s, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := late{realmFiles(t), new(atomic.Int32), c.takes, c.fails}
+				files, began, ended := assets.Recipes(l), time.Now(), make(chan error)
+				for range 4 {
+					go func() {
+						_, err := fs.ReadFile(files, someRecipe)
+						ended <- err
+					}()
 				}
-			case <-time.After(time.Minute):
-				t.Error("no recipe after a minute")
-			}
-		}
-		close(h.pass)
-		if err := <-begun; err != nil {
-			t.Error(err)
-		}
-	})
+				for range 4 {
+					if err := <-ended; !errors.Is(err, c.fails) {
+						t.Errorf("%v; want %v", err, c.fails)
+					}
+				}
+				if took := time.Since(began); took != c.all || l.calls.Load() != c.calls {
+					t.Errorf("it took %v and %d calls; want %v and %d", took, l.calls.Load(), c.all, c.calls)
+				}
+				time.Sleep(2 * time.Hour) // the reads that hang end
+			})
+		})
+	}
+}
+
+// A file system that panics breaks the recipe, and not the program.
+func TestRecipes_APanicIsAnError(t *testing.T) {
+	m := realmFiles(t)
+	if _, err := assets.Recipes(panicking{m}).Open(someRecipe); err == nil || !strings.Contains(err.Error(), someRecipe+": the file system panicked: no disk") {
+		t.Error(err)
+	}
+}
+
+type panicking struct{ fs.FS }
+
+func (p panicking) Open(name string) (fs.File, error) {
+	if strings.HasSuffix(name, ".survey") {
+		panic("no disk")
+	}
+	return p.FS.Open(name)
 }
