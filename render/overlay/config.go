@@ -30,7 +30,7 @@ type Config struct {
 	Scale float32
 
 	// Top and Bottom are the shares of the screen's height that the overlay leaves to the game, from 0 to below 0.4
-	// each. A single panel that does not fit may cover them.
+	// each. A single panel that does not fit may cover them. [Overlay.Leave] changes them.
 	Top, Bottom float32
 
 	// Preset selects how many figures are shown.
@@ -101,16 +101,18 @@ func (c *Config) fill() error {
 			return fmt.Errorf("overlay: Config.Keys[%d] and Config.Keys[%d] are both %v; use -1 for none", j, i, k)
 		}
 	}
-	share := func(v float32) bool { return v >= 0 && v < 0.4 }
 	switch {
 	case c.Corner > BottomRight:
 		return fmt.Errorf("overlay: Config.Corner is %d; allowed are Free to BottomRight", c.Corner)
 	case c.Scale != 0 && !(c.Scale >= 0.5 && c.Scale <= 8):
 		return fmt.Errorf("overlay: Config.Scale is %v; allowed are 0 and 0.5 to 8", c.Scale)
-	case !share(c.Top) || !share(c.Bottom):
+	case !validShare(c.Top) || !validShare(c.Bottom):
 		return fmt.Errorf("overlay: Config.Top is %v and Bottom %v; allowed are at least 0 and below 0.4", c.Top, c.Bottom)
 	case c.Preset > Full:
 		return fmt.Errorf("overlay: Config.Preset is %d; allowed are Auto, Minimal and Full", c.Preset)
 	}
 	return nil
 }
+
+// validShare reports whether a share of the height may be left to the game.
+func validShare(v float32) bool { return v >= 0 && v < 0.4 }

@@ -97,6 +97,9 @@ func (o *Overlay) place() bool {
 	if o.Shown(Tiers) {
 		o.fit(bottom - top)
 	}
+	if o.Shown(Memory) {
+		o.fitMemory(bottom - top)
+	}
 	n := len(o.placed)
 	from := 0
 	for from < len(o.open) && !o.columns(o.open[from:], top, bottom, o.lastPanel(from)) {

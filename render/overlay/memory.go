@@ -25,6 +25,7 @@ type accounts struct {
 	report   resident.Report
 	reading  chan error    // nil while the kernel is not asked
 	resident []residentRow // of the report
+	rows     int           // of resident that have space
 	asked    time.Time     // when
 	total    uint64        // of the report
 	unnamed  float64       // the share of it whose owner is unknown
@@ -140,13 +141,24 @@ func (o *Overlay) sampleMemory() {
 
 func (o *Overlay) memoryLines() int {
 	lines := 8
-	if n := len(o.memory.resident); n > 0 {
+	if n := o.memory.rows; n > 0 {
 		lines = 10 + n
 	}
 	if o.cfg.Timeline != nil {
 		lines++
 	}
 	return lines
+}
+
+// fitMemory leaves out rows of resident memory, the last ones first, until the panel is at most high. One row alone, which
+// would have the sum of all, is left out too.
+func (o *Overlay) fitMemory(high float32) {
+	a := &o.memory
+	for a.rows = len(a.resident); a.rows > 0; a.rows-- {
+		if _, rows := o.size(int(Memory)); float32(rows*render.Grid) <= high && (a.rows > 1 || len(a.resident) == 1) {
+			return
+		}
+	}
 }
 
 // drawMemory draws the process: a bar of the parts of its resident memory, and the figures that are not a part of it.
@@ -209,7 +221,7 @@ func (o *Overlay) drawMemory() {
 // drawResident draws the owners of the resident pages, and returns the next line.
 func (o *Overlay) drawResident(i int) int {
 	a, p := &o.memory, &o.panel
-	if len(a.resident) == 0 {
+	if a.rows == 0 {
 		return i
 	}
 	right := p.W - 8
@@ -219,10 +231,16 @@ func (o *Overlay) drawResident(i int) int {
 	ago := max(o.clock.read().Sub(a.asked), 0)
 	l.bytes(render.PanelQuiet, append(render.AppendFixed(o.buf[:0], ago.Seconds(), 0, 0), " s ago"...))
 	p.Bytes(right, l.y, render.PanelText, a.total)
-	for k := range a.resident {
+	for k, r := range a.resident[:a.rows] {
 		i++
-		p.Label(18, o.y(i), render.PanelQuiet, a.resident[k].name)
-		p.Bytes(right, o.y(i), render.PanelText, a.resident[k].bytes)
+		if k == a.rows-1 && a.rows < len(a.resident) {
+			r.name = "all others"
+			for _, other := range a.resident[a.rows:] {
+				r.bytes += other.bytes
+			}
+		}
+		p.Label(18, o.y(i), render.PanelQuiet, r.name)
+		p.Bytes(right, o.y(i), render.PanelText, r.bytes)
 	}
 	i++
 	c := good

@@ -204,6 +204,18 @@ func (o *Overlay) Bottom() float32 {
 	return most
 }
 
+// Leave changes Config.Top and Config.Bottom: the shares of the screen's height that the overlay leaves to the game. Call
+// Leave before Draw if they depend on the window's shape. If a share is not at least 0 and below 0.4, Leave panics with
+// a [*memory.Misuse]. On a nil Overlay, Leave does nothing.
+func (o *Overlay) Leave(top, bottom float32) {
+	if !validShare(top) || !validShare(bottom) {
+		panic(misuse("Leave", fmt.Sprintf("top is %v and bottom %v; allowed are at least 0 and below 0.4", top, bottom)))
+	}
+	if o != nil {
+		o.cfg.Top, o.cfg.Bottom = top, bottom
+	}
+}
+
 // Covers reports whether the last Draw put a panel over any part of the rectangle. The rectangle is in pixels of the
 // picture.
 func (o *Overlay) Covers(x, y, w, h float32) bool {

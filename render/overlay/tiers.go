@@ -97,7 +97,7 @@ func (o *Overlay) fit(high float32) {
 			return
 		case pools.n > 1 || pools.n == 1 && tags.n <= 1:
 			pools.pick(o.meter.Pools(), pools.n-1)
-		case tags.n > 1:
+		case tags.n > 0:
 			tags.pick(o.tagRows(), tags.n-1)
 		default:
 			return

@@ -1,0 +1,79 @@
+package overlay
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// In a window of 640 × 360, below a strip of four lines, a panel covered what the game keeps free. The panels of the tiers
+// and of the process had more rows than fit.
+func TestPanels_WithAStripLeaveTheGameItsShares(t *testing.T) {
+	g := still(t, 640, 360, Config{})
+	for _, name := range []string{"entities", "particles", "ground"} {
+		g.o.Meter().Monitor(name, "MiB", func() float64 { return 1 })
+	}
+	for g.o.corner = TopLeft; g.o.corner <= BottomRight; g.o.corner++ {
+		for _, k := range []Part{Tiers, Leaks, Memory, Heap} {
+			g.picture(int(k))
+			g.o.Leave(0.16, 0.06)
+			g.o.Show(Strip, true)
+			g.o.layout()
+			if n := len(g.o.placed); n != 2 {
+				t.Fatalf("%d parts are placed", n)
+			}
+			for _, p := range g.o.placed {
+				if top, bottom := round(8+0.16*360), round(360-8-0.06*360); p.y < top || p.y+p.h > bottom {
+					t.Errorf("corner %d, %s: %+v, not from %v to %v", g.o.corner, g.o.parts[k].name, p, top, bottom)
+				}
+			}
+		}
+	}
+}
+
+// Rows of resident memory that have no space are one row, which has their sum.
+func TestMemory_RowsThatDoNotFitAreOne(t *testing.T) {
+	g := still(t, 640, 360, Config{})
+	g.picture(int(Memory))
+	g.wantNot("all others")
+	all := g.o.memory.resident
+	for high := float32(300); high > 0; high -= 8 {
+		g.o.fitMemory(high)
+		n := g.o.memory.rows
+		if _, rows := g.o.size(int(Memory)); n == 1 || n > 0 && float32(rows*8) > high {
+			t.Fatalf("%v high: %d rows", high, n)
+		}
+		g.o.q.Begin(g.o.verts, g.o.indices, g.o.atlas, g.o.q.View())
+		g.o.drawPart(&g.o.placed[0])
+		sum := uint64(0)
+		for _, r := range all[max(n-1, 0):] {
+			sum += r.bytes
+		}
+		if got := strings.Contains(g.read(), "all others"); got != (n > 0 && n < len(all)) {
+			t.Errorf("%v high, %d rows of %d:\n%s", high, n, len(all), g.read())
+		} else if got && !strings.Contains(strings.Join(strings.Fields(g.read()), " "), "all others "+string(memory.AppendBytes(nil, sum))) {
+			t.Errorf("%v high: not %d in\n%s", high, sum, g.read())
+		}
+	}
+}
+
+func TestLeave_RefusesWhatConfigRefuses(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	(*Overlay)(nil).Leave(0, 0)
+	for _, c := range [][2]float32{{-0.1, 0}, {0, 0.4}, {float32(math.NaN()), 0}} {
+		func() {
+			defer func() {
+				if _, ok := recover().(*memory.Misuse); !ok {
+					t.Errorf("%v is no misuse", c)
+				}
+			}()
+			g.o.Leave(c[0], c[1])
+		}()
+	}
+	if g.o.cfg.Top != 0 || g.o.cfg.Bottom != 0 {
+		t.Errorf("%v and %v were set", g.o.cfg.Top, g.o.cfg.Bottom)
+	}
+}
