@@ -21,16 +21,26 @@ func (v *View) bar(x, y, w, h, share float32, c render.Color) {
 	v.quads.Rect(x, y, w*min(max(share, 0), 1), h, c)
 }
 
+// scoreSize writes the score to v.text, and returns the scale of its letters and the width of its plate. On a narrow
+// screen a long score is smaller: it leaves the realm's name free.
+func (v *View) scoreSize() (scale, wide float32) {
+	v.text = group(v.text[:0], v.s.Game.Score)
+	letters := float32(len(v.text)) * render.GlyphW
+	at := v.safe()
+	scale = min(2, (at.hi[0]-at.lo[0]-v.progressWide()-plateGap-8)/letters)
+	return scale, max(scale*letters, 60) + 8
+}
+
 // scores draws the score and its multiplier at their upper left corner.
 func (v *View) scores(at vec) {
 	g, q := v.s.Game, &v.quads
-	v.text = group(v.text[:0], g.Score)
-	wide, high := max(12*float32(len(v.text)), 60), float32(30)
+	scale, wide := v.scoreSize()
+	high := float32(30)
 	if g.Multiplier > 1 {
 		high = 46
 	}
-	v.plate(at[0]-4, at[1]-4, wide+8, high)
-	q.TextBytes(v.font, at[0], at[1]-5, 2, v.pal[4], v.text)
+	v.plate(at[0]-4, at[1]-4, wide, high)
+	q.TextBytes(v.font, at[0], at[1]+11-render.GlyphH*scale/2, scale, v.pal[4], v.text)
 	if g.Multiplier > 1 {
 		v.text = append(render.AppendInt(append(v.text[:0], "x"...), int64(g.Multiplier), 0), " UNHURT"...)
 		q.TextBytes(v.font, at[0], at[1]+24, 1, v.pal[3], v.text)
@@ -40,7 +50,7 @@ func (v *View) scores(at vec) {
 // hullGauge draws the hull at its lower left corner: a ship, and a mark for each point.
 func (v *View) hullGauge(at vec) {
 	p, q, y := &v.s.Game.Player, &v.quads, at[1]-8
-	v.plate(at[0]-4, y-9, 26+11*float32(p.Most), 17)
+	v.plate(at[0]-4, y-9, 26+11*float32(p.Most), gaugeHigh)
 	q.Sprite(v.region(v.ids.player, v.atlas.Soft()), at[0]+6, y, 15, 15, -math.Pi/2, white.Mix(v.ours(), 0.3))
 	for i := range p.Most {
 		x, c := at[0]+18+float32(i)*11, v.ours()
@@ -54,7 +64,11 @@ func (v *View) hullGauge(at vec) {
 	}
 }
 
-const progressLeast = 106 // from the word HEAT to the end of its bar
+const (
+	progressLeast = 106 // from the word HEAT to the end of its bar
+	progressHigh  = 50  // of the realm's name, the seals and the heat
+	plateGap      = 4   // between two plates at the upper edge
+)
 
 // progressWide returns the width of the realm's name, the seals and the heat.
 func (v *View) progressWide() float32 {
@@ -65,7 +79,7 @@ func (v *View) progressWide() float32 {
 func (v *View) progress(at vec) {
 	g, q := v.s.Game, &v.quads
 	const wide, left = 60, progressLeast
-	v.plate(at[0]-v.progressWide()-4, at[1]-4, v.progressWide()+8, 50)
+	v.plate(at[0]-v.progressWide()-4, at[1]-4, v.progressWide()+8, progressHigh)
 	q.TextRight(v.font, at[0], at[1]-4, 1, dim.Fade(0.9), g.Title())
 	q.Text(v.font, at[0]-left, at[1]+12, 1, dim, "SEALS")
 	for i := range g.Seals {
@@ -105,27 +119,30 @@ func (v *View) flame(x, y float32) {
 // emberGauge draws, with its lower left corner and its width, how many embers there are for the next gift.
 func (v *View) emberGauge(at vec, wide float32) {
 	x, y, long := at[0]+16, at[1]-8, wide-54
-	v.plate(x-20, y-9, wide, 17)
+	v.plate(x-20, y-9, wide, gaugeHigh)
 	v.quads.Sprite(v.region(v.ids.pickup[game.PickupScore], v.atlas.Soft()), x-10, y, 12, 12, 0, v.ours().Mix(white, 0.4))
 	v.bar(x, y-2.5, long, 5, v.s.Game.Bar(), v.ours())
 	v.quads.Text(v.font, x+long+6, y-8, 1, dim, "GIFT")
 }
 
-// bossAt returns the middle of the upper edge of the warden's gauge: left of the seals and the heat, or below the map.
-func (v *View) bossAt(at reach) vec {
-	middle := (at.lo[0] + at.hi[0]) / 2
+// bossAt returns the middle of the upper edge of the warden's gauge, and its width: between the score and the seals, or
+// below the map.
+func (v *View) bossAt(at reach) (middle vec, wide float32) {
 	if v.ui.tall() {
-		return vec{middle, v.belowMap()}
+		return vec{(at.lo[0] + at.hi[0]) / 2, v.belowMap()}, min(bossWide, at.hi[0]-at.lo[0])
 	}
-	return vec{min(middle, at.hi[0]-v.progressWide()-8-bossWide/2), at.lo[1]}
+	_, score := v.scoreSize()
+	left, right := at.lo[0]-4+score+plateGap, at.hi[0]-v.progressWide()-4-plateGap
+	wide = min(bossWide, right-left)
+	return vec{max(left+wide/2, min((at.lo[0]+at.hi[0])/2, right-wide/2)), at.lo[1]}, wide
 }
 
-const bossWide = 252
+const bossWide = 252 // at most
 
 // bossGauge draws what is left of the warden.
-func (v *View) bossGauge(at vec, share float32) {
-	v.plate(at[0]-bossWide/2, at[1]-4, bossWide, 28)
-	v.bar(at[0]-120, at[1]+2, 240, 5, share, v.pal[3])
+func (v *View) bossGauge(at vec, wide, share float32) {
+	v.plate(at[0]-wide/2, at[1]-4, wide, 28)
+	v.bar(at[0]-wide/2+6, at[1]+2, wide-12, 5, share, v.pal[3])
 	v.quads.TextCentre(v.font, at[0], at[1]+8, 1, dim, "WARDEN")
 }
 
@@ -152,7 +169,7 @@ func (v *View) memoryGauge(at vec) {
 	top = max(top, low*1.15) // what is almost constant looks constant
 	q, y := &v.quads, at[1]-8
 	wide := float32(len(v.text))*render.GlyphW + 6
-	v.plate(at[0]-n*step-wide-4, y-9, n*step+wide+8, 17)
+	v.plate(at[0]-n*step-wide-4, y-9, n*step+wide+8, gaugeHigh)
 	q.TextBytes(v.font, at[0]-n*step-wide, y-8, 1, dim, v.text)
 	for i, used := range most {
 		k := max(0, (used-low)/(top-low))

@@ -32,7 +32,8 @@ func (v *View) hud() {
 	v.absence(v.s.Ground.Missing())
 	v.slowness()
 	if share, ok := v.s.Game.Boss(); ok {
-		v.bossGauge(v.bossAt(at), share)
+		middle, wide := v.bossAt(at)
+		v.bossGauge(middle, wide, share)
 	}
 	v.banner()
 }
@@ -63,6 +64,7 @@ func (v *View) gauges(at reach) {
 
 const (
 	gaugeRow    = 20                          // from a gauge to one above it
+	gaugeHigh   = 17                          // of a gauge
 	gaugeGap    = 6                           // between two gauges of a row
 	chargesWide = 26 + 11*session.ChargesMost // of the gauge of the charges
 	embersWide  = 214                         // of the gauge of the embers, at most
@@ -74,6 +76,20 @@ const (
 // logical screen: a wide screen may have a camera there, or be held in two hands.
 func (v *View) safe() reach {
 	return reach{vec{10, v.reach.lo[1] + 8}, vec{v.ui.W - 10, v.reach.hi[1] - 8}}
+}
+
+// margins returns the shares of the window's height that the overlay leaves to the HUD: to score, seals and heat above, and to
+// the gauges below. The overlay keeps a step of its grid besides, and rounds to its pixels.
+func (v *View) margins() (top, bottom float32) {
+	drawn, high := v.port.Drawn(), float32(2*v.port.Y+v.port.H)
+	above, below := float32(progressHigh+4), float32(gaugeHigh+8)
+	if v.ui.tall() {
+		below += gaugeRow
+	}
+	share := func(beyond int, pixels float32) float32 {
+		return min(max((float32(beyond)+pixels*v.ui.view.Scale-render.Grid+1)/high, 0), 0.39)
+	}
+	return share(drawn.Min.Y, above), share(int(high)-drawn.Max.Y, below)
 }
 
 // compass draws an arrow on an ellipse around the ship, towards the next goal, while that is out of sight. At the

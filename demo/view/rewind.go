@@ -215,7 +215,7 @@ func (v *View) chargeGauge(at vec) {
 	case p.Charges() == 0:
 		sign = dim.Fade(0.5)
 	}
-	v.plate(at[0]-4, y-9, chargesWide, 17)
+	v.plate(at[0]-4, y-9, chargesWide, gaugeHigh)
 	v.rewindSign(at[0]+6, y, sign)
 	for i := range session.ChargesMost {
 		c := dim.Fade(0.18)

@@ -28,13 +28,6 @@ const (
 	Height = 360
 )
 
-// The shares of the window's height that the overlay leaves to the HUD: to score, seals and heat above, and to the lowest
-// gauges. In a window of 640 × 360 the letters of the HUD are the largest, compared with the window.
-const (
-	overlayTop    = 0.16
-	overlayBottom = 0.06
-)
-
 // A View draws a session. It belongs to the game goroutine. Before Show, call no methods except Attach, Canvas,
 // Comfort, Drawn, Point, Rows, Sink and Teach.
 type View struct {
@@ -155,7 +148,7 @@ func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
-	o, err := overlay.New(s.Mem, overlay.Config{Top: overlayTop, Bottom: overlayBottom, Watch: true, Timeline: v.timeline(s)})
+	o, err := overlay.New(s.Mem, overlay.Config{Watch: true, Timeline: v.timeline(s)})
 	if err != nil {
 		return fmt.Errorf("view: %w", err)
 	}
@@ -288,6 +281,7 @@ func (v *View) draw(f *render.Frame) {
 	}
 	v.frameOf(f.Viewport, f.Density)
 	v.framed = true
+	v.Overlay.Leave(v.margins())
 	if v.s.Playing() {
 		scene := f.BeginScene(v.pal[0])
 		v.begin(game.Sprites, scene.View())
