@@ -111,15 +111,20 @@ func (s *System) grow(need int) {
 	}
 }
 
-// commit makes exactly rows rows usable, or changes nothing.
-func (c *columns) commit(rows int) error {
+// commit makes exactly rows rows usable, or changes nothing, also if the source panics.
+func (c *columns) commit(rows int) (err error) {
+	committed := false
+	defer func() {
+		if !committed { // pages that cannot be decommitted are used by the next growth
+			err = errors.Join(err, c.trim(c.usable))
+		}
+	}()
 	for i := range c.mem {
 		if err := c.mem[i].Ensure(extent(i, rows)); err != nil {
-			// Pages that cannot be decommitted are used by the next growth.
-			return errors.Join(err, c.trim(c.usable))
+			return err
 		}
 	}
-	if c.mem[0].Base() == nil { // a function that the source has called has closed the System
+	if committed = true; c.mem[0].Base() == nil { // a function that the source has called has closed the System
 		return errors.Join(memory.ErrClosed, c.trim(0))
 	}
 	c.usable = rows

@@ -266,9 +266,13 @@ func TestEmitRate_APanicOfTheSourceLosesNoParticle(t *testing.T) {
 		for range 4 {
 			for done := false; !done; {
 				func() {
+					before := l.Committed()
 					defer func() {
-						if v := recover(); v != nil && v != "tight" {
+						switch v := recover(); {
+						case v != nil && v != "tight":
 							panic(v)
+						case v != nil && l.Committed() != before:
+							t.Errorf("mark %d: %d bytes are committed after the panic, %d were", mark, l.Committed(), before)
 						}
 					}()
 					s.EmitRate(e, 1)

@@ -149,25 +149,30 @@ func (p *Split[Hot, Cold]) at(i uint32) (*Hot, *Cold) {
 		(*Cold)(unsafe.Add(p.coldBase, uintptr(i)*unsafe.Sizeof(*new(Cold))))
 }
 
-// ready, ensure, soil and damage make p the backing of its slots. If the cold region refuses, the hot one decommits what it has just
-// committed.
+// ready, ensure, soil and damage make p the backing of its slots. If the cold region refuses, or its source panics, the hot one
+// decommits what it has just committed.
 func (p *Split[Hot, Cold]) ready() uint {
 	return uint(min(p.hot.Committed()/stride[Hot](), p.cold.Committed()/stride[Cold]()))
 }
 
-func (p *Split[Hot, Cold]) ensure(n uint) error {
+func (p *Split[Hot, Cold]) ensure(n uint) (err error) {
 	p.soiled = min(p.soiled, p.ready()) // as in Pool
-	before := p.hot.Committed()
+	before, committed := p.hot.Committed(), false
 	if err := p.hot.Ensure(uintptr(n) * stride[Hot]()); err != nil {
 		return err
 	}
-	if err := p.cold.Ensure(uintptr(n) * stride[Cold]()); err != nil {
-		if failed := p.hot.Trim(before); failed != nil {
-			return errors.Join(err, failed)
+	defer func() {
+		if committed {
+			return
 		}
-		return err // unwrapped, as New promises for memory.ErrClosed
+		if failed := p.hot.Trim(before); failed != nil {
+			err = errors.Join(err, failed) // otherwise unwrapped, as New promises for memory.ErrClosed
+		}
+	}()
+	if err := p.cold.Ensure(uintptr(n) * stride[Cold]()); err != nil {
+		return err
 	}
-	if p.hotBase == nil { // a function that the source has called has closed p
+	if committed = true; p.hotBase == nil { // a function that the source has called has closed p
 		return memory.ErrClosed
 	}
 	return nil

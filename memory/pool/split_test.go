@@ -249,6 +249,34 @@ func TestSplit_WhatTheSoftMarkTrimsOrClosesIsNotHandedOut(t *testing.T) {
 	}
 }
 
+// Whichever region reaches the mark, the panic leaves neither committed.
+func TestSplit_PanicAtTheSoftMarkCommitsNothing(t *testing.T) {
+	for mark := range uintptr(24) {
+		limit := page.NewLimit(nil, 0)
+		p, err := NewSplit[hot, cold](limit, Config{Capacity: 800})
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit.OnSoft(mark*page.Granule, func(uintptr, uintptr) { panic("tight") })
+		for range 800 {
+			before, value := limit.Committed(), any(nil)
+			func() {
+				defer func() { value = recover() }()
+				_, _, _, err = p.New()
+			}()
+			if value != nil && value != "tight" || value == nil && err != nil || value != nil && limit.Committed() != before {
+				t.Fatalf("mark %d: %v, %v, %d bytes are committed, %d were", mark, value, err, limit.Committed(), before)
+			}
+			if value != nil {
+				break
+			}
+		}
+		if err := errors.Join(p.Check(), p.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestSplit_TrimAtTheSoftMarkTakesNothingFromNew(t *testing.T) {
 	for mark := range uintptr(8) {
 		limit := page.NewLimit(nil, 0)
