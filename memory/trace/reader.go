@@ -25,6 +25,7 @@ type Reader struct {
 	packed io.ReadCloser // the decompressor; nil before the first compressed chunk
 	events []byte        // of the chunk, those that are not decoded yet
 	left   uint32        // how many these must be
+	known  uint64        // events of the chunks read so far
 	blocks uint64
 	freed  []uint64 // a bit for each block
 	err    error
@@ -48,6 +49,9 @@ func (t *Reader) Header() Header { return t.header }
 
 // Blocks returns how many blocks the events read so far have allocated.
 func (t *Reader) Blocks() uint64 { return t.blocks }
+
+// returned returns the number of events that Next has returned.
+func (t *Reader) returned() uint64 { return t.known - uint64(t.left) }
 
 func (t *Reader) readHeader() error {
 	b, err := t.read(nil, headerBytes, "the header")
@@ -169,6 +173,7 @@ func (t *Reader) nextChunk() error {
 		return t.atEnd()
 	}
 	t.events, t.left = t.chunk.Bytes(), events
+	t.known += uint64(events)
 	if method == deflated {
 		if err := t.inflate(int(plain)); err != nil {
 			return badChunk("%w", err)

@@ -534,13 +534,33 @@ func TestCopy_RefusesAWriterWithOtherBlocks(t *testing.T) {
 	var b bytes.Buffer
 	w, _ := NewWriter(&b, header, Config{})
 	w.Alloc(Where{}, 1, 1)
-	if n, err := Copy(w, r, 0); n != 0 || !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "Writer has 1 blocks and the Reader 0") || r.Blocks() != 0 {
+	if n, err := Copy(w, r, 0); n != 0 || !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "Writer has 1 blocks after 1 events, and the Reader 0 after 0") || r.Blocks() != 0 {
 		t.Errorf("%d operations, %v", n, err)
 	}
 	w, _ = NewWriter(&b, header, Config{})
 	for range 2 { // Copy goes on where it stopped
 		if _, err := Copy(w, r, 300); err != nil || w.Blocks() != r.Blocks() {
 			t.Errorf("%d blocks of %d, %v", w.Blocks(), r.Blocks(), err)
+		}
+	}
+}
+
+// Events that the caller has read are missing in the Writer, also if both have as many blocks.
+func TestCopy_RefusesAReaderThatWasRead(t *testing.T) {
+	file := written(t, Config{}, []Event{{Kind: Tick}, {Kind: Alloc, Size: 8, Align: 8}, {Kind: Free}, {Kind: Tick}})
+	for read := range 4 {
+		r, _ := NewReader(bytes.NewReader(file))
+		w, _ := NewWriter(io.Discard, header, Config{})
+		for range read {
+			if _, err := r.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if r.Blocks() > 0 {
+			w.Alloc(Where{}, 1, 1)
+		}
+		if n, err := Copy(w, r, 0); errors.Is(err, memory.ErrConfig) != (read > 0) || read > 0 && n > 0 {
+			t.Errorf("%d events were read before: %d operations, %v", read, n, err)
 		}
 	}
 }

@@ -55,6 +55,7 @@ type Writer struct {
 	events  int    // in buf
 	chunks  uint32
 	blocks  uint64 // allocated so far
+	before  uint64 // events of earlier chunks
 	written int64
 	started time.Time // of the chunk
 	err     error
@@ -96,6 +97,9 @@ func (t *Writer) Err() error { return t.err }
 
 // Blocks returns the number of blocks allocated so far, which is the number of the next block.
 func (t *Writer) Blocks() uint64 { return t.blocks }
+
+// recorded returns the number of events so far.
+func (t *Writer) recorded() uint64 { return t.before + uint64(t.events) }
 
 // Written returns the number of bytes written so far. Events that are collected for the next chunk do not count.
 func (t *Writer) Written() int64 { return t.written }
@@ -244,6 +248,7 @@ func (t *Writer) flush() {
 			t.chunks++
 		}
 	}
+	t.before += uint64(t.events)
 	t.buf, t.events = t.buf[:chunkHeader], 0
 	t.started = t.cfg.clock()
 }
@@ -279,14 +284,15 @@ func (t *Writer) write(b []byte) {
 // fails, Copy returns its error. If t is closed or stopped, Copy reads nothing and returns the error of Append.
 //
 // Call Copy only if r and t are new, or if t has recorded exactly the events that r has returned (see
-// [Writer.Append]). If t and r do not have the same number of blocks, Copy reads nothing, and the error wraps
-// memory.ErrConfig.
+// [Writer.Append]). If these are not equally many, or not with the same number of blocks, Copy reads nothing, and the
+// error wraps memory.ErrConfig.
 func Copy(t *Writer, r *Reader, limit uint64) (operations uint64, err error) {
 	if err := t.ended(); err != nil {
 		return 0, err
 	}
-	if t.blocks != r.blocks {
-		return 0, bad("copy: the Writer has %d blocks and the Reader %d: want the same blocks", t.blocks, r.blocks)
+	if t.blocks != r.blocks || t.recorded() != r.returned() {
+		return 0, bad("copy: the Writer has %d blocks after %d events, and the Reader %d after %d: want the same events",
+			t.blocks, t.recorded(), r.blocks, r.returned())
 	}
 	for limit == 0 || operations < limit {
 		e, err := r.Next()
