@@ -66,10 +66,9 @@ const (
 	Never    Moment = iota // none: blocks are freed one by one
 	FrameEnd               // the frame expires, Config.Frames frames after it began
 	LevelEnd               // EndLevel
-	AtClose                // Close
 )
 
-var moments = [...]string{Never: "free", FrameEnd: "frame", LevelEnd: "level", AtClose: "manager"}
+var moments = [...]string{Never: "free", FrameEnd: "frame", LevelEnd: "level"}
 
 // Info returns the description of a tier. For a number that is no tier the description has only a name.
 func (t Tier) Info() Info {
