@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/saved"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -52,14 +53,14 @@ type Linear struct {
 	peak     uintptr // highest off at a Free, Rewind or Reset; Stats takes the current one into account
 	dropped  uint64  // allocations that were freed
 	failures uint64
-	marks    []place // the live marks, outermost first
-	serial   uint64  // of the newest mark; never reused
-	hooks    []hook  // in order of registration
-	hooked   uint64  // hooks that were registered since New
-	refs     uintptr // end of the last live object with a Ref
-	epoch    uint64  // counts the cuts
-	cuts     []cut   // the cuts that ended objects with Refs
-	ledger   ledger  // every block, in debug builds
+	marks    []place      // the live marks, outermost first
+	serial   uint64       // of the newest mark; never reused
+	hooks    []hook       // in order of registration
+	hooked   saved.HookID // of the hook that was registered last
+	refs     uintptr      // end of the last live object with a Ref
+	epoch    uint64       // counts the cuts
+	cuts     []cut        // the cuts that ended objects with Refs
+	ledger   ledger       // every block, in debug builds
 	mem      page.Prefix
 	owner    invariant.Owner
 }

@@ -1,5 +1,7 @@
 package arena
 
+import "github.com/strata-go/strata/memory/internal/saved"
+
 // A Mark is the top of a Linear or Growing at some time, for a Rewind. A Mark expires when the arena is rewound to
 // this Mark or to an older one, and when the arena is reset or closed. Marks nest like brackets. A Mark contains a Go
 // pointer. The zero Mark is never valid.
@@ -62,10 +64,9 @@ func (l *Linear) Rewind(m Mark) {
 	l.book ^= unknown ^ uint64(to.newest)
 }
 
-// A hook has the number of its registration, from 1.
 type hook struct {
-	run    func()
-	number uint64
+	run func()
+	id  saved.HookID
 }
 
 // OnReset registers the hook f. The hook runs once, before the blocks allocated so far are freed: at Reset, at Close,
@@ -83,8 +84,7 @@ func (l *Linear) OnReset(f func()) {
 	if f == nil {
 		panic(misuse("OnReset", nil, 0, "the hook is nil"))
 	}
-	l.hooked++
-	l.hooks = append(l.hooks, hook{f, l.hooked})
+	l.hooks = append(l.hooks, hook{f, l.hooked.Next()})
 }
 
 // RunHooks runs the hooks, newest first. RunHooks itself frees nothing. An owner of several arenas calls RunHooks for

@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
@@ -143,5 +144,37 @@ func TestFrames_RunHooksRunsTheOldestFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		memtest.Misuse(t, f.RunHooks, "arena.RunHooks", "the arena is closed")
+	}
+}
+
+// A state whose newest hook a load has dropped is refused, also if another hook was registered since. Programs that do the
+// same after a load save the same bytes.
+func TestLinear_LoadRefusedAfterItsHookWasDropped(t *testing.T) {
+	l, set := newLinear(t, 10_000), new(save.Set)
+	if err := errors.Join(set.Add("arena", l), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	canonical := [2]*save.Slot{set.NewCanonical(1 << 16), set.NewCanonical(1 << 16)}
+	before, after, again := set.NewSlot(1<<16), set.NewSlot(1<<16), set.NewSlot(1<<16)
+	ran := ""
+	l.OnReset(func() { ran += "a" })
+	err := set.Save(before)
+	l.OnReset(func() { ran += "b" })
+	err = errors.Join(err, set.Save(after), set.Save(canonical[0]), set.Load(before))
+	l.OnReset(func() { ran += "c" })
+	if err = errors.Join(err, set.Save(again), set.Save(canonical[1])); err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Load(after); !errors.Is(err, save.ErrLayout) {
+		t.Errorf("the state with the dropped hook: %v, want ErrLayout", err)
+	}
+	if !bytes.Equal(canonical[0].Bytes(), canonical[1].Bytes()) {
+		t.Error("a hook that is registered again makes another state")
+	}
+	if err := errors.Join(set.Load(again), set.Load(canonical[1])); err != nil {
+		t.Error(err)
+	}
+	if l.Reset(); ran != "ca" {
+		t.Errorf("the hooks %q ran, want \"ca\"", ran)
 	}
 }

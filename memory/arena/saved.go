@@ -5,14 +5,15 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/saved"
 	"github.com/strata-go/strata/memory/save"
 )
 
 // SaveState implements [save.State]: it saves the bytes in use and the live marks. A Mark that was made after the
 // state was saved must not be used after loading: Rewind may take it for a newer Mark. Hooks are code and are not
 // saved. Loading drops hooks that were registered after the state was saved. If a hook of the saved state has run in
-// the meantime, loading fails with an error that wraps save.ErrLayout. If a hook is running, the error wraps
-// save.ErrBusy. If the arena is closed, the error wraps memory.ErrClosed.
+// the meantime, or was dropped by a load, loading fails with an error that wraps save.ErrLayout. If a hook is running,
+// the error wraps save.ErrBusy. If the arena is closed, the error wraps memory.ErrClosed.
 func (l *Linear) SaveState(c *save.Coder) {
 	switch {
 	case l.base == nil:
@@ -28,7 +29,7 @@ func (l *Linear) SaveState(c *save.Coder) {
 	for _, v := range [...]*uintptr{&l.off, &l.floor, &l.peak, &l.refs} {
 		save.Num(c, v)
 	}
-	for _, v := range [...]*uint64{&l.hooked, &l.book, &l.allocs, &l.kept, &l.dropped, &l.failures, &l.serial, &l.epoch} {
+	for _, v := range [...]*uint64{&l.book, &l.allocs, &l.kept, &l.dropped, &l.failures, &l.serial, &l.epoch} {
 		save.Num(c, v)
 	}
 	save.List(c, &l.marks)
@@ -40,21 +41,10 @@ func (l *Linear) SaveState(c *save.Coder) {
 	}
 }
 
-// saveHooks visits how many hooks are registered, and the number of the newest: if that one has not run, none has.
 func (l *Linear) saveHooks(c *save.Coder) {
-	newest := uint64(0)
-	if n := len(l.hooks); n > 0 {
-		newest = l.hooks[n-1].number
-	}
-	n, newest := int(c.Word(uint64(len(l.hooks)))), c.Word(newest)
-	switch {
-	case c.Failed() || c.Saving():
-	case n < 0 || n > len(l.hooks) || n > 0 && newest != l.hooks[n-1].number:
-		c.Differs("%d hooks were registered, and some have run since", n)
-	case c.Loading():
-		clear(l.hooks[n:])
-		l.hooks = l.hooks[:n]
-	}
+	n := l.hooked.SaveState(c, len(l.hooks), func(i int) saved.HookID { return l.hooks[i].id })
+	clear(l.hooks[n:])
+	l.hooks = l.hooks[:n]
 }
 
 // SaveState saves the arena as [Linear.SaveState] does.

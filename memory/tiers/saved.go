@@ -54,9 +54,9 @@ type savedTag struct {
 //
 // The error of the Set wraps save.ErrBusy if a frame or a task is open, or if a hook or Config.OnSoft uses the Set. The
 // error of a load wraps save.ErrLayout if a level has begun or ended since the state was saved. In the saved tiers the
-// error is the same if static buffers were declared since, or a hook of the saved state has run. It is also the same if
-// the registered pools are not those of the saved state. After Close the error wraps memory.ErrClosed. State panics with
-// a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
+// error is the same if static buffers were declared since, or if the registered pools are not those of the saved state. It
+// is also the same if a hook of the saved state has run, or if a load has removed it. After Close the error wraps
+// memory.ErrClosed. State panics with a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
@@ -171,20 +171,9 @@ func (basic) saveState(*save.Coder) {}
 // saveState drops the hooks that were registered after the state was saved. If the newest one of the others has not
 // run, none has.
 func (l *hookList) saveState(c *save.Coder) {
-	newest := uint64(0)
-	if n := len(l.hooks); n > 0 {
-		newest = l.hooks[n-1].number
-	}
-	n, newest := int(c.Word(uint64(len(l.hooks)))), c.Word(newest)
-	switch {
-	case c.Failed() || c.Saving():
-	case n < 0 || n > len(l.hooks) || n > 0 && l.hooks[n-1].number != newest:
-		c.Differs("%d hooks were registered, and some have run since", n)
-	case c.Loading():
-		clear(l.hooks[n:])
-		l.hooks = l.hooks[:n]
-	}
-	save.Num(c, &l.last)
+	n := l.newest.SaveState(c, len(l.hooks), func(i int) saved.HookID { return l.hooks[i].id })
+	clear(l.hooks[n:])
+	l.hooks = l.hooks[:n]
 }
 
 func (s *staticTier) saveState(c *save.Coder) {

@@ -301,6 +301,27 @@ func TestManager_LoadRefusedAfterHookHasRun(t *testing.T) {
 	}
 }
 
+// A hook that was registered after a load is not the one that the load has removed, though both are the second.
+func TestManager_LoadRefusedAfterItsHookWasRemoved(t *testing.T) {
+	for _, tier := range []tiers.Tier{tiers.Static, tiers.Level, tiers.Pools} {
+		g := newSavedGame(t, tiers.Config{})
+		g.m.OnReset(tier, func() {})
+		before := g.save()
+		g.m.OnReset(tier, func() { t.Errorf("%v: a removed hook has run", tier) })
+		after, ran := g.save(), false
+		if err := g.set.Load(before); err != nil {
+			t.Fatal(err)
+		}
+		g.m.OnReset(tier, func() { ran = true })
+		if err := g.set.Load(after); !errors.Is(err, save.ErrLayout) {
+			t.Errorf("%v: %v, want ErrLayout", tier, err)
+		}
+		if _, err := g.m.EndLevel(); err != nil || !ran {
+			t.Errorf("%v: %v, the hook has run: %v", tier, err, ran)
+		}
+	}
+}
+
 // A pool of the same type and capacity that was registered in place of another has none of its objects.
 func TestManager_LoadRefusedWithAnotherPool(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})

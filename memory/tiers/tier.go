@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/internal/saved"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -165,19 +166,17 @@ func (noHooks) runHooks()      {}
 
 // hookList has the hooks of a tier whose allocator keeps none, in the order of registration.
 type hookList struct {
-	hooks []listedHook
-	last  uint64 // the number of the hook that was registered last
+	hooks  []listedHook
+	newest saved.HookID // of the hook that was registered last
 }
 
-// A listedHook has a number, counted from 1, so that a load finds out that it has run.
 type listedHook struct {
-	run    func()
-	number uint64
+	run func()
+	id  saved.HookID
 }
 
 func (l *hookList) addHook(f func()) {
-	l.last++
-	l.hooks = append(l.hooks, listedHook{f, l.last})
+	l.hooks = append(l.hooks, listedHook{f, l.newest.Next()})
 }
 
 // runHooks removes each hook before it runs. There is none left if a hook ends the page source.
