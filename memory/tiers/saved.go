@@ -16,7 +16,8 @@ import (
 type Saved struct {
 	// Tiers are the tiers that are saved. Nil means all but Frame, which is never saved. Loading does not change the
 	// other tiers. If the game does not change a tier after a level has begun, such as Level, the tier can be left out.
-	// The failures of tags go back if both Slab and Large are saved.
+	// The peaks of tags go back if both Slab and Large are saved. If one of them is, TagStats.Peak is an upper bound after
+	// a load.
 	Tiers []Tier
 	// Workers are the numbers of the workers whose heaps are saved with the tier Inbox. Nil means all. If the blocks of
 	// a worker do not influence the simulation, as those of one that streams pictures, leave it out: then it need not
@@ -39,9 +40,9 @@ type managerState struct {
 
 // A savedTag is what a state has of a tag.
 type savedTag struct {
-	peak, failures, begun uint64
-	atLevel               tagCounts
-	taken                 Bumped
+	peak, begun uint64
+	atLevel     tagCounts
+	taken       Bumped
 }
 
 // State returns a State of the manager, for a save.Set. Save and load it outside of frames, with the workers at rest:
@@ -168,8 +169,7 @@ func (s *managerState) SaveState(c *save.Coder) {
 // saveState of a tier that needs none.
 func (basic) saveState(*save.Coder) {}
 
-// saveState drops the hooks that were registered after the state was saved. If the newest one of the others has not
-// run, none has.
+// saveState drops the hooks that were registered after the state was saved.
 func (l *hookList) saveState(c *save.Coder) {
 	n := l.newest.SaveState(c, len(l.hooks), func(i int) saved.HookID { return l.hooks[i].id })
 	clear(l.hooks[n:])
@@ -278,11 +278,10 @@ func (s *managerState) saveTags(c *save.Coder) {
 	for i, t := range s.m.tags {
 		was := &s.was
 		if *was = (savedTag{}); c.Saving() {
-			*was = savedTag{t.peak, t.failures, t.level.begun, t.atLevel, t.level.taken}
+			*was = savedTag{t.peak, t.level.begun, t.atLevel, t.level.taken}
 		}
 		if i < n { // a later tag had counted nothing
 			save.Num(c, &was.peak)
-			save.Num(c, &was.failures)
 			save.Var(c, &was.atLevel)
 			save.Num(c, &was.begun)
 			save.Var(c, &was.taken)
@@ -291,7 +290,7 @@ func (s *managerState) saveTags(c *save.Coder) {
 			continue
 		}
 		if s.tiers[Slab] && s.tiers[Large] {
-			t.peak, t.failures = was.peak, was.failures
+			t.peak = was.peak
 		}
 		if s.tiers[Slab] {
 			t.atLevel = was.atLevel

@@ -406,13 +406,64 @@ func TestManager_LoadOfSomeTiersKeepsTagsOfOthers(t *testing.T) {
 			t.Errorf("%v: %v", saved, err)
 		}
 		for i, tag := range []*tiers.Tag{early, late} {
-			blocks := uint64(1)
-			if saved == tiers.Level {
+			blocks, failures := uint64(1), uint64(1)
+			switch saved {
+			case tiers.Level:
 				blocks = 0
+			case tiers.Large:
+				failures = 0
 			}
-			if s := tag.Stats(); s.Peak < s.InUse || s.Failures != 1 || tag.Level().Taken().Blocks != blocks {
+			if s := tag.Stats(); s.Peak < s.InUse || s.Failures != failures || tag.Level().Taken().Blocks != blocks {
 				t.Errorf("%v: tag %d has %+v, %+v", saved, i, s, tag.Level().Taken())
 			}
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A failure of a tag goes back with the tier that refused the request, and with no other.
+func TestTag_FailuresGoBackWithTheirTier(t *testing.T) {
+	cfg := tiers.Config{GC: gcpace.Config{Keep: true}, Tags: true}
+	cfg.Budget[tiers.Slab] = 64 << 10
+	for _, saved := range [][]tiers.Tier{{tiers.Level}, {tiers.Slab}, {tiers.Large}, {tiers.Slab, tiers.Large}} {
+		m, err := tiers.New(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tag, err := m.Tag("subject")
+		var set save.Set
+		if err = errors.Join(err, set.Add("memory", m.State(tiers.Saved{Tiers: saved})), set.Seal()); err != nil {
+			t.Fatal(err)
+		}
+		slot := set.NewSlot(1 << 18)
+		if err := set.Save(slot); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if _, err := tag.Alloc(1<<30, 8); err == nil {
+				t.Fatal("there is memory for 1 GiB")
+			}
+		}
+		for err == nil {
+			_, err = tag.Alloc(4096, 8)
+		}
+		if tag.Stats().Failures != 4 {
+			t.Fatalf("%d failures, want 4", tag.Stats().Failures)
+		}
+		if err := errors.Join(set.Load(slot), m.Check()); err != nil {
+			t.Fatal(err)
+		}
+		want := uint64(4)
+		if slices.Contains(saved, tiers.Slab) {
+			want--
+		}
+		if slices.Contains(saved, tiers.Large) {
+			want -= 3
+		}
+		if got := tag.Stats().Failures; got != want {
+			t.Errorf("%v: %d failures after the load, want %d", saved, got, want)
 		}
 		if err := m.Close(); err != nil {
 			t.Error(err)

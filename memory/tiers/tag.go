@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
@@ -38,15 +39,14 @@ const (
 // bytes; a KiB that had tagged blocks takes about 4 to 8 bytes more for each block that fits into it. For large the
 // entries take up to a sixtieth of the tier. For an untagged block Alloc costs nothing more, and Free a table look-up.
 type Tag struct {
-	m        *Manager
-	name     string
-	id       uint8  // from 1
-	peak     uint64 // highest bytes in use in slab and large together
-	failures uint64
-	frame    TagArena
-	level    TagArena
-	atLevel  tagCounts // in slab when the level began, for builds that cannot tell its blocks
-	owner    invariant.Owner
+	m       *Manager
+	name    string
+	id      uint8  // from 1
+	peak    uint64 // highest bytes in use in slab and large together
+	frame   TagArena
+	level   TagArena
+	atLevel tagCounts // in slab when the level began, for builds that cannot tell its blocks
+	owner   invariant.Owner
 }
 
 // Tag returns the tag with the given name. If there is no such tag, Tag makes one. Call Tag when the game starts, and
@@ -119,7 +119,7 @@ func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	p, err := m.allocRecorded(t.id, size, align)
 	if err != nil {
 		if refused(err) {
-			t.failures++
+			m.tagCountsFor(size)[t.id].failures++
 		}
 		return nil, err
 	}
@@ -131,6 +131,14 @@ func (t *Tag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	t.peak = max(t.peak, m.taggedBytes(t.id))
 	return p, nil
+}
+
+// tagCountsFor returns the counts of the tier that serves requests of a size.
+func (m *Manager) tagCountsFor(size uintptr) []tagCounts {
+	if size <= align.Up(m.cfg.SlabMax, 1<<placeShift) {
+		return m.slab.notes.counts
+	}
+	return m.large.notes.counts
 }
 
 // refused reports whether an error counts as a failure in Stats.

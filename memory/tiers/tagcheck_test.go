@@ -41,7 +41,7 @@ func TestTagCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 	m, a, b := tagParty(t, cfg)
 	w := m.inbox.workers[1]
 	books := []any{
-		&a.id, &a.peak, &a.failures, &b.id, &a.frame.begun, &a.frame.taken, &a.frame.level, &b.level.taken, &b.level.level,
+		&a.id, &a.peak, &b.id, &a.frame.begun, &a.frame.taken, &a.frame.level, &b.level.taken, &b.level.level,
 		&w.scratch.stats, &w.scratch.busy,
 	}
 	s := &m.slab.notes

@@ -24,7 +24,7 @@ func (t *Tag) Stats() (s memory.Stats) {
 	}
 	s = m.slab.notes.counts[t.id].stats()
 	s = s.Add(m.large.notes.counts[t.id].stats())
-	s.Peak, s.Failures = t.peak, s.Failures+t.failures
+	s.Peak = t.peak
 	for _, w := range m.inbox.workers {
 		b := w.countsOf(t.id)
 		s = s.Add(b.stats())
