@@ -167,12 +167,23 @@ func entitiesIn(named []uintptr, t reflect.Type, off uintptr) []uintptr {
 // checkEntities returns an error if a value names an entity whose generation is even: look-ups would take a vacant
 // slot for it. ReadJSON refuses slot 0, so ReadBinary does.
 func (x *binaryType) checkEntities(cells []byte, rows []Entity) error {
+	if len(x.named) == 0 {
+		return nil
+	}
 	for i := range rows {
-		for _, off := range x.named {
-			e := *(*Entity)(unsafe.Pointer(&cells[uintptr(i)*x.c.size+off]))
-			if (e.gen&1 == 0 || e.index == 0) && !e.IsZero() {
-				return fmt.Errorf("entity %s: component %s: it contains %s; slots begin at 1, and generations are odd", quote(rows[i]), x.c.name, quote(e))
-			}
+		if err := checkEntitiesAt(unsafe.Pointer(&cells[uintptr(i)*x.c.size]), x.named); err != nil {
+			return fmt.Errorf("entity %s: component %s: %w", quote(rows[i]), x.c.name, err)
+		}
+	}
+	return nil
+}
+
+// checkEntitiesAt is checkEntities for the value at p, which has an Entity at each of the offsets.
+func checkEntitiesAt(p unsafe.Pointer, named []uintptr) error {
+	for _, off := range named {
+		e := *(*Entity)(unsafe.Add(p, off))
+		if (e.gen&1 == 0 || e.index == 0) && !e.IsZero() {
+			return fmt.Errorf("it contains %s; slots begin at 1, and generations are odd", quote(e))
 		}
 	}
 	return nil

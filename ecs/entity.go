@@ -28,8 +28,8 @@ type Entity struct {
 // generation is even, MakeEntity returns the zero Entity. It does not check whether the Entity is alive in any world.
 //
 // Look-ups may find a vacant slot for an Entity with an even generation. Reading a world refuses such values in its
-// components. A save.Set does not verify other values that it reads from a file: pass an Entity in them through
-// MakeEntity(e.Index(), e.Generation()).
+// components, and a save.Set with a world refuses them in all values of a file. If you read an Entity from bytes in
+// another way, pass it through MakeEntity(e.Index(), e.Generation()).
 func MakeEntity(index, generation uint32) Entity {
 	if index == 0 || generation&1 == 0 {
 		return Entity{}

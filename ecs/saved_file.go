@@ -3,6 +3,8 @@ package ecs
 import (
 	"errors"
 	"io"
+	"reflect"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory/save"
 )
@@ -16,6 +18,17 @@ func (w *World) CanWrite() error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
+}
+
+// RowCheck returns a function for values of type t. The function returns an error if the value contains an Entity that no
+// world ever had: one with slot 0 or an even generation. The zero Entity is no error. If t contains no Entity, RowCheck
+// returns nil. A save.Set calls RowCheck, see save.RowChecker.
+func (w *World) RowCheck(t reflect.Type) func(value unsafe.Pointer) error {
+	named := entitiesIn(nil, t, 0)
+	if len(named) == 0 {
+		return nil
+	}
+	return func(value unsafe.Pointer) error { return checkEntitiesAt(value, named) }
 }
 
 // saveFile visits the world in a file, in the form of WriteBinary. If no relation is registered, a world that was loaded goes on

@@ -133,3 +133,45 @@ func TestWorld_FileOfASetRefusesAndRestores(t *testing.T) {
 		t.Errorf("a component with a handle: %v", err)
 	}
 }
+
+// An Entity that no world ever had is refused in every part of a file. A look-up would take a vacant slot for it.
+func TestWorld_FileOfASetRefusesImpossibleEntities(t *testing.T) {
+	type owner Entity
+	type nested struct {
+		Name uint32
+		Of   [2]struct{ Owner owner }
+	}
+	bad := Entity{index: 2, gen: 2}
+	for _, e := range []Entity{bad, {index: 0, gen: 1}} {
+		for place, spoil := range map[string]func(value *nested, list *[]Entity){
+			"value": func(value *nested, _ *[]Entity) { value.Of[1].Owner = owner(e) },
+			"list":  func(_ *nested, list *[]Entity) { (*list)[2] = e },
+		} {
+			w := basedWorld(t)
+			value, list, set := nested{Name: 7}, []Entity{{}, {index: 900, gen: 3}, {}}, save.Set{}
+			if err := errors.Join(save.Value(&set, "value", &value), save.Slice(&set, "list", &list), set.Add("world", w), set.Seal()); err != nil {
+				t.Fatal(err)
+			}
+			var good, forged bytes.Buffer
+			err := set.Write(&good)
+			spoil(&value, &list)
+			if err = errors.Join(err, set.Write(&forged)); err != nil {
+				t.Fatal(err)
+			}
+			wasValue, wasList := value, slices.Clone(list)
+			err = set.Read(bytes.NewReader(forged.Bytes()), nil)
+			if !errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), "save: "+place) || !strings.Contains(err.Error(), "generations are odd") {
+				t.Errorf("%v in the %s: %v", e, place, err)
+			}
+			if value != wasValue || !slices.Equal(list, wasList) {
+				t.Errorf("%v in the %s: a refused file has changed a variable", e, place)
+			}
+			if err := set.Verify(&forged, nil); !errors.Is(err, save.ErrLayout) {
+				t.Errorf("%v in the %s: Verify: %v", e, place, err)
+			}
+			if err := set.Read(&good, nil); err != nil || value.Name != 7 || value.Of[1].Owner != (owner{}) || list[1].index != 900 {
+				t.Errorf("a stale and a zero Entity: %v, %v, %v", err, value, list)
+			}
+		}
+	}
+}

@@ -120,7 +120,8 @@ func fingerprint(head []byte) uint64 {
 //   - [ErrUnsealed], [ErrPortable], or the error of in
 //   - [ErrFile]: the file is truncated, is followed by other bytes, or a bit differs
 //   - [layout.ErrMigration]: m names a part, a field or a type that does not exist, or gives two of them one name
-//   - [ErrLayout]: a part or a type of the file does not fit, or the Set lacks a part that m does not drop
+//   - [ErrLayout]: a part or a type of the file does not fit, a [RowChecker] refuses a value, or the Set lacks a part that
+//     m does not drop
 //   - another error of a part, such as [ErrBusy] or memory.ErrOutOfMemory
 //
 // After an error all values are as before, but memory may have been committed: see [Set.Load]. If the error occurs

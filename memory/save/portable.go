@@ -31,6 +31,14 @@ type HandleOwner interface {
 	HandleKey() (handle reflect.Type, key uint32)
 }
 
+// A RowChecker is a State that knows which values in files are impossible, such as an ecs.World for its entities. RowCheck
+// returns a function that returns an error if the value at an address, of type t, is impossible. It returns nil if every
+// value of type t is possible. [Set.Read] and [Set.Verify] call the function for all values of type t in all parts, except
+// those in a [Coder.Stream].
+type RowChecker interface {
+	RowCheck(t reflect.Type) func(value unsafe.Pointer) error
+}
+
 // Portable returns nil if the Set can be written to a file. If the Set is not sealed, it returns [ErrUnsealed].
 // Otherwise the error names each part that cannot be in a file, and its first field without a meaning in another
 // process. Such a field is an address, or a handle whose type does not belong to exactly one pool of the Set.
@@ -125,6 +133,7 @@ type plan struct {
 	hook    func(layout.OldValue, any) error
 	scratch reflect.Value // a pointer to a value
 	handles bool
+	checks  []func(unsafe.Pointer) error // of each RowChecker, in the pass fitting
 }
 
 // fileType returns the type if the bytes are those of a file.
@@ -243,7 +252,7 @@ func (c *Coder) readRows(x *plan, t reflect.Type, p unsafe.Pointer, stride uintp
 	old, size := uintptr(x.old.Size), t.Size()
 	src := c.buf[c.at:][:old*uintptr(rows)]
 	c.at += padded(uintptr(len(src))) // a part has whole words
-	if x.hook == nil && (size == 0 || !c.Loading() && x.convert == nil) {
+	if x.hook == nil && (size == 0 || !c.Loading() && x.convert == nil && len(x.checks) == 0) {
 		return nil
 	}
 	for i := range uintptr(rows) {
@@ -265,6 +274,14 @@ func (c *Coder) readRows(x *plan, t reflect.Type, p unsafe.Pointer, stride uintp
 		}
 		if x.hook != nil {
 			if err := x.hook(layout.NewOldValue(x.old, in), reflect.NewAt(t, to).Interface()); err != nil {
+				return fmt.Errorf("row %d: %w", i, err)
+			}
+		}
+		for _, check := range x.checks {
+			if c.Loading() {
+				break // it was fitted, or is the former state
+			}
+			if err := check(to); err != nil {
 				return fmt.Errorf("row %d: %w", i, err)
 			}
 		}
@@ -302,6 +319,13 @@ func (f *file) plan(c *Coder, old int, t reflect.Type) (*plan, error) {
 	x := &plan{old: &f.types[old], scratch: reflect.New(t), handles: to.Has("handle")}
 	if t.PkgPath() != "" {
 		x.hook = f.migration.Convert[t.String()]
+	}
+	for i := range f.set.parts {
+		if r, ok := f.set.parts[i].state.(RowChecker); ok {
+			if check := r.RowCheck(t); check != nil {
+				x.checks = append(x.checks, check)
+			}
+		}
 	}
 	p := layout.Planner{Renamed: f.migration.Renamed, Note: f.migration.Changed, Lenient: x.hook != nil}
 	if x.convert, err = p.Plan(t.String(), x.old, &to); err != nil {
