@@ -163,7 +163,7 @@ func TestNewColumns_MemoryThatGoesMeanwhileEndsTheBatch(t *testing.T) {
 	if err := m.NewColumns(300, func([]Entity, []position, []velocity) {
 		calls++
 		mem.close()
-	}); err != nil || calls != 1 {
+	}); !errors.Is(err, memory.ErrClosed) || calls != 1 {
 		t.Errorf("%d calls, %v", calls, err)
 	}
 	isClosed(t, w, m, f, es)

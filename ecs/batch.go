@@ -108,7 +108,9 @@ func (w *World) moveAll(op string, src *table, k key, retargets bool) (span, err
 		return span{}, err
 	}
 	if w.observers.observed != 0 {
-		w.observers.notifyLosses(op, src, e.to)
+		if err := w.observers.notifyLosses(op, src, e.to); err != nil {
+			return span{}, err
+		}
 		if all, err = w.store.reserve(e.to, n); err != nil { // an observer may have spawned into it
 			w.store.trimSpares(e.to)
 			return span{}, err

@@ -129,7 +129,7 @@ func (cmd *Commands) Spawn() (Entity, error) {
 	}
 	cmd.ops = append(cmd.ops, command{e: e, kind: commandSpawn})
 	if w.observers.observed != 0 {
-		w.observers.notifyCreated(loc, 1, mask{})
+		return w.observers.notifyCreated(e, loc, mask{})
 	}
 	return e, nil
 }
@@ -333,7 +333,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	cmd.skipped += stale
 	*done += n
 	if w.observers.observed != 0 {
-		w.observers.notifyAdded(e, given.and(m), t.mask)
+		return w.observers.notifyAdded(e, given.and(m), t.mask)
 	}
 	return nil
 }

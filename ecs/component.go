@@ -226,7 +226,7 @@ func (c Component[T]) Set(e Entity, v T) bool {
 		c.w.guard.notInParallel("Set")
 	}
 	*p = v
-	c.w.observers.notifyOne(e, c.ID(), true)
+	_ = c.w.observers.notifyOne(e, c.ID(), true)
 	return true
 }
 
@@ -246,10 +246,10 @@ func (c Component[T]) Add(e Entity, v T) error {
 	}
 	*(*T)(p) = v
 	if c.w.observers.observed != 0 {
-		c.w.observers.notifyOne(e, c.ID(), had)
+		err = c.w.observers.notifyOne(e, c.ID(), had)
 	}
 	c.w.store.freePending()
-	return nil
+	return err
 }
 
 // Remove removes the component from e and returns true. It returns false without an error if e is stale or does not

@@ -68,10 +68,18 @@ func (g *guard) mutable(op string) {
 // stillMutable is mutable after a call of an observer or of Free, in an operation that returns an error if the
 // allocator was closed meanwhile.
 func (g *guard) stillMutable(op string) error {
+	if err := g.closedItself(); err != nil {
+		return err
+	}
+	g.mutable(op)
+	return nil
+}
+
+// closedItself returns an error if the allocator was closed during the operation.
+func (g *guard) closedItself() error {
 	if err := g.stillOpen(); err != nil {
 		return fmt.Errorf("ecs: the world closed itself: %w", err)
 	}
-	g.mutable(op)
 	return nil
 }
 
@@ -212,9 +220,10 @@ func (g *guard) beginFill() {
 	g.fills++
 }
 
-// endFill notifies observers of the batch. It also does so if fill panics, because the entities exist.
-func (w *World) endFill(s span) {
+// endFill notifies observers of the batch. It also does so if fill panics, because the entities exist. It returns an error if fill or
+// an observer closed the allocator.
+func (w *World) endFill(s span) error {
 	w.guard.locked--
 	w.guard.fills--
-	w.observers.notifyBatch(s)
+	return w.observers.notifyBatch(s)
 }

@@ -70,7 +70,9 @@ func (w *World) load(op string, read func() error) error {
 	}
 	if w.observers.observed != 0 {
 		for _, t := range w.store.tables { // the first is notified before an observer can spawn into it
-			w.observers.notifyBatch(span{t: t, left: t.rows()})
+			if err := w.observers.notifyBatch(span{t: t, left: t.rows()}); err != nil {
+				return fmt.Errorf("ecs: %s: %w", op, err)
+			}
 		}
 	}
 	return nil

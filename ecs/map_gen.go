@@ -31,7 +31,7 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	}
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -126,10 +126,10 @@ func set1[A any](m *Map1[A], op string, entity Entity, swap bool, a A) error {
 	}
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll1[A any](m *Map1[A], op string, s Selection, swap bool, a A) (int, error) {
@@ -159,7 +159,7 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -232,10 +232,10 @@ func set2[A, B any](m *Map2[A, B], op string, entity Entity, swap bool, a A, b B
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll2[A, B any](m *Map2[A, B], op string, s Selection, swap bool, a A, b B) (int, error) {
@@ -267,7 +267,7 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -343,10 +343,10 @@ func set3[A, B, C any](m *Map3[A, B, C], op string, entity Entity, swap bool, a 
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll3[A, B, C any](m *Map3[A, B, C], op string, s Selection, swap bool, a A, b B, c C) (int, error) {
@@ -380,7 +380,7 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -459,10 +459,10 @@ func set4[A, B, C, D any](m *Map4[A, B, C, D], op string, entity Entity, swap bo
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll4[A, B, C, D any](m *Map4[A, B, C, D], op string, s Selection, swap bool, a A, b B, c C, d D) (int, error) {
@@ -498,7 +498,7 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -580,10 +580,10 @@ func set5[A, B, C, D, E any](m *Map5[A, B, C, D, E], op string, entity Entity, s
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll5[A, B, C, D, E any](m *Map5[A, B, C, D, E], op string, s Selection, swap bool, a A, b B, c C, d D, e E) (int, error) {
@@ -621,7 +621,7 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -706,10 +706,10 @@ func set6[A, B, C, D, E, F any](m *Map6[A, B, C, D, E, F], op string, entity Ent
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll6[A, B, C, D, E, F any](m *Map6[A, B, C, D, E, F], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F) (int, error) {
@@ -749,7 +749,7 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -837,10 +837,10 @@ func set7[A, B, C, D, E, F, G any](m *Map7[A, B, C, D, E, F, G], op string, enti
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll7[A, B, C, D, E, F, G any](m *Map7[A, B, C, D, E, F, G], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G) (int, error) {
@@ -882,7 +882,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -973,10 +973,10 @@ func set8[A, B, C, D, E, F, G, H any](m *Map8[A, B, C, D, E, F, G, H], op string
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll8[A, B, C, D, E, F, G, H any](m *Map8[A, B, C, D, E, F, G, H], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
@@ -1020,7 +1020,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -1114,10 +1114,10 @@ func set9[A, B, C, D, E, F, G, H, I any](m *Map9[A, B, C, D, E, F, G, H, I], op 
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll9[A, B, C, D, E, F, G, H, I any](m *Map9[A, B, C, D, E, F, G, H, I], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
@@ -1163,7 +1163,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E,
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -1260,10 +1260,10 @@ func set10[A, B, C, D, E, F, G, H, I, J any](m *Map10[A, B, C, D, E, F, G, H, I,
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll10[A, B, C, D, E, F, G, H, I, J any](m *Map10[A, B, C, D, E, F, G, H, I, J], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
@@ -1311,7 +1311,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -1411,10 +1411,10 @@ func set11[A, B, C, D, E, F, G, H, I, J, K any](m *Map11[A, B, C, D, E, F, G, H,
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll11[A, B, C, D, E, F, G, H, I, J, K any](m *Map11[A, B, C, D, E, F, G, H, I, J, K], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
@@ -1464,7 +1464,7 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
 	*(*L)(m.mapper.w.store.cell(loc, m.mapper.ids[11], unsafe.Sizeof(l))) = l
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyCreated(loc, 1, m.mapper.bits)
+		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
 	}
 	return entity, nil
 }
@@ -1567,10 +1567,10 @@ func set12[A, B, C, D, E, F, G, H, I, J, K, L any](m *Map12[A, B, C, D, E, F, G,
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
 	*(*L)(m.mapper.w.store.cell(loc, m.mapper.ids[11], unsafe.Sizeof(l))) = l
 	if m.mapper.w.observers.observed != 0 {
-		m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
+		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
 	}
 	m.mapper.w.store.freePending()
-	return nil
+	return err
 }
 
 func setAll12[A, B, C, D, E, F, G, H, I, J, K, L any](m *Map12[A, B, C, D, E, F, G, H, I, J, K, L], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {

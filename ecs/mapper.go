@@ -160,7 +160,7 @@ func (m *mapper) spawn() (Entity, uint32, error) {
 
 // newColumns creates n entities and calls fill for each run of rows in one chunk, unless there is none. The world is locked
 // meanwhile.
-func (m *mapper) newColumns(n int, none bool, fill func(loc uint32, n int)) error {
+func (m *mapper) newColumns(n int, none bool, fill func(loc uint32, n int)) (err error) {
 	m.w.guard.mutable("NewBatch")
 	t, err := m.target()
 	if err != nil {
@@ -171,8 +171,9 @@ func (m *mapper) newColumns(n int, none bool, fill func(loc uint32, n int)) erro
 		return err
 	}
 	m.w.guard.beginFill()
-	defer m.w.endFill(all)
-	for loc, n := all.next(); n > 0 && !none; loc, n = all.next() {
+	defer func() { err = m.w.endFill(all) }()
+	rows := all
+	for loc, n := rows.next(); n > 0 && !none; loc, n = rows.next() {
 		fill(loc, n)
 	}
 	return nil
@@ -329,7 +330,9 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 		}
 		total += t.rows()
 		if w.observers.observed != 0 {
-			w.observers.notifyWritten(t, op, m.bits)
+			if err := w.observers.notifyWritten(t, op, m.bits); err != nil {
+				return total, err
+			}
 		}
 	}
 	for i := range matches {
@@ -351,7 +354,9 @@ func (m *mapper) addAll(op string, s Selection, swap bool, write func(loc uint32
 			write(loc, n)
 		}
 		if w.observers.observed != 0 {
-			w.observers.notifyMoved(op, all, m.bits, was)
+			if err := w.observers.notifyMoved(op, all, m.bits, was); err != nil {
+				return total, err
+			}
 		}
 		w.store.freePending()
 	}

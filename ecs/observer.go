@@ -57,13 +57,9 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // and all entities that were still to be removed. After the panic the world is no longer locked, except by queries
 // that the observer left open. Check returns nil.
 //
-// If an observer closes the allocator, the world closes itself: see [World]. The call that reported the event then
-// ends in one of these ways:
-//   - Reset, RemoveTree, Discard and World.Remove panic with a [*memory.Misuse]. So do operations on all entities of a
-//     filter, such as AddAll of [Map1].
-//   - [Commands.Apply] returns an error that wraps [memory.ErrClosed].
-//   - Remove and Exchange for the components of one entity return such an error if the event was a removal.
-//   - Other operations return no error.
+// If an observer closes the allocator, the world closes itself: see [World]. If the call that reported the event has an
+// error result, it returns an error that wraps [memory.ErrClosed], also if the change was made before. Other calls panic
+// with a [*memory.Misuse]: Reset, RemoveTree, Discard, World.Remove and World.RemoveAll. Set returns true.
 //
 // # What is not reported
 //
@@ -219,43 +215,50 @@ func (g *guard) endNotify() {
 
 // Functions that report writes stamp them first, so observers see current stamps.
 
-// notifyCreated reports that n entities with the components in m were created from loc on.
+// notifyCreated reports that e was created at loc with the components in m. It returns e, or an error if an observer closed
+// the allocator.
 //
 //go:noinline
-func (o *observers) notifyCreated(loc uint32, n int, m mask) {
-	o.store.stampRows(loc, n, m)
-	o.notify(createEvent, loc, n, wholeEntity)
-	o.notify(addEvent, loc, n, m)
+func (o *observers) notifyCreated(e Entity, loc uint32, m mask) (Entity, error) {
+	o.store.stampRows(loc, 1, m)
+	o.notify(createEvent, loc, 1, wholeEntity)
+	o.notify(addEvent, loc, 1, m)
+	if err := o.store.guard.closedItself(); err != nil {
+		return Entity{}, err
+	}
+	return e, nil
 }
 
 // notifyBatch is notifyCreated for the rows of a batch.
-func (o *observers) notifyBatch(s span) {
-	if o.observed == 0 || s.left == 0 {
-		return
+func (o *observers) notifyBatch(s span) error {
+	if o.observed != 0 && s.left > 0 {
+		o.store.stampSpan(s, s.t.mask)
+		for loc, n := s.next(); n > 0; loc, n = s.next() {
+			o.notify(createEvent, loc, n, wholeEntity)
+			o.notify(addEvent, loc, n, s.t.mask)
+		}
 	}
-	o.store.stampSpan(s, s.t.mask)
-	for loc, n := s.next(); n > 0; loc, n = s.next() {
-		o.notify(createEvent, loc, n, wholeEntity)
-		o.notify(addEvent, loc, n, s.t.mask)
-	}
+	return o.store.guard.closedItself()
 }
 
-// notifyAdded reports that e was given the components in m and had those in was before.
+// notifyAdded reports that e was given the components in m and had those in was before. It returns an error if an observer
+// closed the allocator.
 //
 //go:noinline
-func (o *observers) notifyAdded(e Entity, m, was mask) {
+func (o *observers) notifyAdded(e Entity, m, was mask) error {
 	if r := o.store.index.find(e); r != nil {
 		loc := r.loc
 		o.store.stampRows(loc, 1, m)
 		o.notify(addEvent, loc, 1, m.without(was))
 		o.notify(setEvent, loc, 1, m.and(was))
 	}
+	return o.store.guard.closedItself()
 }
 
 // notifyOne is notifyAdded for one component.
 //
 //go:noinline
-func (o *observers) notifyOne(e Entity, id ID, had bool) {
+func (o *observers) notifyOne(e Entity, id ID, had bool) error {
 	if r := o.store.index.find(e); r != nil {
 		k := addEvent
 		if had {
@@ -264,16 +267,18 @@ func (o *observers) notifyOne(e Entity, id ID, had bool) {
 		o.store.stampRows(r.loc, 1, maskBit(id))
 		o.notify(k, r.loc, 1, maskBit(id))
 	}
+	return o.store.guard.closedItself()
 }
 
-// notifyMoved is notifyAdded for the rows of a batch, which had the components in was before.
-func (o *observers) notifyMoved(op string, s span, m, was mask) {
+// notifyMoved is notifyAdded for the rows of a batch, which had the components in was before. It panics if an observer left
+// the world locked.
+func (o *observers) notifyMoved(op string, s span, m, was mask) error {
 	o.store.stampSpan(s, m)
 	for loc, n := s.next(); n > 0; loc, n = s.next() {
 		o.notify(addEvent, loc, n, m.without(was))
 		o.notify(setEvent, loc, n, m.and(was))
 	}
-	o.store.guard.mutable(op)
+	return o.store.guard.stillMutable(op)
 }
 
 // notifyRemoval reports that the entity at loc is about to be removed. It panics if an observer left
@@ -294,11 +299,11 @@ func (o *observers) notifyRemovals(t *table, op string) {
 	o.store.guard.mutable(op)
 }
 
-// notifyWritten reports that the components in m were written in all rows of t.
-func (o *observers) notifyWritten(t *table, op string, m mask) {
+// notifyWritten reports that the components in m were written in all rows of t. It returns an error as notifyMoved does.
+func (o *observers) notifyWritten(t *table, op string, m mask) error {
 	o.store.stampTable(t, m)
 	o.notifyRows(setEvent, t, m)
-	o.store.guard.mutable(op)
+	return o.store.guard.stillMutable(op)
 }
 
 // notifyRows calls notify for all rows of t.
@@ -334,11 +339,11 @@ func (o *observers) notifyLoss(op string, loc uint32, to *table) error {
 }
 
 // notifyLosses is notifyLoss for all rows of src, after space was reserved in to. It releases the space
-// if an observer panics.
-func (o *observers) notifyLosses(op string, src, to *table) {
+// if an observer panics or closes the allocator.
+func (o *observers) notifyLosses(op string, src, to *table) error {
 	lost := src.mask.without(to.mask)
 	if !o.watched[removeEvent].any(&lost) {
-		return
+		return nil
 	}
 	if to.tailN == 0 {
 		o.store.setTail(to, 0, 0)
@@ -350,6 +355,7 @@ func (o *observers) notifyLosses(op string, src, to *table) {
 		}
 	}()
 	o.notifyRows(removeEvent, src, lost)
-	o.store.guard.mutable(op)
-	done = true
+	err := o.store.guard.stillMutable(op)
+	done = err == nil
+	return err
 }

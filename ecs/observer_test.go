@@ -1,11 +1,13 @@
 package ecs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -452,7 +454,7 @@ func TestObserver_WhoseAllocatorClosesTheWorld(t *testing.T) {
 		if !before {
 			pos.OnAdd(end)
 			pos.OnAdd(end)
-			if err := m.NewBatch(100, nil); err != nil {
+			if err := m.NewBatch(100, nil); !errors.Is(err, memory.ErrClosed) {
 				t.Error(err)
 			}
 		} else {
@@ -468,23 +470,113 @@ func TestObserver_WhoseAllocatorClosesTheWorld(t *testing.T) {
 	}
 }
 
-func TestObserver_RemovalsReturnErrClosed(t *testing.T) {
-	for name, remove := range map[string]func(w *World, pos Component[position], e Entity) error{
-		"Component.Remove": func(_ *World, pos Component[position], e Entity) error { _, err := pos.Remove(e); return err },
-		"Map.Remove": func(w *World, _ Component[position], e Entity) error {
-			_, err := NewMap1[position](w).Remove(e)
-			return err
-		},
-	} {
-		mem := &tellingMemory{testMemory: newTestMemory(t)}
-		w, _, _, es := populated(t, mem)
-		pos := mustRegisterTest[position](t, w)
-		pos.OnRemove(func(Entity, *position) { mem.close() })
-		if err := remove(w, pos, es[5]); !errors.Is(err, memory.ErrClosed) || w.Alive(es[5]) || w.Check() != nil {
-			t.Errorf("%s: %v, %v", name, err, w.Check())
+// Whatever the event, and whether the change was made before it or not.
+func TestObserver_OperationsReturnErrClosed(t *testing.T) {
+	type world struct {
+		*World
+		es  []Entity
+		m   *Map2[position, velocity]
+		f   *Filter1[position]
+		pos Component[position]
+		br  Component[brain]
+		r   Relation[likes]
+	}
+	first := func(_ any, err error) error { return err }
+	none := func(e Entity, err error) error {
+		if e != (Entity{}) {
+			t.Errorf("%v is returned with %v", e, err)
 		}
-		if err := w.Close(); err != nil {
-			t.Errorf("%s: %v", name, err)
+		return err
+	}
+	nothing := func(p unsafe.Pointer, err error) error {
+		if (p == nil) != (err != nil) {
+			t.Errorf("%p is returned with %v", p, err)
+		}
+		return err
+	}
+	other, _ := newTestWorld(t, Config{})
+	newValue(t, other, position{})
+	var text bytes.Buffer
+	if err := other.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	const created, added, set, removed, destroyed = 1 << createEvent, 1 << addEvent, 1 << setEvent, 1 << removeEvent, 1 << destroyEvent
+	for op, c := range map[string]struct {
+		events uint8 // that the operation reports
+		do     func(w *world) error
+	}{
+		"World.NewEntity":    {created, func(w *world) error { return none(w.NewEntity()) }},
+		"World.CopyEntity":   {created | added, func(w *world) error { return none(w.CopyEntity(w.es[5])) }},
+		"World.AddID":        {added, func(w *world) error { return nothing(w.AddID(w.es[5], w.br.ID())) }},
+		"World.RelateID":     {added, func(w *world) error { return nothing(w.RelateID(w.es[5], w.r.ID(), w.es[6])) }},
+		"World.RelateID set": {set, func(w *world) error { return nothing(w.RelateID(w.es[7], w.r.ID(), w.es[8])) }},
+		"World.RemoveID":     {removed, func(w *world) error { return first(w.RemoveID(w.es[5], w.pos.ID())) }},
+		"Spawn":              {created, func(w *world) error { return none(w.Commands().Spawn()) }},
+		"Apply":              {set, func(w *world) error { return w.Commands().Apply() }},
+		"Apply removes": {removed | destroyed, func(w *world) error {
+			w.Commands().clear()
+			w.Commands().Destroy(w.es[5])
+			return w.Commands().Apply()
+		}},
+		"Component.Add":     {added, func(w *world) error { return w.br.Add(w.es[5], brain{}) }},
+		"Component.Add set": {set, func(w *world) error { return w.pos.Add(w.es[5], position{}) }},
+		"Component.Remove":  {removed, func(w *world) error { return first(w.pos.Remove(w.es[5])) }},
+		"Relation.Add":      {added, func(w *world) error { return w.r.Add(w.es[5], likes{}, w.es[6]) }},
+		"SetTarget":         {set, func(w *world) error { return first(w.r.SetTarget(w.es[7], w.es[8])) }},
+		"SetTargetAll":      {set, func(w *world) error { return first(w.r.SetTargetAll(w.f, w.es[8])) }},
+		"SetTargetAll same": {set, func(w *world) error { return first(w.r.SetTargetAll(w.f, w.es[6])) }},
+		"Map.NewEntity":     {created | added, func(w *world) error { return none(w.m.NewEntity(position{}, velocity{})) }},
+		"Map.NewBatch":      {created | added, func(w *world) error { return w.m.NewBatch(100, nil) }},
+		"Map.Add":           {set, func(w *world) error { return w.m.Add(w.es[5], position{}, velocity{}) }},
+		"Map.AddAll":        {added, func(w *world) error { return first(NewMap1[brain](w.World).AddAll(w.f, brain{})) }},
+		"Map.AddAll set":    {set, func(w *world) error { return first(w.m.AddAll(w.f, position{}, velocity{})) }},
+		"Map.Exchange": {added | removed, func(w *world) error {
+			return NewMap1[brain](w.World).Removes(w.pos.ID()).Exchange(w.es[5], brain{})
+		}},
+		"Map.ExchangeAll": {added | removed, func(w *world) error {
+			return first(NewMap1[brain](w.World).Removes(w.pos.ID()).ExchangeAll(w.f, brain{}))
+		}},
+		"Map.Remove":    {removed, func(w *world) error { return first(w.m.Remove(w.es[5])) }},
+		"Map.RemoveAll": {removed, func(w *world) error { return first(w.m.RemoveAll(w.f)) }},
+		"ReadJSON": {created | added, func(w *world) error {
+			w.Reset()
+			return w.ReadJSON(bytes.NewReader(text.Bytes()))
+		}},
+	} {
+		for kind := range eventKinds {
+			if c.events>>kind&1 == 0 {
+				continue
+			}
+			mem, calls := &tellingMemory{testMemory: newTestMemory(t)}, 0
+			w := &world{}
+			w.World, w.m, w.f, w.es = populated(t, mem)
+			w.pos, w.br, w.r = mustRegisterTest[position](t, w.World), mustRegisterTest[brain](t, w.World), mustRelation[likes](t, w.World)
+			if err := w.r.Add(w.es[7], likes{}, w.es[6]); err != nil {
+				t.Fatal(err)
+			}
+			end := func() { calls++; mem.close() }
+			switch kind {
+			case createEvent:
+				w.OnCreate(func(Entity) { end() })
+			case destroyEvent:
+				w.OnRemove(func(Entity) { end() })
+			case addEvent:
+				w.pos.OnAdd(func(Entity, *position) { end() })
+				w.br.OnAdd(func(Entity, *brain) { end() })
+				w.r.OnAdd(func(Entity, *likes) { end() })
+			case removeEvent:
+				w.pos.OnRemove(func(Entity, *position) { end() })
+			case setEvent:
+				w.pos.OnSet(func(Entity, *position) { end() })
+				w.r.OnSet(func(Entity, *likes) { end() })
+			}
+			err := c.do(w)
+			if !errors.Is(err, memory.ErrClosed) || calls != 1 || w.Alive(w.es[5]) || w.Len() != 0 {
+				t.Errorf("%s, event %d: %v after %d calls", op, kind, err, calls)
+			}
+			if err := errors.Join(w.Check(), w.Close()); err != nil {
+				t.Errorf("%s, event %d: %v", op, kind, err)
+			}
 		}
 	}
 }

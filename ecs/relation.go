@@ -80,11 +80,12 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 		return err
 	}
 	*(*T)(w.store.cell(rec.loc, r.ID(), unsafe.Sizeof(v))) = v
+	var err error
 	if w.observers.observed != 0 {
-		w.observers.notifyOne(e, r.ID(), had)
+		err = w.observers.notifyOne(e, r.ID(), had)
 	}
 	w.store.freePending()
-	return nil
+	return err
 }
 
 // SetTarget changes the target of e, calls observers of OnSet, and returns true. The new target may equal the old
@@ -97,14 +98,15 @@ func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	if !r.Has(e) {
 		return false, nil
 	}
-	if err := w.retarget("SetTarget", e, w.store.index.find(e), r.ID(), target); err != nil {
+	err := w.retarget("SetTarget", e, w.store.index.find(e), r.ID(), target)
+	if err != nil {
 		return true, err
 	}
 	if w.observers.observed != 0 {
-		w.observers.notifyOne(e, r.ID(), true)
+		err = w.observers.notifyOne(e, r.ID(), true)
 	}
 	w.store.freePending()
-	return true, nil
+	return true, err
 }
 
 // retarget moves the entity of rec to the table in which relation id has the target.
@@ -166,7 +168,9 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 		if was, ok := t.target(id); ok && was == target {
 			total += t.rows()
 			if w.observers.observed != 0 {
-				w.observers.notifyWritten(t, op, maskBit(id))
+				if err := w.observers.notifyWritten(t, op, maskBit(id)); err != nil {
+					return total, err
+				}
 			}
 		}
 	}
@@ -181,7 +185,9 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 		}
 		total += moved.left
 		if w.observers.observed != 0 {
-			w.observers.notifyMoved(op, moved, maskBit(id), maskBit(id))
+			if err := w.observers.notifyMoved(op, moved, maskBit(id), maskBit(id)); err != nil {
+				return total, err
+			}
 		}
 		w.store.freePending()
 	}

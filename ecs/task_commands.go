@@ -131,8 +131,10 @@ func (cmd *Commands) spawnPlaceholder(i int) error {
 	op := &cmd.ops[i] // not earlier: the allocator may have appended commands
 	op.kind, cmd.resolved[op.e.index&^placeholderBit] = commandSpawn, e
 	if w.observers.observed != 0 {
-		w.observers.notifyCreated(loc, 1, mask{})
-		return w.guard.stillMutable("Apply")
+		if _, err := w.observers.notifyCreated(e, loc, mask{}); err != nil {
+			return err
+		}
+		w.guard.mutable("Apply")
 	}
 	return nil
 }

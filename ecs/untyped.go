@@ -116,7 +116,7 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.finishAdd(e, comp, p), nil
+	return w.finishAdd(e, comp, p)
 }
 
 // RelateID adds the relation with a target and a zero value to e. If e has the relation already, RelateID changes the
@@ -136,26 +136,28 @@ func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error)
 		return nil, err
 	}
 	if !had {
-		return w.finishAdd(e, w.store.comps[id], w.Ptr(e, id)), nil
+		return w.finishAdd(e, w.store.comps[id], w.Ptr(e, id))
 	}
-	if w.observers.observed != 0 {
-		w.observers.notifyOne(e, id, true)
-	}
-	w.store.freePending()
-	return w.Ptr(e, id), nil
+	return w.finishChange(e, id, true)
 }
 
-// finishAdd zeroes the cell at p, which is new to e, notifies observers and frees pending blocks. Cells
-// of types with Go pointers are zero already.
-func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) unsafe.Pointer {
+// finishAdd zeroes the cell at p, which is new to e, and ends with finishChange. Cells of types with Go pointers are zero
+// already.
+func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) (unsafe.Pointer, error) {
 	if !comp.pointerful {
 		clear(unsafe.Slice((*byte)(p), comp.size))
 	}
+	return w.finishChange(e, comp.id, false)
+}
+
+// finishChange notifies observers, frees pending blocks and returns the address of the component. It returns an error if the
+// allocator was closed meanwhile.
+func (w *World) finishChange(e Entity, id ID, had bool) (unsafe.Pointer, error) {
 	if w.observers.observed != 0 {
-		w.observers.notifyOne(e, comp.id, false)
+		_ = w.observers.notifyOne(e, id, had)
 	}
 	w.store.freePending()
-	return p
+	return w.Ptr(e, id), w.guard.closedItself()
 }
 
 // TargetID returns the target of e for the relation with this ID. If e or the target is stale, or e does not have the

@@ -297,7 +297,7 @@ func (w *World) NewEntity() (Entity, error) {
 	w.guard.mutable("NewEntity")
 	e, loc, err := w.store.spawn(w.store.tables[0])
 	if err == nil && w.observers.observed != 0 {
-		w.observers.notifyCreated(loc, 1, mask{})
+		return w.observers.notifyCreated(e, loc, mask{})
 	}
 	return e, err
 }
@@ -327,7 +327,7 @@ func (w *World) CopyEntity(e Entity) (Entity, error) {
 		comp.copyCells(w.store.cell(loc, comp.id, comp.size), w.store.cell(from, comp.id, comp.size), 1)
 	}
 	if w.observers.observed != 0 {
-		w.observers.notifyCreated(loc, 1, t.mask)
+		return w.observers.notifyCreated(twin, loc, t.mask)
 	}
 	return twin, nil
 }
