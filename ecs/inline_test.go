@@ -19,7 +19,7 @@ func TestFastPaths_Inline(t *testing.T) {
 	}
 	// Built for this machine whatever the test was built for: all runs then share one cached build.
 	cmd := testenv.Command(t, "go", "build", "-gcflags=-m=2", "-o", os.DevNull, "./testdata/inline")
-	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		report := regexp.MustCompile(`(?m)^.*(inlin|escape|leaking param|moved to heap).*\n`)

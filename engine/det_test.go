@@ -78,7 +78,7 @@ func TestDet_NothingFuses(t *testing.T) {
 		t.Skip("compiles for another processor")
 	}
 	cmd := testenv.Command(t, "go", "build", "-o", os.DevNull, "-gcflags=-S", ".")
-	cmd.Env = append(cmd.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOFLAGS=")
+	cmd.Env = append(cmd.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -17,7 +17,7 @@ func goTool(t *testing.T, dir string, args ...string) (stdout, stderr string) {
 	t.Helper()
 	cmd := testenv.Command(t, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=")
 	var out, complaints strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	if err := cmd.Run(); err != nil {

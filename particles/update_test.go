@@ -224,7 +224,7 @@ func TestSimulation_IsNotFusedOnARM(t *testing.T) {
 		t.Skip("compiles for another processor")
 	}
 	cmd := testenv.Command(t, "go", "build", "-gcflags=-S", ".")
-	cmd.Env = append(cmd.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=")
+	cmd.Env = append(cmd.Environ(), "GOOS=linux", "GOARCH=arm64", "CGO_ENABLED=0", "GOEXPERIMENT=")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -40,7 +40,7 @@ func goIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	cmd := testenv.Command(t, "go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS=-mod=mod", "GOWORK=off")
+	cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=", "GOEXPERIMENT=", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
