@@ -178,7 +178,7 @@ const (
 
 // LostNames are the words that the player sees for the counts of Lost, in the order of Lost.Counts.
 var LostNames = [LostKinds]string{"GLOWS", "FINE SOOT", "ENEMIES", "SHOTS", "PICKUPS", "EMBERS", "FAR COLLISIONS", "JOSTLING", "HITS", "SCORES", "TRAILS", "SCORCHED GROUND",
-	"KINDS OF ENEMIES", "WAYS", "WALLS", "LISTS", "MARKS"}
+	"KINDS OF ENEMIES", "PATHS", "WALLS", "LISTS", "MARKS"}
 
 // Counts returns all counts, in the order of the fields.
 func (l *Lost) Counts() [LostKinds]int {

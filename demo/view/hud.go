@@ -79,15 +79,16 @@ func (v *View) safe() reach {
 }
 
 // margins returns the shares of the window's height that the overlay leaves to the HUD: to score, seals and heat above, and to
-// the gauges below. The overlay keeps a step of its grid besides, and rounds to its pixels.
+// the gauges below. The overlay keeps a step of its grid besides, which a low window uses, and rounds to its pixels.
 func (v *View) margins() (top, bottom float32) {
 	drawn, high := v.port.Drawn(), float32(2*v.port.Y+v.port.H)
 	above, below := float32(progressHigh+4), float32(gaugeHigh+8)
 	if v.ui.tall() {
 		below += gaugeRow
 	}
+	used := render.Grid*min(1, Height/high) - 1
 	share := func(beyond int, pixels float32) float32 {
-		return min(max((float32(beyond)+pixels*v.ui.view.Scale-render.Grid+1)/high, 0), 0.39)
+		return min(max((float32(beyond)+pixels*v.ui.view.Scale-used)/high, 0), 0.39)
 	}
 	return share(drawn.Min.Y, above), share(int(high)-drawn.Max.Y, below)
 }

@@ -147,11 +147,10 @@ func (m *Menu) plate(above float32) {
 		}
 	}
 	top := m.top() - 8 - above
-	under(x0-10, top, x1-x0+20, foot+10-top)
-	if m.Source.Screen() != shell.Title {
-		wide, high := m.gather()
-		under((m.ui.W-wide)/2-10, foot, wide+20, runAbove+high+4)
+	if wide, high := m.gather(); m.Source.Screen() != shell.Title && high > 0 { // the items and the run have one width
+		x0, x1, foot = min(x0, (m.ui.W-wide)/2), max(x1, (m.ui.W+wide)/2), foot+runAbove+high-6
 	}
+	under(x0-10, top, x1-x0+20, foot+10-top)
 }
 
 // covers reports whether an overlay lies over some of a rectangle.

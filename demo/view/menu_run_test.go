@@ -121,6 +121,9 @@ func TestMenu_APauseOverAnOverlayHasAPlate(t *testing.T) {
 					plates = append(plates, image.Rect(int(q[0].DstX), int(q[0].DstY), int(q[3].DstX)+1, int(q[3].DstY)+1))
 				}
 			}
+			if len(plates) != 1 {
+				t.Errorf("screen %d, %v: the heading, the items and the run lie on %v, not on one plate", screen, size, plates)
+			}
 			for _, text := range texts {
 				on := false
 				for _, p := range plates {
