@@ -322,7 +322,15 @@ func (p *Plan) Ready(s Sector) bool {
 	return true
 }
 
-// Shown reports whether Ready was called for a sector that was not dropped since.
+// Lost records that the picture of a loaded sector was freed. Want has the sector again when it will be seen soon. If the
+// sector is not loaded, Lost does nothing.
+func (p *Plan) Lost(s Sector) {
+	if p.Shown(s) {
+		p.state[s.Index()] = asked
+	}
+}
+
+// Shown reports whether Ready was called for a sector that was neither dropped nor lost since.
 func (p *Plan) Shown(s Sector) bool {
 	return s.X < Sectors && s.Y < Sectors && p.state[s.Index()] == ready
 }

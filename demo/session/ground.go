@@ -14,10 +14,10 @@ import (
 type GroundView interface {
 	// Rows receives rows of a sector's picture, from row y on: premultiplied RGBA, ground.SectorSize pixels each, valid
 	// during the call. After the last row the sector can be shown. If a file has changed, its sector is received again
-	// without a Hide, and may be shown meanwhile. If that ends early, the rows that came stay. After another error the
-	// sector stays blurred, until a later attempt succeeds.
+	// without a Hide, and may be shown meanwhile. If that ends early, the rows that came stay. After an error of Rows, Hide
+	// is called if the view had rows, and the sector is blurred until a later attempt succeeds.
 	Rows(s ground.Sector, y int, rows []byte) error
-	// Hide releases a sector of which some or all rows were received.
+	// Hide releases a sector of which some or all rows were received. If Rows has failed, the view may have released it.
 	Hide(s ground.Sector)
 }
 
@@ -148,6 +148,10 @@ func (g *Ground) tick(p, v vec) {
 		s := &g.sectors[w.Index()]
 		if s.ticket == (stream.Handle[sectorPicture]{}) {
 			s.ticket = stream.Request[sectorPicture](g.scope, s.name, stream.ETA(w.ETA))
+			continue
+		}
+		if s.ticket.State() == stream.Loaded { // a reload has failed and taken the picture with it
+			g.cancel(w.Sector)
 			continue
 		}
 		s.ticket.Priority(stream.ETA(w.ETA))

@@ -471,3 +471,49 @@ func TestGround_ACancelledReloadHidesNothing(t *testing.T) {
 		t.Errorf("in the end %d sectors are shown, and %d counted", len(v.shown), g.handOver.tiles)
 	}
 }
+
+// A refusing view takes the rows of a sector up to one, where it fails.
+type refusing struct {
+	*StandIn
+	at int
+}
+
+func (v *refusing) Rows(s ground.Sector, y int, rows []byte) error {
+	if y == v.at {
+		return errors.New("refused")
+	}
+	return v.StandIn.Rows(s, y, rows)
+}
+
+// If the view refuses rows of a reload, it has neither picture of the sector, and no statistic counts one.
+func TestGround_AReloadThatIsRefusedIsNotCounted(t *testing.T) {
+	for _, at := range []int{0, sliceRows, ground.SectorSize - sliceRows} {
+		v := &refusing{NewStandIn(), -1}
+		g := &Ground{view: v}
+		g.handOver.slice = time.Hour
+		g.plan.Reset(ground.Bytes)
+		g.plan.Tick(1, 1, 0, 0)
+		pixels := make([]byte, ground.Bytes)
+		old, next := &sectorPicture{pixels: pixels}, &sectorPicture{pixels: pixels}
+		if err := g.deliver("", old, nil); err != nil || !g.Shown(old.sector) {
+			t.Fatal(err)
+		}
+		v.at = at
+		if err := g.deliver("", next, old); err == nil {
+			t.Fatal("the view has refused nothing")
+		}
+		if len(v.shown) != 0 || g.handOver.tiles != 0 || g.handOver.half != nil || g.Shown(old.sector) {
+			t.Errorf("row %d: the view has %d sectors, %d are counted; shown: %v", at, len(v.shown), g.handOver.tiles, g.Shown(old.sector))
+		}
+		g.plan.Tick(1, 1, 0, 0)
+		if len(g.plan.Want()) != 1 {
+			t.Errorf("row %d: %v is wanted", at, g.plan.Want())
+		}
+		g.release("", old)
+		g.release("", next)
+		v.at = -1
+		if err := g.deliver("", &sectorPicture{pixels: pixels}, nil); err != nil || g.handOver.tiles != 1 || !g.Shown(old.sector) {
+			t.Errorf("row %d: %v, %d are counted", at, err, g.handOver.tiles)
+		}
+	}
+}

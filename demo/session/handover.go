@@ -34,7 +34,9 @@ func (g *Ground) deliver(_ string, p, old *sectorPicture) error {
 	for began := time.Now(); ; {
 		to := min(p.row+sliceRows, ground.SectorSize)
 		if err := g.view.Rows(p.sector, p.row, p.pixels[p.row*row:to*row]); err != nil {
-			g.hide(p)
+			if g.hide(p); old != nil {
+				g.hide(old) // the view has neither picture
+			}
 			return err
 		}
 		if p.row == 0 {
@@ -72,5 +74,6 @@ func (g *Ground) hide(p *sectorPicture) {
 		g.handOver.tiles--
 		g.view.Hide(p.sector)
 		g.props.remove(p.sector)
+		g.plan.Lost(p.sector)
 	}
 }

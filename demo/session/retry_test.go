@@ -173,3 +173,36 @@ func TestSession_FilesThatChangeAreShownAnew(t *testing.T) {
 		})
 	}
 }
+
+// A sector whose reload is refused is requested again, and shown.
+func TestGround_ASectorThatAReloadHidesIsShownAgain(t *testing.T) {
+	testenv.Long(t)
+	const name = "realms/ember/05_05.rec"
+	recipe := bytes.Clone(asset(t, name))
+	recipe[8] ^= 0x40 // the warmth of a corner
+	synctest.Test(t, func(t *testing.T) {
+		files := changing{assets.FS(), name, recipe, new(atomic.Bool)}
+		v := &refusing{NewStandIn(), -1}
+		said := 0
+		s := newSession(t, Config{Game: game.Config{Seed: 7}, View: v, GroundBytes: 8 * ground.Bytes, FS: files, Watch: time.Second, Log: func(error) { said++ }})
+		play(t, s, 1)
+		rests(t, s, under[0], 240)
+		sector := ground.Sector{X: 5, Y: 5}
+		v.at = sliceRows
+		files.now.Store(true)
+		for range 4 * 60 {
+			if rests(t, s, under[0], 1); said > 0 {
+				v.at = -1
+				break
+			}
+		}
+		if said != 1 || v.shown[sector] || s.Ground.Shown(sector) {
+			t.Errorf("after the refusal: %d errors, shown %v and %v", said, v.shown[sector], s.Ground.Shown(sector))
+		}
+		rests(t, s, under[0], 60)
+		if now, _, _ := s.Ground.Resident(); !v.shown[sector] || !s.Ground.Shown(sector) || now != int64(len(v.shown))*ground.Bytes {
+			t.Errorf("after a second: shown %v and %v, %d bytes are counted, %d sectors shown", v.shown[sector], s.Ground.Shown(sector), now, len(v.shown))
+		}
+		check(t, s)
+	})
+}
