@@ -45,7 +45,7 @@ func (r *retry) failed() bool { return r.next != 0 }
 // failures are those of the ground in this realm, as far as they were reported.
 type failures struct {
 	missing int             // wanted sectors whose file could not be read, in this tick
-	told    map[string]bool // files whose failure was reported; "" is that workers lack space
+	told    map[string]bool // files whose failure was reported, and kinds for which workers lacked space
 	narrow  bool            // they lacked it at the last failure
 }
 
@@ -55,15 +55,15 @@ func (f *failures) reset() {
 }
 
 // isNew reports whether an error is to be reported: a failed file is requested again when it becomes visible again, and
-// without space for workers every sector fails.
+// without space for workers every sector fails. A kind is not the name of a file, which lies in a folder.
 func (f *failures) isNew(err error) bool {
 	var failed *stream.LoadError
 	if !errors.As(err, &failed) || failed.Kind != sectorKind && failed.Kind != stampsKind {
 		return true
 	}
 	what := failed.Name
-	if f.narrow = errors.Is(err, memory.ErrOutOfMemory); f.narrow {
-		what = ""
+	if f.narrow = errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge); f.narrow {
+		what = failed.Kind
 	}
 	first := !f.told[what]
 	f.told[what] = true

@@ -51,14 +51,16 @@ func TestGround_ALackOfSpaceIsNotSaidForGood(t *testing.T) {
 	g := &Ground{}
 	g.failures.told, g.failures.missing = map[string]bool{}, 1
 	for i, c := range []struct {
-		name        string
+		kind, name  string
 		err         error
 		isNew, lack bool
 	}{
-		{"a", memory.ErrOutOfMemory, true, true}, {"b", memory.ErrOutOfMemory, false, true}, {"b", fs.ErrNotExist, true, false},
-		{"b", fs.ErrNotExist, false, false}, {"c", memory.ErrOutOfMemory, false, true},
+		{sectorKind, "a", memory.ErrOutOfMemory, true, true}, {sectorKind, "b", memory.ErrOutOfMemory, false, true},
+		{sectorKind, "b", fs.ErrNotExist, true, false}, {sectorKind, "b", fs.ErrNotExist, false, false},
+		{sectorKind, "c", memory.ErrOutOfMemory, false, true}, {stampsKind, "d", memory.ErrOutOfMemory, true, true},
+		{stampsKind, "d", memory.ErrTooLarge, false, true}, {sectorKind, "e", memory.ErrTooLarge, false, true},
 	} {
-		isNew := g.failures.isNew(&stream.LoadError{Kind: sectorKind, Name: c.name, Err: c.err})
+		isNew := g.failures.isNew(&stream.LoadError{Kind: c.kind, Name: c.name, Err: c.err})
 		if isNew != c.isNew || g.Narrow() != c.lack {
 			t.Errorf("failure %d: it is new: %v, space lacks: %v; want %v, %v", i, isNew, g.Narrow(), c.isNew, c.lack)
 		}
