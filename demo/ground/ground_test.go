@@ -207,7 +207,7 @@ func TestCompose_StopsWhenCancelledAndGivesItsScratchBack(t *testing.T) {
 	}
 	r.Stamps[0].ID = 12
 	var file *ground.FileError
-	if err := ground.Compose(dst, r, s, h, nil); !errors.As(err, &file) || !strings.Contains(err.Error(), "stamp 12; allowed is 0 to 11") {
+	if err := ground.Compose(dst, r, s, h, nil); !errors.As(err, &file) || !strings.HasPrefix(err.Error(), "byte 20: stamp 12; allowed is 0 to 11") {
 		t.Errorf("error %v of a stamp that is not there", err)
 	}
 }

@@ -91,14 +91,18 @@ type Recipe struct {
 
 // A FileError describes a malformed file.
 type FileError struct {
-	File    string
+	File    string // "" if it is unknown
 	Offset  int    // offset of the wrong byte
 	Problem string // what is wrong and what is allowed
 }
 
-// Error returns the file, the offset and the problem in one line.
+// Error returns the file, if it is known, the offset and the problem in one line.
 func (e *FileError) Error() string {
-	return fmt.Sprintf("%s: byte %d: %s", e.File, e.Offset, e.Problem)
+	text := fmt.Sprintf("byte %d: %s", e.Offset, e.Problem)
+	if e.File != "" {
+		text = e.File + ": " + text
+	}
+	return text
 }
 
 // Solid reports whether the cell in column x and row y is a wall. It panics unless x and y are 0 to Span-1.

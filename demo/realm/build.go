@@ -327,7 +327,7 @@ func (r *Realm) leadAll(nodes []entry, pause func()) error {
 		}
 		s.run(to%Coarse, to/Coarse)
 		if nodes[start].dist() == far {
-			return &FileError{"", name, "no way leads there from the start; allowed is what can be reached"}
+			return &FileError{"", name, "no path leads there from the start; allowed is a place that one reaches"}
 		}
 		s.lead(r.guides[g], 0, 0, Coarse, Coarse)
 	}

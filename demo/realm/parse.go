@@ -26,11 +26,17 @@ const (
 	infoVersion = 1
 )
 
-// A FileError describes a mistake in a realm's file. Place is its place in the file. Problem is what is wrong and what
-// is allowed.
+// A FileError describes a mistake in a realm's file. File may be "" if the file is unknown. Place is its place in the
+// file. Problem is what is wrong and what is allowed.
 type FileError struct{ File, Place, Problem string }
 
-func (e *FileError) Error() string { return e.File + ": " + e.Place + ": " + e.Problem }
+func (e *FileError) Error() string {
+	text := e.Place + ": " + e.Problem
+	if e.File != "" {
+		text = e.File + ": " + text
+	}
+	return text
+}
 
 // A Point is a place in the world, in units.
 type Point [2]float32
@@ -82,7 +88,7 @@ func ParseInfo(file string, data []byte) (*Info, error) {
 		{"start", raw.Start == nil}, {"seals", raw.Seals == nil}, {"heart", raw.Heart == nil},
 	} {
 		if f.nil {
-			return bad(f.name, "is not there; it must be")
+			return bad(f.name, "missing; every field is required")
 		}
 	}
 	switch {
@@ -113,7 +119,7 @@ func ParseInfo(file string, data []byte) (*Info, error) {
 			if len(from) != 2 {
 				what = fmt.Sprintf("%d numbers", len(from))
 			}
-			return bad(placeName(i), "%s; allowed are two numbers from 0 up to, and not, %d", what, World)
+			return bad(placeName(i), "%s; allowed are two numbers of at least 0 and below %d", what, World)
 		}
 		*to = Point{float32(from[0]), float32(from[1])}
 	}

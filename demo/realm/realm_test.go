@@ -125,11 +125,11 @@ func TestBuild_NamesThePlaceThatIsAmiss(t *testing.T) {
 	}
 	in := info()
 	in.Seals[0] = Point{800, 800}
-	for want, w := range map[string]Walls{"seals[0]: no way": island, "heart: lies in a wall": full} {
+	for want, w := range map[string]Walls{"seals[0]: no path": island, "heart: lies in a wall": full} {
 		g := heap(t, 8<<20)
 		_, err := Build(g, in, w)
 		var f *FileError
-		if !errors.As(err, &f) || !strings.Contains(err.Error(), want) {
+		if !errors.As(err, &f) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("err = %v, want %q", err, want)
 		}
 		if n := g.Stats().InUse; n != 0 {
@@ -293,7 +293,7 @@ func TestParseInfo_NamesFilePlaceAndWhatIsAllowed(t *testing.T) {
 	}
 	for _, c := range [][3]string{
 		{`"version":1`, `"version":2`, "version: 2; allowed is 1"},
-		{`"version":1,`, ``, "version: is not there"},
+		{`"version":1,`, ``, "version: missing; every field is required"},
 		{`"ember"`, `"Em ber"`, "name:"},
 		{`"The Ember Floor"`, `""`, "title:"},
 		{`"The Ember Floor"`, `"\u001b[31m"`, "title:"},
@@ -306,7 +306,7 @@ func TestParseInfo_NamesFilePlaceAndWhatIsAllowed(t *testing.T) {
 		{`,"#fff6e0"`, ``, "palette: 4 colours; allowed are 5"},
 		{`"#fff6e0"`, `"#fff6e"`, "palette[4]:"},
 		{`[6144,11000]`, `[6144]`, "start:"},
-		{`[6144,11000]`, `[6144,12288]`, "start: [6144 12288]; allowed are two numbers from 0 up to, and not, 12288"},
+		{`[6144,11000]`, `[6144,12288]`, "start: [6144 12288]; allowed are two numbers of at least 0 and below 12288"},
 		{`[6144,11000]`, `[6144,12287.9999]`, "start:"},
 		{`,[11000,11000.5]`, ``, "seals: 3; allowed are 4"},
 		{`11000.5`, `-1`, "seals[3]:"},
@@ -431,5 +431,5 @@ func BenchmarkField(b *testing.B) {
 func ExampleFileError() {
 	_, err := ParseInfo("realms/ember.json", []byte(`{"version":3}`))
 	fmt.Println(err)
-	// Output: realms/ember.json: name: is not there; it must be
+	// Output: realms/ember.json: name: missing; every field is required
 }
