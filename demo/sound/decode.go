@@ -24,6 +24,9 @@ type File interface {
 // another all. If cancelled is not nil, Decode calls it before each 4,096 samples. If cancelled returns true, the error is
 // ErrCancelled. After an error the block is freed.
 //
+// The file must have one channel, and the setup header that oggenc writes with -q 2 at 22050 Hz or with -q 3 at 32000 Hz.
+// With another one the library could allocate without a bound, or search forever.
+//
 // Call Decode on the goroutine that a belongs to. Until Decode returns, a second block of a has the file. If the file is
 // malformed, the error wraps [ErrFormat] and states what is wrong and what is allowed. A file that ends too early is
 // malformed. Other errors are those of r, or of a, such as [memory.ErrOutOfMemory]. The library also allocates on the Go

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Limits of files. 8 MiB are a minute and a half of mono at 44.1 kHz.
+// Limits of clips. [Decode] reads fewer rates. 8 MiB are three minutes of mono at 22.05 kHz.
 const (
 	MinRate  = 8000 // samples a second
 	MaxRate  = 48000
@@ -39,7 +39,8 @@ var setups = map[int]string{
 // parseHead reads the first page of a file.
 func parseHead(h *[headBytes]byte) (rate int, err error) {
 	id := h[pageHead+1:]
-	rate = int(binary.LittleEndian.Uint32(id[12:]))
+	hz := binary.LittleEndian.Uint32(id[12:])
+	rate = int(hz)
 	switch channels, short, long := id[11], id[28]&15, id[28]>>4; {
 	case string(h[:4]) != "OggS":
 		return 0, fmt.Errorf("%w: it begins with %q; an Ogg file begins with \"OggS\"", ErrFormat, h[:4])
@@ -47,8 +48,8 @@ func parseHead(h *[headBytes]byte) (rate int, err error) {
 		return 0, fmt.Errorf("%w: the first page must have Vorbis's identification header of 30 bytes alone", ErrFormat)
 	case channels != 1:
 		return 0, fmt.Errorf("%w: %d channels; allowed is 1", ErrFormat, channels)
-	case rate < MinRate || rate > MaxRate:
-		return 0, fmt.Errorf("%w: %d Hz; allowed are %d to %d", ErrFormat, rate, MinRate, MaxRate)
+	case setups[rate] == "":
+		return 0, fmt.Errorf("%w: %d Hz; allowed are 22050 and 32000", ErrFormat, hz)
 	case short < 6 || long < short || long > 13:
 		return 0, fmt.Errorf("%w: blocks of 2^%d and 2^%d samples; allowed are 2^6 to 2^13, the short one first", ErrFormat, short, long)
 	}
