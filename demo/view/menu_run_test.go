@@ -6,17 +6,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
 
-// longRun makes the run of a game one whose figures are as long as they get, with all gifts.
-func longRun(g *game.Game) {
+// overPauses calls f with each screen that shows a run whose figures are as long as they get, with all gifts.
+func overPauses(t *testing.T, f func(v *View, b *menuBench, screen shell.Screen)) {
+	v := newView(t, 2, tiers.Config{})
+	g := v.s.Game
 	g.Score, g.Kills, g.Played = 123_456_789, 123_456, 99*3600
 	for k := range g.Gifts {
 		g.Gifts[k] = 5
+	}
+	for _, screen := range []shell.Screen{shell.Paused, shell.Ask} {
+		f(v, paused(t, v, screen), screen)
 	}
 }
 
@@ -44,10 +48,7 @@ func paused(t *testing.T, v *View, screen shell.Screen) *menuBench {
 
 // A pause and the question show the realm, the time, the score, the fallen enemies and the gifts, over nothing else.
 func TestMenu_TheRunOverlapsNothing(t *testing.T) {
-	v := newView(t, 2, tiers.Config{})
-	longRun(v.s.Game)
-	for _, screen := range []shell.Screen{shell.Paused, shell.Ask} {
-		b := paused(t, v, screen)
+	overPauses(t, func(v *View, b *menuBench, screen shell.Screen) {
 		for _, size := range append([]image.Point{{X: 568, Y: 320}, {X: 320, Y: 568}}, windows...) { // with a small phone
 			for _, d := range []render.Device{render.Keyboard, render.Touch} {
 				what := fmt.Sprintf("screen %d, %v, device %v", screen, size, d)
@@ -96,15 +97,12 @@ func TestMenu_TheRunOverlapsNothing(t *testing.T) {
 		if n := testing.AllocsPerRun(10, func() { b.draw() }); n != 0 {
 			t.Errorf("screen %d costs %v allocations a frame", screen, n)
 		}
-	}
+	})
 }
 
 // In a lower corner an overlay has no lower edge to write below, and the letters of a pause lay over those of its panel.
 func TestMenu_APauseOverAnOverlayHasAPlate(t *testing.T) {
-	v := newView(t, 2, tiers.Config{})
-	longRun(v.s.Game)
-	for _, screen := range []shell.Screen{shell.Paused, shell.Ask} {
-		b := paused(t, v, screen)
+	overPauses(t, func(v *View, b *menuBench, screen shell.Screen) {
 		for _, size := range windows {
 			b.shape(shaped(size), 1, render.Keyboard)
 			b.m.Covers = func(x, y, w, h float32) bool { return true }
@@ -135,5 +133,5 @@ func TestMenu_APauseOverAnOverlayHasAPlate(t *testing.T) {
 				}
 			}
 		}
-	}
+	})
 }
