@@ -56,6 +56,9 @@ func (s *Session) stepOnce() error {
 		if err := s.Frame(engine.Input{}); err != nil {
 			return err
 		}
+		if !s.Playing() {
+			time.Sleep(time.Millisecond) // the workers are loading
+		}
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/strata-go/strata/assets"
@@ -28,12 +29,35 @@ func synced(t testing.TB, heat float32, warm uint64) *Session {
 func syncedFrom(t testing.TB, fsys fs.FS, heat float32, warm uint64) *Session {
 	t.Helper()
 	s := newSession(t, Config{Game: game.Config{Seed: 3, Heat: heat, Particles: 100_000}, Autopilot: true, FS: fsys})
-	for s.Game.Ticks < warm {
-		if err := s.Frame(engine.Input{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	play(t, s, warm)
 	return s
+}
+
+// slowManifests is the manifests alone, each after a second.
+type slowManifests struct{ fs.FS }
+
+func (m slowManifests) Open(name string) (fs.File, error) {
+	if !strings.HasPrefix(name, "levels/") {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	time.Sleep(time.Second)
+	return m.FS.Open(name)
+}
+
+// While a realm loads, a step leaves the processor to the workers.
+func TestSession_StepSleepsWhileARealmLoads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		frames := 0
+		s := newSession(t, Config{FS: slowManifests{assets.FS()}, Log: func(error) {}, Stop: func() error {
+			if frames++; frames > 5000 {
+				return errors.New("the frames of a second were played at once")
+			}
+			return nil
+		}})
+		if err := s.stepOnce(); err != nil || s.Game.Ticks != 1 {
+			t.Errorf("%d ticks: %v", s.Game.Ticks, err)
+		}
+	})
 }
 
 // A syncRun is a run of Synctest. With procs it runs on that many threads, and with slow the ground arrives late.
