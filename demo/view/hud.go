@@ -135,11 +135,11 @@ func (v *View) offers() {
 	if !g.Offered || !g.Player.Alive || v.frozen { // a frozen game takes none, and the overlay needs the space
 		return
 	}
-	const wide, high = float32(150), float32(34)
+	const wide, high, gap = float32(148), float32(34), float32(4) // three fit side by side on the smallest canvas
 	for i, k := range g.Offer {
-		x, y := v.ui.W/2-wide*3/2-8+float32(i)*(wide+8), v.reach.hi[1]-34-high
+		x, y := v.ui.W/2-wide*3/2-gap+float32(i)*(wide+gap), v.reach.hi[1]-34-high
 		if v.ui.tall() {
-			x, y = (v.ui.W-wide)/2, v.reach.hi[1]-54-(high+4)*float32(len(g.Offer)-i)
+			x, y = (v.ui.W-wide)/2, v.reach.hi[1]-54-(high+gap)*float32(len(g.Offer)-i)
 		}
 		q.Rect(x, y, wide, high, render.Color{A: 0.7})
 		q.Border(x, y, wide, high, 1, v.pal[3])

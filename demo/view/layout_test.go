@@ -231,16 +231,22 @@ func TestView_SaysThatTheMachineIsTooSlow(t *testing.T) {
 	}
 }
 
-// The small cards of a gift are not drawn in a frozen game: it takes none, and the overlay may lie over them.
-func TestHUD_AFrozenGameOffersNothing(t *testing.T) {
+// The small cards of a gift lie in the window: with 460 pixels they left it by three. They are not drawn in a frozen game: it
+// takes none, and the overlay may lie over them.
+func TestHUD_OffersLieInTheWindowUnlessFrozen(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})
 	v.s.Game.Offered = true
-	for _, frozen := range []bool{false, true} {
-		v.frozen = frozen
-		v.open()
-		v.begin(game.Signs, v.ui.view)
-		if v.offers(); (v.quads.Len() == 0) != frozen {
-			t.Errorf("frozen %v: %d vertices", frozen, v.quads.Len())
+	for _, size := range slices.Concat(windows, small) {
+		vp := shaped(size)
+		v.frameOf(vp, 1)
+		for _, frozen := range []bool{false, true} {
+			v.frozen = frozen
+			v.open()
+			v.begin(game.Signs, v.ui.view)
+			v.offers()
+			if x0, _, x1, _ := extent(&v.quads); (v.quads.Len() == 0) != frozen || !frozen && (x0 < float32(vp.X) || x1 > float32(vp.X+vp.W)) {
+				t.Errorf("%v, frozen %v: %d vertices from %g to %g", size, frozen, v.quads.Len(), x0, x1)
+			}
 		}
 	}
 }
