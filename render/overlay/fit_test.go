@@ -77,3 +77,12 @@ func TestLeave_RefusesWhatConfigRefuses(t *testing.T) {
 		t.Errorf("%v and %v were set", g.o.cfg.Top, g.o.cfg.Bottom)
 	}
 }
+
+// The strip gives pauses and marks four characters: a pause of 100 ms or more ran into its label.
+func TestAppendFine_HasFourCharactersAtMost(t *testing.T) {
+	for seconds, want := range map[float64]string{-1: "0.00", 0.00033: "0.33", 0.009994: "9.99", 0.009996: "10.0", 0.09994: "99.9", 0.09996: "100", 0.4698: "470", 1.2: "1200", 99: "9999"} {
+		if got := string(appendFine(nil, seconds)); got != want {
+			t.Errorf("%v s is %q, want %q", seconds, got, want)
+		}
+	}
+}

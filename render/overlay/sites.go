@@ -143,10 +143,13 @@ func (o *Overlay) drawCollector(i int) {
 // markEach returns the mean processor time of marking.
 func markEach(seconds float64, cycles uint64) float64 { return seconds / float64(max(cycles, 1)) }
 
-// appendFine appends a time in milliseconds with two decimals below ten.
+// appendFine appends a time in milliseconds, of at most four characters: with two decimals below ten, and one below 100.
 func appendFine(dst []byte, seconds float64) []byte {
-	if ms := max(seconds*1e3, 0); ms < 9.995 {
-		return render.AppendFixed(dst, ms, 2, 0)
+	ms, decimals := min(max(seconds*1e3, 0), 9999), 0
+	if ms < 9.995 {
+		decimals = 2
+	} else if ms < 99.95 {
+		decimals = 1
 	}
-	return appendMillis(dst, seconds)
+	return render.AppendFixed(dst, ms, decimals, 0)
 }
