@@ -206,7 +206,11 @@ func (h *Heap) saveMaps(c *save.Coder, units, was uintptr) {
 		return
 	}
 	save.Vec(c, h.live[:units])
-	old := uintptr(c.Count(int(min(units, uintptr(len(h.old))))))
+	known := h.old[:min(units, uintptr(len(h.old)))]
+	for c.Saving() && len(known) > 0 && known[len(known)-1] == 0 { // a load leaves words that were added since
+		known = known[:len(known)-1]
+	}
+	old := uintptr(c.Count(len(known)))
 	if !c.Saving() && !c.Scanning() && old > uintptr(len(h.old)) {
 		h.old = append(h.old, make([]uint64, old-uintptr(len(h.old)))...)
 	}
