@@ -1,6 +1,8 @@
 package ecs_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -17,6 +19,8 @@ import (
 type detourWorld struct {
 	*savedWorld
 	limit  *page.Limit
+	alone  save.Set // without the heap, whose free blocks debug builds save
+	bytes  *save.Slot
 	any    *ecs.Filter1[savedPlace]
 	exact  *ecs.Filter1[savedHealth]
 	bonded *ecs.Filter1[savedBond]
@@ -37,6 +41,10 @@ func newDetourWorld(t testing.TB) *detourWorld {
 	x.to, x.pair = ecs.NewFilter1[savedBond](x.w), ecs.NewFilter2[savedPlace, savedHealth](x.w)
 	x.fresh = ecs.NewFilter1[savedHealth](x.w)
 	x.batch = ecs.NewMap2[savedPlace, savedHealth](x.w)
+	if err := errors.Join(x.alone.Add("world", x.w), x.alone.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	x.bytes = x.alone.NewCanonical(1 << 20)
 	return x
 }
 
@@ -205,7 +213,15 @@ func (x *detourWorld) back(m *detourMoment) {
 	x.es, x.since = append(x.es[:0], m.es...), m.since
 }
 
-// A world that plays other programs in between, and loads, returns from all operations what a world returns that never left.
+func (x *detourWorld) canonical() *save.Slot {
+	if err := x.alone.Save(x.bytes); err != nil {
+		x.t.Fatal(err)
+	}
+	return x.bytes
+}
+
+// A world that plays other programs in between, and loads, returns from all operations what a world returns that never left,
+// and has the same canonical bytes.
 func TestWorld_DetoursLeaveNoTrace(t *testing.T) {
 	worlds, rounds := uint64(60/testenv.Step(20)), 12
 	for seed := range worlds {
@@ -222,6 +238,9 @@ func TestWorld_DetoursLeaveNoTrace(t *testing.T) {
 				if got := loaded.trace[i]; got != was {
 					t.Fatalf("seed %d, round %d, operation %d: %s, without a load %s", seed, round, i, got, was)
 				}
+			}
+			if a, b := loaded.canonical().Bytes(), straight.canonical().Bytes(); !bytes.Equal(a, b) {
+				t.Fatalf("seed %d, round %d: after loads the world has other canonical bytes than without: %d, %d", seed, round, len(a), len(b))
 			}
 			now := loaded.moment()
 			ring = append(ring[max(0, len(ring)-9):], now)

@@ -131,18 +131,22 @@ func (w *World) Shrink() (freed uint64) {
 	return freed
 }
 
-// trimSegments forgets the free segments behind the last one taken, and the room for more of
-// them where it is over half.
+// trimSegments forgets the free segments behind the last one taken if they are at least half of all, and the capacity for more
+// of them if that is. Loading a state keeps the capacity, so it must not decide which numbers later chunks get.
 func (s *store) trimSegments() {
 	d := &s.directory
 	n := len(d.chunks)
 	for n > 0 && d.chunks[n-1].base == nil {
 		n--
 	}
-	if 2*n > cap(d.chunks) {
+	switch {
+	case 2*n <= len(d.chunks):
+		d.trim(n)
+	case 2*n <= cap(d.chunks):
+		d.chunks = append(make([]chunk, 0, len(d.chunks)), d.chunks...)
+	default:
 		return
 	}
-	d.trim(n)
-	d.columns = slices.Clone(d.columns[:uint(n)*d.width])
+	d.columns = slices.Clone(d.columns[:uint(len(d.chunks))*d.width])
 	s.rebuildAddresses()
 }
