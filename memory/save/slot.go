@@ -20,8 +20,10 @@ func (s *Set) NewSlotIn(memory []byte) *Slot { return &Slot{set: s, buf: memory[
 // NewCanonical is [Set.NewSlot] for a slot in which equal states have equal bytes. The bytes contain no addresses and
 // no old contents of free blocks. Saving takes longer than into other slots. [Set.Diff] compares such slots.
 //
-// There are three exceptions. Padding bytes of values are saved as they are. With memfast slab.Heap and pool.Blocks
-// include their free blocks, because they have no live bits. In debug builds all allocators include their free blocks.
+// There are five exceptions. Padding bytes of values, the bytes of a block behind its requested size, and gaps between
+// blocks are saved as they are. With memfast slab.Heap and pool.Blocks include their free blocks, because they have no
+// live bits. In debug builds all allocators include their free blocks. compose.Counted over an allocator without Base
+// includes addresses, and guard.Allocator includes numbers of call sites.
 func (s *Set) NewCanonical(bytes int) *Slot {
 	slot := s.NewSlot(bytes)
 	slot.canonical = true
