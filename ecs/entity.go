@@ -93,7 +93,7 @@ func (r *record) word() uint64 { return *(*uint64)(unsafe.Pointer(r)) }
 //	(8) lastLife is the number of live slots that are on it
 type entityIndex struct {
 	// recs[:len] are in use; up to cap there may be idle ones from before a reset, whose
-	// generations still count.
+	// generations still count. Beyond cap what is committed is zero.
 	recs     []record
 	free     uint32 // first vacant slot, last removed first; 0 when there is none
 	bump     uint32 // first slot not used since New or Reset

@@ -108,8 +108,9 @@ func (x *entityIndex) indexFor(last uint32) error {
 	if n <= cap(x.recs) {
 		return nil
 	}
+	reserved := x.mem.Base() != nil // a saved state may need it
 	err := x.commitRecords(n)
-	if err != nil && cap(x.recs) == 0 {
+	if err != nil && !reserved {
 		_ = x.mem.Close() // Close retries if this fails
 	}
 	return err

@@ -124,11 +124,15 @@ func (x *entityIndex) saveState(c *save.Coder) {
 		save.Num(c, v)
 	}
 	c.Rows("record", nil, unsafe.Pointer(unsafe.SliceData(x.recs)), recordBytes, known)
-	if c.Loading() && size == 0 { // the index grows again as that of a new world
-		if _ = x.mem.Trim(0); x.mem.Committed() > 0 { // refused
-			clear(x.recs[:cap(x.recs)])
-		}
+	if !c.Loading() {
+		return
+	}
+	if size == 0 { // the index grows again as that of a new world
+		_ = x.mem.Trim(0)
 		x.recs = nil
+	}
+	if end := min(was, int(x.mem.Committed()/recordBytes)); end > size { // committed in whole steps, or Trim was refused
+		clear(unsafe.Slice((*record)(x.mem.Base()), end)[size:])
 	}
 }
 

@@ -1,6 +1,7 @@
 package ecs_test
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -360,21 +361,22 @@ func TestWorld_EmptyStateHasOneHash(t *testing.T) {
 	}
 }
 
-// A refusal commits or decommits nothing while on is true.
+// A refusal commits or decommits nothing while on is true, of least bytes or more.
 type refusal struct {
 	page.Source
-	on bool
+	on    bool
+	least uintptr
 }
 
 func (r *refusal) Commit(m page.Memory, off, size uintptr) error {
-	if r.on {
+	if r.on && size >= r.least {
 		return memory.ErrOutOfMemory
 	}
 	return r.Source.Commit(m, off, size)
 }
 
 func (r *refusal) Decommit(m page.Memory, off, size uintptr) error {
-	if r.on {
+	if r.on && size >= r.least {
 		return memory.ErrOutOfMemory
 	}
 	return r.Source.Decommit(m, off, size)
@@ -450,4 +452,48 @@ func TestWorld_LoadedStateContinuesLikeAFreshOne(t *testing.T) {
 			t.Fatalf("seed %d: the state with the dropped archetypes is not loaded", seed)
 		}
 	}
+}
+
+// Records beyond those of a state are zero after the load, also if their memory stays committed.
+func TestWorld_SlotsBeyondALoadedIndexAreNew(t *testing.T) {
+	src := &refusal{Source: page.OS()}
+	x := newSavedWorld(t, src)
+	if _, err := x.w.NewEntity(); err != nil {
+		t.Fatal(err)
+	}
+	slot := x.save()
+	for range 3 {
+		for i := range 5000 { // a second run of records
+			if e, err := x.w.NewEntity(); err != nil || e != ecs.MakeEntity(uint32(i)+2, 1) {
+				t.Fatal(e, err)
+			}
+		}
+		src.on = true
+		x.load(slot)
+		src.on = false
+	}
+}
+
+// A Read that finds no memory for its entities keeps the addresses of the index, which other states need.
+func TestWorld_ReadWithoutMemoryKeepsTheIndex(t *testing.T) {
+	src := &refusal{Source: page.OS(), least: page.Granule + 1}
+	x := newSavedWorld(t, src)
+	var set save.Set
+	if err := errors.Join(set.Add("world", x.w), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	empty := x.save()
+	x.program(100)
+	full := x.save()
+	var file bytes.Buffer
+	if err := set.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	x.load(empty)
+	src.on = true
+	if err := set.Read(&file, nil); !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "the index of") {
+		t.Errorf("Read: %v", err)
+	}
+	src.on = false
+	x.load(full)
 }
