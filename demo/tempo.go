@@ -7,6 +7,7 @@ import "time"
 type tempo struct {
 	began, last time.Time
 	ticks       int
+	counted     bool // the last one
 	told        bool
 }
 
@@ -16,15 +17,16 @@ const (
 	tempoLeast = 0.9             // of the clock's ticks
 )
 
-// tick counts a tick, if it counts. It reports, once, which share of the clock's ticks were made, if that is not enough.
+// tick counts a tick, if it counts, as does the one before: the last frame of a load may be long. It reports, once, which
+// share of the clock's ticks were made, if that is not enough.
 func (t *tempo) tick(now time.Time, counts bool) (share float64, slow bool) {
 	if t.told {
 		return 0, false
 	}
-	if !counts || now.Sub(t.last) > tempoPause {
+	if !counts || !t.counted || now.Sub(t.last) > tempoPause {
 		t.began, t.ticks = now, 0
 	}
-	t.last = now
+	t.last, t.counted = now, counts
 	t.ticks++
 	took := now.Sub(t.began)
 	if took < tempoSpan {
