@@ -75,14 +75,21 @@ commands() { # file
   awk '/^## / { on = $0 == "## Running it" } on && /^    [A-Za-z]/ { sub(/^ +/, ""); sub(/ +#.*$/, ""); print }' "$1"
 }
 
-# meeting prints a pattern of the tests and examples in the files of tests that match an expression, of each folder. It
-# fails if a folder has none.
+# meeting prints a pattern of the tests and examples in the files of tests that match an expression, and of those elsewhere
+# in the folder that call a function of tests with a match, of each folder. It fails if a folder has none.
 meeting() { # expression, folders
-  local meets=$1 dir files names pattern=
+  local meets=$1 dir names pattern=
   shift
   for dir; do
-    files=$(grep -lE -- "$meets" "$dir"/*_test.go) || { echo "no test in $dir matches $meets" >&2; return 1; }
-    names=$(sed -n 's/^func \(\(Test\|Example\)[A-Za-z0-9_]*\)(.*/\1/p' $files)
+    names=$(grep -nHE -- "$meets" "$dir"/*_test.go | awk '
+      pass == 0 { split($0, at, ":"); hit[at[1] ":" at[2]] = file[at[1]] = 1; next }
+      FNR == 1 { name = ""; test = called = 0 }
+      /^func / { name = $0; sub(/^func (\([^)]*\) )?/, "", name); sub(/[^A-Za-z0-9_].*/, "", name); method = /^func \(/; test = !method && name ~ /^(Test|Example)/ }
+      pass == 1 { if ((FILENAME ":" FNR) in hit && name && !method && name !~ /^(Test|Example|Benchmark|Fuzz)/) helper[name] = 1; next }
+      test && FILENAME in file { print name; test = 0 }
+      test { for (rest = $0; match(rest, /[A-Za-z0-9_]+\(/); rest = substr(rest, RSTART + RLENGTH)) if (substr(rest, RSTART, RLENGTH - 1) in helper) called = 1 }
+      called { print name; called = test = 0 }
+    ' pass=0 - pass=1 "$dir"/*_test.go pass=2 "$dir"/*_test.go) || true
     if [ -z "$names" ]; then echo "no test in $dir matches $meets" >&2; return 1; fi
     pattern+=$(printf '^%s$|' $names)
   done
