@@ -258,24 +258,14 @@ func (c *cast) hash(h *engine.Hasher) {
 	c.marks.hash(h)
 }
 
-// check verifies the invariants, and that toll and extra count the living.
-func (c *cast) check(g *Game) error {
-	used, extra := 0, 0
-	var toll [realm.EnemyKinds]int
-	var wall error
+// inWall returns an error if something is in a wall, or outside of the world.
+func (c *cast) inWall(g *Game) (wall error) {
 	open := func(what any, p vec) {
 		if wall == nil && g.Realm.Solid(p) {
 			wall = fmt.Errorf("game: invariant 5: %v is in a wall at %v", what, p)
 		}
 	}
 	for _, r := range c.enemyFilter.All() {
-		if r.C.Ribbon != 0 {
-			used++
-		}
-		if r.C.Post == postStress {
-			extra++
-		}
-		toll[r.C.Kind]++
 		open(r.C.Kind, r.A.P)
 	}
 	for _, r := range c.shotFilter.All() {
@@ -287,7 +277,26 @@ func (c *cast) check(g *Game) error {
 	for _, e := range c.embers.All() {
 		open("an ember", e.P)
 	}
-	errs := []error{c.world.Check(), c.omens.Check(), c.embers.Check(), c.marks.check(c), c.ribbons.blocks.check(c.ribbons.live), wall}
+	if g.tour == nil {
+		open("the player", g.Player.P)
+	}
+	return wall
+}
+
+// check verifies the invariants, and that toll and extra count the living.
+func (c *cast) check(g *Game) error {
+	used, extra := 0, 0
+	var toll [realm.EnemyKinds]int
+	for _, r := range c.enemyFilter.All() {
+		if r.C.Ribbon != 0 {
+			used++
+		}
+		if r.C.Post == postStress {
+			extra++
+		}
+		toll[r.C.Kind]++
+	}
+	errs := []error{c.world.Check(), c.omens.Check(), c.embers.Check(), c.marks.check(c), c.ribbons.blocks.check(c.ribbons.live), c.inWall(g)}
 	if c.ribbons.live != used {
 		errs = append(errs, fmt.Errorf("game: invariant 2: %d ribbons are in use by %d enemies", c.ribbons.live, used))
 	}

@@ -180,6 +180,37 @@ func TestRestore_RefusesListsThatTwoHave(t *testing.T) {
 	}
 }
 
+// What is in a wall, outside of the world or at no place is refused, unless the run's realm had no walls.
+func TestRestore_RefusesPlacesInWalls(t *testing.T) {
+	s := newStage(t)
+	nan := float32(math.NaN())
+	for name, spoil := range map[string]func(p *Position, o *Ember){
+		"":                     func(*Position, *Ember) {},
+		"an enemy at no place": func(p *Position, _ *Ember) { p.P[1] = nan },
+		"an ember outside":     func(_ *Position, o *Ember) { o.P[0] = -1 },
+		"the player outside":   func(*Position, *Ember) { s.Player.P[0] = 1e9 },
+	} {
+		s.clear()
+		p, _, _, _ := s.cast.enemies.Get(s.enemy(realm.Drifter, 100, 0))
+		h, o, err := s.cast.embers.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.P = s.Player.P
+		was := s.Player.P
+		spoil(p, o)
+		for s.Lost.Walls = range 2 {
+			var l fileLists
+			l.gather(s.Game)
+			if err := l.restore(s.Game); (err == nil) != (name == "" || s.Lost.Walls > 0) || err != nil && !errors.Is(err, save.ErrLayout) {
+				t.Errorf("%s, %d realms without walls: %v", name, s.Lost.Walls, err)
+			}
+		}
+		s.Player.P, s.Lost.Walls = was, 0
+		s.cast.embers.Free(h)
+	}
+}
+
 func TestHeadingOf_IsTheArctangent(t *testing.T) {
 	if headingOf(vec{}) != 0 {
 		t.Error("nowhere has a heading")

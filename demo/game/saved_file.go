@@ -404,6 +404,9 @@ func (c *cast) checkFile(g *Game) error {
 	if toll != g.toll || extra != g.extra || trails != c.ribbons.live || lists != c.marks.live {
 		return fmt.Errorf("game: the file counts %d enemies and has %d: %w", g.toll, toll, save.ErrLayout)
 	}
+	if err := c.inWall(g); err != nil && g.Lost.Walls == 0 { // a realm without space for its walls has none
+		return fmt.Errorf("%w: %w", err, save.ErrLayout)
+	}
 	for _, r := range c.dropFilter.All() {
 		if r.C.Kind >= PickupKinds {
 			return fmt.Errorf("game: pickup %d: %w", r.C.Kind, save.ErrLayout)

@@ -94,7 +94,13 @@ func (r *Realm) border(p vec) (d float32, out vec) {
 	return d, out
 }
 
-func clamp(v, lo, hi float32) float32 { return max(lo, min(hi, v)) }
+// clamp returns lo for a NaN, which a damaged file may have for a place: sample makes an index of it.
+func clamp(v, lo, hi float32) float32 {
+	if v > lo {
+		return min(hi, v)
+	}
+	return lo
+}
 
 // Slide keeps a disc that has moved to *p out of the walls. It pushes the disc out, and reflects the part of *v that
 // points into the wall, with bounce of its speed. A disc that was in the open stays in the open at any speed, but may

@@ -3,6 +3,7 @@ package realm
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -182,6 +183,13 @@ func TestSlide_NothingEndsUpInAWall(t *testing.T) {
 	}
 	if touched < 500 {
 		t.Errorf("walls were touched %d times only", touched)
+	}
+	nan := float32(math.NaN()) // a damaged file may have any place
+	for _, p := range []vec{{nan, 600}, {600, nan}, {nan, nan}, {float32(math.Inf(1)), 600}, {-3e38, 3e38}} {
+		v := vec{nan, 1}
+		if from := p; !r.Slide(&p, &v, from, 6, 0.5) {
+			t.Errorf("from %v: no wall", from)
+		}
 	}
 }
 
