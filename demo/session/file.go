@@ -9,7 +9,9 @@ import (
 	"hash/crc32"
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/strictjson"
 	"github.com/strata-go/strata/engine/stream"
@@ -124,28 +126,30 @@ func (s *Session) Write(out io.Writer, about About) error {
 // not verify. If the description is not valid, the error wraps save.ErrFile.
 func ReadAbout(file []byte) (a About, state []byte, err error) {
 	if len(file) < runHead || string(file[:8]) != runMagic {
-		return a, nil, fmt.Errorf("session: %w: it is no saved run", save.ErrFile)
+		return a, nil, fmt.Errorf("session: %w: it is no saved run: it begins with %.*q; allowed is %q", save.ErrFile, len(runMagic), file, runMagic)
 	}
 	n := uint64(binary.LittleEndian.Uint32(file[8:]))
 	if n > aboutMost || n > uint64(len(file)-runHead) {
-		return a, nil, fmt.Errorf("session: %w: %d bytes about the run, of %d", save.ErrFile, n, len(file))
+		return a, nil, fmt.Errorf("session: %w: byte 8: %d bytes about the run; allowed are up to %d", save.ErrFile, n, min(aboutMost, len(file)-runHead))
 	}
 	text := file[runHead:][:n]
-	if crc32.Checksum(text, castagnoli) != binary.LittleEndian.Uint32(file[12:]) {
-		return a, nil, fmt.Errorf("session: %w: the checksum of its head differs", save.ErrFile)
+	if is, want := crc32.Checksum(text, castagnoli), binary.LittleEndian.Uint32(file[12:]); is != want {
+		return a, nil, fmt.Errorf("session: %w: byte 12: the checksum of what it is about is %08x; it must be %08x", save.ErrFile, is, want)
 	}
 	if _, err := strictjson.Decode(text, &a); err != nil {
 		return a, nil, fmt.Errorf("session: %w: %w", save.ErrFile, err)
 	}
 	switch {
 	case !slices.Contains(realm.Names[:], a.Realm):
-		err = fmt.Errorf("session: %w: realm %.40q", save.ErrFile, a.Realm)
+		err = fmt.Errorf("session: %w: realm %.40q; allowed are %s", save.ErrFile, a.Realm, strings.Join(realm.Names[:], ", "))
 	case !slices.Contains(realm.Names[:], a.First):
-		err = fmt.Errorf("session: %w: first realm %.40q", save.ErrFile, a.First)
-	case !(a.Heat >= 0 && a.Heat <= 10) || a.Score < 0:
-		err = fmt.Errorf("session: %w: heat %v, score %d", save.ErrFile, a.Heat, a.Score)
+		err = fmt.Errorf("session: %w: first realm %.40q; allowed are %s", save.ErrFile, a.First, strings.Join(realm.Names[:], ", "))
+	case !(a.Heat >= 0 && a.Heat <= game.HeatMost):
+		err = fmt.Errorf("session: %w: heat %v; allowed are 0 to %d", save.ErrFile, a.Heat, game.HeatMost)
+	case a.Score < 0:
+		err = fmt.Errorf("session: %w: score %d; allowed are 0 and more", save.ErrFile, a.Score)
 	case len(a.Picture) != 0 && len(a.Picture) != PictureW*PictureH:
-		err = fmt.Errorf("session: %w: a picture of %d bytes", save.ErrFile, len(a.Picture))
+		err = fmt.Errorf("session: %w: a picture of %d bytes; allowed are %d", save.ErrFile, len(a.Picture), PictureW*PictureH)
 	}
 	return a, file[runHead+n:], err
 }

@@ -130,15 +130,34 @@ func TestReadAbout_ReturnsWhatWasWritten(t *testing.T) {
 	}
 }
 
-func TestReadAbout_NamesTheRealmThatThereIsNot(t *testing.T) {
-	for text, want := range map[string]string{
-		`{"realm":"nowhere","heat":0,"ticks":0,"score":0,"seed":0,"first":"ember","charges":0}`: `: realm "nowhere"`,
-		`{"realm":"ember","heat":0,"ticks":0,"score":0,"seed":0,"first":"nowhere","charges":0}`: `: first realm "nowhere"`,
-	} {
+func TestReadAbout_SaysWhatIsAllowed(t *testing.T) {
+	file := func(text string) []byte {
 		file := binary.LittleEndian.AppendUint32([]byte(runMagic), uint32(len(text)))
-		file = binary.LittleEndian.AppendUint32(file, crc32.Checksum([]byte(text), castagnoli))
-		if _, _, err := ReadAbout(append(file, text...)); !errors.Is(err, save.ErrFile) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+		return append(binary.LittleEndian.AppendUint32(file, crc32.Checksum([]byte(text), castagnoli)), text...)
+	}
+	about := func(old, now string) []byte {
+		return file(strings.Replace(`{"realm":"ember","heat":0,"ticks":0,"score":0,"seed":0,"first":"tide","charges":0}`, old, now, 1))
+	}
+	short, spoiled := about("", ""), about("", "")
+	if _, _, err := ReadAbout(short); err != nil {
+		t.Fatal(err)
+	}
+	spoiled[12] ^= 1
+	for want, data := range map[string][]byte{
+		`it begins with "some fil"; allowed is "strata\x00G"`:          []byte("some files are none of a run"),
+		`it begins with ""; allowed is`:                                nil,
+		`byte 8: 82 bytes about the run; allowed are up to 81`:         short[:len(short)-1],
+		`byte 12: the checksum of what it is about is`:                 spoiled,
+		`realm "nowhere"; allowed are ember, `:                         about("ember", "nowhere"),
+		`first realm "nowhere"; allowed are ember, `:                   about("tide", "nowhere"),
+		`heat 11; allowed are 0 to 10`:                                 about(`"heat":0`, `"heat":11`),
+		`score -1; allowed are 0 and more`:                             about(`"score":0`, `"score":-1`),
+		`a picture of 3 bytes; allowed are 1296`:                       about(`"seed":0`, `"seed":0,"picture":"AAAA"`),
+		`unknown field "none"`:                                         about(`"seed":0`, `"none":0`),
+		`realm "` + strings.Repeat("x", 40) + `"; allowed are ember, `: about("ember", strings.Repeat("x", 999)),
+	} {
+		if _, _, err := ReadAbout(data); !errors.Is(err, save.ErrFile) || !strings.Contains(err.Error(), ": "+want) || len(err.Error()) > 200 {
+			t.Errorf("%v; want %q", err, want)
 		}
 	}
 }
