@@ -2,6 +2,7 @@ package sound
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/demo/sound/cue"
@@ -83,7 +84,7 @@ func TestMixer_RefusesMoreClipsThanItHolds(t *testing.T) {
 	if _, err := m.Add(c, h); !errors.Is(err, memory.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if _, err := NewMixer().Add(Clip{}, h); !errors.Is(err, ErrFormat) {
+	if _, err := NewMixer().Add(Clip{}, h); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "0 frames, 0 channels, 0 Hz; allowed are 1 frame or more, 1 or 2 channels, 8000 to 48000 Hz") {
 		t.Errorf("an empty clip: %v", err)
 	}
 	if _, err := NewMixer().Add(Clip{PCM: c.PCM, Rate: Rate}, h); !errors.Is(err, ErrFormat) {

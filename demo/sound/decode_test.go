@@ -249,7 +249,7 @@ func TestDecode_RefusesSpoiledFiles(t *testing.T) {
 		"a sample too many":     {granule(9000), "of 9000: the file ends too early"},
 		"too few samples":       {granule(1000), "of 1000:"},
 		"pages behind the last": {behindTheLast(good), "pages follow the page at byte 3356, which is marked as the last"},
-		"a loop of words":       {tag("START=2048", "START=some"), "the tag LOOPSTART has no number"},
+		"a loop of words":       {tag("START=2048", "START=some"), `the tag LOOPSTART is "some"; allowed is a number of samples`},
 		"a loop before":         {tag("START=2048", "START=-204"), "a loop of 151200 samples from -204 in a file of 155296"},
 		"a loop behind":         {tag("START=2048", "START=9999"), "a loop of 151200 samples from 9999 in a file of 155296"},
 		"a loop of none":        {tag("LENGTH=151200", "LENGTH=000000"), "a loop of 0 samples"},
@@ -334,5 +334,13 @@ func BenchmarkDecode(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(samples), "ns/sample")
 		})
+	}
+}
+
+// A tag that is no number is not repeated in full: it may have as many bytes as the file.
+func TestPart_QuotesNoLongTag(t *testing.T) {
+	_, _, err := part([]string{"LOOPLENGTH=" + strings.Repeat("9", 60_000)}, 9)
+	if !errors.Is(err, ErrFormat) || len(err.Error()) > 200 || !strings.Contains(err.Error(), "allowed is a number of samples") {
+		t.Errorf("%.300v", err)
 	}
 }

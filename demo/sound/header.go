@@ -111,7 +111,7 @@ func part(comments []string, samples int) (from, to int, err error) {
 			continue
 		}
 		if *into, err = strconv.Atoi(value); err != nil {
-			return 0, 0, fmt.Errorf("%w: the tag %s has no number: %w", ErrFormat, key, err)
+			return 0, 0, fmt.Errorf("%w: the tag %s is %.40q; allowed is a number of samples", ErrFormat, key, value)
 		}
 		tags++
 	}

@@ -91,7 +91,7 @@ func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 		return 0, fmt.Errorf("sound: the mixer: %w", memory.ErrClosed)
 	}
 	if c.Frames() < 1 || c.Channels < 1 || c.Channels > 2 || c.Rate < MinRate || c.Rate > MaxRate {
-		return 0, fmt.Errorf("%w: a clip of %d frames, %d channels, %d Hz", ErrFormat, c.Frames(), c.Channels, c.Rate)
+		return 0, fmt.Errorf("%w: a clip of %d frames, %d channels, %d Hz; allowed are 1 frame or more, 1 or 2 channels, %d to %d Hz", ErrFormat, c.Frames(), c.Channels, c.Rate, MinRate, MaxRate)
 	}
 	i := m.vacant()
 	if i < 0 { // without a reader, removed clips were not released
