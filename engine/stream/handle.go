@@ -70,7 +70,7 @@ func (s *Streamer) request(sc *Scope, k *kind, name string, p Priority) (index, 
 	case s.running == 0:
 		return 0, 0, ErrNoWorkers
 	case len(s.free) == 0:
-		return 0, 0, fmt.Errorf("%w: %d requests", ErrFull, len(s.requests))
+		return 0, 0, fmt.Errorf("%w: allowed are Config.Handles = %d", ErrFull, len(s.requests))
 	}
 	i, known := s.names[key{k, name}]
 	if !known {
@@ -115,7 +115,7 @@ func (s *Streamer) newEntry(k *kind, name string) (uint32, error) {
 		s.evict(s.oldest - 1) // its blocks are freed in the next Poll
 	}
 	if len(s.vacant) == 0 {
-		return 0, fmt.Errorf("%w: %d assets", ErrFull, len(s.entries))
+		return 0, fmt.Errorf("%w: allowed are Config.Assets = %d", ErrFull, len(s.entries))
 	}
 	i := s.place(k, name)
 	s.names[key{k, name}] = i

@@ -70,7 +70,7 @@ func Register[T any](s *Streamer, k Kind[T]) error {
 		return errors.New("stream: register: Name and Decode are required")
 	}
 	if !k.Stays && k.Deliver == nil {
-		return fmt.Errorf("stream: register %s: what is not delivered must stay", k.Name)
+		return fmt.Errorf("stream: register %s: Deliver or Stays is required", k.Name)
 	}
 	n := &kind{name: k.Name, stays: k.Stays}
 	n.decode = func(r *Reader, h *Heap) (any, error) {

@@ -117,11 +117,11 @@ func TestRequest_RefusalsAreFailedTickets(t *testing.T) {
 	}
 	a := r.picture("a", 0)
 	r.picture("b", 0)
-	if k := r.picture("c", 0); !errors.Is(k.Err(), ErrFull) || !strings.Contains(k.Err().Error(), `picture "art/c.png": requesting: `) {
+	if k := r.picture("c", 0); !errors.Is(k.Err(), ErrFull) || !strings.Contains(k.Err().Error(), `picture "art/c.png": requesting: `) || !strings.Contains(k.Err().Error(), "Config.Assets = 2") {
 		t.Errorf("%v", k.Err())
 	}
 	r.picture("b", 0)
-	if k := r.picture("b", 0); !errors.Is(k.Err(), ErrFull) || !strings.Contains(k.Err().Error(), "3 requests") {
+	if k := r.picture("b", 0); !errors.Is(k.Err(), ErrFull) || !strings.Contains(k.Err().Error(), "Config.Handles = 3") {
 		t.Errorf("%v", k.Err())
 	} else { // does nothing, and nothing bad
 		k.Close()
@@ -252,7 +252,7 @@ func TestRegister_RefusesBadKinds(t *testing.T) {
 	for want, k := range map[string]Kind[int]{
 		"Name and Decode":      {Name: "x"},
 		"Name and Decode are":  {Decode: decode},
-		"delivered must stay":  {Name: "x", Decode: decode},
+		"x: Deliver or Stays":  {Name: "x", Decode: decode},
 		"kind picture already": {},
 	} {
 		var err error

@@ -68,7 +68,7 @@ func (s *Streamer) renew(i uint32) {
 		s.evict(s.oldest - 1)
 	}
 	if len(s.vacant) == 0 {
-		e.err = &LoadError{Kind: e.kind.name, Name: e.name, During: "reloading", Err: fmt.Errorf("%w: %d assets", ErrFull, len(s.entries))}
+		e.err = &LoadError{Kind: e.kind.name, Name: e.name, During: "reloading", Err: fmt.Errorf("%w: allowed are Config.Assets = %d", ErrFull, len(s.entries))}
 		s.log(e.err)
 		return
 	}
