@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -236,7 +237,7 @@ func TestMeasureAll_MeasuresAPeerThatTheStateLacks(t *testing.T) {
 	b.o.peers, b.found = o.peers, map[string]side{"later": {preload: "2.so"}}
 	r.Samples["later"] = []sample{{}}
 	for file, again := range map[string]bool{"1.so": true, "2.so": false} {
-		r.Peers = map[string]string{"later": file}
+		r.Files = map[string]string{"later": file}
 		if err := o.keep([]result{r}); err != nil {
 			t.Fatal(err)
 		}
@@ -245,19 +246,54 @@ func TestMeasureAll_MeasuresAPeerThatTheStateLacks(t *testing.T) {
 		}
 	}
 	built := filepath.Join(t.TempDir(), "3.so")
-	b.found = map[string]side{"later": {preload: built}}
-	for i, content := range []string{"old", "newer"} { // it was built again, with the same name
-		if err := os.WriteFile(built, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if i == 0 {
-			r.Peers = b.peerFiles()
-			if err := o.keep([]result{r}); err != nil {
+	for name, s := range map[string]side{"later": {preload: built}, mimalloc: {preload: built}, glibc: {archive: built}} {
+		b.found = map[string]side{name: s} // it was built or installed again, with the same name
+		for i, content := range []string{"old", "newer"} {
+			if err := os.WriteFile(built, []byte(content), 0o644); err != nil {
 				t.Fatal(err)
 			}
+			if i == 0 {
+				r.Files = b.files(w)
+				if err := o.keep([]result{r}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, err := b.measureAll([]test{w}); (err != nil) != (i == 1) {
+				t.Errorf("%s: a library with the content %s: %v", name, content, err)
+			}
 		}
-		if _, err := b.measureAll([]test{w}); (err != nil) != (i == 1) {
-			t.Errorf("a library with the content %s: %v", content, err)
+	}
+}
+
+// What is measured again after a change must not take the figures of before.
+func TestSources_ChangesOfProgramsAreOtherSources(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		testenv.Missing(t, err.Error())
+	}
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
 		}
+		return sources(dir)
+	}
+	write("a.go", "package a")
+	write("a.md", "# A")
+	for _, args := range []string{"init -q", "add .", "-c user.name=a -c user.email=a -c commit.gpgsign=false commit -q -m a"} {
+		if out, err := exec.Command("git", append([]string{"-C", dir}, strings.Fields(args)...)...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	was := sources(dir)
+	if now := write("a.md", "# B"); now != was {
+		t.Errorf("a page was changed: %s, and %s before", now, was)
+	}
+	first, second := write("a.go", "package b"), write("a.go", "package c")
+	if first == was || second == was || first == second {
+		t.Errorf("%s, %s and %s; want three", was, first, second)
+	}
+	if now := write("a.go", "package a"); now != was {
+		t.Errorf("nothing is changed: %s, and %s before", now, was)
 	}
 }

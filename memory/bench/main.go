@@ -92,6 +92,7 @@ type options struct {
 	go127              bool
 	peers              peerFlag
 	state, json, md    string
+	sources            string // at the beginning of the run
 }
 
 // parse reads the command line, and writes what is wrong with it to fault.
@@ -148,6 +149,7 @@ func run(args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	o.sources = sources(".")
 	chosen := settle.Choose(o.tests(), o.rows, test.named)
 	if len(chosen) == 0 {
 		return fmt.Errorf("no workload begins with %q", o.rows)

@@ -20,7 +20,7 @@ type result struct {
 	Load    float64             // of the machine, a minute's average at the start
 	Missing string              `json:",omitempty"` // why it was not measured
 	Samples map[string][]sample `json:",omitempty"`
-	Peers   map[string]string   `json:",omitempty"` // the files of -peer, by name
+	Files   map[string]string   `json:",omitempty"` // of the sides in C, by name
 }
 
 const again = " A/A"
@@ -54,25 +54,32 @@ func (b *bench) measureAll(tests []test) (results []result, err error) {
 	return results, nil
 }
 
-// has reports whether all sides of a test were measured, those of -peer from the same files.
+// has reports whether all sides of a test were measured, those in C from the same files.
 func (b *bench) has(r result, t test) bool {
 	for _, name := range b.o.sidesOf(t) {
-		if r.Samples[name] == nil || r.Peers[name] != b.peerFiles()[name] {
+		if r.Samples[name] == nil || r.Files[name] != b.fileOf(name) {
 			return false
 		}
 	}
 	return true
 }
 
-// peerFiles returns the files of -peer, by name, with their sizes and times: a library may be built again.
-func (b *bench) peerFiles() map[string]string {
+// fileOf returns the library of a side in C, with its size and time: it may be installed or built again.
+func (b *bench) fileOf(name string) string {
+	file := orElse(b.found[name].archive, b.found[name].preload)
+	if info, err := os.Stat(file); err == nil {
+		file = fmt.Sprintf("%s, %d bytes of %v", file, info.Size(), info.ModTime().UTC())
+	}
+	return file
+}
+
+// files returns the libraries of a test, by the names of their sides.
+func (b *bench) files(t test) map[string]string {
 	files := map[string]string{}
-	for _, p := range b.o.peers {
-		file := b.found[p.name].preload
-		if info, err := os.Stat(file); err == nil {
-			file = fmt.Sprintf("%s, %d bytes of %v", file, info.Size(), info.ModTime().UTC())
+	for _, name := range b.o.sidesOf(t) {
+		if file := b.fileOf(name); file != "" {
+			files[name] = file
 		}
-		files[p.name] = file
 	}
 	return files
 }
@@ -120,7 +127,7 @@ func (b *bench) roundsOf(t test) int {
 
 // measure runs the sides of a test in turn, round by round. In each round another side is the first one.
 func (b *bench) measure(t test) (result, error) {
-	r := result{Test: t.name, Run: b.runOf(t), Load: load(), Samples: map[string][]sample{}, Peers: b.peerFiles()}
+	r := result{Test: t.name, Run: b.runOf(t), Load: load(), Samples: map[string][]sample{}, Files: b.files(t)}
 	var first finding
 	var firstName string
 	for round := range b.roundsOf(t) {

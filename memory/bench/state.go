@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,13 +17,22 @@ type state struct {
 	Results []result
 }
 
-// key names what results must have in common to be compared: machine, options and the commit of the repository.
+// key names what results must have in common to be compared: machine, options and sources.
 func (o options) key() string {
-	commit, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	return fmt.Sprintf("%s; %d programs, %d rounds, check %t; commit %s", settle.Machine(), o.placements, o.rounds, o.check, o.sources)
+}
+
+// sources names the commit of the repository around a folder, and what was changed in its programs since.
+func sources(dir string) string {
+	commit, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD").Output()
 	if err != nil {
-		commit = []byte("unknown")
+		return "unknown"
 	}
-	return fmt.Sprintf("%s; %d programs, %d rounds, check %t; commit %s", settle.Machine(), o.placements, o.rounds, o.check, strings.TrimSpace(string(commit)))
+	s := strings.TrimSpace(string(commit))
+	if changes, err := exec.Command("git", "-C", dir, "diff", "HEAD", "--", ":/*.go", ":/*.c", ":/*.h", ":/*.mod").Output(); err != nil || len(changes) > 0 {
+		s += fmt.Sprintf(" with changes %08x", crc32.ChecksumIEEE(changes))
+	}
+	return s
 }
 
 // earlier returns the results that the state file has. A file that does not exist has none.
