@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/strata-go/strata/demo/ground"
@@ -156,6 +157,9 @@ func (g *Ground) tick(p, v vec) {
 		}
 		s.ticket.Priority(stream.ETA(w.ETA))
 		if s.retry.due(s.ticket.State()) {
+			if errors.Is(s.ticket.Err(), stream.ErrFull) { // the request was refused, which Retry does not change
+				s.ticket = stream.Request[sectorPicture](g.scope, s.name, stream.ETA(w.ETA))
+			}
 			s.ticket.Retry()
 		}
 		g.failures.miss(&s.retry)

@@ -41,12 +41,14 @@ func (l *loading) open(s *Session, name string) {
 	l.build, l.err = nil, nil
 	for i, t := range l.files {
 		f, ok := t.Get()
-		if !ok {
+		if !ok && l.err == nil {
 			l.err = t.Err()
-			return
 		}
 		data[i] = f.data
 		t.Close()
+	}
+	if l.err != nil {
+		return
 	}
 	l.build, l.err = realm.Open(s.realmMemory(), name, data[0], data[1], breathe)
 }

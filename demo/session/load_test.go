@@ -1,13 +1,17 @@
 package session
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
@@ -75,5 +79,33 @@ func TestSession_RealmMayBeLeftWhileItIsBuilt(t *testing.T) {
 	}
 	if err := s.Close(); err != nil { // in the midst of it
 		t.Error(err)
+	}
+}
+
+// If one of a realm's files cannot be read, the other one is not kept on the Go heap either.
+func TestSession_AMissingFileOfARealmKeepsNoOther(t *testing.T) {
+	testenv.Long(t)
+	for _, missing := range realm.Files("ember") {
+		synctest.Test(t, func(t *testing.T) {
+			var told []string
+			files := otherFiles{FS: slowManifests{assets.FS()}, other: map[string][]byte{}}
+			for _, name := range realm.Files("ember") {
+				files.other[name] = asset(t, name)
+			}
+			files.other[missing] = nil
+			s := newSession(t, Config{FS: files, Log: func(err error) { told = append(told, err.Error()) }})
+			play(t, s, 1)
+			for i, f := range s.loading.files {
+				if f.State() != stream.Vacant {
+					t.Errorf("without %s: file %d is %v", missing, i, f.State())
+				}
+			}
+			bare := func(text string) bool {
+				return strings.Contains(text, missing) && strings.Contains(text, "the ground is bare")
+			}
+			if !slices.ContainsFunc(told, bare) {
+				t.Errorf("without %s: %q", missing, told)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 // gone is the game's files, of which some cannot be found for a while.
@@ -207,4 +209,49 @@ func TestGround_ASectorThatAReloadHidesIsShownAgain(t *testing.T) {
 		}
 		check(t, s)
 	})
+}
+
+// A sector for which the streamer has no place is requested again, and shown when there is one.
+func TestGround_ARefusedRequestIsMadeAgain(t *testing.T) {
+	h, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sector := ground.Sector{}
+	name := sectorFile(sector)
+	files := fstest.MapFS{name: {Data: []byte{1}}, "other": {Data: []byte{1}}}
+	st, err := stream.New(stream.Config{FS: files, Workers: 1, Assets: 1, Heap: func(int) memory.Allocator { return h }, Free: h.Free})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &Ground{view: NewStandIn(), scope: st.NewScope("realm")}
+	g.composer.st = st
+	g.plan.Reset(ground.Bytes)
+	g.stamps.current.Store(&ground.Stamps{})
+	g.sectors[sector.Index()].name = name
+	err = stream.Register(st, stream.Kind[sectorPicture]{Name: sectorKind,
+		Decode:  func(*stream.Reader, *stream.Heap) (sectorPicture, error) { return sectorPicture{sector: sector}, nil },
+		Deliver: func(string, *sectorPicture, *sectorPicture) error { g.plan.Ready(sector); return nil },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := stream.Request[sectorPicture](st, "other", 0)
+	for range 60 {
+		g.tick(vec{}, vec{})
+	}
+	if place.Close(); g.Missing() != 1 {
+		t.Errorf("%d sectors are missing without a place", g.Missing())
+	}
+	for range 20 * 60 {
+		g.tick(vec{}, vec{})
+		st.Wait()
+		st.Poll()
+	}
+	if !g.Shown(sector) || g.Missing() != 0 {
+		t.Errorf("after 20 seconds: shown %v, missing %d, %v", g.Shown(sector), g.Missing(), g.sectors[sector.Index()].ticket.Err())
+	}
+	if err := errors.Join(st.Close(), h.Close()); err != nil {
+		t.Error(err)
+	}
 }
