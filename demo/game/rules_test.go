@@ -211,6 +211,29 @@ func TestRestore_RefusesPlacesInWalls(t *testing.T) {
 	}
 }
 
+// The camera would keep a NaN.
+func TestRestore_RefusesWhatNoCameraFollows(t *testing.T) {
+	s := newStage(t)
+	s.clear()
+	var l fileLists
+	l.gather(s.Game)
+	was, nan := s.State, float32(math.NaN())
+	for name, spoil := range map[string]func(){
+		"":        func() {},
+		"no aim":  func() { s.Player.Aim = vec{} },
+		"aim":     func() { s.Player.Aim[0] = nan },
+		"far aim": func() { s.Player.Aim = vec{1e9, 0} },
+		"speed":   func() { s.Player.V[1] = nan },
+		"shaking": func() { s.ShakeNow = nan },
+	} {
+		spoil()
+		if err := l.restore(s.Game); (err == nil) != (name == "") || err != nil && !errors.Is(err, save.ErrLayout) {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.State = was
+	}
+}
+
 func TestHeadingOf_IsTheArctangent(t *testing.T) {
 	if headingOf(vec{}) != 0 {
 		t.Error("nowhere has a heading")

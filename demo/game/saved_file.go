@@ -8,6 +8,7 @@ import (
 
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/save"
 )
@@ -375,6 +376,10 @@ func (s *State) checkFile() error {
 	}
 	if s.Phase > Over || uint(s.cooled) >= realm.Sectors || s.Round < 0 || s.Kills < 0 || s.Cause > CauseNone || s.fresh < 0 || s.fresh > firstMinute {
 		err = errors.Join(err, fmt.Errorf("game: the state of the file is impossible: %w", save.ErrLayout))
+	}
+	// The camera follows these, and would keep a NaN also in the next run.
+	if aim := engine.LengthSquared(s.Player.Aim); !(aim > 0.9 && aim < 1.1 && engine.LengthSquared(s.Player.V) < 1e8 && s.ShakeNow >= 0 && s.ShakeNow <= shakeMost) {
+		err = errors.Join(err, fmt.Errorf("game: the player aims at %v at a speed of %v, and the screen shakes by %g: %w", s.Player.Aim, s.Player.V, s.ShakeNow, save.ErrLayout))
 	}
 	return err
 }

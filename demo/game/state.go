@@ -42,7 +42,9 @@ func (s *Stage) enter(p Phase) { s.Phase, s.PhaseTime = p, 0 }
 
 // Shake adds to the displacement of the camera. The displacement is at most 14 logical units, and decays by a tenth
 // each tick.
-func (s *Stage) Shake(by float32) { s.ShakeNow = min(14, s.ShakeNow+by) }
+func (s *Stage) Shake(by float32) { s.ShakeNow = min(shakeMost, s.ShakeNow+by) }
+
+const shakeMost = 14
 
 // Run is the progress over all realms. Restart resets it, except Ticks, Cleared and Best.
 //
