@@ -29,7 +29,7 @@
 // The shadow keeps live blocks oldest first and compares a new block with every live block. An operation costs
 // O(live) in the model, and a Check of the allocator.
 //
-// Unless the environment variable STRATA_TEST is full, and with -short, less is tested. Run plays 8 random programs instead
+// Unless the environment variable STRATA_TEST is full or night, and with -short, less is tested. Run plays 8 random programs instead
 // of 40, Faults lets some calls fail instead of each, and Saved makes 40 rounds instead of 120. Set the variable to test
 // an allocator of your own.
 //
