@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // TestAll_FindsItsRowsWhereverTheyHaveCome has filters keep the place of their rows, and everything that may
@@ -356,7 +358,7 @@ func TestAll_WithinItselfTakesATicketOfItsOwnAndAllocatesNone(t *testing.T) {
 	if n := triples(); n != 900 || len(f.filter.others) != 2 || f.Check() != nil {
 		t.Errorf("%d triples, %d tickets, %v", n, len(f.filter.others), f.Check())
 	}
-	if n := testing.AllocsPerRun(10, func() { triples() }); n != 0 {
+	if n := testenv.LeastObjects(11, func() { triples() }); n != 0 {
 		t.Errorf("loops within loops allocate %v times", n)
 	}
 	for range f.All() { // left by a panic: it may be going on, for all that anybody knows

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
 // manyTables returns a function that gives e the next of n combinations of components.
@@ -67,7 +69,7 @@ func TestSpareList_NoThrash(t *testing.T) {
 		if mem.allocs != asked {
 			t.Errorf("%d tables: %d requests in 50 cycles", tables, mem.allocs-asked)
 		}
-		if n := testing.AllocsPerRun(5, cycle); n != 0 {
+		if n := testenv.LeastObjects(6, cycle); n != 0 {
 			t.Errorf("%d tables: %v Go allocations a cycle", tables, n)
 		}
 	}

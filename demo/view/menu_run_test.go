@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/demo/shell"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -94,7 +95,7 @@ func TestMenu_TheRunOverlapsNothing(t *testing.T) {
 				t.Errorf("screen %d does not have %q: %s", screen, want, &said)
 			}
 		}
-		if n := testing.AllocsPerRun(10, func() { b.draw() }); n != 0 {
+		if n := testenv.LeastObjects(11, func() { b.draw() }); n != 0 {
 			t.Errorf("screen %d costs %v allocations a frame", screen, n)
 		}
 	})

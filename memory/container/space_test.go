@@ -13,6 +13,7 @@ import (
 	"github.com/strata-go/strata/memory/guard"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	source "github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/slab"
@@ -180,7 +181,7 @@ func TestIn_WantsOneBase(t *testing.T) {
 		t.Errorf("Use of a closed arena: %v", err)
 	}
 	must(t, sp.Use(double.Bottom()))
-	if n := testing.AllocsPerRun(10, func() { must(t, sp.Use(h)) }); n != 0 {
+	if n := testenv.LeastObjects(11, func() { must(t, sp.Use(h)) }); n != 0 {
 		t.Errorf("Use costs %v Go allocations", n)
 	}
 }

