@@ -230,15 +230,17 @@ func (h *Heap) saveContent(c *save.Coder) {
 		h.saveAll(c)
 		return
 	}
+	r := saved.Run{C: c}
 	for i := uintptr(0); i < units; {
 		if h.place[i] >= absent {
 			i++
 			continue
 		}
 		n := h.unitsOf(i)
-		h.saveSpan(c, i, n)
+		h.saveSpan(&r, i, n)
 		i += n
 	}
+	r.End()
 }
 
 // saveAll visits all memory that was in use and is committed, because it contains poison: runs, each after its place.
@@ -259,46 +261,48 @@ func (h *Heap) saveAll(c *save.Coder) {
 	}
 }
 
-// saveSpan visits the blocks of the span of n units from first on.
-func (h *Heap) saveSpan(c *save.Coder, first, n uintptr) {
-	size, blocks := uintptr(h.shapes[h.owned[first]].size), uintptr(h.carvedIn(first, n))
-	start := unsafe.Add(h.base, first<<unitShift)
+// saveSpan visits the blocks of the span of n units from first on. A span that is copied as a whole is copied to its end,
+// so that it meets the next one.
+func (h *Heap) saveSpan(r *saved.Run, first, n uintptr) {
+	from, to := first*unitGranules, uintptr(h.carvedTo(first, n))
 	if !invariant.Exact {
-		c.Raw(start, blocks*size<<granuleShift)
+		h.visit(r, from, to)
 		return
 	}
-	count := uintptr(0)
+	size, live := uintptr(h.shapes[h.owned[first]].size), uintptr(0)
 	for i := first; i < first+n; i++ {
-		count += uintptr(bits.OnesCount64(h.liveIn(i)))
+		live += uintptr(bits.OnesCount64(h.liveIn(i)))
 	}
-	switch {
-	case count == 0:
-	case 2*count >= blocks && !c.Canonical() || count == blocks:
-		c.Raw(start, blocks*size<<granuleShift)
+	switch live *= size; {
+	case 2*live >= to-from && !r.C.Canonical():
+		h.visit(r, from, to)
+	case live+size > to-from:
+		h.visit(r, from, from+live)
 	default:
-		h.saveRuns(c, first, n, size)
+		h.saveRuns(r, first, n, size)
 	}
+}
+
+func (h *Heap) visit(r *saved.Run, from, to uintptr) {
+	r.Add(h.base, from<<granuleShift, to<<granuleShift)
 }
 
 // liveIn returns the live blocks of unit i: those of the heap, and those that callers of the Caches have.
 func (h *Heap) liveIn(i uintptr) uint64 {
+	if h.central == nil && i >= uintptr(len(h.old)) {
+		return h.live[i]
+	}
 	return h.live[i] | h.oldWord(i) | h.lentIn(nil, i*unitGranules)
 }
 
-// saveRuns visits the live blocks of a span, neighbours at once. size is that of a block in granules.
-func (h *Heap) saveRuns(c *save.Coder, first, n, size uintptr) {
-	from, to := uintptr(0), uintptr(0)
+// saveRuns visits the live blocks of a span. size is that of a block in granules.
+func (h *Heap) saveRuns(r *saved.Run, first, n, size uintptr) {
 	for i := first; i < first+n; i++ {
 		for w := h.liveIn(i); w != 0; w &= w - 1 {
 			at := i*unitGranules + uintptr(bits.TrailingZeros64(w))
-			if at != to {
-				c.Raw(unsafe.Add(h.base, from<<granuleShift), (to-from)<<granuleShift)
-				from = at
-			}
-			to = at + size
+			h.visit(r, at, at+size)
 		}
 	}
-	c.Raw(unsafe.Add(h.base, from<<granuleShift), (to-from)<<granuleShift)
 }
 
 // SaveState saves the heap of the Central as [Heap.SaveState] does, with the blocks that callers of the Caches have. If

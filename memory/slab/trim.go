@@ -110,13 +110,17 @@ func (h *Heap) condemnSpan(s *shape, first, n uintptr) {
 
 // carvedIn returns how many blocks of the span of n units from first on exist.
 func (h *Heap) carvedIn(first, n uintptr) uint32 {
-	ci := h.owned[first]
-	c, s := &h.classes[ci], &h.shapes[ci]
-	start := uint32(first * unitGranules)
+	return (h.carvedTo(first, n) - uint32(first*unitGranules)) / h.shapes[h.owned[first]].size
+}
+
+// carvedTo returns the granule at which the blocks of the span of n units from first on end. It is where the class takes its
+// next block, or the end of the span.
+func (h *Heap) carvedTo(first, n uintptr) uint32 {
+	c, start := &h.classes[h.owned[first]], uint32(first*unitGranules)
 	if c.bump != c.end && c.bump-start < uint32(n*unitGranules) {
-		return (c.bump - start) / s.size
+		return c.bump
 	}
-	return uint32(n*unitGranules) / s.size
+	return start + uint32(n*unitGranules)
 }
 
 // filter drops the blocks of condemned spans from the stack of class ci, in place: they lie behind

@@ -131,18 +131,25 @@ func (h *Heap) saveHoles(c *save.Coder, k int) {
 	})
 }
 
-// saveContent visits the requested bytes of the live blocks.
+// saveContent visits the requested bytes of the live blocks, and of neighbors also what lies between.
 func (h *Heap) saveContent(c *save.Coder, scratch func(p unsafe.Pointer) bool) {
+	r, joined := saved.Run{C: c}, !c.Canonical()
 	for i := anchors; i < len(h.blocks); i++ {
 		x := &h.blocks[i]
 		if x.state != live {
 			continue
 		}
-		p := unsafe.Add(h.pools[x.pool&(maxPools-1)].base, h.grain.Bytes(x.off))
-		if scratch == nil || !c.Flag(scratch(p)) {
-			c.Raw(p, uintptr(x.req))
+		base, from := h.pools[x.pool&(maxPools-1)].base, h.grain.Bytes(x.off)
+		if scratch != nil && c.Flag(scratch(unsafe.Add(base, from))) {
+			continue
 		}
+		end := from + uintptr(x.req)
+		if next := h.grain.Bytes(x.off + x.size); joined && 4*(next-end) <= end-from {
+			end = next // a quarter more bytes at most
+		}
+		r.Add(base, from, end)
 	}
+	r.End()
 }
 
 // saveAll visits all that is committed, because free memory contains poison. Each pool is a list of runs, each after its
