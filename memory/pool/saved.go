@@ -89,7 +89,11 @@ func (s *metadata) saveSlots(c *save.Coder) {
 
 // known returns how many slots have had an object: those behind have generation 0.
 func (s *metadata) known() uint {
+	const many = 64 // at once: most of the slots behind have generation 0
 	n := uint(len(s.gens))
+	for n >= s.opened+many && [many]uint32(s.gens[n-many:]) == [many]uint32{} {
+		n -= many
+	}
 	for n > s.opened && s.gens[n-1] == 0 {
 		n--
 	}
