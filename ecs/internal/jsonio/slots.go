@@ -89,6 +89,9 @@ type Generations struct {
 	dirs []*[genPages]*[genPage]uint32
 	n    uint32 // slots
 	last uint32 // the highest
+
+	page *[genPage]uint32 // that of the last Set, or nil
+	at   uint32           // its number
 }
 
 // Last returns the highest slot that was added, or 0.
@@ -104,26 +107,36 @@ func (g *Generations) At(index uint32) uint32 {
 	return 0
 }
 
-// Set adds a slot and returns true. If the slot was added before, Set changes nothing and returns false.
+// Set adds a slot and returns true. If the slot was added before, Set changes nothing and returns false. Slots of the same
+// page in turn are faster.
 func (g *Generations) Set(index, gen uint32) bool {
-	n := int(index / genPage / genPages)
+	if g.page == nil || g.at != index/genPage {
+		g.turn(index / genPage)
+	}
+	slot := &g.page[index%genPage]
+	if *slot != 0 {
+		return false
+	}
+	*slot = gen
+	g.n++
+	g.last = max(g.last, index)
+	return true
+}
+
+// turn makes a page that of the next Set.
+func (g *Generations) turn(number uint32) {
+	n := int(number / genPages)
 	if n >= len(g.dirs) {
 		g.dirs = append(g.dirs, make([]*[genPages]*[genPage]uint32, n+1-len(g.dirs))...)
 	}
 	if g.dirs[n] == nil {
 		g.dirs[n] = new([genPages]*[genPage]uint32)
 	}
-	p := &g.dirs[n][index/genPage%genPages]
+	p := &g.dirs[n][number%genPages]
 	if *p == nil {
 		*p = new([genPage]uint32)
 	}
-	if (*p)[index%genPage] != 0 {
-		return false
-	}
-	(*p)[index%genPage] = gen
-	g.n++
-	g.last = max(g.last, index)
-	return true
+	g.page, g.at = *p, number
 }
 
 // Missing returns the first slot below the highest that was not added, or 0.
