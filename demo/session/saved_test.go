@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,6 +15,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/save"
 )
@@ -237,8 +237,7 @@ func TestSession_SlotsInRandomOrder(t *testing.T) {
 	}
 }
 
-// BenchmarkSession_States saves and loads the game in a ring of ten slots, in turn with two copies of the saved bytes. It
-// prints the medians of the ratios to the first copy. The ratio of the second copy shows the noise.
+// BenchmarkSession_States compares states of the game with copies of as many bytes.
 func BenchmarkSession_States(b *testing.B) {
 	for _, heat := range []float32{0, 5, 10} {
 		b.Run(fmt.Sprintf("heat=%v", heat), func(b *testing.B) {
@@ -247,43 +246,7 @@ func BenchmarkSession_States(b *testing.B) {
 			if err = errors.Join(err, s.Rest()); err != nil {
 				b.Fatal(err)
 			}
-			n, err := set.Size()
-			if err != nil {
-				b.Fatal(err)
-			}
-			var slots [10]*save.Slot
-			var copies [10][]byte
-			for i := range slots {
-				slots[i], copies[i] = set.NewSlot(n), make([]byte, n)
-				if err := set.Save(slots[i]); err != nil {
-					b.Fatal(err)
-				}
-			}
-			var times [4][]time.Duration
-			timed := func(k int, f func() error) {
-				began := time.Now()
-				if err := f(); err != nil {
-					b.Fatal(err)
-				}
-				times[k] = append(times[k], time.Since(began))
-			}
-			for i := 0; b.Loop(); i++ {
-				slot, to, from := slots[i%10], copies[i%10], slots[(i+5)%10].Bytes()
-				timed(0, func() error { copy(to, from); return nil })
-				timed(2, func() error { return set.Save(slot) })
-				timed(1, func() error { copy(copies[(i+3)%10], from); return nil })
-				timed(3, func() error { return set.Load(slot) })
-			}
-			var median [4]float64
-			for k := range times {
-				slices.Sort(times[k])
-				median[k] = float64(times[k][len(times[k])/2])
-			}
-			b.ReportMetric(float64(n), "state-B")
-			b.ReportMetric(median[0]/1e3, "copy-µs")
-			for k, name := range []string{"copy/copy", "save/copy", "load/copy"} {
-				b.ReportMetric(median[k+1]/median[0], name)
-			}
+			memtest.BenchSaved(b, set)
 		})
 	}
 }

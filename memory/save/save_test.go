@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unsafe"
 	"weak"
 
@@ -434,85 +432,10 @@ func TestSet_StateThatVisitsOtherBytesIsNamed(t *testing.T) {
 	}
 }
 
-// BenchmarkSet saves and loads in a ring of ten slots. Copies of as many bytes do the same in turn: into a slot of a ring,
-// and five rounds later back. So all of them find their bytes in the same caches. It prints the ratios of the lower quartiles
-// to those of the first copy. The ratios of a second copy show the noise.
-//
-// A third copy has pieces of 16 KiB: Go copies past the caches from 1 MiB on, and the parts of a state are smaller.
+// BenchmarkSet compares states of several sizes with copies of as many bytes.
 func BenchmarkSet(b *testing.B) {
 	for _, size := range []int{64 << 10, 256 << 10, 1 << 20, 4 << 20} {
-		b.Run(fmt.Sprintf("KiB=%d", size>>10), func(b *testing.B) {
-			set := mixed(b, size)
-			n, err := set.Size()
-			must(b, err)
-			times := map[string][]time.Duration{}
-			timed := func(name string, f func() error) {
-				began := time.Now()
-				must(b, f())
-				times[name] = append(times[name], time.Since(began))
-			}
-			states := []*ring{newRing(n), newRing(n), newRing(n)}
-			copied := []string{"copy", "copy again", "pieces"}
-			var slots [10]*save.Slot
-			for i := range slots {
-				slots[i] = filled(b, set, set.NewSlot(n))
-			}
-			for i := 0; b.Loop(); i++ {
-				for k, r := range states {
-					timed(copied[k], func() error { r.copy(r.slots[i%10], r.state, k == 2); return nil })
-				}
-				if slot := slots[i%10]; i%2 == 0 {
-					timed("save", func() error { return set.Save(slot) })
-				} else {
-					timed("hash", func() error { _, err := set.SaveHash(slot); return err })
-				}
-				for k, r := range states {
-					timed(copied[k]+" back", func() error { r.copy(r.state, r.slots[(i+5)%10], k == 2); return nil })
-				}
-				timed("load", func() error { return set.Load(slots[(i+5)%10]) })
-			}
-			quartile := func(name string) float64 {
-				t := times[name]
-				slices.Sort(t)
-				return float64(append(t, 0)[len(t)/4])
-			}
-			b.ReportMetric(float64(n), "state-B")
-			b.ReportMetric(quartile("copy")/1e3, "copy-µs")
-			for _, name := range []string{"copy again", "pieces", "save", "hash"} {
-				b.ReportMetric(quartile(name)/quartile("copy"), strings.ReplaceAll(name, " ", "-")+"/copy")
-			}
-			for _, name := range []string{"copy again back", "pieces back", "load"} {
-				b.ReportMetric(quartile(name)/quartile("copy back"), strings.ReplaceAll(name, " ", "-")+"/back")
-			}
-		})
-	}
-}
-
-// A ring has a state and ten copies of it.
-type ring struct {
-	state []byte
-	slots [10][]byte
-}
-
-func newRing(n int) *ring {
-	r := &ring{state: make([]byte, n)}
-	for i := range r.state {
-		r.state[i] = byte(i) // untouched pages are all one page
-	}
-	for i := range r.slots {
-		r.slots[i] = slices.Clone(r.state)
-	}
-	return r
-}
-
-func (r *ring) copy(to, from []byte, pieces bool) {
-	const pieceBytes = 16 << 10
-	if !pieces {
-		copy(to, from)
-		return
-	}
-	for at := 0; at < len(from); at += pieceBytes {
-		copy(to[at:], from[at:min(at+pieceBytes, len(from))])
+		b.Run(fmt.Sprintf("KiB=%d", size>>10), func(b *testing.B) { memtest.BenchSaved(b, mixed(b, size)) })
 	}
 }
 
