@@ -254,7 +254,7 @@ func TestBrowser_KeepsSettingsAndPausesWhenHiddenOnAPlainServer(t *testing.T) {
 	server := httptest.NewServer(http.StripPrefix("/games/strata/", http.FileServer(http.Dir(dir))))
 	defer server.Close()
 	began := time.Now()
-	c.open(server.URL+"/games/strata/?seed=3", 1280, 720, false)
+	c.open(server.URL+"/games/strata/?seed=3", 854, 480, false)
 	c.until("the title is there before its realm", func(s state) bool { return s.Screen == "title" })
 	t.Logf("%.1f s until the title", time.Since(began).Seconds())
 	c.until("its letters are drawn", func(s state) bool { return s.Playing || c.bright("desk-loading") > 2000 })
