@@ -125,8 +125,11 @@ func (s *Session) Write(out io.Writer, about About) error {
 // ReadAbout returns the description of a run from its file, and the bytes of the state, a part of file, which it does
 // not verify. If the description is not valid, the error wraps save.ErrFile.
 func ReadAbout(file []byte) (a About, state []byte, err error) {
-	if len(file) < runHead || string(file[:8]) != runMagic {
+	if !bytes.HasPrefix(file, []byte(runMagic)) {
 		return a, nil, fmt.Errorf("session: %w: it is no saved run: it begins with %.*q; allowed is %q", save.ErrFile, len(runMagic), file, runMagic)
+	}
+	if len(file) < runHead {
+		return a, nil, fmt.Errorf("session: %w: it ends after %d bytes; its head takes %d", save.ErrFile, len(file), runHead)
 	}
 	n := uint64(binary.LittleEndian.Uint32(file[8:]))
 	if n > aboutMost || n > uint64(len(file)-runHead) {

@@ -146,6 +146,7 @@ func TestReadAbout_SaysWhatIsAllowed(t *testing.T) {
 	for want, data := range map[string][]byte{
 		`it begins with "some fil"; allowed is "strata\x00G"`:          []byte("some files are none of a run"),
 		`it begins with ""; allowed is`:                                nil,
+		`it ends after 15 bytes; its head takes 16`:                    short[:15],
 		`byte 8: 82 bytes about the run; allowed are up to 81`:         short[:len(short)-1],
 		`byte 12: the checksum of what it is about is`:                 spoiled,
 		`realm "nowhere"; allowed are ember, `:                         about("ember", "nowhere"),
