@@ -1,6 +1,7 @@
 package game
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -100,6 +101,8 @@ func TestCheck_NamesTheInvariantThatIsBroken(t *testing.T) {
 		{10, func() { s.Goal = realm.Heart }},
 		{10, func() { s.Seals[0].Broken, s.Broken = true, 1 }},
 		{10, func() { allBroken(s); s.Goal = 2 }},
+		{10, func() { s.Goal = realm.Heart + 1 }},
+		{10, func() { s.Goal = -1 }},
 		{11, func() { s.Gifts[3] = giftMost + 1 }},
 		{11, func() { s.Offer, s.Offered = [3]Gift{1, 1, 2}, true }},
 		{11, func() { s.Offer, s.Offered = [3]Gift{1, 2, 2}, true }},
@@ -208,6 +211,21 @@ func TestRestore_RefusesPlacesInWalls(t *testing.T) {
 		}
 		s.Player.P, s.Lost.Walls = was, 0
 		s.cast.embers.Free(h)
+	}
+}
+
+// The number of a kind is that of this program. Particles of a number that there is not would panic.
+func TestGame_AFileChangesNoKindOfParticles(t *testing.T) {
+	s := newStage(t)
+	s.clear()
+	set, kind := new(save.Set), s.fx.ambient.Kind
+	done(t, errors.Join(s.AddFileTo(set), set.Seal(), s.endFrame()))
+	s.fx.ambient.Kind, s.fx.ambient.Rate = 255, 60
+	var file bytes.Buffer
+	done(t, set.Write(&file))
+	s.fx.ambient.Kind, s.fx.ambient.Rate = kind, 0
+	if err := set.Read(&file, nil); err != nil || s.fx.ambient.Kind != kind || s.fx.ambient.Rate != 60 {
+		t.Errorf("%v: particles of kind %d, %v a second", err, s.fx.ambient.Kind, s.fx.ambient.Rate)
 	}
 }
 

@@ -62,7 +62,9 @@ func (f *gameFile) SaveState(c *save.Coder) {
 		g.cfg.Heat, g.cfg.Seed = heat, seed
 	}
 	save.Typed(c, "state", &g.State)
+	kind := g.fx.ambient.Kind // a number of this program, not of the file's
 	save.Typed(c, "ambient", &g.fx.ambient)
+	g.fx.ambient.Kind = kind
 	save.List(c, &g.cast.wishes)
 	var l fileLists
 	if c.Saving() {

@@ -74,7 +74,7 @@ func (s *Siege) check() error {
 	if broken != s.Broken {
 		return fmt.Errorf("game: invariant 9: %d seals are broken, %d are counted", broken, s.Broken)
 	}
-	if s.Goal == realm.Heart != (broken == realm.Seals) || s.Goal != realm.Heart && s.Seals[s.Goal].Broken {
+	if uint(s.Goal) > realm.Heart || s.Goal == realm.Heart != (broken == realm.Seals) || s.Goal != realm.Heart && s.Seals[s.Goal].Broken {
 		return fmt.Errorf("game: invariant 10: the goal is %d with %d broken seals", s.Goal, broken)
 	}
 	return nil
