@@ -258,10 +258,10 @@ func (c *cast) hash(h *engine.Hasher) {
 	c.marks.hash(h)
 }
 
-// inWall returns an error if something is in a wall, or outside of the world.
-func (c *cast) inWall(g *Game) (wall error) {
+// inWall returns an error if something is in a wall of a realm, or outside of the world.
+func (c *cast) inWall(g *Game, walls *realm.Realm) (wall error) {
 	open := func(what any, p vec) {
-		if wall == nil && g.Realm.Solid(p) {
+		if wall == nil && walls.Solid(p) {
 			wall = fmt.Errorf("game: invariant 5: %v is in a wall at %v", what, p)
 		}
 	}
@@ -296,7 +296,7 @@ func (c *cast) check(g *Game) error {
 		}
 		toll[r.C.Kind]++
 	}
-	errs := []error{c.world.Check(), c.omens.Check(), c.embers.Check(), c.marks.check(c), c.ribbons.blocks.check(c.ribbons.live), c.inWall(g)}
+	errs := []error{c.world.Check(), c.omens.Check(), c.embers.Check(), c.marks.check(c), c.ribbons.blocks.check(c.ribbons.live), c.inWall(g, g.Realm)}
 	if c.ribbons.live != used {
 		errs = append(errs, fmt.Errorf("game: invariant 2: %d ribbons are in use by %d enemies", c.ribbons.live, used))
 	}

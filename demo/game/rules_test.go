@@ -183,12 +183,16 @@ func TestRestore_RefusesListsThatTwoHave(t *testing.T) {
 	}
 }
 
-// What is in a wall, outside of the world or at no place is refused, unless the run's realm had no walls.
+// What is outside of the world or at no place is refused, and what is in a wall unless the run's realm had no walls.
 func TestRestore_RefusesPlacesInWalls(t *testing.T) {
 	s := newStage(t)
-	nan := float32(math.NaN())
+	nan, walled, wall := float32(math.NaN()), built(t, "ember"), middle
+	for !walled.Solid(wall) {
+		wall[0]++
+	}
 	for name, spoil := range map[string]func(p *Position, o *Ember){
 		"":                     func(*Position, *Ember) {},
+		"the player in a wall": func(*Position, *Ember) { s.Realm, s.Player.P = walled, wall },
 		"an enemy at no place": func(p *Position, _ *Ember) { p.P[1] = nan },
 		"an ember outside":     func(_ *Position, o *Ember) { o.P[0] = -1 },
 		"the player outside":   func(*Position, *Ember) { s.Player.P[0] = 1e9 },
@@ -200,16 +204,17 @@ func TestRestore_RefusesPlacesInWalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		o.P = s.Player.P
-		was := s.Player.P
+		was, bare := s.Player.P, s.Realm
 		spoil(p, o)
 		for s.Lost.Walls = range 2 {
 			var l fileLists
 			l.gather(s.Game)
-			if err := l.restore(s.Game); (err == nil) != (name == "" || s.Lost.Walls > 0) || err != nil && !errors.Is(err, save.ErrLayout) {
+			fits := name == "" || s.Realm == walled && s.Lost.Walls > 0
+			if err := l.restore(s.Game); (err == nil) != fits || err != nil && !errors.Is(err, save.ErrLayout) {
 				t.Errorf("%s, %d realms without walls: %v", name, s.Lost.Walls, err)
 			}
 		}
-		s.Player.P, s.Lost.Walls = was, 0
+		s.Player.P, s.Realm, s.Lost.Walls = was, bare, 0
 		s.cast.embers.Free(h)
 	}
 }

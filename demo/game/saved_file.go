@@ -411,7 +411,11 @@ func (c *cast) checkFile(g *Game) error {
 	if toll != g.toll || extra != g.extra || trails != c.ribbons.live || lists != c.marks.live {
 		return fmt.Errorf("game: the file counts %d enemies and has %d: %w", g.toll, toll, save.ErrLayout)
 	}
-	if err := c.inWall(g); err != nil && g.Lost.Walls == 0 { // a realm without space for its walls has none
+	walls := g.Realm
+	if g.Lost.Walls > 0 { // the run may be in a realm that had no space for its walls
+		walls = realm.Bare(nil)
+	}
+	if err := c.inWall(g, walls); err != nil {
 		return fmt.Errorf("%w: %w", err, save.ErrLayout)
 	}
 	for _, r := range c.dropFilter.All() {
