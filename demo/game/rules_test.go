@@ -234,6 +234,26 @@ func TestGame_AFileChangesNoKindOfParticles(t *testing.T) {
 	}
 }
 
+// The table of the best runs is not read again with a score below 0.
+func TestRestore_RefusesScoresBelow0(t *testing.T) {
+	s := newStage(t)
+	s.clear()
+	var l fileLists
+	l.gather(s.Game)
+	was := s.State
+	for name, spoil := range map[string]func(){
+		"":                func() {},
+		"a score below 0": func() { s.Score = -1 },
+		"a chain below 0": func() { s.chain(-100) },
+	} {
+		spoil()
+		if err := l.restore(s.Game); (err == nil) != (name == "") || err != nil && !errors.Is(err, save.ErrLayout) {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.State = was
+	}
+}
+
 // The camera would keep a NaN.
 func TestRestore_RefusesWhatNoCameraFollows(t *testing.T) {
 	s := newStage(t)

@@ -376,7 +376,7 @@ func (s *State) checkFile() error {
 			err = errors.Join(err, fmt.Errorf("game: gift %d: %w", o, save.ErrLayout))
 		}
 	}
-	if s.Phase > Over || uint(s.cooled) >= realm.Sectors || s.Round < 0 || s.Kills < 0 || s.Cause > CauseNone || s.fresh < 0 || s.fresh > firstMinute {
+	if s.Phase > Over || uint(s.cooled) >= realm.Sectors || s.Round < 0 || s.Kills < 0 || s.Score < 0 || s.streak < 0 || s.Cause > CauseNone || s.fresh < 0 || s.fresh > firstMinute {
 		err = errors.Join(err, fmt.Errorf("game: the state of the file is impossible: %w", save.ErrLayout))
 	}
 	// The camera follows these, and would keep a NaN also in the next run.
