@@ -234,6 +234,23 @@ func TestGame_AFileChangesNoKindOfParticles(t *testing.T) {
 	}
 }
 
+// The next tick and all later runs use the heat of a file. A NaN was an index and panicked.
+func TestGame_AFileWithAnotherHeatIsRefused(t *testing.T) {
+	s := newStage(t)
+	s.clear()
+	set := new(save.Set)
+	done(t, errors.Join(s.AddFileTo(set), set.Seal(), s.endFrame()))
+	for heat, ok := range map[float32]bool{0: true, HeatMost: true, -1: false, HeatMost + 0.5: false, float32(math.NaN()): false} {
+		s.cfg.Heat = heat
+		var file bytes.Buffer
+		done(t, set.Write(&file))
+		s.cfg.Heat = 3
+		if err := set.Read(&file, nil); (err == nil) != ok || (s.cfg.Heat == heat) != ok || err != nil && !strings.Contains(err.Error(), "allowed are 0 to 10") {
+			t.Errorf("heat %v: %v, %v", heat, err, s.cfg.Heat)
+		}
+	}
+}
+
 // The table of the best runs is not read again with a score below 0.
 func TestRestore_RefusesScoresBelow0(t *testing.T) {
 	s := newStage(t)

@@ -59,6 +59,10 @@ func (f *gameFile) SaveState(c *save.Coder) {
 		return
 	}
 	if c.Loading() {
+		if !(heat >= 0 && heat <= HeatMost) {
+			c.Fail(fmt.Errorf("game: heat %g of the file; allowed are 0 to %d: %w", heat, HeatMost, save.ErrLayout))
+			return
+		}
 		g.cfg.Heat, g.cfg.Seed = heat, seed
 	}
 	save.Typed(c, "state", &g.State)
