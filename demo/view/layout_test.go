@@ -8,6 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/hajimehoshi/ebiten/v2"
+
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
@@ -15,6 +17,7 @@ import (
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
+	"github.com/strata-go/strata/render/overlay"
 )
 
 // windows are usual sizes: of a small window, of desktops, and of a phone in both directions.
@@ -103,6 +106,21 @@ func (v *View) panels(size image.Point) (scale float32, all [][]reach) {
 		all = append(all, []reach{left}, []reach{first, {vec{8, top + 56}, left.hi.Add(vec{0, 56})}})
 	}
 	return scale, all
+}
+
+// The strip of the overlay has up to seven lines on a narrow screen, and lay where the map is. The map moves below it.
+func TestHUD_TheMapLeavesTheStrip(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	v.Overlay.Show(overlay.Strip, true)
+	for _, size := range slices.Concat(windows, small) {
+		v.frameOf(shaped(size), 1)
+		v.Overlay.Leave(v.margins())
+		v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+		x, y, free := v.mapAt()
+		if !free || v.hidden(x, y, mapSide, mapSide) {
+			t.Errorf("%v: the strip ends at %g, the map begins at %g, free %v", size, v.Overlay.Bottom(), v.ui.view.Apply(vec{x, y})[1], free)
+		}
+	}
 }
 
 // Notices, and what rewinding writes, are not below the overlay, nor over another part of the HUD. The longest notice then

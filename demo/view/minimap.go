@@ -27,8 +27,8 @@ const (
 	mapCells  = realm.Cells / mapTexels
 	mapSide   = 72 // logical pixels
 	mapTop    = 58
-	mapBelow  = 100 // and below a strip
-	touchRoom = 54  // that the buttons for fingers take at the right
+	mapGap    = 4  // between the map and the overlay
+	touchRoom = 54 // that the buttons for fingers take at the right
 )
 
 // chart draws the walls of a new realm. If they do not fit the map has no walls.
@@ -135,20 +135,20 @@ func (v *View) drawMap() {
 	}
 }
 
-// mapAt returns its corner: below the seals and the heat, next to the buttons for fingers, and below the overlay's
-// strip if that reaches so far. free is false if a panel covers it: half a map is useless.
+// mapAt returns its corner: below the seals and the heat, next to the buttons for fingers, at the highest place that the
+// overlay leaves free. free is false if that is none in the upper two thirds: half a map is useless.
 func (v *View) mapAt() (x, y float32, free bool) {
 	x = v.ui.W - 10 - mapSide
 	if v.Menu != nil && v.Menu.Device == render.Touch {
 		x -= touchRoom
 	}
-	for _, y = range [2]float32{mapTop, mapBelow} {
-		y += v.reach.lo[1]
-		if !v.hidden(x, y, mapSide, mapSide) {
+	top := v.reach.lo[1] + mapTop
+	for y = top; y+mapSide <= v.ui.H*2/3; y += mapGap {
+		if !v.hidden(x, y-mapGap, mapSide, mapSide+2*mapGap) {
 			return x, y, true
 		}
 	}
-	return x, y, false
+	return x, top, false
 }
 
 // belowMap returns where there is space again on a high canvas, which the seals and the map fill above.
