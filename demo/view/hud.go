@@ -94,7 +94,7 @@ func (v *View) margins() (top, bottom float32) {
 }
 
 // compass draws an arrow on an ellipse around the ship, towards the next goal, while that is out of sight. At the
-// screen's edge it would lie under text.
+// screen's edge it would lie under text. The arrow is closer to the ship if something else is there.
 func (v *View) compass() {
 	g := v.s.Game
 	if !g.Player.Alive || g.Phase == game.Leaving {
@@ -108,6 +108,12 @@ func (v *View) compass() {
 	middle := vec{v.ui.W / 2, v.ui.H / 2}
 	dir := to.Sub(middle).Normalize()
 	at := middle.Add(vec{wide * dir[0], high * dir[1]})
+	for k := float32(1); k > 0.2; k -= 0.05 {
+		if p := middle.Add(vec{k * wide * dir[0], k * high * dir[1]}); v.pointable(p) {
+			at = p
+			break
+		}
+	}
 	c := v.pal[4]
 	if !v.comfort.calm {
 		c = v.pal[4].Fade(0.85 + 0.15*engine.Sin(v.time*5))
@@ -115,6 +121,19 @@ func (v *View) compass() {
 	v.chevron(at, dir, 1.6, night.Fade(0.6)) // a rim, to distinguish it from a horde as bright
 	v.chevron(at, dir, 0, c)
 	v.pointed(at, dir)
+}
+
+// pointable reports whether the arrow, with its middle there, lies over nothing of the HUD and below no panel.
+func (v *View) pointable(p vec) bool {
+	const r = 12 // of the arrow with its rim
+	lo, hi := p.Sub(vec{r, r}), p.Add(vec{r, r})
+	at, foot := v.safe(), float32(gaugeHigh)
+	if v.ui.tall() {
+		foot += gaugeRow
+	}
+	x, y, drawn := v.mapAt()
+	onMap := drawn && lo[0] < x+mapSide && hi[0] > x && lo[1] < y+mapSide && hi[1] > y
+	return lo[1] > at.lo[1]-4+progressHigh && hi[1] < at.hi[1]-foot && !onMap && !v.hidden(lo[0], lo[1], 2*r, 2*r)
 }
 
 // chevron is hollow, unlike anything that flies; both strokes meet in its tip. It is wider by rim.

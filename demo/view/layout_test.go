@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 	"github.com/strata-go/strata/render/overlay"
@@ -119,6 +120,41 @@ func TestHUD_TheMapLeavesTheStrip(t *testing.T) {
 		x, y, free := v.mapAt()
 		if !free || v.hidden(x, y, mapSide, mapSide) {
 			t.Errorf("%v: the strip ends at %g, the map begins at %g, free %v", size, v.Overlay.Bottom(), v.ui.view.Apply(vec{x, y})[1], free)
+		}
+	}
+}
+
+// The arrow lay over the seals, the gauges and the map of small windows, and below the strip of the overlay.
+func TestHUD_TheArrowLiesOverNothing(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	for i, size := range slices.Concat(windows, small, windows, small) {
+		v.Overlay.Show(overlay.Strip, i >= len(windows)+len(small))
+		v.frameOf(shaped(size), 1)
+		v.Overlay.Leave(v.margins())
+		v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+		at := map[string][4]float32{}
+		for _, name := range []string{"score", "seals and heat", "gauges", "map"} {
+			v.open()
+			v.begin(game.Signs, v.ui.view)
+			v.parts()[name]()
+			x0, y0, x1, y1 := extent(&v.quads)
+			at[name] = [4]float32{x0, y0, x1, y1}
+		}
+		for i := range 64 {
+			to := engine.Heading(float32(i) / 64 * 2 * math.Pi)
+			v.cam.Center = v.s.Game.GoalAt().Sub(to.Mul(1500))
+			v.open()
+			v.begin(game.Signs, v.ui.view)
+			v.compass()
+			x0, y0, x1, y1 := extent(&v.quads)
+			for name, p := range at {
+				if x0 < p[2] && p[0] < x1 && y0 < p[3] && p[1] < y1 {
+					t.Errorf("%v: towards %v the arrow at %v,%v to %v,%v lies over %s at %v", size, to, x0, y0, x1, y1, name, p)
+				}
+			}
+			if v.Overlay.Covers(x0, y0, x1-x0, y1-y0) {
+				t.Errorf("%v: towards %v the arrow at %v,%v to %v,%v is below the strip", size, to, x0, y0, x1, y1)
+			}
 		}
 	}
 }
