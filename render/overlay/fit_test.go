@@ -7,17 +7,18 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/render"
 )
 
-// In a window of 640 × 360, below a strip of four lines, a panel covered what the game keeps free. The panels of the tiers
-// and of the process had more rows than fit.
+// In a window of 640 × 360, below a strip of four lines, a panel covered what the game keeps free. The panels of
+// the help, the tiers, the maps and the process had more rows than fit.
 func TestPanels_WithAStripLeaveTheGameItsShares(t *testing.T) {
 	g := still(t, 640, 360, Config{})
 	for _, name := range []string{"entities", "particles", "ground"} {
 		g.o.Meter().Monitor(name, "MiB", func() float64 { return 1 })
 	}
 	for g.o.corner = TopLeft; g.o.corner <= BottomRight; g.o.corner++ {
-		for _, k := range []Part{Tiers, Leaks, Memory, Heap} {
+		for _, k := range []Part{Help, Tiers, Maps, Leaks, Memory, Heap} {
 			g.picture(int(k))
 			g.o.Leave(0.16, 0.06)
 			g.o.Show(Strip, true)
@@ -30,6 +31,36 @@ func TestPanels_WithAStripLeaveTheGameItsShares(t *testing.T) {
 					t.Errorf("corner %d, %s: %+v, not from %v to %v", g.o.corner, g.o.parts[k].name, p, top, bottom)
 				}
 			}
+		}
+	}
+}
+
+// The help leaves out its last lines, but no key: it draws as many as its panel has.
+func TestHelp_LinesThatDoNotFitAreTheLast(t *testing.T) {
+	for _, cfg := range []Config{{}, {Preset: Full}} {
+		g := still(t, 640, 360, cfg)
+		g.picture(int(Help))
+		was := g.o.helpLines()
+		for high := float32(300); high > 0; high -= 8 {
+			g.o.fitHelp(high)
+			n := g.o.helpLines()
+			if _, rows := g.o.size(int(Help)); n > was || float32(rows*8) > high && n > g.o.helpKeys() {
+				t.Fatalf("%v high: %d lines of %d before", high, n, was)
+			}
+			g.o.q.Begin(g.o.verts, g.o.indices, g.o.atlas, render.View{Scale: 1})
+			g.o.drawPart(&g.o.placed[0])
+			last := float32(0)
+			letters := g.o.q.Vertices()
+			for _, v := range letters {
+				if _, ok := g.text[[2]float32{v.SrcX, v.SrcY}]; ok {
+					last = max(last, v.DstY)
+				}
+			}
+			if y := g.o.placed[0].y; last < y+g.o.y(n-1) || last >= y+g.o.y(n) {
+				t.Errorf("%v high: %d lines, the last text is at %v, not from %v to %v", high, n, last, y+g.o.y(n-1), y+g.o.y(n))
+			}
+			g.want("by function")
+			was = n
 		}
 	}
 }

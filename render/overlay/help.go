@@ -14,18 +14,45 @@ func (o *Overlay) keyName(i int) string {
 }
 
 func (o *Overlay) helpLines() int {
+	n := o.helpKeys() + o.helpAccents()
+	if o.own == nil {
+		n += 4 + len(totals) // gauge and marks
+	} else {
+		n++ // a mark
+	}
+	return n - o.untold
+}
+
+// helpKeys returns how many lines the keys take.
+func (o *Overlay) helpKeys() int {
+	n := len(keyHelps) + len(o.parts) - partCount
+	if o.own != nil {
+		n -= 2
+	}
+	return n
+}
+
+// helpAccents returns how many lines the colours take, with the border above them.
+func (o *Overlay) helpAccents() int {
 	names := int(tiers.Count) + 2
 	if o.own != nil {
 		names = 2
 	}
 	perLine := max((min(narrow, o.scr.cols)*render.Grid-12)/accentW, 1)
-	n := len(keyHelps) + 1 + (names+perLine-1)/perLine // keys, a border, accents
-	if o.own == nil {
-		n += 4 + len(totals) // gauge and marks
-	} else {
-		n += 1 - 2 // a mark, without two keys
+	return 1 + (names+perLine-1)/perLine
+}
+
+// fitHelp leaves out the last lines, but no key, until the panel is at most high. The colours, and the two lines of the
+// gauge, are left out together.
+func (o *Overlay) fitHelp(high float32) {
+	keys, colours := o.helpKeys(), o.helpKeys()+o.helpAccents()
+	for o.untold = 0; o.helpLines() > keys; o.untold++ {
+		n := o.helpLines()
+		whole := n >= colours && (o.own != nil || n != colours+1)
+		if _, rows := o.size(int(Help)); whole && float32(rows*render.Grid) <= high {
+			return
+		}
 	}
-	return n + len(o.parts) - partCount
 }
 
 // managed reports whether a key is of use only with a manager of the game's.
@@ -54,10 +81,15 @@ func (o *Overlay) drawHelp() {
 		l.text(render.PanelText, u.Title)
 		i++
 	}
-	p := &o.panel
+	n, p := o.helpLines(), &o.panel
+	if i == n {
+		return
+	}
 	p.Q.Rect(p.X+render.Grid, p.Y+o.y(i)+o.scr.pitch/2+2, p.W-2*render.Grid, 1, render.PanelEdge)
 	i++
-	i = o.drawAccents(i)
+	if i = o.drawAccents(i); i == n {
+		return
+	}
 	if o.own != nil {
 		l := o.line(i)
 		l.word(render.White, "▲")
@@ -76,20 +108,23 @@ func (o *Overlay) drawHelp() {
 	l.word(render.PanelText, "peak")
 	l.word(render.Red, "│")
 	l.text(render.PanelText, "budget, 1 KiB to 1 GiB")
-	i++
+	if i++; i == n {
+		return
+	}
 	l = o.line(i)
 	l.word(render.Amber, "from 75%")
 	l.word(render.Red, "from 90%")
 	l.text(render.PanelText, "of a budget committed")
-	i++
+	if i++; i == n {
+		return
+	}
 	l = o.line(i)
 	l.word(render.White, "▲")
 	l.word(render.PanelText, "grows")
 	l.word(render.PanelQuiet, "#")
 	l.text(render.PanelText, "a tag: tiers say how long, tags who")
-	for _, t := range totals {
-		i++
-		l = o.line(i)
+	for k, t := range totals[:max(n-i-1, 0)] {
+		l = o.line(i + 1 + k)
 		l.word(render.White, t.name)
 		l.text(render.PanelText, t.is)
 	}

@@ -94,8 +94,14 @@ func (o *Overlay) place() bool {
 		}
 		o.placed = append(o.placed, p)
 	}
+	if o.Shown(Help) {
+		o.fitHelp(bottom - top)
+	}
 	if o.Shown(Tiers) {
 		o.fit(bottom - top)
+	}
+	if o.Shown(Maps) {
+		o.fitMaps(bottom - top)
 	}
 	if o.Shown(Memory) {
 		o.fitMemory(bottom - top)

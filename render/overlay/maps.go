@@ -13,8 +13,10 @@ const (
 	slabLine  = mapLine + mapRows/2 + 1
 	classRows = 4 // lines that the classes are high, their sizes below them included
 	poolLine  = slabLine + 1 + classRows
-	infoLine  = poolLine + 1 + mapPools
 )
+
+// infoLine is the first of the last two lines.
+func (o *Overlay) infoLine() int { return poolLine + 1 + o.maps.rows }
 
 // mapTop is where the map begins; a row of it is as high as half a line, at least.
 func (o *Overlay) mapTop() (y, rowH float32) {
@@ -25,7 +27,16 @@ func (o *Overlay) mapLines() int {
 	if o.own != nil {
 		return 1
 	}
-	return infoLine + 2
+	return o.infoLine() + 2
+}
+
+// fitMaps leaves out rows of pools, the smallest first, until the panel is at most high.
+func (o *Overlay) fitMaps(high float32) {
+	for o.maps.rows = mapPools; o.maps.rows > 0; o.maps.rows-- {
+		if _, rows := o.size(int(Maps)); float32(rows*render.Grid) <= high {
+			return
+		}
+	}
 }
 
 func (o *Overlay) drawMaps() {
@@ -170,14 +181,14 @@ func (o *Overlay) drawFill() {
 	l.word(render.PanelQuiet, "in use of committed")
 	pools := o.meter.Pools()
 	t := &o.maps.pools
-	if t.of > min(t.n, mapPools) {
+	if t.of > min(t.n, o.maps.rows) {
 		l.gap()
-		l.count(render.PanelQuiet, uint64(min(t.n, mapPools)))
+		l.count(render.PanelQuiet, uint64(min(t.n, o.maps.rows)))
 		l.word(render.PanelQuiet, " of")
 		l.count(render.PanelQuiet, uint64(t.of))
 	}
 	p := &o.panel
-	for i, k := range t.row[:min(t.n, mapPools)] {
+	for i, k := range t.row[:min(t.n, o.maps.rows)] {
 		if k >= len(pools) {
 			continue
 		}
@@ -201,7 +212,7 @@ func (m *maps) count(o *Overlay) int {
 	case slabSection:
 		return m.shown
 	case poolSection:
-		return min(m.pools.n, mapPools)
+		return min(m.pools.n, m.rows)
 	}
 	return 0
 }
@@ -259,7 +270,7 @@ func (m *maps) click(x, y float32) {
 			m.section, m.index = slabSection, i
 		}
 	default:
-		if i := int((y-pad)/o.scr.pitch) - poolLine - 1; i >= 0 && i < min(m.pools.n, mapPools) {
+		if i := int((y-pad)/o.scr.pitch) - poolLine - 1; i >= 0 && i < min(m.pools.n, m.rows) {
 			m.section, m.index = poolSection, i
 		}
 	}
@@ -268,7 +279,7 @@ func (m *maps) click(x, y float32) {
 // drawSelected marks what is selected and writes its numbers.
 func (o *Overlay) drawSelected() {
 	m, p := &o.maps, &o.panel
-	l, l2 := o.line(infoLine), o.line(infoLine+1)
+	l, l2 := o.line(o.infoLine()), o.line(o.infoLine()+1)
 	m.index = min(m.index, max(m.count(o)-1, 0))
 	if m.count(o) == 0 {
 		l.text(render.PanelQuiet, "arrow keys or a click select")

@@ -69,6 +69,7 @@ type Overlay struct {
 	verdict struct{ tags, pools top }
 	kept    bool // the worst frame is kept
 	maps    maps
+	untold  int // last lines of the help that have no space
 	leaks   leakage
 	memory  accounts
 	sites   sites

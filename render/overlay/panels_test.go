@@ -133,7 +133,7 @@ func TestPanels_ThatHaveNoRoomAreNamed(t *testing.T) {
 	g.want("fps")
 	g.press(2)
 	g.run(0.1, nil)
-	g.want("no room for tiers, memory, maps") // in the order in which they were opened
+	g.want("no room for tiers, memory") // in the order in which they were opened
 	g.w, g.h = 5120, 1440
 	g.run(0.1, nil)
 	g.wantNot("no room")

@@ -20,6 +20,7 @@ type maps struct {
 	classes [mostClasses]slab.ClassStats
 	shown   int // of classes
 	pools   top
+	rows    int // of pools that have space
 
 	owner      *Overlay
 	visitBlock func(tlsf.BlockInfo) bool // made once
