@@ -75,6 +75,9 @@ func (o *Overlay) worstTimers(l *line, f *meter.Frame) {
 			return
 		}
 		last, lastAt = f.Timers[best], best
+		if item := utf8.RuneCountInString(timers[best].Name) + len(appendMillis(o.buf[:0], last.Seconds())) + 4; l.x+float32(item*render.GlyphW) > l.end {
+			continue // a name without its figure says nothing
+		}
 		l.word(render.PanelQuiet, timers[best].Name)
 		l.millis(render.PanelText, last.Seconds())
 		l.gap()

@@ -3,6 +3,7 @@ package overlay
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -64,5 +65,25 @@ func TestWorst_ShowsWhatFitsExactly(t *testing.T) {
 	}
 	if exact == 0 {
 		t.Error("no monitor fits exactly")
+	}
+}
+
+// A timer has its time beside it. The line ended with the bare name of a timer in a panel of 304 pixels.
+func TestWorst_HasNoTimerWithoutItsTime(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	timer := g.o.Meter().Timer("draw")
+	g.o.Show(Tiers, true)
+	g.run(1, nil)
+	g.frame(0.4, func(float64) {
+		timer.Start()
+		g.now = g.now.Add(12 * time.Millisecond)
+		timer.Stop()
+	})
+	_, _, need := g.worst(wide)
+	for cols := 1; cols <= wide; cols++ {
+		frame, _, _ := g.worst(cols)
+		if end := float32((cols - 1) * render.Grid); strings.Contains(frame, "d") != (need <= end) && strings.Contains(frame, "ago") {
+			t.Errorf("%d steps: %q, the timer ends at %v of %v", cols, frame, need, end)
+		}
 	}
 }
