@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
@@ -142,7 +143,10 @@ func ReadAbout(file []byte) (a About, state []byte, err error) {
 	if _, err := strictjson.Decode(text, &a); err != nil {
 		return a, nil, fmt.Errorf("session: %w: %w", save.ErrFile, err)
 	}
+	_, noDay := time.Parse(time.DateOnly, a.Day)
 	switch {
+	case a.Day != "" && noDay != nil:
+		err = fmt.Errorf("session: %w: day %.40q; allowed are days such as 2026-11-24", save.ErrFile, a.Day)
 	case !slices.Contains(realm.Names[:], a.Realm):
 		err = fmt.Errorf("session: %w: realm %.40q; allowed are %s", save.ErrFile, a.Realm, strings.Join(realm.Names[:], ", "))
 	case !slices.Contains(realm.Names[:], a.First):

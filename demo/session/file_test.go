@@ -154,6 +154,7 @@ func TestReadAbout_SaysWhatIsAllowed(t *testing.T) {
 		`heat 11; allowed are 0 to 10`:                                 about(`"heat":0`, `"heat":11`),
 		`score -1; allowed are 0 and more`:                             about(`"score":0`, `"score":-1`),
 		`a picture of 3 bytes; allowed are 1296`:                       about(`"seed":0`, `"seed":0,"picture":"AAAA"`),
+		`day "2026-11-24 "; allowed are days such as 2026-11-24`:       about(`"seed":0`, `"seed":0,"day":"2026-11-24 "`),
 		`unknown field "none"`:                                         about(`"seed":0`, `"none":0`),
 		`realm "` + strings.Repeat("x", 40) + `"; allowed are ember, `: about("ember", strings.Repeat("x", 999)),
 	} {
