@@ -185,7 +185,6 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 		return err
 	}
 	s.about, s.restore, s.restored = about, state, nil
-	s.cfg.Realm = about.First
 	s.Flow.Go(about.Realm)
 	return nil
 }
@@ -211,6 +210,8 @@ func (s *Session) resume() (about About, resumed bool) {
 	if err == nil {
 		err = set.Read(bytes.NewReader(state), Migration(nil))
 	}
-	s.restored = err
+	if s.restored = err; err == nil {
+		s.cfg.Realm = s.about.First
+	}
 	return s.about, err == nil
 }

@@ -224,6 +224,7 @@ func TestSession_FileOfAnotherVersionIsConverted(t *testing.T) {
 	end := len(state) - 8
 	binary.LittleEndian.PutUint32(state[end:], crc32.Checksum(state[:end], castagnoli))
 	s := synced(t, 0, 30)
+	s.cfg.Realm = "tide"
 	var notes []string
 	err = s.Restore(file, func(change string) { notes = append(notes, change) })
 	all := strings.Join(notes, "; ")
@@ -236,6 +237,9 @@ func TestSession_FileOfAnotherVersionIsConverted(t *testing.T) {
 	// A multiplier of 0 breaks an invariant: the run is refused, and another one begins in the realm.
 	if done, err := s.Restored(); done || err == nil || !strings.Contains(err.Error(), "multiplier") || about.Realm != "ember" {
 		t.Errorf("restored %v, %v", done, err)
+	}
+	if s.First() != "tide" { // as before Restore
+		t.Errorf("after a refused run the first realm is %s", s.First())
 	}
 	if err := s.Check(); err != nil {
 		t.Error(err)
