@@ -111,7 +111,8 @@ func (f *Flow[L]) Update() Phase {
 }
 
 // Finish waits until the phase is Playing, Broken or Idle, and returns Err. If the level file waits for space under
-// Config.Resident, and nothing in flight can free space, Finish breaks the level. Finish is for headless runs.
+// Config.Resident, and nothing in flight can free space, Finish breaks the level. While only retries of Config.Retries
+// are left, Finish calls Poll once a millisecond. Finish is for headless runs.
 func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {
 		if f.Update(); f.phase == Leaving || f.phase == Loading {
@@ -120,7 +121,7 @@ func (f *Flow[L]) Finish() error {
 				break
 			}
 			f.cfg.Streamer.Wait()
-			if f.phase == Loading && f.there && f.complete() { // Enter has more to do
+			if f.cfg.Streamer.resting() || f.phase == Loading && f.there && f.complete() { // Enter has more to do
 				time.Sleep(time.Millisecond)
 			}
 		}

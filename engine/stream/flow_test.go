@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -371,4 +372,30 @@ func TestFlow_FinishEndsWithoutSpaceForTheLevelFile(t *testing.T) {
 	full.Close()
 	p.Go("first")
 	p.finish(t)
+}
+
+// A returning is a file system whose files appear after a while.
+type returning struct {
+	fs.FS
+	at time.Time
+}
+
+func (r returning) Open(name string) (fs.File, error) {
+	if time.Now().Before(r.at) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return r.FS.Open(name)
+}
+
+// A retry counts Polls. Without a pause between them, all retries of a second were made at once.
+func TestFlow_FinishPausesBeforeARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		r := newRig(t, returning{stages(t), began.Add(50 * time.Millisecond)}, 1, 0, func(c *Config) { c.Retries = 2 })
+		p := newPlay(t, r)
+		p.Go("first")
+		if err := p.Finish(); err != nil || p.Phase() != Playing {
+			t.Errorf("%v after %v: %v", p.Phase(), time.Since(began), err)
+		}
+	})
 }

@@ -277,6 +277,13 @@ func (s *Streamer) pending() bool {
 	return len(s.ready.heap)+len(s.leaving)+s.retries+s.changed > 0
 }
 
+// resting reports whether only retries are left, which count Polls.
+func (s *Streamer) resting() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.retries > 0 && len(s.ready.heap)+len(s.leaving)+s.changed == 0 && !s.underWay()
+}
+
 // underWay reports whether a worker will do something without Poll.
 func (s *Streamer) underWay() bool {
 	c := &s.stats.counts
