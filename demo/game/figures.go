@@ -24,7 +24,7 @@ func (g *Game) Figure(k Gift) string {
 		rate := 60 * float32(barrels(int(g.Gifts[GiftVolley]))) / ticksPerShot(hasteOf(n+1))
 		return fmt.Sprintf("+%.0f %%: %.0f SHOTS A SECOND", 100*(hasteOf(n+1)/hasteOf(n)-1), rate)
 	case GiftHull:
-		return fmt.Sprintf("HULL %d → %d", g.Player.Most, g.Player.Most+2)
+		return fmt.Sprintf("HULL %d → %d", g.Player.Most, g.Player.Most+giftHull)
 	}
 	return fmt.Sprintf("%.0f %% OF HITS", 100*statusChance(n+1)) // wildfire and frost
 }

@@ -26,6 +26,9 @@ const (
 // giftMost is how often each can be taken.
 const giftMost = 5
 
+// giftHull is what the hull gains from a gift.
+const giftHull = 2
+
 // GiftNames and GiftTexts are what the player reads. The first texts are for a gift that the player does not have, the second
 // ones for one more of it. Use [Game.GiftText].
 var (
@@ -114,7 +117,7 @@ func (b *Bag) choose(g *Game, in *engine.Input) {
 		b.Gifts[k]++
 		g.Player.Hull = min(g.Player.Most, g.Player.Hull+1) // every gift mends
 		if k == GiftHull {
-			g.Player.Most += 2
+			g.Player.Most += giftHull
 			g.Player.Hull = g.Player.Most
 		}
 		g.fx.collect(g.Player.P, PickupPower)

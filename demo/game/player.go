@@ -20,6 +20,9 @@ type Player struct {
 // HullMax is the hull at full strength, without gifts.
 const HullMax = 6
 
+// hullMost is the hull at full strength, with all gifts.
+const hullMost = HullMax + giftHull*giftMost
+
 const (
 	playerSpeed  = 175.0
 	playerAccel  = 1500.0

@@ -251,6 +251,28 @@ func TestGame_AFileWithAnotherHeatIsRefused(t *testing.T) {
 	}
 }
 
+// The view draws a mark for each point of the hull.
+func TestRestore_RefusesAHullBeyondAllGifts(t *testing.T) {
+	s := newStage(t)
+	s.clear()
+	var l fileLists
+	l.gather(s.Game)
+	was := s.State
+	for _, c := range []struct {
+		hull, most int
+		ok         bool
+	}{
+		{HullMax, HullMax, true}, {-3, HullMax, true}, {hullMost, hullMost, true},
+		{1, hullMost + 1, false}, {1, 1 << 30, false}, {HullMax + 1, HullMax, false}, {0, -1, false},
+	} {
+		s.Player.Hull, s.Player.Most = c.hull, c.most
+		if err := l.restore(s.Game); (err == nil) != c.ok || err != nil && !errors.Is(err, save.ErrLayout) {
+			t.Errorf("a hull of %d of %d: %v", c.hull, c.most, err)
+		}
+	}
+	s.State = was
+}
+
 // The table of the best runs is not read again with a score below 0.
 func TestRestore_RefusesScoresBelow0(t *testing.T) {
 	s := newStage(t)

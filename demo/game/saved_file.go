@@ -383,6 +383,9 @@ func (s *State) checkFile() error {
 	if s.Phase > Over || uint(s.cooled) >= realm.Sectors || s.Round < 0 || s.Kills < 0 || s.Score < 0 || s.streak < 0 || s.Cause > CauseNone || s.fresh < 0 || s.fresh > firstMinute {
 		err = errors.Join(err, fmt.Errorf("game: the state of the file is impossible: %w", save.ErrLayout))
 	}
+	if p := &s.Player; p.Most < HullMax || p.Most > hullMost || p.Hull > p.Most {
+		err = errors.Join(err, fmt.Errorf("game: the hull is %d of %d; allowed is at most the second, which is %d to %d: %w", p.Hull, p.Most, HullMax, hullMost, save.ErrLayout))
+	}
 	// The camera follows these, and would keep a NaN also in the next run.
 	if aim := engine.LengthSquared(s.Player.Aim); !(aim > 0.9 && aim < 1.1 && engine.LengthSquared(s.Player.V) < 1e8 && s.ShakeNow >= 0 && s.ShakeNow <= shakeMost) {
 		err = errors.Join(err, fmt.Errorf("game: the player aims at %v at a speed of %v, and the screen shakes by %g: %w", s.Player.Aim, s.Player.V, s.ShakeNow, save.ErrLayout))
