@@ -6,17 +6,22 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"reflect"
 	"strings"
 )
 
-// Decode reads one value into v. If anything follows the value, Decode fails. It returns the offset in data at which it
-// stopped, for a message.
+// Decode reads one value into v, whose type must not contain itself. If anything follows the value, Decode fails. It
+// returns the offset in data at which it stopped, for a message.
 func Decode(data []byte, v any) (at int64, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return d.InputOffset(), Short(err)
+		if err = Short(err); strings.HasPrefix(err.Error(), unknown) {
+			err = fmt.Errorf("%w; allowed are %s", err, strings.Join(fields(reflect.TypeOf(v)), ", "))
+		}
+		return d.InputOffset(), err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return d.InputOffset(), errors.New("something behind the object; allowed is one object")
@@ -24,8 +29,26 @@ func Decode(data []byte, v any) (at int64, err error) {
 	return d.InputOffset(), nil
 }
 
-// quoted is how many bytes of a file an error repeats at most.
-const quoted = 40
+// fields returns the names of the fields of a type, and of the types within it.
+func fields(t reflect.Type) (names []string) {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return fields(t.Elem())
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+				names = append(names, name)
+			}
+			names = append(names, fields(f.Type)...)
+		}
+	}
+	return names
+}
+
+const (
+	quoted  = 40 // bytes of a file that an error repeats at most
+	unknown = `unknown field "`
+)
 
 // Short returns an error of encoding/json with its long quotes cut. Package encoding/json quotes a number or the name
 // of a field in full length. The result has only the text of err, and wraps nothing.
@@ -37,8 +60,8 @@ func Short(err error) error {
 		err = &cut
 	}
 	text := strings.TrimPrefix(err.Error(), "json: ")
-	if field := `unknown field "`; strings.HasPrefix(text, field) && len(text) > len(field)+quoted+len(`"`) {
-		text = strings.ToValidUTF8(text[:len(field)+quoted], "") + `..."`
+	if strings.HasPrefix(text, unknown) && len(text) > len(unknown)+quoted+len(`"`) {
+		text = strings.ToValidUTF8(text[:len(unknown)+quoted], "") + `..."`
 	}
 	return errors.New(text)
 }
