@@ -282,3 +282,68 @@ func TestPortable_WrapsItsErrorForEachKindOfPart(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A sparse array has words without a live slot, and slots at both ends of a word.
+func TestCoder_SlotsAreLoadedAcrossWords(t *testing.T) {
+	const end = 5*64 + 10
+	for _, live := range [][]uint{{}, {0}, {63}, {64}, {0, 200}, {127, 128, end - 1}, {5, 6, 7, 300, 302}, {end - 1}} {
+		var values [end]uint32
+		var bits [end/64 + 1]uint64
+		for _, i := range live {
+			bits[i/64] |= 1 << (i % 64)
+		}
+		set := new(save.Set)
+		must(t, set.AddFunc("part", func(c *save.Coder) { c.Slots("slot", nil, unsafe.Pointer(&values), 4, bits[:], end) }), set.Seal())
+		for i := range values {
+			values[i] = 7 // also dead ones
+		}
+		slot := filled(t, set, set.NewCanonical(1000))
+		clear(values[:])
+		must(t, set.Load(slot))
+		for i, v := range values {
+			if want := uint32(7 * (bits[i/64] >> (i % 64) & 1)); v != want {
+				t.Errorf("live slots %v: slot %d has %d after a load, want %d", live, i, v, want)
+			}
+		}
+	}
+}
+
+func TestCoder_PathHasTwelveLabels(t *testing.T) {
+	set := new(save.Set)
+	must(t, set.AddFunc("part", func(c *save.Coder) {
+		for i := range 14 {
+			c.EnterAt("n", i)
+		}
+		c.Fail(io.ErrNoProgress)
+	}), set.Seal())
+	const want = "save: part/n[0]/n[1]/n[2]/n[3]/n[4]/n[5]/n[6]/n[7]/n[8]/n[9]/n[10]: "
+	if _, err := set.Size(); !errors.Is(err, io.ErrNoProgress) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+func TestCoder_StreamOutsideOfAFileFails(t *testing.T) {
+	set := new(save.Set)
+	must(t, set.AddFunc("part", func(c *save.Coder) {
+		c.Stream(func(io.Writer) error { return nil }, func(io.Reader) error { return nil })
+	}), set.Seal())
+	if err := set.Save(set.NewSlot(100)); !errors.Is(err, save.ErrPortable) {
+		t.Errorf("Save: %v", err)
+	}
+}
+
+func TestSet_DiffNamesAFieldOfOneByte(t *testing.T) {
+	var v struct {
+		A    uint8
+		None struct{}
+		B    uint8
+	}
+	set := new(save.Set)
+	must(t, save.Value(set, "v", &v), set.Seal())
+	a := filled(t, set, set.NewCanonical(100))
+	v.B = 5
+	d, _, err := set.Diff(a, filled(t, set, set.NewCanonical(100)))
+	if must(t, err); d.String() != "v .B: 0, and 5" {
+		t.Errorf("Diff: %v", d)
+	}
+}

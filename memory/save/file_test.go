@@ -202,6 +202,11 @@ func TestSet_EveryTruncationAndBitIsRefused(t *testing.T) {
 		refused(file[:n], "bytes", n)
 	}
 	refused(append(bytes.Clone(file), 0), "bytes", len(file)+1)
+	long := bytes.Clone(file)
+	binary.LittleEndian.PutUint32(long[28:], uint32(len(file)-32)) // the head would contain the sum
+	if err := b.set.Read(bytes.NewReader(resum(long)), nil); !errors.Is(err, save.ErrFile) || !strings.Contains(err.Error(), "impossible") {
+		t.Errorf("a head to the end of the file: %v", err)
+	}
 	for i := range 8 * len(file) {
 		bad := bytes.Clone(file)
 		bad[i/8] ^= 1 << (i % 8)
