@@ -273,6 +273,20 @@ func TestRestore_RefusesAHullBeyondAllGifts(t *testing.T) {
 	s.State = was
 }
 
+// A seal calls two guards more in each round.
+func TestRestore_RefusesARoundThatNobodyReaches(t *testing.T) {
+	s := newStage(t)
+	s.clear()
+	var l fileLists
+	l.gather(s.Game)
+	for round, ok := range map[int]bool{-1: false, 0: true, roundMost: true, roundMost + 1: false, math.MaxInt32: false} {
+		s.Round = round
+		if err := l.restore(s.Game); (err == nil) != ok || err != nil && !errors.Is(err, save.ErrLayout) {
+			t.Errorf("round %d: %v", round, err)
+		}
+	}
+}
+
 // The table of the best runs is not read again with a score below 0.
 func TestRestore_RefusesScoresBelow0(t *testing.T) {
 	s := newStage(t)

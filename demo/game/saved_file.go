@@ -372,7 +372,10 @@ func (l *fileLists) restoreScorch(g *Game) error {
 	return nil
 }
 
-// checkFile verifies what rules use as an index, in a state from a file.
+// roundMost is the last round of a file. A round takes minutes.
+const roundMost = 1000
+
+// checkFile verifies what rules use as an index or as a count, in a state from a file.
 func (s *State) checkFile() error {
 	err := errors.Join(s.Run.check(), s.Siege.check(), s.Bag.check())
 	for _, o := range s.Offer {
@@ -380,7 +383,7 @@ func (s *State) checkFile() error {
 			err = errors.Join(err, fmt.Errorf("game: gift %d: %w", o, save.ErrLayout))
 		}
 	}
-	if s.Phase > Over || uint(s.cooled) >= realm.Sectors || s.Round < 0 || s.Kills < 0 || s.Score < 0 || s.streak < 0 || s.Cause > CauseNone || s.fresh < 0 || s.fresh > firstMinute {
+	if s.Phase > Over || uint(s.cooled) >= realm.Sectors || s.Round < 0 || s.Round > roundMost || s.Kills < 0 || s.Score < 0 || s.streak < 0 || s.Cause > CauseNone || s.fresh < 0 || s.fresh > firstMinute {
 		err = errors.Join(err, fmt.Errorf("game: the state of the file is impossible: %w", save.ErrLayout))
 	}
 	if p := &s.Player; p.Most < HullMax || p.Most > hullMost || p.Hull > p.Most {
