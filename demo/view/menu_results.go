@@ -16,7 +16,7 @@ func (m *Menu) ending(s string) {
 		m.embers()
 	}
 	scale, y := min(3, (m.ui.W-12)/render.Width(s, 1)), float32(24)
-	if m.ui.H < 340 {
+	if need := 33*scale + 28 + statisticsStep*float32(m.statisticsRows(&r)) + m.taken(r.Gifts, 0, false) + 8; y+need > m.top() {
 		scale, y = 2, 4
 	}
 	w := render.Width(s, scale) / 2
@@ -48,17 +48,32 @@ func (m *Menu) ending(s string) {
 const (
 	statisticsWide = 230 // of a column of figures, at most
 	statisticsGap  = 24  // between two columns
+	statisticsStep = 14  // from line to line
+	statisticsHead = 3   // figures that each run has
 )
 
-// statistics lists the figures of a run from y down, in two columns if the canvas is wide, and the gifts below.
-func (m *Menu) statistics(r *shell.Result, y float32) {
-	const head, step = 3, 14
-	all, cols := head+len(r.Figures), 2
+// statisticsRows returns how many lines the figures of a run take.
+func (m *Menu) statisticsRows(r *shell.Result) int {
+	return (statisticsHead + len(r.Figures) + m.statisticsCols() - 1) / m.statisticsCols()
+}
+
+func (m *Menu) statisticsCols() int {
 	if m.ui.tall() {
-		cols = 1
+		return 1
 	}
+	return 2
+}
+
+// statistics lists the figures of a run from y down, in two columns if the canvas is wide, and the gifts below. The last
+// figures are left out if there is no space above the items.
+func (m *Menu) statistics(r *shell.Result, y float32) {
+	const head, step = statisticsHead, statisticsStep
+	cols, each := m.statisticsCols(), m.statisticsRows(r)
+	free := m.top() - y - 8 - m.taken(r.Gifts, 0, false)
+	each = min(each, max(int(free/step), head))
+	all := min(head+len(r.Figures), cols*each)
 	width := min(statisticsWide, (m.ui.W-24)/float32(cols)-12)
-	left, each := (m.ui.W-width*float32(cols)-statisticsGap*float32(cols-1))/2, (all+cols-1)/cols
+	left := (m.ui.W - width*float32(cols) - statisticsGap*float32(cols-1)) / 2
 	for i := range all {
 		x, at := left+(width+statisticsGap)*float32(i/each), y+step*float32(i%each)
 		label, value := "REALM", r.Realm
@@ -78,18 +93,20 @@ func (m *Menu) statistics(r *shell.Result, y float32) {
 		m.q.Text(m.font, x, at, 1, faint, label)
 		m.q.TextRight(m.font, x+width, at, 1, m.bright(), value)
 	}
-	m.taken(r.Gifts, y+step*float32(each)+4)
+	m.taken(r.Gifts, y+step*float32(each)+4, true)
 }
 
 // takenWide is how wide lines of gifts are at most: as wide as the figures above them.
 const takenWide = 2*statisticsWide + statisticsGap
 
-// taken lists the gifts in centred lines from y down.
-func (m *Menu) taken(gifts []string, y float32) {
+// taken lists the gifts in centred lines from y down, and returns where the next line begins. Without a pen it only measures.
+func (m *Menu) taken(gifts []string, y float32, pen bool) float32 {
 	m.text = m.text[:0]
 	most := int(min(m.ui.W-12, takenWide) / render.GlyphW)
 	flush := func() {
-		m.q.TextBytes(m.font, m.ui.W/2-render.GlyphW*float32(len(m.text))/2, y, 1, soft, m.text)
+		if pen {
+			m.q.TextBytes(m.font, m.ui.W/2-render.GlyphW*float32(len(m.text))/2, y, 1, soft, m.text)
+		}
 		m.text, y = m.text[:0], y+14
 	}
 	for _, g := range gifts {
@@ -104,6 +121,7 @@ func (m *Menu) taken(gifts []string, y float32) {
 	if len(m.text) > 0 {
 		flush()
 	}
+	return y
 }
 
 // rays draws slowly turning rays for a victory.

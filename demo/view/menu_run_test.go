@@ -3,9 +3,11 @@ package view
 import (
 	"fmt"
 	"image"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
@@ -99,6 +101,30 @@ func TestMenu_TheRunOverlapsNothing(t *testing.T) {
 			t.Errorf("screen %d costs %v allocations a frame", screen, n)
 		}
 	})
+}
+
+// At the end of a long run on a small upright screen the figures and the gifts lay under the items.
+func TestMenu_AResultEndsAboveTheItems(t *testing.T) {
+	r := shell.Result{Run: shell.Run{Score: 486_320, Realm: "EMBER", Ticks: 52_860, Kills: 3_914}, Cause: "A LANCER CHARGED"}
+	for range 11 {
+		r.Figures = append(r.Figures, shell.Figure{Label: "MOST PARTICLES ALIVE", Value: "11,482"})
+	}
+	for _, name := range game.GiftNames {
+		r.Gifts = append(r.Gifts, name+" 2")
+	}
+	b := newMenuBench(t)
+	screens[shell.Over](b.sh)
+	for _, size := range slices.Concat(windows, small) {
+		b.shape(shaped(size), 1, render.Keyboard)
+		b.draw()
+		b.q.Begin(b.verts, b.ix, b.atlas, b.m.ui.view)
+		b.m.statistics(&r, b.m.ui.H/4)
+		top, low := b.m.ui.view.Apply(vec{0, b.m.top()})[1], 0
+		letters(&b.q, func(_, _, _, y1 float32) { low = max(low, int(y1)) })
+		if float32(low-6) > top {
+			t.Errorf("%v: the gifts end at %d, the items begin at %g", size, low, top)
+		}
+	}
 }
 
 // In a lower corner an overlay has no lower edge to write below, and the letters of a pause lay over those of its panel.

@@ -372,7 +372,7 @@ func TestMenu_TheGiftsOfARunAreAsWideAsItsFigures(t *testing.T) {
 	b.shape(window, 1, render.Keyboard)
 	b.q.Begin(b.verts, b.ix, b.atlas, b.m.ui.view)
 	b.m.begin(&b.q)
-	b.m.taken([]string{"WIDER FIRE 1", "ORBITING SPARKS 2", "CHAIN LIGHTNING 3", "MINES 1", "BEAM 2", "HASTE 3", "SECOND HULL 1"}, 100)
+	b.m.taken([]string{"WIDER FIRE 1", "ORBITING SPARKS 2", "CHAIN LIGHTNING 3", "MINES 1", "BEAM 2", "HASTE 3", "SECOND HULL 1"}, 100, true)
 	if x0, _, x1, _ := extent(&b.q); x1-x0 > takenWide*b.m.ui.view.Scale || x1-x0 < takenWide {
 		t.Errorf("they are from %g to %g of %g", x0, x1, b.m.ui.W*b.m.ui.view.Scale)
 	}
