@@ -7,7 +7,7 @@ import (
 )
 
 // A Run visits ranges of bytes. It joins neighbors, because one copy is faster than many small ones: from 1 MiB on Go
-// copies past the caches. After the last Add, End must be called. Its zero value with C is ready to use.
+// copies past the caches. The caller sets C, and calls End after the last Add.
 type Run struct {
 	C *save.Coder
 
