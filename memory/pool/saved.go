@@ -205,7 +205,7 @@ func (b *Blocks) saveContent(c *save.Coder) {
 		n := c.Count(int(max(b.opened, min(b.soiled, b.mem.Committed()/b.size))))
 		c.Raw(b.base, uintptr(n)*b.size)
 		return
-	case !invariant.Exact, 2*live > b.opened && !c.Canonical():
+	case !invariant.Exact, c.Whole(live, b.opened):
 		c.Raw(b.base, b.opened*b.size)
 		return
 	}

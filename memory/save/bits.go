@@ -2,9 +2,9 @@ package save
 
 import "math/bits"
 
-// runs calls f for each run of set bits below end. If dense is true and more than half of the bits up to the last set one
-// are set, it calls f once, for all of them.
-func runs(set []uint64, end uint, dense bool, f func(first, n uint)) {
+// runs calls f for each run of set bits below end. If whole returns true for the number of set bits, and of all bits up to
+// the last set one, it calls f once, for all of them.
+func runs(set []uint64, end uint, whole func(live, total uintptr) bool, f func(first, n uint)) {
 	set = set[:min(uint(len(set)), (end+63)/64)]
 	count, last := uint(0), uint(0)
 	for i, w := range set {
@@ -13,7 +13,7 @@ func runs(set []uint64, end uint, dense bool, f func(first, n uint)) {
 			last = uint(i)*64 + uint(bits.Len64(w))
 		}
 	}
-	if dense && 2*count > last {
+	if count > 0 && whole(uintptr(count), uintptr(last)) {
 		f(0, min(last, end))
 		return
 	}

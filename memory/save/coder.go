@@ -100,6 +100,13 @@ func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 // addresses. Canonical returns true for slots of [Set.NewCanonical] and for files.
 func (c *Coder) Canonical() bool { return c.canonical }
 
+// Whole reports whether a State should copy all of a span of memory, of which live bytes of total are live. It returns
+// true if at least two-thirds are live, because one copy is faster than a copy of each block. So a state has at most one
+// and a half times the live bytes. If [Coder.Canonical] returns true, Whole returns false.
+func (c *Coder) Whole(live, total uintptr) bool {
+	return !c.canonical && 3*uint64(live) >= 2*uint64(total)
+}
+
 // Portable reports whether the bytes are those of a file, which other processes can read. If so, a State must visit
 // only numbers, values of known types and streams. It may also fail while it loads: [Set.Read] then restores the former
 // state.
@@ -438,15 +445,14 @@ func (c *Coder) endLength(i, n int) {
 // below end. Adjacent slots are copied together. t is the type of the values, and may be nil if [Coder.Portable]
 // returns false. The values must contain no Go pointers. Paths, and errors while a state is loaded, contain the name.
 //
-// If more than half of the slots up to the last live one are live, Slots saves all of them, unless [Coder.Canonical]
-// returns true. When the state is loaded, Slots ignores bits and loads the slots that were saved. For [Metadata] it
-// visits no slots, except in debug builds.
+// If [Coder.Whole] returns true for the slots up to the last live one, Slots saves all of them. When the state is loaded,
+// Slots ignores bits and loads the slots that were saved. For [Metadata] it visits no slots, except in debug builds.
 func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
 	if c.bare && !invariant.Debug {
 		return
 	}
 	if c.Saving() {
-		runs(bits, end, !c.canonical, func(first, n uint) {
+		runs(bits, end, c.Whole, func(first, n uint) {
 			c.Word(uint64(first))
 			c.Word(uint64(n))
 			c.Rows("", t, unsafe.Add(base, uintptr(first)*size), size, int(n))

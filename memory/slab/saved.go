@@ -13,11 +13,10 @@ import (
 )
 
 // SaveState implements [save.State]: it saves the live blocks and all that decides where the next block lies. That is
-// the order of the free blocks, the spans of each class, and a Sweep that is under way. If at least half of the blocks
-// of a span are live, the span is copied as a whole, because that is faster. In a canonical slot only live blocks are
-// copied: see [save.Set.NewCanonical] for the exceptions. Blocks of Config.Large are not saved: add Large to the Set.
-// If the heap has a Central, the error wraps save.ErrBusy: add the Central instead. If the heap is closed, the error
-// wraps memory.ErrClosed.
+// the order of the free blocks, the spans of each class, and a Sweep that is under way. A span is copied as a whole if
+// [save.Coder.Whole] returns true for it. In a canonical slot only live blocks are copied: see [save.Set.NewCanonical]
+// for the exceptions. Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, the error
+// wraps save.ErrBusy: add the Central instead. If the heap is closed, the error wraps memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.central != nil {
 		c.Fail(fmt.Errorf("a Central shares the heap: save the Central: %w", save.ErrBusy))
@@ -274,7 +273,7 @@ func (h *Heap) saveSpan(r *saved.Run, first, n uintptr) {
 		live += uintptr(bits.OnesCount64(h.liveIn(i)))
 	}
 	switch live *= size; {
-	case 2*live >= to-from && !r.C.Canonical():
+	case r.C.Whole(live, to-from):
 		h.visit(r, from, to)
 	case live+size > to-from:
 		h.visit(r, from, from+live)
