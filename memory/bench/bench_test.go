@@ -296,4 +296,8 @@ func TestSources_ChangesOfProgramsAreOtherSources(t *testing.T) {
 	if now := write("a.go", "package a"); now != was {
 		t.Errorf("nothing is changed: %s, and %s before", now, was)
 	}
+	first, second = write("new.go", "package a"), write("new.go", "package b")
+	if first == was || second == was || first == second {
+		t.Errorf("a file was added: %s, %s and %s; want three", was, first, second)
+	}
 }

@@ -2,10 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 
 	"github.com/strata-go/strata/engine/abtest/settle"
@@ -22,14 +24,26 @@ func (o options) key() string {
 	return fmt.Sprintf("%s; %d programs, %d rounds, check %t; commit %s", settle.Machine(), o.placements, o.rounds, o.check, o.sources)
 }
 
-// sources names the commit of the repository around a folder, and what was changed in its programs since.
+// sources names the commit of the repository around a folder, and what was changed in its programs or added to them since.
 func sources(dir string) string {
 	commit, err := exec.Command("git", "-C", dir, "rev-parse", "HEAD").Output()
 	if err != nil {
 		return "unknown"
 	}
 	s := strings.TrimSpace(string(commit))
-	if changes, err := exec.Command("git", "-C", dir, "diff", "HEAD", "--", ":/*.go", ":/*.c", ":/*.h", ":/*.mod").Output(); err != nil || len(changes) > 0 {
+	programs := func(args ...string) []byte {
+		out, listErr := exec.Command("git", append(append([]string{"-C", dir}, args...), "--", ":/*.go", ":/*.c", ":/*.h", ":/*.mod")...).Output()
+		err = errors.Join(err, listErr)
+		return out
+	}
+	changes := programs("diff", "HEAD")
+	for name := range strings.SplitSeq(string(programs("ls-files", "-z", "--others", "--exclude-standard")), "\x00") {
+		if name != "" {
+			text, readErr := os.ReadFile(filepath.Join(dir, name))
+			changes, err = fmt.Appendf(changes, "%s\x00%s\x00", name, text), errors.Join(err, readErr)
+		}
+	}
+	if err != nil || len(changes) > 0 {
 		s += fmt.Sprintf(" with changes %08x", crc32.ChecksumIEEE(changes))
 	}
 	return s
