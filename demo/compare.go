@@ -240,6 +240,9 @@ func (o *options) trialArgs(k session.Store, stats string) []string {
 		"-ticks", strconv.FormatUint(o.ticks, 10), "-seed", strconv.FormatUint(o.seed, 10), "-level", o.realm,
 		"-heat", strconv.FormatFloat(o.heat, 'g', -1, 64), "-enemies", strconv.Itoa(o.enemies), "-particles", strconv.Itoa(o.particles),
 	}
+	if k == session.StoreTiers {
+		args = append(args, "-headroom", "0") // GOGC is the default, as in the other stores
+	}
 	if o.assets != "" {
 		args = append(args, "-assets", o.assets)
 	}

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine/abtest/settle"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -247,6 +248,29 @@ func TestCompare_MediansAndBoundsAreThoseOfTheRounds(t *testing.T) {
 	ts.runs = append(ts.runs, trial{p50: 10})
 	if mid, _, _ := ts.median(figures[0].of); mid != 2.5 {
 		t.Errorf("of four %g", mid)
+	}
+}
+
+// Each contestant plays with the default GOGC: the manager of the tiers leaves it alone.
+func TestCompare_TheCollectorIsTheSameForAll(t *testing.T) {
+	o := &options{ticks: 1, realm: "ember", particles: 1}
+	for _, c := range contestants {
+		run, err := parse(o.trialArgs(c.store, filepath.Join(t.TempDir(), "stats.json")), io.Discard, assets.FS())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gc := run.session().Memory.GC; (c.store == session.StoreTiers) != gc.Keep || gc.Headroom != 0 {
+			t.Errorf("%s: %+v", c.name, gc)
+		}
+	}
+	for args, want := range map[string]int64{"-headless": 0, "-headroom 3": 3 << 20, "": windowHeadroom} {
+		run, err := parse(strings.Fields(args), io.Discard, assets.FS())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gc := run.session().Memory.GC; gc.Keep || gc.Headroom != want && !session.OnGoHeap() {
+			t.Errorf("%s: %+v", args, gc)
+		}
 	}
 }
 

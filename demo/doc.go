@@ -159,8 +159,9 @@
 //   - "The loop never rests, so the game pays for the collector." -compare plays sixty ticks a second (-paced), so
 //     that the collector marks between ticks, as in a window. Marking by idle processors has a column of its own.
 //   - "GOGC=off or GOMEMLIMIT removes the cost." That is right as long as the memory lasts. The manager of the
-//     tiers does it during a realm: its Go heap hardly grows, and it watches the heap's size. pooled with a larger
-//     GOGC is a good way to write a game in Go; it has no bounds and does not attribute memory to subsystems.
+//     tiers does it during a realm: its Go heap hardly grows, and it watches the heap's size. In -compare it does
+//     not (-headroom 0): GOGC is the default in all three stores. pooled with a larger GOGC is a good way to write a
+//     game in Go; it has no bounds and does not attribute memory to subsystems.
 //   - "Your own collection runs where it is not seen." tiers and pooled run one, goheap does not, and the column of
 //     all collections counts them.
 //
@@ -180,7 +181,7 @@
 // -mem selects the allocators of the game's own blocks only. In a window the drawn data always lies in the tiers.
 //
 // -compare plays the three stores, -rounds times, in separate processes. Their environment has no GOGC, GOMEMLIMIT and
-// GODEBUG. Each round begins with another store, and after four rounds the order is reversed. Tiers play twice in each
+// GODEBUG, and tiers play with -headroom 0, so that GOGC is the default in each. Each round begins with another store, and after four rounds the order is reversed. Tiers play twice in each
 // round. The ratio of these two, A/A, shows the error of the machine. Linux binds the thread of the game to one
 // processor; the workers and the collector may use the others. The table has medians, with the least and the greatest,
 // of

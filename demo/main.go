@@ -174,8 +174,10 @@ func (o *options) session() session.Config {
 	for t := range tiers.Tier(tiers.Count) {
 		mem.Budget[t] = o.budgetOf(t)
 	}
-	mem.GC.Headroom = int64(o.headroom) << 20
-	if o.headroom == 0 && !o.headless && !session.OnGoHeap() {
+	switch {
+	case o.headroom >= 0:
+		mem.GC.Headroom, mem.GC.Keep = int64(o.headroom)<<20, o.headroom == 0
+	case !o.headless && !session.OnGoHeap():
 		mem.GC.Headroom = windowHeadroom
 	}
 	var watch time.Duration
