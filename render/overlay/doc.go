@@ -30,7 +30,7 @@
 //		if err := g.m.NextFrame(); err != nil {
 //			return err
 //		}
-//		// The tick. Memory that it allocates from g.m.Frame() is valid until the next Update.
+//		// The tick. What it allocates from g.m.Frame() is valid until the next tick ends.
 //		return nil
 //	}
 //

@@ -24,7 +24,7 @@ func (g *Game) Update() error {
 	if err := g.m.NextFrame(); err != nil {
 		return err
 	}
-	// The tick. Memory that it allocates from g.m.Frame() is valid until the next Update.
+	// The tick. What it allocates from g.m.Frame() is valid until the next tick ends.
 	return nil
 }
 

@@ -226,7 +226,7 @@ func Example_rewind() {
 		back.Record(engine.Input{})
 		must(g.step())
 		hashes = append(hashes, g.hash())
-		_, err = back.Keep(15) // a state for 15 ticks
+		_, err = back.Keep(15) // a state every 15 ticks
 		must(err)
 	}
 	played, err := back.Seek(40)
