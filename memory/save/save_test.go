@@ -379,10 +379,11 @@ func TestSet_SaveHashIsTheHashOfTheBytes(t *testing.T) {
 	}
 }
 
-// Pieces from 1 MiB on are hashed before they are copied. They may begin at any word of a block.
+// Pieces from 1 KiB on are hashed before they are copied, in blocks. They may begin at any word of 64 bytes.
 func TestSet_SaveHashOfPiecesOfAnySize(t *testing.T) {
 	const mib = 1 << 20
-	sizes := []uintptr{8, mib, 64, 3*mib + 5, 24, mib - 8, 16 << 10, 2*mib - 3, 1, 2 * mib, mib + 1, 40, 2*mib + 56, 7}
+	sizes := []uintptr{8, mib, 64, 3*mib + 5, 24, mib - 8, 16 << 10, 2*mib - 3, 1, 2 * mib, mib + 1, 40, 2*mib + 56, 7,
+		4 << 10, 1023, 1 << 10, 56, 5<<10 - 1, 8<<10 + 63, 1016, 1000, 1000, 1000, 1000, 1087}
 	memory := make([]byte, 4*mib)
 	for i := range memory {
 		memory[i] = byte(i * 7 >> 3)
