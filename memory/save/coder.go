@@ -298,10 +298,19 @@ func (c *Coder) raw(name string, t reflect.Type, p unsafe.Pointer, n uintptr, ro
 			copy(c.buf[b:c.at], unsafe.Slice((*byte)(p), n))
 		}
 	case loading:
-		copy(unsafe.Slice((*byte)(p), n), c.buf[b:])
+		copyBlocks(unsafe.Slice((*byte)(p), n), c.buf[b:])
 	case scanning:
 		c.piece(name, t, b, int(n), rows)
 	}
+}
+
+// copyBlocks fills to. It copies bytes that are in no cache faster in several calls than in one.
+func copyBlocks(to, from []byte) {
+	for len(to) > copyBlock {
+		n := copy(to[:block(len(to))], from)
+		to, from = to[n:], from[n:]
+	}
+	copy(to, from)
 }
 
 // padded returns n rounded up to whole words.
