@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -268,5 +270,31 @@ func TestMakeFolder_StoppedFailingAndDurable(t *testing.T) {
 	d.names["home"] = &inode{}
 	if err := MakeFolder(d, dir, 0o755); !errors.Is(err, syscall.ENOTDIR) {
 		t.Errorf("a folder in a file: %v", err)
+	}
+}
+
+// syncs is the system, and the folders that were synced.
+type syncs struct {
+	System
+	folders []string
+}
+
+func (s *syncs) SyncFolder(dir string) error {
+	s.folders = append(s.folders, filepath.Clean(dir))
+	return s.System.SyncFolder(dir)
+}
+
+// A name may end with separators: the folder that is synced is the parent nevertheless, not the new folder itself.
+func TestMakeFolder_OfANameWithASlashSyncsTheParent(t *testing.T) {
+	for _, end := range []string{"", "/", "//", "/.", string(filepath.Separator)} {
+		root := t.TempDir()
+		s := &syncs{System: OS()}
+		if err := MakeFolder(s, root+"/a"+end, 0o755); err != nil || !slices.Equal(s.folders, []string{root}) {
+			t.Errorf("a%s: %v, synced %q, want %q", end, err, s.folders, root)
+		}
+		s.folders = nil
+		if err := MakeFolder(s, root+"/b/c"+end, 0o755); err != nil || !slices.Equal(s.folders, []string{root, filepath.Join(root, "b")}) {
+			t.Errorf("b/c%s: %v, synced %q, want %q and b in it", end, err, s.folders, root)
+		}
 	}
 }

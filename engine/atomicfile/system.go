@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // A System is the part of a file system that Writer and MakeFolder use. Tests implement System to stop or fail between
@@ -77,7 +78,7 @@ func MakeFolder(sys System, dir string, mode fs.FileMode) error {
 		return nil
 	}
 	err := sys.MakeFolder(dir, mode)
-	parent := filepath.Dir(dir)
+	parent := filepath.Dir(strings.TrimRight(dir, "/"+string(filepath.Separator))) // Dir of "a/b/" would be "a/b"
 	if errors.Is(err, fs.ErrNotExist) && parent != dir {
 		if err := MakeFolder(sys, parent, mode); err != nil {
 			return err
