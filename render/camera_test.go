@@ -2,6 +2,7 @@ package render
 
 import (
 	"image"
+	"math"
 	"testing"
 
 	"github.com/go-gl/mathgl/mgl32"
@@ -48,6 +49,8 @@ func TestBleed_FillsAWindowOfAnyShapeAndNoMoreThanItsMost(t *testing.T) {
 		{720, 1480, 100, image.Rect(0, 424, 720, 1055)}, // upright: 405 and twice 112.5, rounded up
 		{1281, 721, 1, image.Rect(0, 0, 1281, 721)},     // an odd pixel
 		{3000, 720, 0, image.Rect(860, 0, 2140, 720)},
+		{3000, 720, math.MaxInt, image.Rect(0, 0, 3000, 720)}, // no limit
+		{3000, 720, -100, image.Rect(860, 0, 2140, 720)},      // as 0
 	} {
 		vp := Fit(c.w, c.h, LogicalW, LogicalH).Bleed(c.w, c.h, c.most)
 		if vp.Drawn() != c.outer {
