@@ -14,9 +14,6 @@ import (
 
 // An epoch that began after the save, in more memory than the one before, is no part of the state that a load restores.
 func TestHeap_LoadedStateHasTheSavedBytes(t *testing.T) {
-	if invariant.Debug {
-		t.Skip("this build saves free blocks, too")
-	}
 	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
 	set := new(save.Set)
 	if err := errors.Join(err, set.Add("heap", save.Metadata(h)), set.Seal()); err != nil {
