@@ -270,7 +270,11 @@ func (w *Worker) saveState(c *save.Coder) {
 // saveTags visits what each tag has counted. A tag that was made after the state was saved stays. Loading changes what
 // the tags have counted in the saved tiers.
 func (s *managerState) saveTags(c *save.Coder) {
-	n := c.Count(len(s.m.tags))
+	known := len(s.m.tags)
+	for c.Saving() && known > 0 && s.m.tags[known-1].saved() == (savedTag{}) { // a load leaves tags that were made since
+		known--
+	}
+	n := c.Count(known)
 	if n > len(s.m.tags) {
 		c.Differs("%d tags were made, %d are", n, len(s.m.tags))
 		return
@@ -278,7 +282,7 @@ func (s *managerState) saveTags(c *save.Coder) {
 	for i, t := range s.m.tags {
 		was := &s.was
 		if *was = (savedTag{}); c.Saving() {
-			*was = savedTag{t.peak, t.level.begun, t.atLevel, t.level.taken}
+			*was = t.saved()
 		}
 		if i < n { // a later tag had counted nothing
 			save.Num(c, &was.peak)
@@ -300,6 +304,8 @@ func (s *managerState) saveTags(c *save.Coder) {
 		}
 	}
 }
+
+func (t *Tag) saved() savedTag { return savedTag{t.peak, t.level.begun, t.atLevel, t.level.taken} }
 
 // raisePeaks follows the load of Slab or Large alone: a tag may then have more in both together than ever before.
 func (s *managerState) raisePeaks(c *save.Coder) {
@@ -349,7 +355,11 @@ func saveChunks[T note | uint32](c *save.Coder, chunks *[]*[chunkWords]T, next *
 
 // saveCounts visits the counts of the tags. Those of later tags begin again.
 func saveCounts(c *save.Coder, counts []tagCounts) {
-	n := c.Count(len(counts))
+	known := counts
+	for c.Saving() && len(known) > 0 && known[len(known)-1] == (tagCounts{}) { // a load leaves counts that were added since
+		known = known[:len(known)-1]
+	}
+	n := c.Count(len(known))
 	if n > len(counts) {
 		c.Differs("the counts of %d tags, %d are", n, len(counts))
 		return

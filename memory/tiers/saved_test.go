@@ -359,6 +359,29 @@ func TestManager_LoadClearsLaterTags(t *testing.T) {
 	}
 }
 
+// A tag that was made after the state was saved, or that a worker has used since, is no part of the loaded state.
+func TestManager_LaterTagsLeaveNoTrace(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	slot, first, again := g.save(), g.set.NewCanonical(8<<20), g.set.NewCanonical(8<<20)
+	if err := g.set.Save(first); err != nil {
+		t.Fatal(err)
+	}
+	late, err := g.m.Tag("late")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tag := range []*tiers.Tag{g.tag, late} {
+		memtest.MustAlloc(t, tag, 100, 8)
+		memtest.MustAlloc(t, g.m.Worker(1).Tag(tag), 100, 8)
+	}
+	if err := errors.Join(g.set.Load(slot), g.m.Check(), g.set.Save(again)); err != nil {
+		t.Fatal(err)
+	}
+	if d, differ, err := g.set.Diff(first, again); differ || err != nil {
+		t.Errorf("the state is another one after a load: %v, %v", d, err)
+	}
+}
+
 // What tags have counted in tiers that are not saved stays, as these tiers do.
 func TestManager_LoadOfSomeTiersKeepsTagsOfOthers(t *testing.T) {
 	for _, saved := range []tiers.Tier{tiers.Level, tiers.Slab, tiers.Large} {
