@@ -66,6 +66,7 @@ type Overlay struct {
 	rates   rates
 	heap    meter.Heap
 	cost    cost
+	slots   []float32 // widths of the strip's figures
 	verdict struct{ tags, pools top }
 	kept    bool // the worst frame is kept
 	maps    maps

@@ -11,8 +11,8 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A flow puts labelled figures side by side and begins a new line when one is full. Without a pen it only counts
-// the lines.
+// A flow puts labelled figures side by side and begins a new line when one is full. Without a pen it only notes the
+// widths in Overlay.slots.
 type flow struct {
 	o     *Overlay
 	x     float32
@@ -26,16 +26,43 @@ type flow struct {
 func (f *flow) slot(label string, chars int) (x, y float32) {
 	named := utf8.RuneCountInString(label)
 	w := float32((named + 1 + chars) * render.GlyphW)
+	if !f.pen {
+		f.o.slots = append(f.o.slots, w)
+		return 0, 0
+	}
 	if f.x > render.Grid && f.x+w > f.width-render.Grid {
 		f.x, f.line = render.Grid, f.line+1
 	}
 	left := f.x
-	f.x += w + 3*render.GlyphW
+	f.x += w + slotGap
 	y = f.o.y(f.line)
-	if f.pen {
-		f.o.panel.Label(left, y, render.PanelQuiet, label)
-	}
+	f.o.panel.Label(left, y, render.PanelQuiet, label)
 	return left + w, y
+}
+
+// slotGap separates the figures of a line.
+const slotGap = 3 * render.GlyphW
+
+// slotLines returns how many lines slots take at a width.
+func slotLines(slots []float32, width float32) int {
+	n, x := 1, float32(render.Grid)
+	for _, w := range slots {
+		if x > render.Grid && x+w > width-render.Grid {
+			n, x = n+1, render.Grid
+		}
+		x += w + slotGap
+	}
+	return n
+}
+
+// even returns the least width, of at most width, at which slots take no more lines. With it the lines have similar
+// lengths: no figure is alone on the last one.
+func even(slots []float32, width float32) float32 {
+	n := slotLines(slots, width)
+	for w := width - render.GlyphW; w > 0 && slotLines(slots, w) == n; w -= render.GlyphW {
+		width = w
+	}
+	return width
 }
 
 // figure writes b, ending at x.
@@ -49,9 +76,10 @@ func (f *flow) figure(x, y float32, c render.Color, b []byte) {
 func (o *Overlay) stripLines() int {
 	n := o.statusLines()
 	if o.Shown(Strip) && !o.closed() {
-		f := flow{o: o, x: render.Grid, width: float32(min(wide, o.scr.most()) * render.Grid)}
+		f := flow{o: o}
+		o.slots = o.slots[:0]
 		f.vitals()
-		n += f.line + 1
+		n += slotLines(o.slots, float32(min(wide, o.scr.most())*render.Grid))
 	}
 	return n
 }
@@ -59,7 +87,7 @@ func (o *Overlay) stripLines() int {
 func (o *Overlay) drawStrip() {
 	i := 0
 	if o.Shown(Strip) && !o.closed() {
-		f := flow{o: o, x: render.Grid, width: o.panel.W, pen: true}
+		f := flow{o: o, x: render.Grid, width: even(o.slots, o.panel.W), pen: true}
 		f.vitals()
 		i = f.line + 1
 	}
