@@ -282,6 +282,39 @@ func TestTiers_ABudgetNearlyReachedIsInWordsAndColours(t *testing.T) {
 	}
 }
 
+// A caller that waits for space, as the loader of a full worker's heap does, loses nothing: the refusal was red. It is
+// amber, and red only while the tier is full.
+func TestTiers_ARefusalIsRedOnlyWhileTheTierIsFull(t *testing.T) {
+	var mem tiers.Config
+	mem.Budget[tiers.Large] = 4 << 20
+	g := newGame(t, 60, mem, Config{Preset: Full})
+	g.o.Show(Tiers, true)
+	g.run(1, nil)
+	for _, full := range []bool{false, true} {
+		size := uintptr(3 << 19)
+		if full {
+			size = 3700 << 10
+		}
+		p, err := g.m.Alloc(size, 16)
+		must(t, err)
+		if _, err := g.m.Alloc(3<<20, 16); err == nil {
+			t.Fatal("beyond the budget")
+		}
+		g.run(1, nil)
+		g.want("refused large")
+		red := 0
+		for _, v := range g.o.q.Vertices() {
+			if _, letter := g.text[[2]float32{v.SrcX, v.SrcY}]; letter && v.ColorR == render.Red.R && v.ColorG == render.Red.G && v.ColorB == render.Red.B {
+				red++
+			}
+		}
+		if (red > 0) != full {
+			t.Errorf("full %v: %d corners of letters are red:\n%s", full, red, g.read())
+		}
+		g.m.Free(p, size)
+	}
+}
+
 func TestWorst_IsTheSpikeAndStaysWhereItIsKept(t *testing.T) {
 	atEveryRate(t, func(t *testing.T, hz float64) {
 		g := newGame(t, hz, tiers.Config{}, Config{})

@@ -207,7 +207,7 @@ func (o *Overlay) drawRow(i int, w *meter.Row, k int) {
 	p.Count(c.most, y, quietZero(w.Most), w.Most)
 	fails := quietZero(w.Refused)
 	if w.Failures > 0 {
-		fails = render.Red
+		fails = o.refusal(w)
 	}
 	p.Count(c.fails, y, fails, w.Refused)
 }

@@ -152,6 +152,10 @@ func (o *Overlay) fits(l *line, v *meter.Verdict) {
 	}
 }
 
+// refusal is the colour of refused requests: red if the tier is still full, so that more will fail. Otherwise it is amber:
+// a caller that waited for space, as a loader does, has lost nothing.
+func (o *Overlay) refusal(w *meter.Row) render.Color { return alarm(render.Amber, o.level(w)) }
+
 // scarce writes which budgets are nearly committed, and which requests were refused.
 func (o *Overlay) scarce(l *line, v *meter.Verdict) {
 	if o.faults.on {
@@ -165,9 +169,10 @@ func (o *Overlay) scarce(l *line, v *meter.Verdict) {
 		l.gap()
 	}
 	if v.Refused != nil {
-		l.word(render.Red, "refused")
+		c := o.refusal(v.Refused)
+		l.word(c, "refused")
 		l.word(colorOf(v.Refused), v.Refused.Name)
-		l.count(render.Red, v.Refused.Failures)
+		l.count(c, v.Refused.Failures)
 	}
 	if v.Tight == nil && v.Refused == nil && !o.faults.on {
 		l.text(render.PanelQuiet, "no budget is tight, nothing was refused")
