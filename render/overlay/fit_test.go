@@ -35,6 +35,39 @@ func TestPanels_WithAStripLeaveTheGameItsShares(t *testing.T) {
 	}
 }
 
+// In a window of 568 × 320, below a strip, the tiers covered the gauges of the game. They leave out the worst frame, and
+// then the rows of other memory, but no tier.
+func TestTiers_LowWindowsLeaveTheGameItsShares(t *testing.T) {
+	g := still(t, 568, 320, Config{})
+	for _, name := range []string{"entities", "particles", "ground"} {
+		g.o.Meter().Monitor(name, "MiB", func() float64 { return 1 })
+	}
+	for _, high := range []int{320, 310, 300, 280} {
+		g.h = high
+		g.picture(int(Tiers))
+		g.o.Leave(0.17, 0.07)
+		g.o.Show(Strip, true)
+		g.o.layout()
+		p := g.o.placed[len(g.o.placed)-1]
+		if bottom := round(float32(high) - 8 - 0.07*float32(high)); p.part != int(Tiers) || p.y+p.h > bottom && high > 280 {
+			t.Errorf("%d high: %+v, not to %v", high, p, bottom)
+		}
+		g.o.q.Begin(g.o.verts, g.o.indices, g.o.atlas, render.View{Scale: 1})
+		g.o.drawPart(&p)
+		last := float32(0)
+		for _, v := range g.o.q.Vertices() {
+			last = max(last, v.DstY)
+		}
+		if last > p.y+p.h+1 {
+			t.Errorf("%d high: drawn to %v beyond %+v", high, last, p)
+		}
+		for k := range tiers.Tier(tiers.Count) {
+			g.want(k.String())
+		}
+		g.wantNot("worst frame")
+	}
+}
+
 // The help leaves out its last lines, but no key: it draws as many as its panel has.
 func TestHelp_LinesThatDoNotFitAreTheLast(t *testing.T) {
 	for _, cfg := range []Config{{}, {Preset: Full}} {

@@ -67,18 +67,21 @@ type Overlay struct {
 	heap    meter.Heap
 	cost    cost
 	slots   []float32 // widths of the strip's figures
-	verdict struct{ tags, pools top }
-	kept    bool // the worst frame is kept
-	maps    maps
-	untold  int // last lines of the help that have no space
-	leaks   leakage
-	memory  accounts
-	sites   sites
-	faults  faults
-	dump    dump
-	scrub   scrub
-	note    note
-	buf     [160]byte
+	verdict struct {
+		tags, pools top
+		less        int // last lines of the panel that have no space: the worst frame, then rows
+	}
+	kept   bool // the worst frame is kept
+	maps   maps
+	untold int // last lines of the help that have no space
+	leaks  leakage
+	memory accounts
+	sites  sites
+	faults faults
+	dump   dump
+	scrub  scrub
+	note   note
+	buf    [160]byte
 }
 
 // Enough for all panels at once in a window of 4K: 8,000 quads, and the strips of curves, which share corners.

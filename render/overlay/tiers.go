@@ -84,12 +84,17 @@ func (o *Overlay) verdictLines() int {
 
 func (o *Overlay) tierLines() int {
 	n := o.verdictLines() + 1 + firstTag - o.firstRow() + o.verdict.tags.n + o.verdict.pools.n
-	return n + 2 // the worst frame
+	return n + worstLines - o.verdict.less
 }
 
-// fit leaves out rows of pools, and then of tags, the smallest first, until the panel is at most high.
+// worstLines is how many lines the worst frame takes.
+const worstLines = 2
+
+// fit leaves out rows of pools, and then of tags, the smallest first, until the panel is at most high. If that is not
+// enough it leaves out the worst frame, and then what is no tier.
 func (o *Overlay) fit(high float32) {
-	for {
+	less := &o.verdict.less
+	for *less = 0; ; {
 		_, rows := o.size(int(Tiers))
 		tags, pools := &o.verdict.tags, &o.verdict.pools
 		switch {
@@ -99,6 +104,10 @@ func (o *Overlay) fit(high float32) {
 			pools.pick(o.meter.Pools(), pools.n-1)
 		case tags.n > 0:
 			tags.pick(o.tagRows(), tags.n-1)
+		case *less == 0:
+			*less = worstLines
+		case o.own == nil && *less < worstLines+firstTag-goRow:
+			*less++
 		default:
 			return
 		}
@@ -122,7 +131,7 @@ func (o *Overlay) drawTiers() {
 	i := o.verdictLines()
 	o.drawHeader(i)
 	rows := o.meter.Rows()
-	for k := o.firstRow(); k < firstTag; k++ {
+	for k := o.firstRow(); k < firstTag-max(o.verdict.less-worstLines, 0); k++ {
 		i++
 		o.drawRow(i, &rows[k], k)
 	}
@@ -139,7 +148,9 @@ func (o *Overlay) drawTiers() {
 			o.drawRow(i, &pools[k], k)
 		}
 	}
-	o.drawWorst(i + 1)
+	if o.verdict.less == 0 {
+		o.drawWorst(i + 1)
+	}
 }
 
 // drawHeader names the columns, and the axis of the bars.
