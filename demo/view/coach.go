@@ -98,15 +98,20 @@ func (v *View) subtitle(s string) {
 // hintArea returns where the last row of a hint ends, and how wide its rows may be. A hint leaves the gauges and the sticks of
 // thumbs free: it is between the sticks or, on a high canvas, above them.
 func (v *View) hintArea() (foot, width float32) {
-	above, side, logical := float32(54), float32(20), v.port.Scale/v.ui.view.Scale
+	above, side := float32(54), float32(20)
 	switch {
 	case v.ui.Device != render.Touch:
 	case v.ui.tall():
-		above = (stickAbove+render.ThumbTravel)*logical + 8
+		above = v.sticksHigh() + 8
 	default:
-		side = (stickRight+render.ThumbTravel)*logical + hintSide + 4
+		side = (stickRight+render.ThumbTravel)*v.port.Scale/v.ui.view.Scale + hintSide + 4
 	}
 	return v.ui.H - above, v.ui.W - 2*side
+}
+
+// sticksHigh returns how high above the lower edge the resting sticks reach, in pixels of the canvas.
+func (v *View) sticksHigh() float32 {
+	return (stickAbove + render.ThumbTravel) * v.port.Scale / v.ui.view.Scale
 }
 
 // pointed names what the arrow points at, for as long as the player is taught and time does not run backwards: the name would

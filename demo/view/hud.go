@@ -1,6 +1,8 @@
 package view
 
 import (
+	"image"
+
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
@@ -87,10 +89,21 @@ func (v *View) margins() (top, bottom float32) {
 		below += gaugeRow
 	}
 	used := render.Grid*min(1, Height/high) - 1
+	if v.ui.tall() && v.ui.Device == render.Touch { // on a low screen the panels would have no space left
+		below = max(below, v.sticksHigh())
+	}
 	share := func(beyond int, pixels float32) float32 {
 		return min(max((float32(beyond)+pixels*v.ui.view.Scale-used)/high, 0), 0.39)
 	}
 	return share(drawn.Min.Y, above), share(int(high)-drawn.Max.Y, below)
+}
+
+// shipArea returns where the ship is while the camera looks ahead, in pixels of the window.
+func (v *View) shipArea() image.Rectangle {
+	const aside = lookAhead + beaconLeast + beaconCrowd + 2 // its shadow
+	r := v.port.Drawn()
+	middle, d := r.Min.Add(r.Max).Div(2), int(aside*v.port.Scale)
+	return image.Rect(middle.X-d, middle.Y-d, middle.X+d, middle.Y+d)
 }
 
 // compass draws an arrow on an ellipse around the ship, towards the next goal, while that is out of sight. At the

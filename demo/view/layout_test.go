@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/realm/manifest"
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
@@ -120,6 +121,40 @@ func TestHUD_TheMapLeavesTheStrip(t *testing.T) {
 		x, y, free := v.mapAt()
 		if !free || v.hidden(x, y, mapSide, mapSide) {
 			t.Errorf("%v: the strip ends at %g, the map begins at %g, free %v", size, v.Overlay.Bottom(), v.ui.view.Apply(vec{x, y})[1], free)
+		}
+	}
+}
+
+// On upright phones the panels of F3 and F9 hid the ship, and the strip lay where thumbs rest.
+func TestHUD_PanelsLeaveTheShipAndTheSticksOfPhones(t *testing.T) {
+	keys := render.DefaultBindings()
+	v := newView(t, 2, tiers.Config{})
+	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
+	for _, size := range []image.Point{{X: 390, Y: 844}, {X: 360, Y: 640}, {X: 320, Y: 568}, {X: 320, Y: 552}} {
+		for _, d := range []render.Device{render.Keyboard, render.Touch} {
+			v.Point(vec{}, d, false, [2]render.Thumb{})
+			v.frameOf(shaped(size), 1)
+			for _, part := range []overlay.Part{overlay.Help, overlay.Tiers, overlay.Memory} {
+				v.Overlay.Show(part, true)
+				v.Overlay.Leave(v.margins())
+				v.Overlay.Avoid(v.shipArea())
+				v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+				v.Overlay.Show(part, false)
+				for i := range 8 {
+					aim := engine.Heading(float32(i) / 8 * 2 * math.Pi)
+					v.cam.Center = v.s.Game.Player.P.Add(aim.Mul(lookAhead))
+					at, r := v.cam.View(v.port).Apply(v.s.Game.Player.P), (beaconLeast+beaconCrowd)*v.port.Scale
+					if v.Overlay.Covers(at[0]-r, at[1]-r, 2*r, 2*r) {
+						t.Errorf("%v, device %v, part %d: the ship at %v is covered", size, d, part, at)
+					}
+				}
+			}
+			if _, all := v.panels(size); d == render.Touch {
+				stick := float32(size.Y) - (stickAbove+render.ThumbTravel)*v.port.Scale
+				if foot := all[2][0].hi[1]; foot > stick {
+					t.Errorf("%v: the overlay ends at %g, the sticks begin at %g", size, foot, stick)
+				}
+			}
 		}
 	}
 }

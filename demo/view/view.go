@@ -197,6 +197,9 @@ func (v *View) Left() {
 	v.minimap.of = nil
 }
 
+// lookAhead is how far the camera looks to where the player aims, in units of the world.
+const lookAhead = 26
+
 // Update advances the camera and the clock of animations by a tick. Neither affects the rules.
 func (v *View) Update() {
 	v.time += 1.0 / 60
@@ -214,7 +217,7 @@ func (v *View) Update() {
 	v.teach()
 	v.chart()
 	g := v.s.Game
-	ahead := g.Player.Aim.Mul(26)
+	ahead := g.Player.Aim.Mul(lookAhead)
 	if !v.s.Paused {
 		v.look = v.look.Add(ahead.Sub(v.look).Mul(0.06))
 	}
@@ -282,6 +285,7 @@ func (v *View) draw(f *render.Frame) {
 	v.frameOf(f.Viewport, f.Density)
 	v.framed = true
 	v.Overlay.Leave(v.margins())
+	v.Overlay.Avoid(v.shipArea())
 	if v.s.Playing() {
 		scene := f.BeginScene(v.pal[0])
 		v.begin(game.Sprites, scene.View())

@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"image"
 	"math"
 	"strings"
 	"testing"
@@ -66,6 +67,43 @@ func TestTiers_LowWindowsLeaveTheGameItsShares(t *testing.T) {
 		}
 		g.wantNot("worst frame")
 	}
+}
+
+// On upright phones the tiers, the help, the maps and the process lay over the middle of the screen, where the player of
+// most games is. They lie above or below it, and the strip does not share their side if they need it.
+func TestAvoid_PanelsLeaveTheMiddleOfUprightScreens(t *testing.T) {
+	for _, size := range [][2]int{{390, 844}, {360, 640}, {320, 568}} {
+		g := still(t, size[0], size[1], Config{})
+		middle := image.Rect(0, 0, size[0]/4, size[1]/8).Add(image.Pt(size[0]*3/8, size[1]*7/16))
+		reached := func() bool {
+			return g.o.Covers(float32(middle.Min.X), float32(middle.Min.Y), float32(middle.Dx()), float32(middle.Dy()))
+		}
+		for g.o.corner = TopLeft; g.o.corner <= BottomRight; g.o.corner++ {
+			for _, k := range []Part{Help, Tiers, Maps, Leaks, Memory, Heap} {
+				for _, strip := range []bool{false, true} {
+					if strip && size[1] < 640 {
+						continue // both leave a third of the height
+					}
+					g.o.Avoid(image.Rectangle{})
+					g.picture(int(k))
+					g.o.Leave(0.1, 0.08)
+					g.o.Show(Strip, strip)
+					g.o.layout()
+					before := g.o.placed[len(g.o.placed)-1]
+					g.o.Avoid(middle)
+					g.o.layout()
+					p := g.o.placed[len(g.o.placed)-1]
+					if p.part != int(k) || reached() {
+						t.Errorf("%v, corner %d, strip %v, %s: %+v, before %+v", size, g.o.corner, strip, g.o.parts[k].name, g.o.placed, before)
+					}
+					if top, bottom := 0.1*g.o.scr.h, g.o.scr.h*(1-0.08); p.y < top || p.y+p.h > bottom {
+						t.Errorf("%v, corner %d, strip %v, %s: %+v, not from %v to %v", size, g.o.corner, strip, g.o.parts[k].name, p, top, bottom)
+					}
+				}
+			}
+		}
+	}
+	(*Overlay)(nil).Avoid(image.Rectangle{})
 }
 
 // The help leaves out its last lines, but no key: it draws as many as its panel has.

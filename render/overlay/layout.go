@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"image"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -18,7 +19,13 @@ type screen struct {
 	pitch       float32 // from line to line: the grid's two steps, or a step and a half where it is low
 	cols        int     // of a panel
 	full        bool
+	spared      image.Rectangle // see Avoid
 }
+
+// A band is a range of the screen's height in which panels lie.
+type band struct{ top, bottom float32 }
+
+func (b band) high() float32 { return b.bottom - b.top }
 
 // The widths of panels, in steps: two columns fit in 1280 pixels, or 640.
 const (
@@ -30,7 +37,7 @@ func (s *screen) set(scale float32, x, y, w, h int, preset Preset) {
 	if scale == 0 {
 		scale = max(1, float32(math.Floor(float64(h)/360))/2)
 	}
-	*s = screen{x: float32(x), y: float32(y), scale: scale, w: float32(w) / scale, h: float32(h) / scale, pitch: 2 * render.Grid}
+	*s = screen{x: float32(x), y: float32(y), scale: scale, w: float32(w) / scale, h: float32(h) / scale, pitch: 2 * render.Grid, spared: s.spared}
 	if s.h < 600 {
 		s.pitch = 12
 	}
@@ -72,6 +79,9 @@ func (o *Overlay) size(k int) (cols, rows int) {
 // layout places the open parts: the strip in the corner, then columns of panels in the order of the parts. If not
 // all fit, those opened last are shown, and the strip has a line that names the others.
 func (o *Overlay) layout() {
+	if _, _, split := o.avoided(); split {
+		o.scr.pitch = 12
+	}
 	if o.crowded = 0; o.place() {
 		o.place() // with that line, which may cost another one its place
 	}
@@ -94,21 +104,23 @@ func (o *Overlay) place() bool {
 		}
 		o.placed = append(o.placed, p)
 	}
+	first, second := o.bands(top, bottom)
+	high := max(first.high(), second.high())
 	if o.Shown(Help) {
-		o.fitHelp(bottom - top)
+		o.fitHelp(high)
 	}
 	if o.Shown(Tiers) {
-		o.fit(bottom - top)
+		o.fit(high)
 	}
 	if o.Shown(Maps) {
-		o.fitMaps(bottom - top)
+		o.fitMaps(high)
 	}
 	if o.Shown(Memory) {
-		o.fitMemory(bottom - top)
+		o.fitMemory(high)
 	}
 	n := len(o.placed)
 	from := 0
-	for from < len(o.open) && !o.columns(o.open[from:], top, bottom, o.lastPanel(from)) {
+	for from < len(o.open) && !o.columns(o.open[from:], first, second, o.lastPanel(from)) {
 		o.placed = o.placed[:n]
 		from++
 	}
@@ -132,9 +144,33 @@ func (o *Overlay) lastPanel(from int) bool {
 	return n <= 1
 }
 
-// columns places parts below each other and in further columns, and reports whether they fit. The last remaining part
-// is placed in any case.
-func (o *Overlay) columns(open []int, top, bottom float32, last bool) bool {
+// avoided returns the edges of the rectangle of Avoid, and whether it splits the screen: whether panels as wide as
+// usual would reach it.
+func (o *Overlay) avoided() (top, bottom float32, split bool) {
+	s, r := &o.scr, o.scr.spared
+	at := func(x int, from float32) float32 { return (float32(x) - from) / s.scale }
+	w := float32(s.cols * render.Grid)
+	x := o.side(0, w)
+	return at(r.Min.Y, s.y), at(r.Max.Y, s.y), s.h > s.w && !r.Empty() && x < at(r.Max.X, s.x) && x+w > at(r.Min.X, s.x)
+}
+
+// bands returns where panels lie between top and bottom: on a split screen first at the corner's side of the rectangle
+// of Avoid, and then at the other side. Otherwise there is no second band.
+func (o *Overlay) bands(top, bottom float32) (first, second band) {
+	over, under, split := o.avoided()
+	if !split {
+		return band{top, bottom}, band{}
+	}
+	first, second = band{top, min(over, bottom)}, band{max(under, top), bottom}
+	if o.corner.bottom() {
+		first, second = second, first
+	}
+	return first, second
+}
+
+// columns places parts below each other, in the next band and in further columns, and reports whether they fit. The
+// last remaining part is placed in any case.
+func (o *Overlay) columns(open []int, b, next band, last bool) bool {
 	x, used, widest := float32(0), float32(0), float32(0)
 	for k := range o.parts {
 		if k == int(Strip) || !slices.Contains(open, k) {
@@ -142,15 +178,18 @@ func (o *Overlay) columns(open []int, top, bottom float32, last bool) bool {
 		}
 		cols, rows := o.size(k)
 		w, h := float32(cols*render.Grid), float32(rows*render.Grid)
-		if used > 0 && used+h > bottom-top {
+		if used+h > b.high() && h <= next.high() {
+			b, next, used, widest = next, band{}, 0, 0
+		}
+		if used > 0 && used+h > b.high() {
 			x, used, widest = x+widest+render.Grid, 0, 0
 		}
-		if !last && (used+h > bottom-top || x+w > o.scr.w-2*render.Grid) {
+		if !last && (used+h > b.high() || x+w > o.scr.w-2*render.Grid) {
 			return false
 		}
-		y := top + used
+		y := b.top + used
 		if o.corner.bottom() {
-			y = bottom - used - h
+			y = b.bottom - used - h
 		}
 		o.placed = append(o.placed, place{k, o.side(x, w), y, w, h})
 		used, widest = used+h+render.Grid, max(widest, w)

@@ -3,6 +3,7 @@ package overlay
 import (
 	"errors"
 	"fmt"
+	"image"
 	"slices"
 	"time"
 	"unsafe"
@@ -218,6 +219,16 @@ func (o *Overlay) Leave(top, bottom float32) {
 	}
 	if o != nil {
 		o.cfg.Top, o.cfg.Bottom = top, bottom
+	}
+}
+
+// Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player. It
+// counts on a screen that is higher than wide, if panels in the corner would reach it: they lie above and below it, in
+// low lines. A single panel that fits at neither side may cover it. An empty rectangle, the default, ends this. Call
+// Avoid before Draw. On a nil Overlay, Avoid does nothing.
+func (o *Overlay) Avoid(r image.Rectangle) {
+	if o != nil {
+		o.scr.spared = r
 	}
 }
 
