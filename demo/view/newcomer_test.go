@@ -72,6 +72,7 @@ func (b *sitting) look() {
 	v.above(vp, false)
 	e.look(&v.quads)
 	v.begin(game.Signs, v.ui.view)
+	v.popups(vp)
 	v.ship(vp)
 	v.hud()
 	v.menu()

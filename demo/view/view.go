@@ -304,6 +304,7 @@ func (v *View) draw(f *render.Frame) {
 	v.begin(game.Signs, v.ui.view)
 	if v.s.Playing() {
 		v.backwards()
+		v.popups(f.Viewport)
 		v.ship(f.Viewport)
 		v.hud()
 	} else {

@@ -3,6 +3,7 @@ package view
 import (
 	"encoding/json"
 	"errors"
+	"image"
 	"image/png"
 	"io/fs"
 	"math/rand/v2"
@@ -103,6 +104,7 @@ func (v *View) paint() (world, hud int) {
 	v.above(window, false)
 	world += quads()
 	v.begin(game.Signs, window.View())
+	v.popups(window)
 	v.ship(window)
 	v.hud()
 	return world, quads()
@@ -424,5 +426,45 @@ func TestView_AChangedSectorStaysInSight(t *testing.T) {
 	v.Hide(at)
 	if err := v.Rows(at, 0, rows[:ground.Bytes/4]); err != nil || v.ground.whole[at.Index()] {
 		t.Errorf("%v; a quarter of a new sector is whole", err)
+	}
+}
+
+// A score that floated over an explosion of spore was washed out: the particles and their bloom lay over it, and it had no
+// ground of its own.
+func TestPopups_HaveAPlateAndNoParticlesOverThem(t *testing.T) {
+	v := newShown(t, session.Config{Autopilot: true, Realm: "spore", Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: 20_000}})
+	n := 0
+	for tick := uint64(60); n == 0 && tick < 2000; tick += 5 {
+		v.playTo(t, tick)
+		v.s.Game.EachPopup(func(p *game.Popup, _ []byte) {
+			if p.Life > 0.4 { // it does not fade
+				n++
+			}
+		})
+	}
+	v.frameOf(window, 1)
+	v.open()
+	v.begin(game.Sparks, v.port.View())
+	v.above(v.port, true)
+	letters(&v.quads, func(x0, y0, x1, y1 float32) { t.Errorf("a letter at %v,%v is in the particles' batch", x0, y0) })
+	for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 390, Y: 844}} {
+		v.frameOf(shaped(size), 1)
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		v.popups(v.port)
+		plates, n := v.quads.Vertices(), 0
+		letters(&v.quads, func(x0, y0, x1, y1 float32) {
+			n++
+			for q := plates; len(q) > render.VertsPerQuad; q = q[render.VertsPerQuad:] {
+				if a, b := &q[0], &q[3]; a.SrcX == b.SrcX && a.ColorA >= 0.7*q[render.VertsPerQuad].ColorA && max(a.ColorR, a.ColorG, a.ColorB) < 0.05 &&
+					a.DstX <= x0 && b.DstX >= x1 && b.DstY-a.DstY > (y1-y0)*0.6 && a.DstY > y0 && b.DstY < y1 {
+					return
+				}
+			}
+			t.Errorf("%v: a letter at %v,%v has no plate", size, x0, y0)
+		})
+		if n == 0 {
+			t.Errorf("%v: no score floats", size)
+		}
 	}
 }

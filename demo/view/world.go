@@ -30,11 +30,10 @@ func (v *View) world(scene render.Viewport) {
 	v.quads.SetView(old)
 }
 
-// above draws what lies over the world: particles, scores that float.
+// above draws what lies over the world: particles, the vignette.
 func (v *View) above(scene render.Viewport, crisp bool) {
 	old := v.quads.SetView(v.cam.View(scene))
 	v.build(scene)
-	v.popups()
 	v.quads.SetView(old)
 	if !crisp && v.atlas.Loaded(v.ids.vignette) { // a layer over every pixel: not where pixels are dear
 		lo, hi := scene.Bounds()
@@ -293,9 +292,16 @@ func (v *View) pulse(speed, depth float32) float32 {
 	return depth * engine.Sin(v.time*speed)
 }
 
-func (v *View) popups() {
+// popups draws the scores that float, each on a plate. Like the ship they are signs: neither particles nor the bloom of an
+// explosion wash them out.
+func (v *View) popups(to render.Viewport) {
+	old := v.quads.SetView(v.cam.View(to))
+	defer v.quads.SetView(old)
 	k := v.ui.view.Scale / v.ui.screen.Scale // as large as on the canvas
 	v.s.Game.EachPopup(func(p *game.Popup, text []byte) {
-		v.quads.TextBytes(v.font, p.P[0]-float32(len(text))*3*k, p.P[1]-6*k, k, v.pal[4].Fade(min(1, p.Life*2.5)), text)
+		fade, wide := min(1, p.Life*2.5), float32(len(text))*render.GlyphW*k
+		x, y := p.P[0]-wide/2, p.P[1]-6*k
+		v.quads.Rect(x-2*k, y+2*k, wide+4*k, 12*k, night.Fade(0.8*fade))
+		v.quads.TextBytes(v.font, x, y, k, v.pal[4].Fade(fade), text)
 	})
 }
