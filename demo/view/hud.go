@@ -173,7 +173,7 @@ func (v *View) offers() {
 		if v.ui.tall() {
 			x, y = (v.ui.W-wide)/2, v.reach.hi[1]-54-(high+gap)*float32(len(g.Offer)-i)
 		}
-		q.Rect(x, y, wide, high, render.Color{A: 0.7})
+		q.Rect(x, y, wide, high, night) // the horde would be as bright as the text
 		q.Border(x, y, wide, high, 1, v.pal[3])
 		v.text = append(append(render.AppendInt(v.text[:0], int64(i+1), 0), ' '), game.GiftNames[k]...)
 		q.TextBytes(v.font, x+6, y+4, 1, v.pal[4], v.text)

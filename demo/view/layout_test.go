@@ -340,6 +340,32 @@ func TestHUD_OffersLieInTheWindowUnlessFrozen(t *testing.T) {
 	}
 }
 
+// The horde shone through the small cards of a gift.
+func TestHUD_OffersAreOpaque(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	v.s.Game.Offered = true
+	for _, size := range slices.Concat(windows, small) {
+		v.frameOf(shaped(size), 1)
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		v.offers()
+		plates := [][4]float32{}
+		for q := v.quads.Vertices(); len(q) >= render.VertsPerQuad; q = q[render.VertsPerQuad:] {
+			if a, b := &q[0], &q[3]; a.SrcX == b.SrcX && a.ColorA == 1 && max(a.ColorR, a.ColorG, a.ColorB) < 0.05 {
+				plates = append(plates, [4]float32{a.DstX, a.DstY, b.DstX, b.DstY})
+			}
+		}
+		letters(&v.quads, func(x0, y0, x1, y1 float32) {
+			if !slices.ContainsFunc(plates, func(p [4]float32) bool { return p[0] <= x0 && p[1] <= y0 && p[2] >= x1 && p[3] >= y1-1 }) {
+				t.Errorf("%v: a letter at %v,%v lies on no opaque card of %v", size, x0, y0, plates)
+			}
+		})
+		if len(plates) != len(v.s.Game.Offer) {
+			t.Errorf("%v: %d opaque cards", size, len(plates))
+		}
+	}
+}
+
 // The score is written as the summary writes it.
 func TestHUD_TheScoreHasGroups(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})
