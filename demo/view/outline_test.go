@@ -153,3 +153,33 @@ func (s *scenery) motion(t *testing.T) {
 		}
 	}
 }
+
+// leastMark is how many pixels of an upright phone the mark of an elite lights at least. That of a small elite had 48.
+const leastMark = 80
+
+// On phones an elite among the small ones was not found: its mark was small, thin and dim.
+func TestElites_HaveALargeMarkOnPhones(t *testing.T) {
+	s := newScenery(t, realm.Names[0], 30, false)
+	s.time = 0
+	for _, size := range []image.Point{{X: 390, Y: 844}, {X: 320, Y: 568}, {X: 844, Y: 390}} {
+		s.port = shaped(size)
+		s.frameOf(s.port, 1)
+		d, at := s.dress(), s.s.Game.Player.P
+		p := s.port.View().Apply(s.cam.ToScreen(at))
+		for k := range realm.EnemyKinds {
+			lit := [2]int{}
+			for i := range lit {
+				r := newRaster(image.Rect(-90, -90, 90, 90).Add(image.Pt(int(p[0]), int(p[1]))), s.texels)
+				r.draw(s.batch(func() { s.enemy(&game.Seen{P: at, Kind: realm.Enemy(k), Elite: i == 1}, &d) }))
+				for _, c := range r.pix {
+					if max(c[0], c[1], c[2]) >= 0.6 {
+						lit[i]++
+					}
+				}
+			}
+			if mark := lit[1] - lit[0]; mark < leastMark {
+				t.Errorf("%v: the mark of an elite %v lights %d pixels", size, realm.Enemy(k), mark)
+			}
+		}
+	}
+}

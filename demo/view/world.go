@@ -123,6 +123,7 @@ const trailQuads = 12_000
 type dress struct {
 	thrifty bool         // without halos
 	badge   render.Color // of elites and shields
+	elite   eliteMark
 	soft    render.Region
 	halo    [realm.EnemyKinds]render.Color
 	wide    [realm.EnemyKinds]float32 // the halo, in sizes of the picture
@@ -136,10 +137,19 @@ type dress struct {
 	beat    [realm.EnemyKinds]float32 // how fast, in radians a second
 }
 
+// An eliteMark is how the triangle of an elite is drawn: its least radius, its line, and how opaque that is.
+type eliteMark struct{ least, thick, light float32 }
+
+// phoneMark is that of phones. There the mark of a small elite was lost in the horde.
+var phoneMark = eliteMark{least: 20, thick: 3.4, light: 1}
+
 func (v *View) dress() dress {
 	d := dress{thrifty: v.thrifty(), soft: v.atlas.Soft(), badge: v.pal[4]}
 	if c := d.badge; min(c.R, c.G, c.B) > 0.8*max(c.R, c.G, c.B) { // so many white lines would hide everything else
 		d.badge = v.pal[3]
+	}
+	if d.elite = (eliteMark{thick: 2, light: 0.85}); v.ui.finger > 0 {
+		d.elite = phoneMark
 	}
 	for k := range d.body {
 		kind := realm.Enemy(k)
@@ -177,8 +187,9 @@ func (v *View) enemy(e *game.Seen, d *dress) {
 		v.quads.Sprite(d.soft, p[0], p[1], size*d.wide[e.Kind], size*d.wide[e.Kind], 0, d.halo[e.Kind])
 	}
 	if e.Elite { // a triangle that turns
-		v.quads.Ring(p[0], p[1], size*0.74, 4.5, -v.time*1.7, 3, night.Fade(0.8))
-		v.quads.Ring(p[0], p[1], size*0.74, 2, -v.time*1.7, 3, d.badge.Fade(0.85))
+		r := max(size*0.74, d.elite.least)
+		v.quads.Ring(p[0], p[1], r, d.elite.thick+2.5, -v.time*1.7, 3, night.Fade(0.8))
+		v.quads.Ring(p[0], p[1], r, d.elite.thick, -v.time*1.7, 3, d.badge.Fade(d.elite.light))
 	}
 	high := size
 	if k := d.swell[e.Kind]; k > 0 {
