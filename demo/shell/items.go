@@ -33,8 +33,9 @@ type Item struct {
 	Slots     [Slots]string
 	Slot      int // the selected slot of a KeyRow
 	Selected  bool
-	Save      *Save // of a SlotRow; nil if it is empty
-	Capturing bool  // it waits for a control to bind
+	Save      *Save  // of a SlotRow; nil if it is empty
+	Capturing bool   // it waits for a control to bind
+	About     string // what a setting does, in one line
 	Box       Box
 
 	id id
@@ -159,21 +160,23 @@ func (s *Shell) add(i id, k Kind, label, value string) *Item {
 
 func (s *Shell) buildSetup() {
 	v := &s.settings
-	slider := func(i id, label string, level int) {
-		s.add(i, Slider, label, strconv.Itoa(level)).Level = level
+	slider := func(i id, label string, level int, about string) {
+		it := s.add(i, Slider, label, strconv.Itoa(level))
+		it.Level, it.About = level, about
 	}
-	slider(idMaster, "VOLUME", v.Master)
-	slider(idEffects, "EFFECTS", v.Effects)
-	slider(idMusic, "MUSIC", v.Music)
-	s.add(idMute, Choice, "MUTE", onOff(v.Mute))
-	s.add(idFullscreen, Choice, "FULLSCREEN", onOff(v.Fullscreen))
-	s.add(idBloom, Choice, "BLOOM", map[Bloom]string{BloomAuto: "AUTO", BloomOn: "ON", BloomOff: "OFF"}[v.Bloom])
-	slider(idShake, "SHAKE", v.Shake)
-	s.add(idCalm, Choice, "REDUCED FLASHING", onOff(v.Calm))
-	s.add(idClear, Choice, "COLOUR-BLIND PALETTE", onOff(v.Clear))
-	s.add(idHints, Choice, "HINTS", onOff(v.Hints))
+	choice := func(i id, label, value, about string) { s.add(i, Choice, label, value).About = about }
+	slider(idMaster, "VOLUME", v.Master, "HOW LOUD EVERYTHING IS")
+	slider(idEffects, "EFFECTS", v.Effects, "HOW LOUD SHOTS, BLOWS AND SIGNALS ARE")
+	slider(idMusic, "MUSIC", v.Music, "HOW LOUD THE MUSIC IS")
+	choice(idMute, "MUTE", onOff(v.Mute), "NO SOUND AT ALL")
+	choice(idFullscreen, "FULLSCREEN", onOff(v.Fullscreen), "THE GAME FILLS THE SCREEN")
+	choice(idBloom, "BLOOM", map[Bloom]string{BloomAuto: "AUTO", BloomOn: "ON", BloomOff: "OFF"}[v.Bloom], "BRIGHT THINGS GLOW. AUTO: OFF WITHOUT A GPU")
+	slider(idShake, "SHAKE", v.Shake, "HOW FAR THE PICTURE SHAKES AT A BLOW")
+	choice(idCalm, "REDUCED FLASHING", onOff(v.Calm), "FEWER FLASHES AND PULSES")
+	choice(idClear, "COLOUR-BLIND PALETTE", onOff(v.Clear), "COLOURS THAT EVERY KIND OF COLOUR VISION TELLS APART")
+	choice(idHints, "HINTS", onOff(v.Hints), "LINES THAT TEACH THE GAME DURING PLAY")
 	if s.cfg.Bindings != nil {
-		s.add(idKeys, Button, "CONTROLS", "")
+		s.add(idKeys, Button, "CONTROLS", "").About = "KEYS, BUTTONS AND GESTURES"
 	}
 	s.add(idBack, Button, "BACK", "")
 }

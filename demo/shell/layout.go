@@ -32,6 +32,7 @@ const (
 	footLow  = 26 // for the line with the controls
 	footHigh = 54 // for its lines on a high canvas
 	keysUp   = 12 // of the heading's space, for the many rows of keys
+	lineHigh = 34 // below the settings of a desk, for what the selected one does
 	runHigh  = 52 // below the items of Paused and Ask, for what the run has reached
 	margin   = 6  // at the sides
 	between  = 12 // of columns and cards
@@ -96,7 +97,11 @@ func (s *Shell) place() {
 	case Ask:
 		s.columns(s.items, c.Head()+60, c.H-c.Foot()-6-runHigh, 26, 200, 0.3)
 	case Setup:
-		s.columns(s.items, c.Head(), c.H-c.Foot(), 22, 400, 0.2)
+		height, bottom := float32(22), c.H-c.Foot()
+		if c.Finger == 0 && !c.low() {
+			height, bottom = 30, bottom-lineHigh
+		}
+		s.columns(s.items, c.Head(), bottom, height, 400, 0.2)
 	case Keys:
 		s.columns(s.items, c.Head()-keysUp, c.H-c.Foot(), 17, 540, 0)
 	case Gifts:

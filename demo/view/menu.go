@@ -113,6 +113,9 @@ func (m *Menu) Draw(q *render.Quads) {
 	items := m.Source.Items()
 	for i := range items {
 		m.item(&items[i], i)
+		if items[i].Selected {
+			m.about(items[i].About)
+		}
 	}
 	m.prompt()
 }
@@ -309,6 +312,15 @@ func (m *Menu) item(it *shell.Item, i int) {
 		c = faint
 	}
 	m.q.TextCentre(m.font, mid, y, 1, c, it.Value)
+}
+
+// about writes what the selected item does between the items and the prompt, if there is space for it.
+func (m *Menu) about(s string) {
+	_, _, top := m.extent()
+	width, space := m.ui.W-24, m.promptTop()-top
+	if high := promptHigh(s, width); space >= high+4 {
+		m.lines(m.ui.W/2, top+min(12, (space-high)/2), width, m.accent(), s)
+	}
 }
 
 // bar draws the background of the selected item.

@@ -341,6 +341,40 @@ func TestMenu_LabelsStandBesideValuesAndPromptsNameTheArrows(t *testing.T) {
 	}
 }
 
+// In a window of 1280 × 720 half of the settings' screen was empty. Between the settings and the prompt a line says what the
+// selected one does, and the settings fill most of the rest.
+func TestMenu_TheSelectedSettingIsExplained(t *testing.T) {
+	for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 1920, Y: 1080}, {X: 720, Y: 1280}, {X: 390, Y: 844}} {
+		b := newMenuBench(t)
+		screens[shell.Setup](b.sh)
+		b.shape(shaped(size), 1, render.Keyboard)
+		_, _, foot := b.m.extent()
+		if used := foot - b.m.top(); size.X > size.Y && used < 0.45*b.m.ui.H {
+			t.Errorf("%v: the settings use %g of %g", size, used, b.m.ui.H)
+		}
+		e := newEye(t, &View{atlas: b.atlas, font: b.m.font})
+		for i := range b.sh.Items() {
+			want := b.sh.Items()[i].About
+			if (want == "") != (b.sh.Items()[i].Label == "BACK") {
+				t.Errorf("%s: %q", b.sh.Items()[i].Label, want)
+			}
+			e.begin(size)
+			b.draw()
+			e.look(&b.q)
+			var got []string
+			for _, text := range e.frame.Texts {
+				if y := text.Y / b.m.ui.view.Scale; y >= foot-0.5 && y+render.GlyphH <= b.m.promptTop()+0.5 {
+					got = append(got, text.Text)
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%v: below the settings is %q, want %q", size, got, want)
+			}
+			b.sh.Step(shell.Nav{Down: true})
+		}
+	}
+}
+
 func TestMenu_TheHintOnGiftsLiesAboveTheCards(t *testing.T) {
 	for _, size := range append(phones, image.Pt(1280, 720), image.Pt(640, 360)) {
 		b := newMenuBench(t)
