@@ -52,8 +52,9 @@ var (
 func Of(t reflect.Type) (Type, error) { return OfHandles(t, nil) }
 
 // OfHandles is [Of] for a type that may have handles of pools: a memory.Handle gets the kind handle. OfHandles calls
-// known with the type of each Handle, and returns its error. The function known returns nil if handles of this type
-// can be translated. If known is nil, each Handle is an error.
+// known with the type of each Handle. The function known returns nil if handles of this type can be translated. If
+// known returns an error, the error of OfHandles has the path of the field and wraps it. If known is nil, each Handle
+// is an error.
 func OfHandles(t reflect.Type, known func(handle reflect.Type) error) (Type, error) {
 	d, err := description(t, known)
 	if err == nil {

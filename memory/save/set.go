@@ -12,7 +12,7 @@ import (
 
 // A Set contains what a program saves: States in a fixed order, its parts. Add them while the program starts, then call
 // Seal. The zero Set is empty. Only the goroutine to which the States belong may use the Set. A Set must not be copied
-// after Seal.
+// after Seal, or after it has made a Slot.
 //
 // Add an allocator before the States whose data lies in its blocks, so that its memory is committed before they are
 // loaded.

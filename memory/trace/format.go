@@ -44,8 +44,9 @@ var (
 	// ErrVersion means that the trace has a version of the format that this package does not read.
 	ErrVersion = errors.New("trace: unknown version of the format")
 
-	// ErrTruncated means that the trace has no end, because the recording program was killed or the file was cut. A
-	// Reader returns all events of the complete chunks before this error.
+	// ErrTruncated means that the trace has no end. The recording program was killed or did not close the Writer, the
+	// Writer had an error other than ErrLimit, or the file was cut. A Reader returns all events of the complete chunks
+	// before this error.
 	ErrTruncated = errors.New("trace: truncated")
 )
 

@@ -51,7 +51,8 @@ func Each(a, b []float64, shift int, f func(a, b float64) float64) (c []float64)
 	return c
 }
 
-// Ratios returns a[i] / b[i] for each program i. If b is shorter than a, it is repeated.
+// Ratios returns a[i] / b[i] for each program i. If b is shorter than a, it is repeated. If b is empty and a is not,
+// Ratios panics.
 func Ratios(a, b []float64) []float64 {
 	return Each(a, b, 0, func(a, b float64) float64 { return a / b })
 }
