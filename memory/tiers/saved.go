@@ -260,6 +260,9 @@ func (w *Worker) saveState(c *save.Coder) {
 	}
 	w.inbox.SaveState(c)
 	w.heap.SaveState(c)
+	if w.scratch.frames.SaveState(c); c.Loading() {
+		w.scratch.stats = w.scratch.frames.Stats()
+	}
 	saved.Lives(c, &w.sizes)
 	if w.tags != nil {
 		w.tags.saveState(c)

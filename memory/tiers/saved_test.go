@@ -322,6 +322,37 @@ func TestManager_LoadRefusedAfterItsHookWasRemoved(t *testing.T) {
 	}
 }
 
+// A game that plays the tasks of its workers again after a load has the statistics of one that plays them once.
+func TestManager_LoadRestoresTasks(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	frame := func() {
+		scratch, err := g.m.Worker(1).BeginTask()
+		if err != nil {
+			t.Fatal(err)
+		}
+		memtest.MustAlloc(t, scratch, 1000, 8)
+		if err := errors.Join(g.m.Worker(1).EndTask(), g.m.BeginFrame(), g.m.EndFrame()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 3 { // the first task commits the arena
+		slot, first, again := g.save(), g.set.NewCanonical(8<<20), g.set.NewCanonical(8<<20)
+		was := g.m.Stats(tiers.Inbox)
+		frame()
+		err := errors.Join(g.set.Save(first), g.set.Load(slot), g.m.Check())
+		if now := g.m.Stats(tiers.Inbox); err != nil || now != was {
+			t.Errorf("%v; after a load the workers have %+v, had %+v", err, now, was)
+		}
+		frame()
+		if err := g.set.Save(again); err != nil {
+			t.Fatal(err)
+		}
+		if d, differ, err := g.set.Diff(first, again); differ || err != nil {
+			t.Errorf("played again the state is another one: %v, %v", d, err)
+		}
+	}
+}
+
 // A pool of the same type and capacity that was registered in place of another has none of its objects.
 func TestManager_LoadRefusedWithAnotherPool(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})
