@@ -9,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/saved"
+	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -159,6 +160,9 @@ func (s *managerState) SaveState(c *save.Coder) {
 		case Large:
 			m.large.heap.SaveStateExcept(c, s.scratch)
 			m.large.saveNotes(c)
+		case Pools:
+			m.pools.saveRefused(c, m.limits[Pools])
+			m.pools.saveState(c)
 		default:
 			state.saveState(c)
 		}
@@ -199,6 +203,13 @@ func (s *slabTier) saveState(c *save.Coder) {
 func (s *largeTier) saveNotes(c *save.Coder) {
 	s.notes.saveState(c)
 	save.Var(c, &s.idle)
+}
+
+// saveRefused visits how many commits were refused. The limit itself goes on counting.
+func (t *poolsTier) saveRefused(c *save.Coder, l *page.Limit) {
+	if n := c.Word(t.refused(l)); c.Loading() {
+		t.undone = l.Failures() - n
+	}
 }
 
 // saveState visits the pools that are a State, in the order of their registration.

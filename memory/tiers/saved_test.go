@@ -353,6 +353,36 @@ func TestManager_LoadRestoresTasks(t *testing.T) {
 	}
 }
 
+// A commit that the budget of the pools refused after the save has not failed in the loaded state.
+func TestManager_LoadRestoresFailuresOfPools(t *testing.T) {
+	cfg := tiers.Config{}
+	cfg.Budget[tiers.Pools] = 64 << 10
+	g := newSavedGame(t, cfg)
+	slot, first, again := g.save(), g.set.NewCanonical(8<<20), g.set.NewCanonical(8<<20)
+	frame := func() {
+		for {
+			if _, _, err := g.pool.New(); err != nil {
+				break
+			}
+		}
+		if err := errors.Join(g.m.BeginFrame(), g.m.EndFrame()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frame()
+	failures := g.m.Stats(tiers.Pools).Failures
+	if err := errors.Join(g.set.Save(first), g.set.Load(slot)); err != nil || failures == 0 || g.m.Stats(tiers.Pools).Failures != 0 {
+		t.Errorf("%v; %d commits were refused, and %d after a load", err, failures, g.m.Stats(tiers.Pools).Failures)
+	}
+	frame()
+	if err := g.set.Save(again); err != nil {
+		t.Fatal(err)
+	}
+	if d, differ, err := g.set.Diff(first, again); differ || err != nil {
+		t.Errorf("played again the state is another one: %v, %v", d, err)
+	}
+}
+
 // A pool of the same type and capacity that was registered in place of another has none of its objects.
 func TestManager_LoadRefusedWithAnotherPool(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})

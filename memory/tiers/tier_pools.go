@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/page"
 )
 
 var poolsRow = row{
@@ -24,6 +25,7 @@ type poolsTier struct {
 	all        []*poolEntry // in order of registration; its array never changes, as a pool's Stats may remove others
 	registered uint64       // pools so far
 	busy       bool         // pools are being reset or closed
+	undone     uint64       // failures of the limit that loads have taken back
 	ending     uint64       // number of the EndLevel or Close that is next or under way, less 1; see poolEntry.ended
 }
 
@@ -50,9 +52,12 @@ func (t *poolsTier) stats(m *Manager) (s stats) {
 	if s.Committed = 0; m.size > 0 {
 		s.Committed = uint64(l.Committed())
 	}
-	s.Failures = max(s.Failures, l.Failures())
+	s.Failures = max(s.Failures, t.refused(l))
 	return s
 }
+
+// refused returns how many commits the limit has refused.
+func (t *poolsTier) refused(l *page.Limit) uint64 { return l.Failures() - t.undone }
 
 // check verifies the pools' statistics, as far as the manager can read them.
 func (t *poolsTier) check(c *checker) {
