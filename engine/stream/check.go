@@ -39,7 +39,7 @@ func (c *checker) entries() {
 	var counts [stateCount]int
 	var resident, staged int64
 	kinds, loads := map[*kind]int64{}, map[*kind]int64{}
-	retries, changes := 0, 0
+	retries, changes, revoked := 0, 0, 0
 	for i := range s.entries {
 		e := &s.entries[i]
 		if e.state >= stateCount {
@@ -59,6 +59,9 @@ func (c *checker) entries() {
 		}
 		if e.changed {
 			changes++
+		}
+		if e.state == cancelled && e.started {
+			revoked++
 		}
 		if (e.kind == nil) != (e.state == Vacant) {
 			c.report("entry %d is %v, with a kind: %v", i, e.state, e.kind != nil)
@@ -102,6 +105,9 @@ func (c *checker) entries() {
 	}
 	if retries != s.retries || changes != s.changed {
 		c.report("%d assets wait for another attempt, counted as %d; %d have changed, counted as %d", retries, s.retries, changes, s.changed)
+	}
+	if revoked != s.revoked {
+		c.report("%d assets were cancelled by their deliver functions, counted as %d", revoked, s.revoked)
 	}
 }
 

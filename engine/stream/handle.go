@@ -241,6 +241,7 @@ func (s *Streamer) discard(i uint32) {
 	case delivering:
 		s.unname(i)
 		s.set(i, cancelled) // see finish
+		s.revoked++
 	case Loaded:
 		s.leave(i, true)
 	case Failed:

@@ -138,6 +138,7 @@ func (s *Streamer) finish(i uint32, err error) {
 	e := &s.entries[i]
 	switch {
 	case e.state == cancelled: // from inside the call
+		s.revoked--
 		s.stats.CancelledReady++
 		s.leave(i, err == nil || e.parts || errors.Is(err, ErrMore))
 		s.announce()
@@ -287,5 +288,5 @@ func (s *Streamer) resting() bool {
 // underWay reports whether a worker will do something without Poll.
 func (s *Streamer) underWay() bool {
 	c := &s.stats.counts
-	return !s.closing && (c[Queued]+c[Decoding]+c[cancelled] > 0 || s.look > 0 || !s.acknowledged())
+	return !s.closing && (c[Queued]+c[Decoding]+c[cancelled]-s.revoked > 0 || s.look > 0 || !s.acknowledged())
 }

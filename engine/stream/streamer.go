@@ -118,6 +118,7 @@ type delivery struct {
 	polls   uint64
 	polling bool
 	parked  []uint32 // entries that were delivered in part
+	revoked int      // entries that are cancelled while their deliver function runs: 0 or 1
 	credit  int64    // bytes that the oldest asset may have, see share
 	events  uint64   // how often news was broadcast
 	seen    uint64   // events at the last Wait

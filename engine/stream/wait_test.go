@@ -159,6 +159,26 @@ func TestWait_ReturnsInsideADeliveryThatHoldsTheLastRoom(t *testing.T) {
 	}
 }
 
+// An asset that its own deliver function cancels is in the hands of no worker: Wait must not wait for it.
+func TestWait_ReturnsInsideADeliveryThatWasCancelled(t *testing.T) {
+	for name, cancel := range map[string]func(*rig, Handle[Picture]){
+		"its handle": func(_ *rig, k Handle[Picture]) { k.Close() },
+		"its scope":  func(r *rig, _ Handle[Picture]) { r.root.Cancel() },
+	} {
+		r := newRig(t, gallery(t), 1, 0)
+		k := r.picture("a", 0)
+		r.sink = func(string, Picture) error {
+			cancel(r, k)
+			r.check(t)
+			for range 3 { // the first ones may return for what has been
+				r.Wait()
+			}
+			return nil
+		}
+		within(t, soon, name, func() { r.run() })
+	}
+}
+
 // A look for changed files ends without any, and Wait with it.
 func TestWait_ReturnsWhenALookForChangesHasFoundNone(t *testing.T) {
 	h := newHang()
