@@ -98,7 +98,7 @@ func (v *View) subtitle(s string) {
 // hintArea returns where the last row of a hint ends, and how wide its rows may be. A hint leaves the gauges and the sticks of
 // thumbs free: it is between the sticks or, on a high canvas, above them.
 func (v *View) hintArea() (foot, width float32) {
-	above, side := float32(54), float32(20)
+	above, side := float32(52), float32(20)
 	switch {
 	case v.ui.Device != render.Touch:
 	case v.ui.tall():

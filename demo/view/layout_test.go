@@ -42,6 +42,8 @@ func (v *View) parts() map[string]func() {
 func TestHUD_NothingThatIsReadTogetherOverlaps(t *testing.T) {
 	const near = 0.5 // pixels
 	v := newShown(t, session.Config{Autopilot: true, Rewind: 1 << 20, Game: game.Config{Seed: 7, Quads: 20_000}})
+	keys := render.DefaultBindings()
+	v.Attach(shell.New(shell.Config{Playing: true}), &keys) // without a menu every device is a keyboard
 	v.playTo(t, 2)
 	v.s.Game.Multiplier, v.s.Game.Score = 9, 1_234_567
 	v.back.share, v.back.left = 1, 1
