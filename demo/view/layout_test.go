@@ -142,6 +142,14 @@ func TestHUD_PanelsLeaveTheShipAndTheSticksOfPhones(t *testing.T) {
 				v.Overlay.Avoid(v.shipArea())
 				v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
 				v.Overlay.Show(part, false)
+				ship := v.shipArea()
+				over := func(x, y, w, h float32) bool {
+					lo, hi := v.ui.view.Apply(vec{x, y}), v.ui.view.Apply(vec{x + w, y + h})
+					return ship.Overlaps(image.Rect(int(lo[0]+0.5), int(lo[1]+0.5), int(hi[0]), int(hi[1])))
+				}
+				if x, y, free := v.mapAt(); free && over(x, y, mapSide, mapSide) {
+					t.Errorf("%v, device %v, part %d: the map at %v,%v lies over the ship", size, d, part, x, y)
+				}
 				for i := range 8 {
 					aim := engine.Heading(float32(i) / 8 * 2 * math.Pi)
 					v.cam.Center = v.s.Game.Player.P.Add(aim.Mul(lookAhead))

@@ -136,7 +136,7 @@ func (v *View) drawMap() {
 }
 
 // mapAt returns its corner: below the seals and the heat, next to the buttons for fingers, at the highest place that the
-// overlay leaves free. free is false if that is none in the upper two thirds: half a map is useless.
+// overlay and the ship leave free. free is false if that is none in the upper two thirds: half a map is useless.
 func (v *View) mapAt() (x, y float32, free bool) {
 	x = v.ui.W - 10 - mapSide
 	if v.Menu != nil && v.Menu.Device == render.Touch {
@@ -144,7 +144,7 @@ func (v *View) mapAt() (x, y float32, free bool) {
 	}
 	top := v.reach.lo[1] + mapTop
 	for y = top; y+mapSide <= v.ui.H*2/3; y += mapGap {
-		if !v.hidden(x, y-mapGap, mapSide, mapSide+2*mapGap) {
+		if !v.hidden(x, y-mapGap, mapSide, mapSide+2*mapGap) && !v.overShip(x, y, mapSide, mapSide) {
 			return x, y, true
 		}
 	}
@@ -155,6 +155,12 @@ func (v *View) mapAt() (x, y float32, free bool) {
 func (v *View) belowMap() float32 {
 	_, y, _ := v.mapAt()
 	return y + mapSide + 12
+}
+
+// overShip reports whether a rectangle of a high canvas lies over the place of the ship.
+func (v *View) overShip(x, y, w, h float32) bool {
+	lo, hi, ship := v.ui.view.Apply(vec{x, y}), v.ui.view.Apply(vec{x + w, y + h}), v.shipArea()
+	return v.ui.tall() && lo[0] < float32(ship.Max.X) && hi[0] > float32(ship.Min.X) && lo[1] < float32(ship.Max.Y) && hi[1] > float32(ship.Min.Y)
 }
 
 // hidden reports whether the overlay lies over some of a rectangle of the canvas.
