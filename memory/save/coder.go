@@ -55,6 +55,7 @@ type Coder struct {
 	opened    int    // the index of the length of BeginContent
 	hashing   bool   // saving hashes what it has copied
 	hashed    int    // bytes of buf that lanes has
+	touched   byte   // the end of a block of buf: see copyBlocks
 	lanes     lanes
 	err       error
 	depth     int
@@ -295,19 +296,24 @@ func (c *Coder) raw(name string, t reflect.Type, p unsafe.Pointer, n uintptr, ro
 		if c.hashing {
 			c.copyHashed(b, unsafe.Slice((*byte)(p), n))
 		} else {
-			copy(c.buf[b:c.at], unsafe.Slice((*byte)(p), n))
+			c.copyBlocks(c.buf[b:b+int(n)], unsafe.Slice((*byte)(p), n))
 		}
 	case loading:
-		copyBlocks(unsafe.Slice((*byte)(p), n), c.buf[b:])
+		c.copyBlocks(unsafe.Slice((*byte)(p), n), c.buf[b:b+int(n)])
 	case scanning:
 		c.piece(name, t, b, int(n), rows)
 	}
 }
 
-// copyBlocks fills to. It copies bytes that are in no cache faster in several calls than in one.
-func copyBlocks(to, from []byte) {
+// copyBlocks copies as many bytes as both slices have. One call of copy takes longer if the bytes are in no cache. When
+// copyBlocks saves, it first reads the end of each block of the slot. So the processor finds its page during the copy.
+func (c *Coder) copyBlocks(to, from []byte) {
 	for len(to) > copyBlock {
-		n := copy(to[:block(len(to))], from)
+		n := block(len(to))
+		if c.pass == saving {
+			c.touched = to[n-1]
+		}
+		copy(to[:n], from)
 		to, from = to[n:], from[n:]
 	}
 	copy(to, from)

@@ -112,6 +112,7 @@ func (c *Coder) copyHashed(at int, b []byte) {
 		copy(c.buf[at:], b[:head])
 		c.lanes.blocks(c.buf[c.hashed : at+head])
 		rest := c.lanes.blocks(b[head:n])
+		c.touched = c.buf[at+n-1]
 		copy(c.buf[at:], b[:n])
 		at, b = at+n, b[n:]
 		c.hashed = at - len(rest)

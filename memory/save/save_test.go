@@ -406,6 +406,15 @@ func TestSet_SaveHashOfPiecesOfAnySize(t *testing.T) {
 		if must(t, set.Save(slot)); string(slot.Bytes()) != hashed {
 			t.Errorf("from piece %d on, Save and SaveHash write other bytes", first)
 		}
+		was := bytes.Clone(memory)
+		clear(memory)
+		must(t, set.Load(slot))
+		for i, n := range sizes[first:] {
+			if !bytes.Equal(memory[9*i:][:n], was[9*i:][:n]) {
+				t.Errorf("from piece %d on, Load does not restore the bytes of piece %d", first, i)
+			}
+		}
+		copy(memory, was)
 	}
 }
 
