@@ -45,7 +45,8 @@ func (h *Hasher) Bool(v bool) {
 // and -0 differ.
 func (h *Hasher) Float32(v float32) { h.Uint64(uint64(canonical(v))) }
 
-// Vec2 adds both components in one step, with NaNs as in Float32. Two calls of Float32 give a different hash.
+// Vec2 adds both components in one step, with NaNs as in Float32. Two calls of Float32 give another hash than one call
+// of Vec2.
 func (h *Hasher) Vec2(v mgl32.Vec2) {
 	h.Uint64(uint64(canonical(v[0]))<<32 | uint64(canonical(v[1])))
 }
@@ -58,8 +59,8 @@ func canonical(v float32) uint32 {
 }
 
 // Bytes adds save.Hash(b), which depends on the bytes and on their number. This is several times faster than
-// [Hasher.Uint64] for each word. Two calls for the halves of b give a different hash. Do not pass the memory of a
-// struct with padding: the bytes of the padding are unspecified.
+// [Hasher.Uint64] for each word. Two calls for the halves of b give another hash than one call for b. Do not pass the
+// memory of a struct with padding: the bytes of the padding are unspecified.
 func (h *Hasher) Bytes(b []byte) { h.Uint64(save.Hash(b)) }
 
 // String adds s as Bytes([]byte(s)) does.

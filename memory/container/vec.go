@@ -173,7 +173,7 @@ func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	return *v.slot(sp, int(v.n)), true
 }
 
-// Delete removes the elements from i up to j, without element j. The elements behind them move down. Delete panics
+// Delete removes the elements from i to j-1. The elements behind them move down. Delete panics
 // unless 0 <= i <= j <= Len.
 func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	s := v.Slice(sp)

@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Refuses verifies that a constructor refuses each configuration in bad. The error must contain the configuration's
-// key in bad as text. The result must be the zero value, and the constructor must not keep a reservation.
+// Refuses verifies that a constructor refuses each configuration in bad. The key of a configuration is a text that the
+// error must contain. The result must be the zero value, and the constructor must not keep a reservation.
 func Refuses[C any, A comparable](t testing.TB, construct func(page.Source, C) (A, error), bad map[string]C) {
 	t.Helper()
 	for want, cfg := range bad {

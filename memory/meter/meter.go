@@ -215,7 +215,8 @@ func (r *Meter) Tick() { r.ticked = max(r.ticked, float64(r.m.Frames().Current()
 
 // Resume tells the meter that Frame was not called for a while, for example because the game was paused. The next
 // Frame measures no time and no changes. The meter also forgets the past figures from which it computes growth, except
-// those of the Go heap. Config.Window does not stop: after a longer pause, rates and Worst have no older figures.
+// those of the Go heap. Config.Window includes the pause: if the pause was longer than the window, rates and Worst have
+// no figures from before it.
 func (r *Meter) Resume() { r.again = true }
 
 // restart clears the history for growth.

@@ -18,7 +18,7 @@ const maxHeap uint64 = 1 << 46
 // On platforms that cannot map memory, such as js, OS returns [Heap].
 func OS() Source { return OSWith(Options{}) }
 
-// OSWith is [OS] with options for the first access.
+// OSWith is [OS] with [Options], such as huge pages.
 func OSWith(o Options) Source {
 	return &osSource{opt: o, page: max(Granule, uintptr(os.Getpagesize()), pretended()), huge: adviseHuge, populate: populate}
 }

@@ -143,7 +143,7 @@ func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error)
 // On platforms that cannot map memory it is [Heap], too. In all other builds it is [OS].
 func Default() Source { return DefaultWith(Options{}) }
 
-// DefaultWith is [Default] with options for the first access. If Default returns [Heap], the options have no effect.
+// DefaultWith is [Default] with [Options], such as huge pages. If Default returns [Heap], the options have no effect.
 func DefaultWith(o Options) Source {
 	if heapOnly {
 		return Heap()

@@ -198,9 +198,9 @@ func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 // Reserved returns the size of the reservation in bytes, or 0 if p is closed.
 func (p *Prefix) Reserved() uintptr { return p.size }
 
-// Busy reports whether the source is running a call for p. While Busy returns true, Trim does nothing, Close fails,
-// and Drop, Fill and an Ensure that must commit panic. If the source ends during such a call, the function that was
-// passed to Watch is called within it.
+// Busy reports whether the source is running a call for p. While Busy returns true, Trim does nothing and Close
+// fails. Drop and Fill panic, and so does an Ensure of more than Committed, unless it exceeds Reserved. If the source
+// ends during such a call, the function that was passed to Watch is called within it.
 func (p *Prefix) Busy() bool { return p.busy }
 
 // Committed returns the number of bytes from Base that are committed or dropped (see [Prefix.Drop]), a multiple of

@@ -20,8 +20,8 @@ func Fast(buffers []Buffer) (*Plan, error) { return FastWithin(buffers, 0) }
 
 // FastWithin is Fast for a given capacity in bytes. It returns the first plan that is not larger than capacity. If
 // FastWithin finds no such plan, it returns the plan of Fast without an error: compare the plan's Total with
-// capacity. A capacity of 0 is no capacity. The errors are those of Fast. Cost: if the first attempt fits, one
-// attempt; otherwise at most as Fast.
+// capacity. A capacity of 0 is no capacity. The errors are those of Fast. Cost: one attempt if its plan
+// fits, and otherwise at most the cost of Fast.
 func FastWithin(buffers []Buffer, capacity uintptr) (*Plan, error) {
 	set, err := declared(buffers)
 	if err != nil {

@@ -152,7 +152,7 @@ func (m *Manager) taggedBytes(id uint8) uint64 {
 }
 
 // Free is [Manager.Free]. It frees any block of the manager, also one of another tag. The free counts for the tag under
-// which the block was allocated.
+// which the block was allocated. For blocks of Frame and Level see [TagArena].
 func (t *Tag) Free(p unsafe.Pointer, size uintptr) { t.of("Free").Free(p, size) }
 
 // FreeAny is Manager.FreeAny.
