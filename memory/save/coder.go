@@ -53,7 +53,7 @@ type Coder struct {
 	lengths   []int  // of parts and contents, in the order of their beginnings: measured, and then saved
 	length    int    // the next one to be saved
 	opened    int    // the index of the length of BeginContent
-	hashing   bool   // saving hashes what it has copied
+	hashing   bool   // saving hashes what it copies
 	hashed    int    // bytes of buf that lanes has
 	touched   byte   // the end of a block of buf: see copyBlocks
 	lanes     lanes
