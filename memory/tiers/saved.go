@@ -152,11 +152,17 @@ func (s *managerState) SaveState(c *save.Coder) {
 			continue
 		}
 		c.Enter(Tier(t).String())
-		save.Var(c, &m.atLevel[t])
-		save.Var(c, &m.atFrame[t])
+		all := Tier(t) != Inbox || len(s.workers) == len(m.inbox.workers)
+		if all { // else they contain the counts of other workers
+			save.Var(c, &m.atLevel[t])
+			save.Var(c, &m.atFrame[t])
+		}
 		switch Tier(t) {
 		case Inbox:
-			s.saveWorkers(c)
+			if s.saveWorkers(c); c.Loading() && !all {
+				m.atFrame[t] = m.Stats(Inbox)
+				m.atLevel[t] = m.atFrame[t]
+			}
 		case Large:
 			m.large.heap.SaveStateExcept(c, s.scratch)
 			m.large.saveNotes(c)
@@ -285,7 +291,7 @@ func (w *Worker) saveState(c *save.Coder) {
 // the tags have counted in the saved tiers.
 func (s *managerState) saveTags(c *save.Coder) {
 	known := len(s.m.tags)
-	for c.Saving() && known > 0 && s.m.tags[known-1].saved() == (savedTag{}) { // a load leaves tags that were made since
+	for c.Saving() && known > 0 && s.tag(s.m.tags[known-1]) == (savedTag{}) { // a load leaves tags that were made since
 		known--
 	}
 	n := c.Count(known)
@@ -296,7 +302,7 @@ func (s *managerState) saveTags(c *save.Coder) {
 	for i, t := range s.m.tags {
 		was := &s.was
 		if *was = (savedTag{}); c.Saving() {
-			*was = t.saved()
+			*was = s.tag(t)
 		}
 		if i < n { // a later tag had counted nothing
 			save.Num(c, &was.peak)
@@ -319,7 +325,19 @@ func (s *managerState) saveTags(c *save.Coder) {
 	}
 }
 
-func (t *Tag) saved() savedTag { return savedTag{t.peak, t.level.begun, t.atLevel, t.level.taken} }
+// tag returns what a tag has counted in the saved tiers.
+func (s *managerState) tag(t *Tag) (v savedTag) {
+	if s.tiers[Slab] && s.tiers[Large] {
+		v.peak = t.peak
+	}
+	if s.tiers[Slab] {
+		v.atLevel = t.atLevel
+	}
+	if s.tiers[Level] {
+		v.begun, v.taken = t.level.begun, t.level.taken
+	}
+	return v
+}
 
 // raisePeaks follows the load of Slab or Large alone: a tag may then have more in both together than ever before.
 func (s *managerState) raisePeaks(c *save.Coder) {

@@ -571,6 +571,40 @@ func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
 	}
 }
 
+// What a worker or a tier that is left out has counted is no part of a state.
+func TestManager_OthersLeaveNoTraceInAState(t *testing.T) {
+	for what, c := range map[string]struct {
+		cfg   tiers.Saved
+		other func(*savedGame) memory.Allocator
+		size  uintptr
+	}{
+		"worker": {tiers.Saved{Workers: []int{1}}, func(g *savedGame) memory.Allocator { return g.m.Worker(0) }, 100},
+		"large":  {tiers.Saved{Tiers: []tiers.Tier{tiers.Slab}}, func(g *savedGame) memory.Allocator { return g.tag }, 9000},
+		"level":  {tiers.Saved{Tiers: []tiers.Tier{tiers.Slab}}, func(g *savedGame) memory.Allocator { return g.tag.Level() }, 100},
+	} {
+		g := newSavedGame(t, tiers.Config{})
+		var set save.Set
+		if err := errors.Join(set.Add("memory", g.m.State(c.cfg)), set.Seal()); err != nil {
+			t.Fatal(err)
+		}
+		slot, first, again := set.NewSlot(8<<20), set.NewCanonical(8<<20), set.NewCanonical(8<<20)
+		frame := func() error {
+			memtest.MustAlloc(t, g.tag, 100, 8)
+			return errors.Join(g.m.BeginFrame(), g.m.EndFrame())
+		}
+		if err := errors.Join(frame(), set.Save(slot), frame(), set.Save(first), set.Load(slot), g.m.Check()); err != nil {
+			t.Fatal(err)
+		}
+		memtest.MustAlloc(t, c.other(g), c.size, 8)
+		if err := errors.Join(frame(), set.Save(again), g.m.Check()); err != nil {
+			t.Fatal(err)
+		}
+		if d, differ, err := set.Diff(first, again); differ || err != nil {
+			t.Errorf("%s: the state has other counts: %v, %v", what, d, err)
+		}
+	}
+}
+
 func TestManager_StateOfSomeTiersLeavesTheOthers(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})
 	var set save.Set
