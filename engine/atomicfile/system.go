@@ -78,7 +78,7 @@ func MakeFolder(sys System, dir string, mode fs.FileMode) error {
 		return nil
 	}
 	err := sys.MakeFolder(dir, mode)
-	parent := filepath.Dir(strings.TrimRight(dir, "/"+string(filepath.Separator))) // Dir of "a/b/" would be "a/b"
+	parent := filepath.Dir(strings.TrimRightFunc(dir, func(r rune) bool { return r == '/' || r == filepath.Separator })) // Dir of "a/b/" would be "a/b"
 	if errors.Is(err, fs.ErrNotExist) && parent != dir {
 		if err := MakeFolder(sys, parent, mode); err != nil {
 			return err
