@@ -75,7 +75,7 @@ const flushBytes = 32 << 10
 // The world is locked during the call; open queries and loops are allowed. WriteJSON panics with a [*memory.Misuse]
 // if out is nil or w is closed, in a parallel run, and in a call of the allocator or of Config.Pages.
 //
-// Cost: some 350 ns per entity and component. WriteJSON calls out.Write about once per 32 KiB. Per entity it
+// Cost: some 450 to 700 ns per entity and component. WriteJSON calls out.Write about once per 32 KiB. Per entity it
 // allocates only what encoding/json and the methods of component types allocate.
 func (w *World) WriteJSON(out io.Writer) error {
 	const op = "WriteJSON"

@@ -45,7 +45,6 @@ var peers = []struct{ what, workload, side, column, judged string }{
 	{"100,000 blocks, freed at random", "W1", "slab", "ns", ""},
 	{"freed by another thread", "W8", "slab and remote", "ns", ""},
 	{"Alloc alone: 99.9 % take at most", "W12", "manager", "p99.9, ns", ", p999"},
-	{"resident by live bytes, not ns", "whole W4", "slab", "resident / live", ", resident"},
 }
 
 // others are the columns behind Strata's, as the README and performance.md name them.
@@ -189,7 +188,7 @@ func TestFront_SentencesHaveTheFiguresOfTheTables(t *testing.T) {
 		t.Fatalf("demo/README.md: the row of collections in play is %q", play)
 	}
 	for _, want := range []string{
-		fmt.Sprintf("99.9 %% of allocations take at most %s ns, with sync.Pool %s%s, and on the Go heap %.0f µs.", tail["manager"], tail["sync.Pool"], tie, number(t, tail["Go runtime"])/1000),
+		fmt.Sprintf("99.9 %% of allocations take at most %s ns, with sync.Pool %s%s, and on the Go heap %.0f µs (GOMAXPROCS=1).", tail["manager"], tail["sync.Pool"], tie, number(t, tail["Go runtime"])/1000),
 		fmt.Sprintf("At the default GOGC, half a minute of the demo at full heat has none, with pools by hand %s, and on the Go heap %s.", play[3], play[2]),
 	} {
 		if !strings.Contains(text, want) {

@@ -66,8 +66,8 @@
 //
 // External fragmentation is bounded by a span per class plus the spans that live blocks keep: one live block keeps
 // its span. The benchmarks of this package compare these costs with the Go heap. TestFootprint prints the share of
-// live bytes in the committed memory plus metadata. Uniform sizes are from 16 to 4096 bytes. With logarithmic sizes,
-// as many blocks have 16 to 32 bytes as 2048 to 4096 bytes:
+// live bytes in the committed memory plus metadata (STRATA_TEST=full go test -v -run TestFootprint). Uniform sizes are
+// from 16 to 4096 bytes. With logarithmic sizes, as many blocks have 16 to 32 bytes as 2048 to 4096 bytes:
 //
 //	live       uniform   logarithmic   after as many replacements as there are blocks
 //	100 KiB    68 %      60 %          52 %, 51 %

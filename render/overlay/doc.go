@@ -3,7 +3,7 @@
 //
 // # The idea
 //
-// A game with a [tiers.Manager] adds three lines: New, Update and Draw. A fourth, Frozen, lets F5 freeze the game. A
+// A game with a [tiers.Manager] makes three calls: New, Update and Draw. A fourth, Frozen, lets F5 freeze the game. A
 // game without a manager passes nil to New. The overlay has its own pictures, vertices and figures, and draws on any
 // picture in one draw call. [Overlay.Draw] lists what a frame allocates, usually nothing. F1 shows the strip of vital
 // signs, F2 the keys and colours, F3 the largest and the growing tiers. [Part] lists the other keys.
@@ -82,7 +82,7 @@
 // in the demo at full heat, with 5,000 to 17,000 enemies, on a busy AMD EPYC with Go 1.26.8. The times exclude
 // Ebitengine's draw call, which allocates on the Go heap. The figures are updated four times a second:
 //
-//	         median   longest frame between two updates
+//	         median   longest frame between two updates: of each frame the least of the rounds
 //	hidden     0.21   with Ebitengine's keys
 //	watched      20    39
 //	strip        67    81
@@ -93,7 +93,7 @@
 //	memory       89   129   and some objects on another goroutine when it is opened
 //	all         218   213
 //
-// go test -v -run 'FullHeat|Hidden' ./render/overlay prints this table. go test -bench . prints the times with warm
+// STRATA_TEST=full go test -v -run 'FullHeat|Hidden' ./render/overlay prints this table. go test -bench . prints the times with warm
 // caches. An overlay has about 2 MiB on the Go heap and 1 MiB of the GPU's memory, and New takes about 15 ms. A
 // hidden overlay without [Config.Watch] measures nothing, so its curves begin when it is opened.
 //

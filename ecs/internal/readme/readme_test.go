@@ -226,7 +226,7 @@ func Example_events() {
 }
 
 func Example_budget() {
-	budget := page.NewLimit(page.OS(), 1<<20) // bytes, for components and the index together
+	budget := page.NewLimit(page.OS(), 1<<20) // bytes of components; with ecs.Config{Pages: budget} also of the index
 	mem, err := tlsf.New(budget, tlsf.Config{Reserve: 64 << 20})
 	if err != nil {
 		panic(err)
