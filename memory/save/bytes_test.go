@@ -65,10 +65,10 @@ func TestSet_StateHasFewBytesBesideTheLive(t *testing.T) {
 			}
 		},
 	}
-	rng := rand.New(rand.NewPCG(1, 2))
 	for name, kind := range kinds {
 		for _, size := range []uintptr{16, 48, 128, 1000} {
 			for live := 0; live <= 100; live += 4 {
+				rng := rand.New(rand.NewPCG(uint64(size), uint64(live)))
 				s, alloc := kind(size)
 				var frees []func()
 				for range blocks {
