@@ -181,10 +181,10 @@
 // -mem selects the allocators of the game's own blocks only. In a window the drawn data always lies in the tiers.
 //
 // -compare plays the three stores, -rounds times, in separate processes. Their environment has no GOGC, GOMEMLIMIT and
-// GODEBUG, and tiers play with -headroom 0, so that GOGC is the default in each. Each round begins with another store, and after four rounds the order is reversed. Tiers play twice in each
-// round. The ratio of these two, A/A, shows the error of the machine. Linux binds the thread of the game to one
-// processor; the workers and the collector may use the others. The table has medians, with the least and the greatest,
-// of
+// GODEBUG, and tiers play with -headroom 0, so that GOGC is the default in each. Each round begins with another store,
+// and after four rounds the order is reversed. Tiers play twice in each round. The ratio of these two, A/A, shows the
+// error of the machine. Linux binds the thread of the game to one processor; the workers and the collector may use the
+// others. The table has medians, with the least and the greatest, of
 //
 //   - the time of a tick by the clock, and the processor time of its thread, which excludes other programs,
 //   - collections since the start, and those during play,

@@ -49,9 +49,10 @@ type options struct {
 	assets     string
 	dir        fs.FS // what is in assets; nil where that is not given
 	slow       slowness
-	resident   int // MiB of the ground
-	rewind     int // MiB of states of the last ticks; 0: none; -1: rewindBytes in a window
-	headroom   int // MiB of garbage of a realm before a collection; 0: GOGC stays as it is; -1: windowHeadroom with a window, or the manager's default
+	resident   int  // MiB of the ground
+	rewind     int  // MiB of states of the last ticks; 0: none; -1: rewindBytes in a window
+	headroom   int  // MiB of garbage of a realm before a collection; 0: windowHeadroom with a window, or the manager's default
+	keepGC     bool // -headroom 0: GOGC stays as it is
 	budget     budgets
 	guard      bool
 	wantTicks  int64 // as the flags say, unchecked
@@ -284,7 +285,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
 	f.Var(&o.budget, "budget", "give tiers a share of their budgets, which are twice what the game uses: `TIER=SHARE,...`, as slab=0.5 or all=0.1")
 	f.Var(&o.mem, "mem", "what the game's blocks lie in, the rules being the same: `WHERE` is "+strings.Join(session.StoreNames(), ", "))
-	f.IntVar(&o.headroom, "headroom", -1, "let a realm leave `MiB` of garbage on the Go heap before a collection, 1 to 4096, or 0 to keep GOGC as it is (default: 8 with a window, else 256)")
+	f.IntVar(&o.headroom, "headroom", 0, "let a realm leave `MiB` of garbage on the Go heap before a collection, 1 to 4096, or 0 to keep GOGC as it is (default: 8 with a window, else 256)")
 	f.IntVar(&o.rewind, "rewind", -1, "keep the last ticks in `MiB`, 1 to 1024, to rewind the game; 0 keeps none (default: 64 in a window, 32 in a page)")
 	f.BoolVar(&o.paced, "paced", false, "without a window: sixty ticks a second, as a window has them")
 	f.BoolVar(&o.compare, "compare", false, "play -ticks (default 3600) at -heat (default 10) in each -mem in rotation, tiers twice, and print medians, spreads and what is a tie")
@@ -308,6 +309,7 @@ func (o *options) check(f *flag.FlagSet, builtin fs.FS) string {
 	ticks, every := o.wantTicks, o.wantEvery
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	o.keepGC = given["headroom"] && o.headroom == 0
 	switch {
 	case f.NArg() > 0:
 		return fmt.Sprintf("unexpected argument %q; every option is a flag, see -help", f.Arg(0))

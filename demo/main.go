@@ -174,10 +174,8 @@ func (o *options) session() session.Config {
 	for t := range tiers.Tier(tiers.Count) {
 		mem.Budget[t] = o.budgetOf(t)
 	}
-	switch {
-	case o.headroom >= 0:
-		mem.GC.Headroom, mem.GC.Keep = int64(o.headroom)<<20, o.headroom == 0
-	case !o.headless && !session.OnGoHeap():
+	mem.GC.Headroom, mem.GC.Keep = int64(o.headroom)<<20, o.keepGC
+	if o.headroom == 0 && !o.keepGC && !o.headless && !session.OnGoHeap() {
 		mem.GC.Headroom = windowHeadroom
 	}
 	var watch time.Duration

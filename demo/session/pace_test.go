@@ -13,6 +13,19 @@ func TestHeadroom_IsWhatIsGivenOrLittle(t *testing.T) {
 	}
 }
 
+// What keeps GOGC in one store keeps it in all, also where the tiers are of the Go heap.
+func TestSession_KeepLeavesTheCollectorAlone(t *testing.T) {
+	found := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(found)
+	for _, store := range []Store{StoreTiers, StoreGoHeap, StorePooled} {
+		s := &Session{cfg: Config{Store: store}}
+		s.cfg.Memory.GC.Keep = true
+		if gc := s.memory().GC; !gc.Keep || s.unpace != nil || debug.SetGCPercent(100) != 100 {
+			t.Errorf("%v: %+v", store, gc)
+		}
+	}
+}
+
 // TestPace_LowersGOGCAndPutsItBack tries it with what a player may have set, and has somebody else set it meanwhile.
 func TestPace_LowersGOGCAndPutsItBack(t *testing.T) {
 	found := debug.SetGCPercent(100)

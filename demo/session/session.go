@@ -167,7 +167,7 @@ func (s *Session) memory() tiers.Config {
 	m.GC.Suspend = true // a realm lasts longer than the two minutes after which the runtime collects unasked
 	if s.cfg.Store != StoreTiers {
 		m.GC.Keep = true // the collector runs as it does in any program
-	} else if OnGoHeap() {
+	} else if OnGoHeap() && !m.GC.Keep {
 		m.GC.Headroom = headroom(m.GC.Headroom)
 		s.unpace = pace()
 	}
