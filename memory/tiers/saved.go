@@ -277,14 +277,18 @@ func (w *Worker) saveState(c *save.Coder) {
 	}
 	w.inbox.SaveState(c)
 	w.heap.SaveState(c)
-	if w.scratch.frames.SaveState(c); c.Loading() {
-		w.scratch.stats = w.scratch.frames.Stats()
-	}
+	w.scratch.saveState(c)
 	saved.Lives(c, &w.sizes)
 	if w.tags != nil {
 		w.tags.saveState(c)
 	}
 	save.Var(c, &w.idle)
+}
+
+// saveState visits the arena. A load that fails may have committed memory, also if the page source panics.
+func (s *scratch) saveState(c *save.Coder) {
+	defer func() { s.stats = s.frames.Stats() }()
+	s.frames.SaveState(c)
 }
 
 // saveTags visits what each tag has counted. A tag that was made after the state was saved stays. Loading changes what

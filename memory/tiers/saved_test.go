@@ -353,6 +353,40 @@ func TestManager_LoadRestoresTasks(t *testing.T) {
 	}
 }
 
+// A load that fails may have committed a scratch arena that the load before it has decommitted.
+func TestManager_CheckAfterFailedLoadOfTasks(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	var set save.Set
+	later := &failingState{}
+	if err := errors.Join(set.Add("memory", g.m), set.Add("later", later), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	before, after := set.NewSlot(8<<20), set.NewSlot(8<<20)
+	if err := set.Save(before); err != nil {
+		t.Fatal(err)
+	}
+	_, err := g.m.Worker(1).BeginTask() // the first task commits the arena
+	if err = errors.Join(err, g.m.Worker(1).EndTask(), set.Save(after), set.Load(before)); err != nil {
+		t.Fatal(err)
+	}
+	later.fails = true
+	if err := set.Load(after); !errors.Is(err, save.ErrLayout) {
+		t.Errorf("%v, want ErrLayout", err)
+	}
+	if err := g.m.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A failingState refuses its own load.
+type failingState struct{ fails bool }
+
+func (f *failingState) SaveState(c *save.Coder) {
+	if f.fails {
+		c.Differs("it is another")
+	}
+}
+
 // A commit that the budget of the pools refused after the save has not failed in the loaded state.
 func TestManager_LoadRestoresFailuresOfPools(t *testing.T) {
 	cfg := tiers.Config{}
