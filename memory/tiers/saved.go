@@ -30,7 +30,8 @@ type Saved struct {
 	Scratch func(p unsafe.Pointer) bool
 }
 
-// A managerState is a Saved with its manager.
+// A managerState is a Saved with its manager. The statistics of the last BeginFrame are not saved: they are used in
+// frames only. Those of the last BeginLevel are not either: a state is loaded in the level in which it was saved.
 type managerState struct {
 	m       *Manager
 	tiers   [Count]bool
@@ -42,7 +43,6 @@ type managerState struct {
 // A savedTag is what a state has of a tag.
 type savedTag struct {
 	peak, begun uint64
-	atLevel     tagCounts
 	taken       Bumped
 }
 
@@ -152,17 +152,9 @@ func (s *managerState) SaveState(c *save.Coder) {
 			continue
 		}
 		c.Enter(Tier(t).String())
-		all := Tier(t) != Inbox || len(s.workers) == len(m.inbox.workers)
-		if all { // else they contain the counts of other workers
-			save.Var(c, &m.atLevel[t])
-			save.Var(c, &m.atFrame[t])
-		}
 		switch Tier(t) {
 		case Inbox:
-			if s.saveWorkers(c); c.Loading() && !all {
-				m.atFrame[t] = m.Stats(Inbox)
-				m.atLevel[t] = m.atFrame[t]
-			}
+			s.saveWorkers(c)
 		case Large:
 			m.large.heap.SaveStateExcept(c, s.scratch)
 			m.large.saveNotes(c)
@@ -234,7 +226,6 @@ func (t *poolsTier) saveState(c *save.Coder) {
 		c.EnterAt("pool", i)
 		c.Same("the number of the registration", p.number)
 		save.Num(c, &p.ended)
-		save.Var(c, &p.atLevel)
 		save.Var(c, &p.kept)
 		if s, ok := p.pool.(save.State); ok {
 			s.SaveState(c)
@@ -310,7 +301,6 @@ func (s *managerState) saveTags(c *save.Coder) {
 		}
 		if i < n { // a later tag had counted nothing
 			save.Num(c, &was.peak)
-			save.Var(c, &was.atLevel)
 			save.Num(c, &was.begun)
 			save.Var(c, &was.taken)
 		}
@@ -319,9 +309,6 @@ func (s *managerState) saveTags(c *save.Coder) {
 		}
 		if s.tiers[Slab] && s.tiers[Large] {
 			t.peak = was.peak
-		}
-		if s.tiers[Slab] {
-			t.atLevel = was.atLevel
 		}
 		if s.tiers[Level] {
 			t.level.begun, t.level.taken = was.begun, was.taken
@@ -333,9 +320,6 @@ func (s *managerState) saveTags(c *save.Coder) {
 func (s *managerState) tag(t *Tag) (v savedTag) {
 	if s.tiers[Slab] && s.tiers[Large] {
 		v.peak = t.peak
-	}
-	if s.tiers[Slab] {
-		v.atLevel = t.atLevel
 	}
 	if s.tiers[Level] {
 		v.begun, v.taken = t.level.begun, t.level.taken

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -605,18 +606,21 @@ func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
 	}
 }
 
-// What a worker or a tier that is left out has counted is no part of a state.
+// What a worker, a tier or a pool that is left out has counted is no part of a state.
 func TestManager_OthersLeaveNoTraceInAState(t *testing.T) {
 	for what, c := range map[string]struct {
 		cfg   tiers.Saved
-		other func(*savedGame) memory.Allocator
+		other func(g *savedGame, outside *arena.Linear) memory.Allocator
 		size  uintptr
 	}{
-		"worker": {tiers.Saved{Workers: []int{1}}, func(g *savedGame) memory.Allocator { return g.m.Worker(0) }, 100},
-		"large":  {tiers.Saved{Tiers: []tiers.Tier{tiers.Slab}}, func(g *savedGame) memory.Allocator { return g.tag }, 9000},
-		"level":  {tiers.Saved{Tiers: []tiers.Tier{tiers.Slab}}, func(g *savedGame) memory.Allocator { return g.tag.Level() }, 100},
+		"worker": {tiers.Saved{Workers: []int{1}}, func(g *savedGame, _ *arena.Linear) memory.Allocator { return g.m.Worker(0) }, 100},
+		"twice":  {tiers.Saved{Workers: []int{1, 1}}, func(g *savedGame, _ *arena.Linear) memory.Allocator { return g.m.Worker(0) }, 100},
+		"large":  {tiers.Saved{Tiers: []tiers.Tier{tiers.Slab}}, func(g *savedGame, _ *arena.Linear) memory.Allocator { return g.tag }, 9000},
+		"level":  {tiers.Saved{Tiers: []tiers.Tier{tiers.Slab}}, func(g *savedGame, _ *arena.Linear) memory.Allocator { return g.tag.Level() }, 100},
+		"pool":   {tiers.Saved{}, func(_ *savedGame, outside *arena.Linear) memory.Allocator { return outside }, 100},
 	} {
 		g := newSavedGame(t, tiers.Config{})
+		outside := g.outside()
 		var set save.Set
 		if err := errors.Join(set.Add("memory", g.m.State(c.cfg)), set.Seal()); err != nil {
 			t.Fatal(err)
@@ -629,13 +633,72 @@ func TestManager_OthersLeaveNoTraceInAState(t *testing.T) {
 		if err := errors.Join(frame(), set.Save(slot), frame(), set.Save(first), set.Load(slot), g.m.Check()); err != nil {
 			t.Fatal(err)
 		}
-		memtest.MustAlloc(t, c.other(g), c.size, 8)
+		memtest.MustAlloc(t, c.other(g, outside), c.size, 8)
 		if err := errors.Join(frame(), set.Save(again), g.m.Check()); err != nil {
 			t.Fatal(err)
 		}
 		if d, differ, err := set.Diff(first, again); differ || err != nil {
 			t.Errorf("%s: the state has other counts: %v, %v", what, d, err)
 		}
+	}
+}
+
+// outside registers an arena that the manager does not save, as the pages of a ground are.
+func (g *savedGame) outside() *arena.Linear {
+	g.t.Helper()
+	a, err := arena.NewLinear(g.m.PoolSource(), arena.LinearConfig{Bytes: 64 << 10})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	g.m.AddPool("outside", &tiers.Funcs{StatsFunc: a.Stats, CloseFunc: a.Close})
+	return a
+}
+
+// What a pool that is left out contained when the level began is no part of a state.
+func TestManager_OtherPoolsLeaveNoTraceInAHash(t *testing.T) {
+	var hashes [2]uint64
+	for i := range hashes {
+		g := newSavedGame(t, tiers.Config{})
+		outside := g.outside()
+		_, err := g.m.EndLevel()
+		if i == 1 {
+			memtest.MustAlloc(t, outside, 100, 8)
+		}
+		if err = errors.Join(err, g.m.BeginLevel()); err != nil {
+			t.Fatal(err)
+		}
+		if hashes[i], err = g.set.SaveHash(g.set.NewCanonical(8 << 20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if hashes[1] != hashes[0] {
+		t.Errorf("the hashes %x differ", hashes)
+	}
+}
+
+// After a load the leaks of a level are those of the loaded state.
+func TestManager_LeaksAfterLoad(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	memtest.MustAlloc(t, g.tag, 100, 8) // not of the level
+	if _, err := g.m.EndLevel(); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.m.BeginLevel(); err != nil {
+		t.Fatal(err)
+	}
+	blocks := func() {
+		memtest.MustAlloc(t, g.tag, 100, 8)
+		memtest.MustAlloc(t, g.m.Worker(1), 100, 8)
+	}
+	blocks()
+	slot := g.save()
+	blocks()
+	if err := errors.Join(g.m.BeginFrame(), g.m.EndFrame(), g.set.Load(slot), g.m.Check()); err != nil {
+		t.Fatal(err)
+	}
+	leaks, err := g.m.EndLevel()
+	if err != nil || leaks.Tiers[tiers.Slab].Blocks != 1 || leaks.Tiers[tiers.Inbox].Blocks != 1 || len(leaks.Tags) != 1 || leaks.Tags[0].Blocks != 1 {
+		t.Errorf("%v, %v", leaks, err)
 	}
 }
 
