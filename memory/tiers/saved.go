@@ -78,6 +78,8 @@ func (m *Manager) State(cfg Saved) save.State {
 	for _, k := range s.workers {
 		m.Worker(k) // panics for another number
 	}
+	slices.Sort(s.workers)
+	s.workers = slices.Compact(s.workers)
 	return s
 }
 

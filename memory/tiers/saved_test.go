@@ -702,6 +702,23 @@ func TestManager_LeaksAfterLoad(t *testing.T) {
 	}
 }
 
+// A worker that is named twice is saved once.
+func TestManager_StateSavesEachWorkerOnce(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	size := func(workers ...int) int {
+		var set save.Set
+		err := errors.Join(set.Add("memory", g.m.State(tiers.Saved{Workers: workers})), set.Seal())
+		n, err2 := set.Size()
+		if err = errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	if once, twice := size(0, 1), size(1, 0, 1); once != twice {
+		t.Errorf("%d bytes, and %d if a worker is named twice", once, twice)
+	}
+}
+
 func TestManager_StateOfSomeTiersLeavesTheOthers(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})
 	var set save.Set
