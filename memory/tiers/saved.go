@@ -205,8 +205,12 @@ func (s *largeTier) saveNotes(c *save.Coder) {
 	save.Var(c, &s.idle)
 }
 
-// saveRefused visits how many commits were refused. The limit itself goes on counting.
+// saveRefused visits how many commits were refused. The limit itself goes on counting. Canonical bytes lack the number,
+// because it includes commits for pools that the Set does not save.
 func (t *poolsTier) saveRefused(c *save.Coder, l *page.Limit) {
+	if c.Canonical() {
+		return
+	}
 	if n := c.Word(t.refused(l)); c.Loading() {
 		t.undone = l.Failures() - n
 	}

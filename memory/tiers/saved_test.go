@@ -654,11 +654,13 @@ func (g *savedGame) outside() *arena.Linear {
 	return a
 }
 
-// What a pool that is left out contained when the level began is no part of a state.
+// What a pool that is left out contained when the level began, or was refused, is no part of a state.
 func TestManager_OtherPoolsLeaveNoTraceInAHash(t *testing.T) {
-	var hashes [2]uint64
+	var hashes [3]uint64
 	for i := range hashes {
-		g := newSavedGame(t, tiers.Config{})
+		cfg := tiers.Config{}
+		cfg.Budget[tiers.Pools] = 1 << 20
+		g := newSavedGame(t, cfg)
 		outside := g.outside()
 		_, err := g.m.EndLevel()
 		if i == 1 {
@@ -667,11 +669,16 @@ func TestManager_OtherPoolsLeaveNoTraceInAHash(t *testing.T) {
 		if err = errors.Join(err, g.m.BeginLevel()); err != nil {
 			t.Fatal(err)
 		}
+		if i == 2 {
+			if _, err := arena.NewLinear(g.m.PoolSource(), arena.LinearConfig{Bytes: 2 << 20}); !errors.Is(err, memory.ErrOutOfMemory) {
+				t.Fatalf("%v, want ErrOutOfMemory", err)
+			}
+		}
 		if hashes[i], err = g.set.SaveHash(g.set.NewCanonical(8 << 20)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if hashes[1] != hashes[0] {
+	if hashes[1] != hashes[0] || hashes[2] != hashes[0] {
 		t.Errorf("the hashes %x differ", hashes)
 	}
 }
