@@ -232,7 +232,8 @@ func (t *poolsTier) saveState(c *save.Coder) {
 		c.EnterAt("pool", i)
 		c.Same("the number of the registration", p.number)
 		save.Num(c, &p.ended)
-		save.Var(c, &p.kept)
+		save.Num(c, &p.kept.Live) // the rest of kept is not read
+		save.Num(c, &p.kept.InUse)
 		if s, ok := p.pool.(save.State); ok {
 			s.SaveState(c)
 		}
