@@ -215,7 +215,9 @@ func (b *Blocks) saveContent(c *save.Coder) {
 		for i < b.opened && b.live[i*perSlot>>6]>>(i*perSlot&63)&1 != 0 {
 			i++
 		}
-		c.Raw(unsafe.Add(b.base, first*b.size), (i-first)*b.size)
+		if i > first {
+			c.Raw(unsafe.Add(b.base, first*b.size), (i-first)*b.size)
+		}
 	}
 }
 
