@@ -37,7 +37,10 @@ func Lives(c *save.Coder, l *invariant.Lives) {
 // used reports whether a block has started in page i.
 func used(l *invariant.Lives, i uintptr) bool {
 	first := i * invariant.LifePage
-	for g := first; l.Has(first) && g < first+invariant.LifePage; g++ {
+	if !l.Has(first) {
+		return false
+	}
+	for g := first; g < first+invariant.LifePage; g++ {
 		if l.Life(g) != 0 {
 			return true
 		}
