@@ -20,9 +20,9 @@ type Saved struct {
 	// The peaks of tags go back if both Slab and Large are saved. If one of them is, TagStats.Peak is an upper bound after
 	// a load.
 	Tiers []Tier
-	// Workers are the numbers of the workers whose heaps are saved with the tier Inbox. Nil means all. If the blocks of
-	// a worker do not influence the simulation, as those of one that streams pictures, leave it out: then it need not
-	// be at rest.
+	// Workers are the numbers of the workers whose heaps and scratch arenas are saved with the tier Inbox. Nil means
+	// all. If the blocks of a worker do not influence the simulation, as those of one that streams pictures, leave it
+	// out: then it need not be at rest.
 	Workers []int
 	// Scratch returns true if the contents of the live block of Large that starts at p need not be saved. The block
 	// itself is saved nevertheless. A nil Scratch means that all contents are saved. Scratch is called in several
@@ -248,7 +248,7 @@ func (t *poolsTier) lastName() string {
 	return t.all[len(t.all)-1].name
 }
 
-// saveWorkers visits the heaps of the selected workers.
+// saveWorkers visits the heaps and scratch arenas of the selected workers.
 func (s *managerState) saveWorkers(c *save.Coder) {
 	for _, k := range s.workers {
 		c.EnterAt("worker", k)
