@@ -17,6 +17,8 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
 )
@@ -312,6 +314,40 @@ func TestTiers_ARefusalIsRedOnlyWhileTheTierIsFull(t *testing.T) {
 			t.Errorf("full %v: %d corners of letters are red:\n%s", full, red, g.read())
 		}
 		g.m.Free(p, size)
+	}
+}
+
+// A pool and a tag have no budget: a refusal of a pool at its capacity was amber. It is red, also for the tag and the tier,
+// until the pool has space again.
+func TestTiers_ARefusalOfAFullPoolIsRed(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{Preset: Full})
+	ai := g.tag("ai")
+	p, err := tiers.NewPoolIn[[16]byte](ai, pool.Config{Name: "orcs", Capacity: 100})
+	must(t, err)
+	var all []memory.Handle[[16]byte]
+	for range 100 {
+		h, _, err := p.New()
+		must(t, err)
+		all = append(all, h)
+	}
+	g.o.Show(Tiers, true)
+	g.run(1, nil)
+	if _, _, err := p.New(); err == nil {
+		t.Fatal("beyond the capacity")
+	}
+	for _, c := range []struct {
+		free int
+		want render.Color
+	}{{0, render.Red}, {20, render.Amber}} {
+		for _, h := range all[:c.free] {
+			p.Free(h)
+		}
+		g.run(1, nil)
+		for _, w := range []*meter.Row{&g.o.meter.Pools()[0], g.o.meter.Verdict().Refused, &g.o.tagRows()[0]} {
+			if got := g.o.refusal(w); w.Failures != 1 || got != c.want {
+				t.Errorf("%d are free: %s refused %d, in %v, want %v", c.free, w.Name, w.Failures, got, c.want)
+			}
+		}
 	}
 }
 

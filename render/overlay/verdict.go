@@ -152,9 +152,30 @@ func (o *Overlay) fits(l *line, v *meter.Verdict) {
 	}
 }
 
-// refusal is the colour of refused requests: red if the tier is still full, so that more will fail. Otherwise it is amber:
+// refusal is the colour of refused requests: red if the row is still full, so that more will fail. Otherwise it is amber:
 // a caller that waited for space, as a loader does, has lost nothing.
-func (o *Overlay) refusal(w *meter.Row) render.Color { return alarm(render.Amber, o.level(w)) }
+func (o *Overlay) refusal(w *meter.Row) render.Color { return alarm(render.Amber, o.fullness(w)) }
+
+// fullness is level for a row that refused. A pool has no budget, but its peak shows how much it could get. The tier of
+// the pools is as full as the fullest pool that refused, and a tag as the fullest tier that refused.
+func (o *Overlay) fullness(w *meter.Row) float64 {
+	share, rows := o.level(w), o.meter.Rows()
+	parts := rows[:tiers.Count]
+	switch {
+	case w.Kind == meter.PoolRow:
+		return max(float64(w.InUse)/float64(w.Peak), o.level(&rows[tiers.Pools]))
+	case w.Kind == meter.TierRow && w.Tier == tiers.Pools:
+		parts = o.meter.Pools()
+	case w.Kind == meter.TierRow:
+		return share
+	}
+	for i := range parts {
+		if parts[i].Failures > 0 {
+			share = max(share, o.fullness(&parts[i]))
+		}
+	}
+	return share
+}
 
 // scarce writes which budgets are nearly committed, and which requests were refused.
 func (o *Overlay) scarce(l *line, v *meter.Verdict) {
