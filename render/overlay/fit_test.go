@@ -71,6 +71,7 @@ func TestTiers_LowWindowsLeaveTheGameItsShares(t *testing.T) {
 
 // On upright phones the tiers, the help, the maps and the process lay over the middle of the screen, where the player of
 // most games is. They lie above or below it, and the strip does not share their side if they need it.
+// Bottom counted those below: the game wrote its banners under them.
 func TestAvoid_PanelsLeaveTheMiddleOfUprightScreens(t *testing.T) {
 	for _, size := range [][2]int{{390, 844}, {360, 640}, {320, 568}} {
 		g := still(t, size[0], size[1], Config{})
@@ -98,6 +99,9 @@ func TestAvoid_PanelsLeaveTheMiddleOfUprightScreens(t *testing.T) {
 					}
 					if top, bottom := 0.1*g.o.scr.h, g.o.scr.h*(1-0.08); p.y < top || p.y+p.h > bottom {
 						t.Errorf("%v, corner %d, strip %v, %s: %+v, not from %v to %v", size, g.o.corner, strip, g.o.parts[k].name, p, top, bottom)
+					}
+					if b := g.o.Bottom(); b > float32(middle.Min.Y) || b == 0 && !g.o.corner.bottom() && (strip || p.y < float32(middle.Min.Y)) {
+						t.Errorf("%v, corner %d, strip %v, %s: %+v, and Bottom is %v", size, g.o.corner, strip, g.o.parts[k].name, g.o.placed, b)
 					}
 				}
 			}

@@ -197,15 +197,18 @@ func (o *Overlay) show(k int, on bool) {
 func (o *Overlay) Frozen() bool { return o != nil && o.halted }
 
 // Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. A game can
-// place its own text below this edge. If nothing was shown, or if the overlay begins in a lower corner, Bottom
-// returns 0.
+// place its own text below this edge. Panels that [Overlay.Avoid] moves below its rectangle do not count. If nothing was
+// shown, or if the overlay begins in a lower corner, Bottom returns 0.
 func (o *Overlay) Bottom() float32 {
 	if o.corner.bottom() {
 		return 0
 	}
+	over, _, split := o.avoided()
 	most := float32(0)
 	for _, p := range o.placed {
-		most = max(most, (p.y+p.h)*o.scr.scale)
+		if !split || p.y < over {
+			most = max(most, (p.y+p.h)*o.scr.scale)
+		}
 	}
 	return most
 }
