@@ -192,3 +192,25 @@ func TestAppendFine_HasFourCharactersAtMost(t *testing.T) {
 		}
 	}
 }
+
+// After two columns of narrow panels at one side of the rectangle of Avoid, those at the other side began at the second
+// column, or had no space. They begin in the corner.
+func TestAvoid_TheOtherSideBeginsInTheCorner(t *testing.T) {
+	g := still(t, 390, 844, Config{})
+	g.only(-1)
+	for i, rows := range []int{40, 40, 23} {
+		k, err := g.o.Add(Panel{Title: "p", Cols: []int{16, 16, 38}[i], Rows: rows, Draw: func(*render.Panel) {}})
+		must(t, err)
+		g.o.Show(k, true)
+	}
+	for g.o.corner = TopLeft; g.o.corner <= BottomRight; g.o.corner++ {
+		g.o.Avoid(image.Rect(150, 508, 240, 536))
+		if g.o.corner.bottom() {
+			g.o.Avoid(image.Rect(150, 308, 240, 336))
+		}
+		g.draw()
+		if p := g.o.placed; len(p) != 3 || p[1].x != g.o.side(136, 128) || p[2].x != g.o.side(0, 304) {
+			t.Errorf("corner %d: %+v", g.o.corner, p)
+		}
+	}
+}

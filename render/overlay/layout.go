@@ -179,7 +179,7 @@ func (o *Overlay) columns(open []int, b, next band, last bool) bool {
 		cols, rows := o.size(k)
 		w, h := float32(cols*render.Grid), float32(rows*render.Grid)
 		if used+h > b.high() && h <= next.high() {
-			b, next, used, widest = next, band{}, 0, 0
+			b, next, x, used, widest = next, band{}, 0, 0, 0
 		}
 		if used > 0 && used+h > b.high() {
 			x, used, widest = x+widest+render.Grid, 0, 0
