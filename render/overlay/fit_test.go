@@ -214,3 +214,23 @@ func TestAvoid_TheOtherSideBeginsInTheCorner(t *testing.T) {
 		}
 	}
 }
+
+// A panel too high for both sides of the rectangle of Avoid lay at the side of the corner, also if that was the lower
+// one. It lies at the outer edge of the higher side, where it covers less of the rectangle.
+func TestAvoid_APanelTooHighLiesAtTheHigherSide(t *testing.T) {
+	g := still(t, 390, 844, Config{})
+	g.only(-1)
+	k, err := g.o.Add(Panel{Title: "p", Cols: 38, Rows: 40, Draw: func(*render.Panel) {}})
+	must(t, err)
+	g.o.Show(k, true)
+	g.o.Leave(0.2, 0.2)
+	for g.o.corner = TopLeft; g.o.corner <= BottomRight; g.o.corner++ {
+		for over, want := range map[int]float32{300: 667 - 42*8, 450: 177} {
+			g.o.Avoid(image.Rect(150, over, 240, over+100))
+			g.draw()
+			if len(g.o.placed) != 1 || g.o.placed[0].y != want {
+				t.Errorf("corner %d, rectangle at %d: %+v, want y %v", g.o.corner, over, g.o.placed, want)
+			}
+		}
+	}
+}

@@ -169,16 +169,19 @@ func (o *Overlay) bands(top, bottom float32) (first, second band) {
 }
 
 // columns places parts below each other, in the next band and in further columns, and reports whether they fit. The
-// last remaining part is placed in any case.
+// last remaining part is placed in any case: if it is too high for both bands, at the outer edge of the higher one.
 func (o *Overlay) columns(open []int, b, next band, last bool) bool {
 	x, used, widest := float32(0), float32(0), float32(0)
+	rise := o.corner.bottom() // from the lower edge of the band
 	for k := range o.parts {
 		if k == int(Strip) || !slices.Contains(open, k) {
 			continue
 		}
 		cols, rows := o.size(k)
 		w, h := float32(cols*render.Grid), float32(rows*render.Grid)
-		if used+h > b.high() && h <= next.high() {
+		higher := last && max(b.high(), 0) < next.high()
+		if used+h > b.high() && (higher || h <= next.high()) {
+			rise = rise != (h > next.high())
 			b, next, x, used, widest = next, band{}, 0, 0, 0
 		}
 		if used > 0 && used+h > b.high() {
@@ -188,7 +191,7 @@ func (o *Overlay) columns(open []int, b, next band, last bool) bool {
 			return false
 		}
 		y := b.top + used
-		if o.corner.bottom() {
+		if rise {
 			y = b.bottom - used - h
 		}
 		o.placed = append(o.placed, place{k, o.side(x, w), y, w, h})
