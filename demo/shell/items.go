@@ -173,7 +173,7 @@ func (s *Shell) buildSetup() {
 	choice(idBloom, "BLOOM", map[Bloom]string{BloomAuto: "AUTO", BloomOn: "ON", BloomOff: "OFF"}[v.Bloom], "BRIGHT THINGS GLOW. AUTO: OFF WITHOUT A GPU")
 	slider(idShake, "SHAKE", v.Shake, "HOW FAR THE PICTURE SHAKES AT A BLOW")
 	choice(idCalm, "REDUCED FLASHING", onOff(v.Calm), "FEWER FLASHES AND PULSES")
-	choice(idClear, "COLOUR-BLIND PALETTE", onOff(v.Clear), "COLOURS THAT EVERY KIND OF COLOUR VISION TELLS APART")
+	choice(idClear, "COLOUR-BLIND PALETTE", onOff(v.Clear), "BLUE, ORANGE AND WHITE OF DIFFERENT BRIGHTNESS")
 	choice(idHints, "HINTS", onOff(v.Hints), "LINES THAT TEACH THE GAME DURING PLAY")
 	if s.cfg.Bindings != nil {
 		s.add(idKeys, Button, "CONTROLS", "").About = "KEYS, BUTTONS AND GESTURES"

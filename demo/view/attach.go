@@ -15,8 +15,7 @@ type comfort struct {
 	bloom bool
 }
 
-// clearPalette is distinguishable with any kind of colour vision: blue, orange and near white also differ in
-// lightness (Okabe and Ito, 2008).
+// clearPalette is for colour-blind players: blue, orange and near white (Okabe and Ito, 2008) also differ in lightness.
 var clearPalette = [5]render.Color{render.RGB(0x06080e), render.RGB(0x123456), render.RGB(0x2f86c8), render.RGB(0xe69f00), render.RGB(0xfff4d2)}
 
 // emberPalette is the palette of menus until there is a realm.

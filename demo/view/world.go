@@ -140,7 +140,7 @@ type dress struct {
 // An eliteMark is how the triangle of an elite is drawn: its least radius, its line, and how opaque that is.
 type eliteMark struct{ least, thick, light float32 }
 
-// phoneMark is that of phones. There the mark of a small elite was lost in the horde.
+// phoneMark is that of touch screens and small windows. There the mark of a small elite was lost in the horde.
 var phoneMark = eliteMark{least: 20, thick: 3.4, light: 1}
 
 func (v *View) dress() dress {

@@ -55,8 +55,8 @@ func slotLines(slots []float32, width float32) int {
 	return n
 }
 
-// even returns the least width, of at most width, at which slots take no more lines. With it the lines have similar
-// lengths: no figure is alone on the last one.
+// even returns the least width, of at most width, at which slots take no more lines. With it the last line has as
+// many figures as it can have.
 func even(slots []float32, width float32) float32 {
 	n := slotLines(slots, width)
 	for w := width - render.GlyphW; w > 0 && slotLines(slots, w) == n; w -= render.GlyphW {
