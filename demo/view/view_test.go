@@ -468,3 +468,33 @@ func TestPopups_HaveAPlateAndNoParticlesOverThem(t *testing.T) {
 		}
 	}
 }
+
+// If the static tier has space for few quads, the scores that float took those of the HUD, which is drawn after them.
+func TestPopups_LeaveTheHUDItsQuads(t *testing.T) {
+	v := newShown(t, session.Config{Autopilot: true, Realm: "spore", Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: 20_000}})
+	popups := func() (n int) {
+		v.s.Game.EachPopup(func(*game.Popup, []byte) { n++ })
+		return n
+	}
+	for tick := uint64(500); popups() < 4 && tick < 2000; tick++ {
+		v.playTo(t, tick)
+	}
+	signs := func(room int) (hud int) {
+		v.frameOf(window, 1)
+		v.quads.Begin(make([]render.Vertex, room*render.VertsPerQuad), make([]uint32, room*render.IndicesPerQuad), v.atlas, v.ui.view)
+		v.popups(window)
+		before := v.quads.Room()
+		v.ship(window)
+		v.hud()
+		return before - v.quads.Room()
+	}
+	most := signs(4096)
+	for _, room := range []int{most, most + 10} {
+		if hud := signs(room); hud != most {
+			t.Errorf("of %d quads the HUD gets %d of %d beside %d scores", room, hud, most, popups())
+		}
+	}
+	if signs(most); v.quads.Dropped == 0 {
+		t.Error("the scores that are left out do not count as dropped")
+	}
+}

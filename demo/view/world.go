@@ -303,13 +303,20 @@ func (v *View) pulse(speed, depth float32) float32 {
 	return depth * engine.Sin(v.time*speed)
 }
 
+// hudQuads is more than the ship and the HUD need.
+const hudQuads = 512
+
 // popups draws the scores that float, each on a plate. Like the ship they are signs: neither particles nor the bloom of an
-// explosion wash them out.
+// explosion wash them out. They leave hudQuads to what is drawn after them.
 func (v *View) popups(to render.Viewport) {
 	old := v.quads.SetView(v.cam.View(to))
 	defer v.quads.SetView(old)
 	k := v.ui.view.Scale / v.ui.screen.Scale // as large as on the canvas
 	v.s.Game.EachPopup(func(p *game.Popup, text []byte) {
+		if need := 1 + len(text); v.quads.Room() < need+hudQuads {
+			v.quads.Dropped += need
+			return
+		}
 		fade, wide := min(1, p.Life*2.5), float32(len(text))*render.GlyphW*k
 		x, y := p.P[0]-wide/2, p.P[1]-6*k
 		v.quads.Rect(x-2*k, y+2*k, wide+4*k, 12*k, night.Fade(0.8*fade))
