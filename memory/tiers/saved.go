@@ -255,7 +255,13 @@ func (s *managerState) saveWorkers(c *save.Coder) {
 		if !c.Scanning() && !c.Loading() {
 			c.Fail(s.m.inbox.links[k].flush())
 		}
-		s.m.inbox.workers[k].saveState(c)
+		w := s.m.inbox.workers[k]
+		if w.saveState(c); c.Loading() { // what others see during a call of the worker is replaced, too
+			w.Stats()
+			for _, t := range s.m.tags {
+				w.countsOf(t.id)
+			}
+		}
 		c.Leave()
 	}
 }

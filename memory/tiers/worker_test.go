@@ -1,6 +1,7 @@
 package tiers
 
 import (
+	"errors"
 	"math"
 	"sync/atomic"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/save"
 )
 
 func TestWorker_StatsAreOfOneMomentWhoeverReads(t *testing.T) {
@@ -47,6 +49,40 @@ func TestWorker_StatsAreOfOneMomentWhoeverReads(t *testing.T) {
 	if s := w.Stats(); s.Live != uint64(len(held)) {
 		t.Errorf("at rest %d blocks live of %d", s.Live, len(held))
 	}
+}
+
+// A game that looks at a worker in a call after a load does not see what the worker did before the load.
+func TestWorker_StatsInACallAfterALoad(t *testing.T) {
+	cfg := small()
+	cfg.Tags = true
+	m := newManager(t, cfg)
+	w := m.Worker(0)
+	tag, err := m.Tag("subject")
+	var set save.Set
+	if err = errors.Join(err, set.Add("memory", m), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	slot := set.NewSlot(1 << 20)
+	if err := set.Save(slot); err != nil {
+		t.Fatal(err)
+	}
+	view := w.Tag(tag)
+	before, ofTag := w.Stats(), view.Stats()
+	alloc(t, view, 1000)
+	if w.Stats() == before || view.Stats() == ofTag {
+		t.Fatal("a block is not counted")
+	}
+	if err := set.Load(slot); err != nil {
+		t.Fatal(err)
+	}
+	w.mu.Lock() // as during a call
+	if got := w.Stats(); got != before {
+		t.Errorf("got %+v, had %+v when saved", got, before)
+	}
+	if got := view.Stats(); got != ofTag {
+		t.Errorf("the tag: got %+v, had %+v when saved", got, ofTag)
+	}
+	w.mu.Unlock()
 }
 
 func TestWorker_StatsDoNotWaitForAWorkerInTheMidstOfACall(t *testing.T) {
