@@ -4,7 +4,7 @@
 // # The idea
 //
 // A game knows when its memory ends: with the frame, with the level, with an entity, or never. Each of these lifetimes
-// has an allocator with fewer tasks than a general heap. All these allocators take their memory off
+// has an allocator that has less to do than a general heap. All these allocators take their memory off
 // the Go heap and account for every byte. Those that return blocks by address implement one interface, [Allocator].
 //
 // A program that begins with Strata uses package tiers, a manager that contains most of these allocators. Package save

@@ -26,53 +26,36 @@ func TestSet_StateHasFewBytesBesideTheLive(t *testing.T) {
 		save.State
 		io.Closer
 	}
-	// allocator returns a with a function that allocates a block and returns how to free it.
-	allocator := func(a memory.Allocator, err error, size uintptr) (subject, func() func()) {
-		must(t, err)
-		return a.(subject), func() func() {
-			p := memtest.MustAlloc(t, a, size, 16)
-			return func() { a.Free(p, size) }
-		}
+	kinds := map[string]func(size uintptr) (subject, error){
+		"slab":     func(uintptr) (subject, error) { return slab.New(nil, slab.Config{}) },
+		"tlsf":     func(uintptr) (subject, error) { return tlsf.New(nil, tlsf.Config{}) },
+		"buddy":    func(uintptr) (subject, error) { return buddy.New(nil, buddy.Config{}) },
+		"freelist": func(uintptr) (subject, error) { return freelist.New(nil, freelist.Config{}) },
+		"Blocks": func(size uintptr) (subject, error) {
+			return pool.NewBlocks(nil, pool.BlocksConfig{Size: size, Capacity: blocks})
+		},
+		"Pool": func(uintptr) (subject, error) { return pool.New[monster](nil, pool.Config{Capacity: blocks}) },
 	}
-	kinds := map[string]func(size uintptr) (subject, func() func()){
-		"slab": func(size uintptr) (subject, func() func()) {
-			h, err := slab.New(nil, slab.Config{})
-			return allocator(h, err, size)
-		},
-		"tlsf": func(size uintptr) (subject, func() func()) {
-			h, err := tlsf.New(nil, tlsf.Config{})
-			return allocator(h, err, size)
-		},
-		"buddy": func(size uintptr) (subject, func() func()) {
-			h, err := buddy.New(nil, buddy.Config{})
-			return allocator(h, err, size)
-		},
-		"freelist": func(size uintptr) (subject, func() func()) {
-			h, err := freelist.New(nil, freelist.Config{})
-			return allocator(h, err, size)
-		},
-		"Blocks": func(size uintptr) (subject, func() func()) {
-			b, err := pool.NewBlocks(nil, pool.BlocksConfig{Size: size, Capacity: blocks})
-			return allocator(b, err, size)
-		},
-		"Pool": func(uintptr) (subject, func() func()) {
-			p, err := pool.New[monster](nil, pool.Config{Capacity: blocks})
+	// alloc allocates a block of s and returns how to free it.
+	alloc := func(s subject, size uintptr) (free func()) {
+		if p, ok := s.(*pool.Pool[monster]); ok {
+			m, _, err := p.New()
 			must(t, err)
-			return p, func() func() {
-				m, _, err := p.New()
-				must(t, err)
-				return func() { p.Free(m) }
-			}
-		},
+			return func() { p.Free(m) }
+		}
+		a := s.(memory.Allocator)
+		p := memtest.MustAlloc(t, a, size, 16)
+		return func() { a.Free(p, size) }
 	}
 	for name, kind := range kinds {
 		for _, size := range []uintptr{16, 48, 128, 1000} {
 			for live := 0; live <= 100; live += 4 {
 				rng := rand.New(rand.NewPCG(uint64(size), uint64(live)))
-				s, alloc := kind(size)
+				s, err := kind(size)
+				must(t, err)
 				var frees []func()
 				for range blocks {
-					frees = append(frees, alloc())
+					frees = append(frees, alloc(s, size))
 				}
 				for _, free := range frees {
 					if rng.IntN(100) >= live {
