@@ -127,9 +127,9 @@ func (v *View) compass() {
 			break
 		}
 	}
-	c := v.pal[4]
+	c := v.ours() // not the light of the realm, which elites and shields have
 	if !v.comfort.calm {
-		c = v.pal[4].Fade(0.85 + 0.15*engine.Sin(v.time*5))
+		c = c.Fade(0.85 + 0.15*engine.Sin(v.time*5))
 	}
 	v.chevron(at, dir, 1.6, night.Fade(0.6)) // a rim, to distinguish it from a horde as bright
 	v.chevron(at, dir, 0, c)

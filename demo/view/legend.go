@@ -31,7 +31,7 @@ var legendParts = [...]struct {
 		{"GEM", "250 points", 0.8, func(v *View) { v.pickup(vec{}, game.PickupScore) }},
 		{"MINE", "a gift left it", 1, func(v *View) { v.mine(vec{}, v.ours()) }},
 		{"SEAL", "break all four", 0.45, func(v *View) { v.seal(vec{}, 1, 0) }},
-		{"ARROW", "to the next goal", 0.9, func(v *View) { v.chevron(vec{-3, 0}, vec{1, 0}, 0, v.pal[4]) }},
+		{"ARROW", "to the next goal", 0.9, func(v *View) { v.chevron(vec{-3, 0}, vec{1, 0}, 0, v.ours()) }},
 		{"PORTAL", "to the next realm", 0.24, func(v *View) { v.gate(vec{}, 74) }},
 	}},
 	{"THE HORDE", append(kindRows(), []legendRow{
