@@ -182,7 +182,7 @@ func (c *Coder) Word(v uint64) uint64 {
 		return v
 	}
 	if c.pass == scanning {
-		c.piece("", nil, at, 8, 1)
+		c.piece(Piece{Off: at, Size: 8, Rows: 1})
 	}
 	return binary.LittleEndian.Uint64(c.buf[at:])
 }
@@ -301,7 +301,7 @@ func (c *Coder) raw(name string, t reflect.Type, p unsafe.Pointer, n uintptr, ro
 	case loading:
 		c.copyBlocks(unsafe.Slice((*byte)(p), n), c.buf[b:b+int(n)])
 	case scanning:
-		c.piece(name, t, b, int(n), rows)
+		c.piece(Piece{Off: b, Size: int(n), Rows: rows, Type: t, name: name})
 	}
 }
 
@@ -382,9 +382,6 @@ func List[T any](c *Coder, s *[]T) {
 	c.Rows("", reflect.TypeFor[T](), unsafe.Pointer(unsafe.SliceData(*s)), size, n)
 }
 
-// contents is the name of a piece in Set.Scan.
-const contents = "contents"
-
 // BeginContent begins the contents of blocks. The State must have visited the metadata that describes these blocks. If
 // BeginContent returns true, the State must visit the contents by Raw and then call [Coder.EndContent]. If it returns
 // false, the State must skip them. It returns false in fitting and scanning passes, after an error, and for [Metadata]
@@ -410,7 +407,7 @@ func (c *Coder) BeginContent() bool {
 	b := c.at
 	c.at += int(n)
 	if c.pass == scanning && n > 0 {
-		c.piece(contents, nil, b, int(n), 1)
+		c.piece(Piece{Off: b, Size: int(n), Rows: 1, content: true})
 	}
 	return false
 }

@@ -16,10 +16,13 @@ type Piece struct {
 	Size int          // in bytes, without padding
 	Rows int          // how many values
 	Type reflect.Type // of a value; nil if it is unknown
+
+	name    string // of the call of Coder.Rows, which ends Path; "" for other pieces
+	content bool   // the contents of blocks
 }
 
-// Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each later table that has the same labels
-// of [Coder.Enter]. [Set.Diff] returns it in [Difference.Entity].
+// Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each later call with the same labels of
+// [Coder.Enter], until the next call with this name. [Set.Diff] returns it in [Difference.Entity].
 const Entity = "entity"
 
 var errStop = errors.New("save: stop")
@@ -45,16 +48,22 @@ func (s *Set) Scan(slot *Slot, yield func(Piece) bool) error {
 	return err
 }
 
-// piece yields a piece.
-func (c *Coder) piece(name string, t reflect.Type, off, size, rows int) {
-	path := c.where()
-	if name != "" {
-		path += "/" + name
+// piece yields a piece whose Path is not set yet.
+func (c *Coder) piece(p Piece) {
+	p.Path = c.where()
+	switch {
+	case p.content:
+		p.Path += "/contents"
+	case p.name != "":
+		p.Path += "/" + p.name
 	}
-	if !c.yield(Piece{Path: path, Off: off, Size: size, Rows: rows, Type: t}) {
+	if !c.yield(p) {
 		c.err = errStop
 	}
 }
+
+// labels returns the labels of Coder.Enter for a piece of Coder.Rows.
+func (p *Piece) labels() string { return strings.TrimSuffix(p.Path, "/"+p.name) }
 
 // A Difference is a place at which two states differ. [Set.Diff] describes which place it returns if there are several.
 type Difference struct {
@@ -118,7 +127,7 @@ func Diff(a, b *Slot) (d Difference, differ bool, err error) {
 			}
 			return Difference{Path: p.Path, A: fmt.Sprintf("%d values", p.Rows), B: fmt.Sprintf("%s with %d values", q.Path, q.Rows)}, true, nil
 		}
-		if strings.HasSuffix(p.Path, "/"+Entity) {
+		if p.name == Entity {
 			names = p
 		}
 		x, y := a.buf[p.Off:p.Off+p.Size], b.buf[qs[i].Off:qs[i].Off+p.Size]
@@ -126,7 +135,7 @@ func Diff(a, b *Slot) (d Difference, differ bool, err error) {
 			continue
 		}
 		d, differ = differenceOf(p, x, y, names, a.buf), true
-		if !strings.HasSuffix(p.Path, contents) { // otherwise a later piece may name the field
+		if !p.content { // otherwise a later piece may name the field
 			return d, true, nil
 		}
 	}
@@ -145,7 +154,7 @@ func differenceOf(p Piece, x, y []byte, names Piece, state []byte) Difference {
 	size := p.Size / max(p.Rows, 1)
 	d := Difference{Path: p.Path, Row: at / size}
 	first := d.Row * size
-	if names.Type != nil && parent(names.Path) == parent(p.Path) && d.Row < names.Rows {
+	if names.Type != nil && p.name != "" && p.labels() == names.labels() && d.Row < names.Rows {
 		n := names.Size / names.Rows
 		d.Entity = text(names.Type, state[names.Off+d.Row*n:][:n])
 	}
@@ -167,8 +176,6 @@ func differenceOf(p Piece, x, y []byte, names Piece, state []byte) Difference {
 	d.A, d.B = text(t, x[first+int(off):]), text(t, y[first+int(off):])
 	return d
 }
-
-func parent(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 // fieldAt returns the path of the field of t at byte off, its type and its offset. The type of padding is nil.
 func fieldAt(t reflect.Type, off uintptr) (path string, of reflect.Type, at uintptr) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -272,6 +273,38 @@ func TestSet_DiffNamesThePlace(t *testing.T) {
 		must(t, err)
 		if differ != (c.want != "") || differ && d.String() != c.want || differ == bytes.Equal(a.Bytes(), b.Bytes()) {
 			t.Errorf("Diff: %q, want %q", d, c.want)
+		}
+	}
+}
+
+// A difference in a table whose name ends in "contents" was held back like one of blocks, and a number below the labels of
+// a table had the name of its first entity.
+func TestSet_DiffTakesNamesAsNames(t *testing.T) {
+	var ids, chests [2]int32
+	var last, n int64
+	set := new(save.Set)
+	must(t, set.AddFunc("units", func(c *save.Coder) {
+		c.Enter("all")
+		c.Rows(save.Entity, reflect.TypeFor[int32](), unsafe.Pointer(&ids), 4, len(ids))
+		c.Rows("chest contents", nil, unsafe.Pointer(&chests), 4, len(chests))
+		save.Var(c, &n)
+		c.Leave()
+		save.Var(c, &last)
+	}), set.Seal())
+	ids = [2]int32{7, 8}
+	a := filled(t, set, set.NewCanonical(200))
+	for _, c := range []struct {
+		n, last int64
+		chest   int32
+		want    string
+	}{
+		{1, 0, 0, "units/all: 0x0000000000000000, and 0x0100000000000000"},
+		{0, 3, 9, "units/all/chest contents row 1 entity 8: 0x0000000000000000, and 0x0000000009000000"},
+	} {
+		n, last, chests = c.n, c.last, [2]int32{0, c.chest}
+		d, _, err := set.Diff(a, filled(t, set, set.NewCanonical(200)))
+		if must(t, err); d.String() != c.want {
+			t.Errorf("Diff: %v, want %s", d, c.want)
 		}
 	}
 }
