@@ -83,7 +83,8 @@ type tileBatch struct {
 	quads   Quads
 }
 
-// NewTiles returns Tiles without a page. If cfg is out of range, or if cfg.Source fails, NewTiles returns an error.
+// NewTiles returns Tiles without a page. If cfg is out of range, or if cfg.Source fails, NewTiles returns an error. If
+// cfg.Source refuses the whole reservation, the error wraps memory.ErrOutOfMemory.
 func NewTiles(cfg TilesConfig) (*Tiles, error) {
 	return newTiles(cfg, func(size int) page { return &gpuPage{size: size} })
 }
@@ -102,7 +103,11 @@ func newTiles(cfg TilesConfig, newPage func(int) page) (*Tiles, error) {
 	for reserve < units {
 		reserve *= 2
 	}
-	heap, err := buddy.New(cfg.Source, buddy.Config{Reserve: uintptr(reserve) * tileBook, MinBlock: tileBook})
+	need := uintptr(reserve) * tileBook
+	heap, err := buddy.New(cfg.Source, buddy.Config{Reserve: need, MinBlock: tileBook})
+	if err == nil && heap.Stats().Reserved < uint64(need) { // the system refused so much, and tiles would not fit their pages
+		err = errors.Join(&memory.Exhausted{Op: "buddy: reserve", Need: need, Limit: uintptr(heap.Stats().Reserved)}, heap.Close())
+	}
 	if err != nil {
 		return nil, fmt.Errorf("render: the metadata of tiles: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-gl/mathgl/mgl32"
 
+	"github.com/strata-go/strata/memory"
 	mempage "github.com/strata-go/strata/memory/page"
 )
 
@@ -202,6 +203,40 @@ func TestTiles_WithoutMemoryForTheBooksThereAreNone(t *testing.T) {
 	if err := ts.Check(); err != nil {
 		t.Error(err)
 	}
+}
+
+// The reservation was halved where the system refused the whole, and half of the tiles did not fit.
+func TestTiles_AHalvedReservationIsRefused(t *testing.T) {
+	for most := uintptr(1 << 10); most <= 1<<20; most *= 2 {
+		ts, err := newTiles(TilesConfig{Source: narrow{mempage.Default(), most}}, func(size int) page { return newMemPage(size) })
+		if err != nil {
+			if !errors.Is(err, memory.ErrOutOfMemory) {
+				t.Errorf("at most %d bytes: %v", most, err)
+			}
+			continue
+		}
+		for range 3 {
+			if _, err := ts.Place(DefaultPage); err != nil {
+				t.Errorf("at most %d bytes: a tile of %d texels: %v", most, DefaultPage, err)
+			}
+		}
+		if err := ts.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A narrow source refuses reservations beyond most bytes.
+type narrow struct {
+	mempage.Source
+	most uintptr
+}
+
+func (n narrow) Reserve(size uintptr) (mempage.Memory, error) {
+	if size > n.most {
+		return mempage.Memory{}, &memory.Exhausted{Op: "narrow: reserve", Need: size, Limit: n.most, Cause: errors.New("too much")}
+	}
+	return n.Source.Reserve(size)
 }
 
 func TestTiles_PutStaysHalfATexelInside(t *testing.T) {
