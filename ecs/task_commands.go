@@ -34,9 +34,9 @@ const placeholderBit = 1 << 31
 // if the world closes itself at the end of the run, the commands of the run are discarded.
 //
 // Spawn of a Task's commands returns a placeholder, and Apply creates the entity. Look-ups find the placeholder
-// stale. Later commands of the same batch accept the placeholder as their entity or target. A placeholder
-// within a component value stays stale, also after Apply. Apply calls observers and allocates memory, so the
-// error of Spawn is always nil.
+// stale. Later commands of the same batch accept the placeholder as their entity or target. A placeholder within
+// a component value stays stale, also after Apply. Spawn itself creates nothing, so its error is always nil.
+// Apply calls the observers and allocates the memory.
 func (t *Task) Commands() *Commands {
 	t.mustBeInBody("Commands")
 	if t.commands == nil {

@@ -167,8 +167,9 @@ func (s *System) Trim() error {
 }
 
 // Close releases the columns and ends all particles. If the source cannot release the columns, the error wraps each
-// error of the source, and Close can be called again. The System is closed even after an error. After a Close without
-// an error, further calls of Close do nothing.
+// error of the source, and Close can be called again. The System is closed even after an error. Close also fails if
+// the function of page.Limit.OnSoft calls it during a commit of this System. After a Close without an error, further
+// calls of Close do nothing.
 func (s *System) Close() error {
 	s.shut()
 	return s.release()

@@ -19,7 +19,7 @@ var (
 	Red        = RGB(0xff4d4d)
 )
 
-// The shares of a budget from which a bar is amber and red.
+// The shares of a budget, or of a capacity without a budget, from which a bar is amber and red.
 const (
 	AmberAt = 0.75
 	RedAt   = 0.90

@@ -11,8 +11,9 @@ type Phase uint8
 
 // The phases.
 //
-//	Idle --Go--> Loading --complete--> Playing --Go--> Leaving --acknowledged--> Loading ...
-//	Loading --level file unusable--> Broken --Go--> Leaving ...
+//	Idle --Go--> Loading --complete--> Playing
+//	Loading, Playing, Broken --Go--> Leaving --acknowledged--> Loading
+//	Idle, Leaving, Loading --level file unusable, or a function fails--> Broken
 const (
 	Idle    Phase = iota // no level yet
 	Leaving              // the old level's requests are cancelled, workers are finishing

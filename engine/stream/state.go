@@ -7,13 +7,16 @@ import (
 
 // State is the state of an asset.
 //
-//	Queued --> Decoding -> Ready --> Loaded
-//	             |  \        \
-//	             v   v        v
-//	        Waiting  Failed (Failed --> Queued: a new request, a retry, or a changed file)
-//	        (Waiting --> Queued: there is space, or it is time for the next attempt)
+//	Queued --> Decoding --> Ready --> Loaded
+//	Queued, Decoding --> Waiting     there is no space
+//	Decoding, Ready --> Waiting      failed, with retries left
+//	Decoding, Ready --> Failed       failed, without
+//	Decoding --> Queued              the worker's heap is full
+//	Queued, Waiting --> Failed       no worker is left
+//	Waiting --> Queued               there is space, it is time for the next attempt, or Handle.Retry
+//	Failed --> Queued                a new request, Handle.Retry, or a changed file
 //
-// An asset without handles is cancelled, cached or released.
+// An asset without handles is cancelled or released, or cached if it is Loaded.
 type State uint8
 
 // The states.

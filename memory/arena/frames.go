@@ -66,7 +66,7 @@ const maxBuffers = 1024
 
 // NewFrames returns a ring at frame 0 with buffers of src. If src is nil, it is page.Default(). If Buffers is out of
 // range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If NewFrames
-// fails, nothing is reserved.
+// fails, nothing is reserved, unless src fails to release it.
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	cfg.Buffers = cmp.Or(cfg.Buffers, 2)
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)

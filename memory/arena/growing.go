@@ -41,7 +41,7 @@ type GrowingConfig struct {
 
 // NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default().
 // If Step, or its default, exceeds Reserve, the error wraps memory.ErrConfig. If src fails, the error wraps the error
-// of page.NewCommitted. If NewGrowing fails, nothing is reserved.
+// of page.NewCommitted. If NewGrowing fails, nothing is reserved, unless src fails to release it.
 func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Step = cmp.Or(cfg.Step, 128<<10)

@@ -113,7 +113,7 @@ type RegionConfig struct {
 
 // NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
 // a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
-// page.NewPrefix. If NewRegion fails, nothing is reserved.
+// page.NewPrefix. If NewRegion fails, nothing is reserved, unless src fails to release it.
 func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	cfg.RegionBytes = cmp.Or(cfg.RegionBytes, 64<<10)
 	if cfg.RegionBytes > maxRegionBytes {

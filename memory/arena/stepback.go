@@ -66,7 +66,7 @@ const startSteps = 256
 
 // NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). If Bytes is 4 GiB or more,
 // the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If NewStepBack
-// fails, nothing is reserved.
+// fails, nothing is reserved, unless src fails to release it.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	if uint64(cfg.Bytes) > math.MaxUint32 {

@@ -13,9 +13,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap allocates blocks whose sizes are the rungs of a ladder. The whole reservation is one block of the top rung.
-// A request splits a block down to the lowest rung that fits, and Free merges a block with its buddy as long as the
-// buddy is free.
+// A Heap allocates blocks whose sizes are the rungs of a ladder. The reservation, less a rest that no rung fills, is
+// one block of the top rung. A request splits a block down to the lowest rung that fits, and Free merges a block with
+// its buddy as long as the buddy is free.
 //
 //	units    |0   1   2   3   4   5   6   7 | 8 …    of MinBlock bytes
 //	entries  |live    |free|live|free       |        a unit's entry describes what starts there
@@ -28,8 +28,9 @@ import (
 // of a block panic with a *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of every block. If a byte of free
-// memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse and changes
-// nothing, and the call can be repeated.
+// memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse and changes no
+// block. It may have committed memory, and the call can be repeated. A write behind a live block, within its rung, is
+// not detected.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -108,7 +109,7 @@ const (
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
 // is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
 // page.NewPrefixWithMetadata. If the Go heap has no space for the metadata, the error wraps a *memory.Exhausted. If
-// New fails, nothing is reserved.
+// New fails, nothing is reserved, unless src fails to release it.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.MinBlock = cmp.Or(cfg.MinBlock, 256)

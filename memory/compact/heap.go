@@ -436,9 +436,10 @@ func (h *Heap) lost() {
 	h.base = nil
 }
 
-// Trim returns the memory after the last block to the page source, in whole pages of the source. Blocks do not move,
-// so call Compact first to return more. On a closed heap the error is memory.ErrClosed. If the source fails, the error
-// wraps the error of the source, and nothing has changed. If the source ends during Trim, the heap is closed and the
+// Trim returns the memory after the last block to the page source, in whole pages of the source. Blocks do not move, so
+// call Compact first to return more. On a closed heap the error is memory.ErrClosed. If the source fails, the error
+// wraps the error of the source, and nothing has changed. If the function of page.Limit.OnSoft calls Trim during a
+// commit of this Heap, Trim does nothing and returns nil. If the source ends during Trim, the heap is closed and the
 // error wraps memory.ErrClosed.
 func (h *Heap) Trim() error {
 	if h.base == nil {

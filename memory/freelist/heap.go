@@ -27,8 +27,8 @@ import (
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of the last granule of a block.
 // If a byte of free memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse
-// and changes nothing, and the call can be repeated. A write behind a live block into its last granule is not
-// detected.
+// and changes no block. It may have committed memory, and the call can be repeated. A write behind a live block into
+// its last granule is not detected.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -84,7 +84,7 @@ const (
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
 // is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
 // page.NewPrefixWithMetadata. If the Go heap has no space for the metadata, the error wraps a *memory.Exhausted. If
-// New fails, nothing is reserved.
+// New fails, nothing is reserved, unless src fails to release it.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Granule = cmp.Or(cfg.Granule, 64)

@@ -9,7 +9,8 @@ import (
 )
 
 // CanSave returns nil if inner is a [save.State] that can be saved, and a [memory.Baser] with one range of addresses.
-// If not, the error wraps memory.ErrConfig or the error of CanSave of inner.
+// If not, the error wraps memory.ErrConfig or the error of CanSave of inner. After Close CanSave does not check the
+// base address, and SaveState fails with memory.ErrClosed.
 func (a *Allocator) CanSave() error {
 	if _, ok := a.inner.(save.State); !ok {
 		return fmt.Errorf("guard: inner is a %T, which is no save.State: %w", a.inner, memory.ErrConfig)

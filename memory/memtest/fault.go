@@ -85,9 +85,9 @@ func (f *Faulty) Commit(m page.Memory, off, size uintptr) error {
 	return f.Source.Commit(m, off, size)
 }
 
-// CommitSome tries to commit `want` bytes. If the first attempt fails, it tries `least` bytes. If the Faulty is
-// Miserly, it tries only `least` bytes. Each attempt is a call of Commit. CommitSome returns the number of committed
-// bytes, or 0 and the error of the last attempt.
+// CommitSome tries to commit `want` bytes. If the first attempt fails and want is above least, it tries `least`
+// bytes. If the Faulty is Miserly, it tries only `least` bytes. Each attempt is a call of Commit. CommitSome returns
+// the number of committed bytes, or 0 and the error of the last attempt.
 func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, error) {
 	if f.Miserly {
 		want = least

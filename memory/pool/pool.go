@@ -49,7 +49,8 @@ type Pool[T any] struct {
 type Config struct {
 	// Capacity is the largest number of objects that can be live at once. Capacity costs address space only: memory
 	// is committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one. The maximum is
-	// 2^32-2. On 32-bit systems it is 2^27-1, because more metadata would not fit the address space.
+	// 2^32-2. On 32-bit systems it is 2^27-1, because more metadata would not fit the address space. Capacity times
+	// the size of an object must also fit an int.
 	Capacity int
 	// Name is the name of the pool in reports. If Name is "", the pool has the name of its type, and a [Split] the
 	// name of the type of its hot part.
@@ -60,7 +61,8 @@ type Config struct {
 // system refuses the address space, the capacity is halved, down to one object: see [Pool.Cap].
 //
 // If T contains a Go pointer, the error wraps a [*memory.PointerError]. If Capacity is out of range, the error wraps
-// memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails, nothing is reserved.
+// memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails, nothing is reserved,
+// unless src fails to release it.
 func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	name, err := nameFor[T](cfg)
 	if err != nil {
@@ -206,8 +208,8 @@ func (p *Pool[T]) Name() string { return p.name }
 // Len returns the number of live objects. If the pool is closed, Len returns 0.
 func (p *Pool[T]) Len() int { return int(meta(&p.slots).count()) }
 
-// Cap returns the largest number of objects that can be live at once. Retired slots are included, although they are
-// not used again (see [memory.Handle]). If the pool is closed, Cap returns 0.
+// Cap returns the number of slots. Retired slots are included, but are not used again (see [memory.Handle]): the
+// largest number of live objects is lower by their number. If the pool is closed, Cap returns 0.
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
 // LiveSlots returns a bit for each slot, and the size of a slot in bytes. Bit i%64 of live[i/64] is set if slot i has a

@@ -277,8 +277,8 @@ func TestSet_DiffNamesThePlace(t *testing.T) {
 	}
 }
 
-// A difference in a table whose name ends in "contents" was held back like one of blocks, and a number below the labels of
-// a table had the name of its first entity.
+// A table whose name ends in "contents" was taken for blocks. A number below the labels of a table had the name of the
+// first entity.
 func TestSet_DiffTakesNamesAsNames(t *testing.T) {
 	var ids, chests [2]int32
 	var last, n int64

@@ -39,7 +39,7 @@ type PivotConfig struct {
 
 // NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). If the sum of both capacities
 // overflows, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If
-// NewPivot fails, nothing is reserved.
+// NewPivot fails, nothing is reserved, unless src fails to release it.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	cfg.Forward = cmp.Or(cfg.Forward, defaultBytes)
 	cfg.Backward = cmp.Or(cfg.Backward, cfg.Forward)

@@ -19,8 +19,9 @@ import (
 // hook, completed steps are kept, and the call can be retried. A second Close continues after callbacks that fail, see
 // [Manager.Close].
 //
-// Slab, Large, Frame and similar methods return allocators. The caller may allocate, free and read with them. Only the
-// manager may reset, advance or close them. Free tagged blocks through the manager, a [Tag] or a Freer.
+// Slab, Large, Frame and similar methods return allocators. The caller may allocate, resize, free and read with them,
+// and use Mark and Rewind of the arenas. Only the manager may reset, advance or close them. Free tagged blocks through
+// the manager, a [Tag] or a Freer.
 //
 // After Close, Alloc and NewPool fail with memory.ErrClosed; Declare, BeginFrame and the other calls of frames and
 // levels fail with [ErrOrder]. Free of a block, Resize, SizeOf, AddPool and OnReset panic with a *memory.Misuse. Owns

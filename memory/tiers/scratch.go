@@ -79,9 +79,10 @@ func (s *scratch) advance() {
 }
 
 // EndTask runs the hooks of the scratch arena, newest first, and then empties the arena. Call it on the worker's
-// goroutine. Pointers into the arena are dangling afterwards. In debug builds reads through such pointers return bytes
-// 0xDD or fault. If a hook panics, the task stays open, and the next EndTask runs the remaining hooks. After Close the
-// error is memory.ErrClosed. Before Close, outside a task, the error wraps ErrOrder.
+// goroutine. Pointers into the arena are dangling afterwards. In debug builds reads through such pointers return 0xDD
+// or fault until a later task reuses the memory. If a hook panics, the task stays open, and the next EndTask runs the
+// remaining hooks. After Close the error is memory.ErrClosed. Before Close, outside a task, the error wraps ErrOrder.
+// EndTask panics with a *memory.Misuse in a hook of the arena.
 func (w *Worker) EndTask() error {
 	s := &w.scratch
 	if s.busy && !w.closed() {

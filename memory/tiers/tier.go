@@ -59,7 +59,7 @@ type Info struct {
 	PerWorker bool
 }
 
-// A Moment is an event that frees all blocks of a tier, or Never.
+// A Moment is the event at which blocks of a tier are freed together, or Never.
 type Moment uint8
 
 // The moments.

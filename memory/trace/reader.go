@@ -14,7 +14,7 @@ import (
 )
 
 // A Reader reads a trace. It checks the checksum of each chunk before it returns the chunk's events, and that each
-// event names a live block.
+// Free and Resize names a live block.
 type Reader struct {
 	r      io.Reader
 	header Header
