@@ -14,14 +14,14 @@ import (
 // and a Free, and bytes of notes for each live block:
 //
 //	                        16-1024 bytes: ns  notes    4-64 KiB: ns  notes
-//	off                                     8      -              41      -
-//	A/A                                     8      -              42      -
-//	on, untagged                           12      -              42      -
-//	on, tagged                             24   11.2              57    199
-//	on, tagged, by address                 27   11.2              88    199
+//	off                                    11      -              42      -
+//	A/A                                    11      -              42      -
+//	on, untagged                           16      -              47      -
+//	on, tagged                             36   11.2              68     98
+//	on, tagged, by address                 35   11.2              70     98
 //
 //	off, samples                           36      -               *      -
-//	on, tagged, samples                    46                       *
+//	on, tagged, samples                    47   11.2               *     98
 //
 // * about half of these blocks are sampled with SampleBytes 64 KiB, which takes about 1 µs each.
 //

@@ -331,7 +331,7 @@ func Example_changed() {
 			fmt.Println(e, *p) // send it
 		}
 		sent = world.Tick()                // the next look goes on from here
-		position.Set(ship, Position{5, 5}) // is noted by itself, as all that adds or creates
+		position.Set(ship, Position{5, 5}) // records the change, as do Add and New
 	}
 	for _, r := range moving.All() {
 		r.A.X += r.B.X

@@ -214,9 +214,7 @@ func Example_rewind() {
 	set, err := g.set(true)
 	must(err)
 	back, err := engine.NewRewind(engine.RewindConfig[engine.Input]{
-		Set:    set,
-		Memory: make([]byte, 1<<20),
-		Step:   func(*engine.Input) error { return g.step() },
+		Set: set, Memory: make([]byte, 1<<20), Step: func(*engine.Input) error { return g.step() },
 	})
 	must(err)
 	hashes := []uint64{g.hash()}
