@@ -70,13 +70,9 @@ func failures(tests []test, results []result, judged []judgement) error {
 // header names the machine, and the version and flags of each side.
 func (b *bench) header(results []result) string {
 	var s strings.Builder
-	var runs []string
+	fmt.Fprintf(&s, "\n%s. The line above each table says how many programs of each side ran, and how often.\n", settle.Machine())
 	loads := []float64{}
 	for _, r := range results {
-		if r.Run != "" && !slices.Contains(runs, r.Run) {
-			runs = append(runs, r.Run)
-			fmt.Fprintf(&s, "\n%s.\n", r.Run)
-		}
 		if r.Missing == "" {
 			loads = append(loads, r.Load)
 		}
@@ -182,7 +178,11 @@ func (b *bench) verdicts(judged []judgement) string {
 		if j.since != "" {
 			name += ", ratio over that of " + j.since
 		}
-		fmt.Fprintf(&s, "| %s | %s | %s | %s | %.3f | %g | ±%.1f %% | %s |\n", name, settle.Digits(j.Figure), j.Peer, settle.Digits(j.Peers), j.Ratio, j.most, 100*j.Spread, j.verdict())
+		figures := [2]string{"–", "–"} // a mean of ratios has none
+		if j.Figure != 0 {
+			figures = [2]string{settle.Digits(j.Figure), settle.Digits(j.Peers)}
+		}
+		fmt.Fprintf(&s, "| %s | %s | %s | %s | %.3f | %g | ±%.1f %% | %s |\n", name, figures[0], j.Peer, figures[1], j.Ratio, j.most, 100*j.Spread, j.verdict())
 	}
 	return s.String() + "\n    " + b.o.command(b.o.rows) + "\n"
 }
