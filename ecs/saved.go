@@ -31,10 +31,10 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 // observers and filters are not saved. Loading from memory calls no observer. It drops archetypes that were created after
 // the save, because the order of archetypes is the order of iteration.
 //
-// If the world is locked, a command waits or blocks wait to be freed, the error wraps save.ErrBusy. In a loop over All or
-// Chunks the world can be saved, but not loaded. If a component was registered after the save, the error of loading wraps
-// save.ErrLayout and names the component. If the world is closed, the error wraps memory.ErrClosed. The other errors are
-// those of [World.CanSave].
+// If the world is locked, a command waits or blocks wait to be freed, the error wraps save.ErrBusy. Loading from memory
+// stops loops over All and Chunks, as a structural change does. If a component was registered after the save, the error
+// of loading wraps save.ErrLayout and names the component. If the world is closed, the error wraps memory.ErrClosed. The
+// other errors are those of [World.CanSave].
 //
 // A Set for files contains the world without its allocator. In a file the world has the form of [World.WriteBinary],
 // without ticks. Loading a file removes the present entities, and reads the file as [World.ReadBinary] does. It calls
@@ -45,7 +45,7 @@ func (w *World) SaveState(c *save.Coder) {
 	case w.guard.closed():
 		c.Fail(memory.ErrClosed)
 		return
-	case w.guard.locked != 0 || len(w.guard.running) != 0 && !c.Saving():
+	case w.guard.locked != 0:
 		c.Busy("the world is locked, by a query, a batch, an observer or a parallel run")
 		return
 	case w.commands != nil && len(w.commands.ops) > 0:
@@ -81,6 +81,7 @@ func (w *World) SaveState(c *save.Coder) {
 	if c.Loading() {
 		s.layoutVersion++
 		s.epoch++
+		w.guard.stopAll(nil)
 	}
 }
 

@@ -226,6 +226,44 @@ func TestWorld_SavingNamesWhatIsOpen(t *testing.T) {
 	refused(save.ErrLayout, "Late")
 }
 
+// A loop whose body panicked was taken for one in progress, and no state could be loaded until a structural change.
+func TestWorld_LoadsInALoopAndAfterOneThatPanicked(t *testing.T) {
+	x := newSavedWorld(t, nil)
+	x.program(30)
+	for range 3 {
+		if _, err := x.walker.NewEntity(savedPlace{X: 1}, savedWide{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slot, was := x.save(), x.w.Hash(0)
+	filter := ecs.NewFilter1[savedPlace](x.w)
+	panicked := func(body func(p *savedPlace)) (v any) {
+		defer func() { v = recover() }()
+		for _, p := range filter.All() {
+			body(p)
+		}
+		return nil
+	}
+	if v := panicked(func(*savedPlace) { panic("body") }); v != "body" {
+		t.Fatalf("the body panics: %v", v)
+	}
+	x.load(slot)
+	v := panicked(func(p *savedPlace) {
+		p.X += 5
+		x.load(slot)
+	})
+	if _, ok := v.(*memory.Misuse); !ok {
+		t.Errorf("the step after the load: %v", v)
+	}
+	sum := float32(0)
+	for _, p := range filter.All() {
+		sum += p.X
+	}
+	if err := x.w.Check(); err != nil || x.w.Hash(0) != was || sum < 3 {
+		t.Errorf("after the loads: %v, sum %v", err, sum)
+	}
+}
+
 func TestWorld_WhatCannotBeSavedIsRefusedByName(t *testing.T) {
 	for want, register := range map[string]func(*ecs.World) error{
 		"savedName.Text": func(w *ecs.World) error { _, err := ecs.Register[savedName](w); return err },

@@ -127,7 +127,8 @@ func (c Config) sizes() (s []uintptr, first int) {
 // loop takes effect. If the loop goes on after the change, it panics with a [*memory.Misuse] at its next
 // step.
 //
-// Loading a state moves rows, too. In a loop and in a locked world it returns an error, see [World.SaveState].
+// Loading a state moves rows, too, and stops a loop. In a locked world it returns an error, see
+// [World.SaveState].
 //
 // Alloc and Free of the allocator must not change the world, for example in a callback at a soft mark. Such a
 // change panics. Set a flag in the callback and check the flag between systems.
