@@ -35,7 +35,7 @@ type OldValue = layout.OldValue
 // an error. On error w is unchanged, except that its empty chunks may have been freed, and that it may have been closed
 // with its allocator. ReadBinary also fails if:
 //   - the file is truncated or continued, a bit differs, or it has another version;
-//   - a component type is not registered, is registered twice, or has Go pointers;
+//   - a component type is not registered, is registered twice, or has a field that WriteBinary refuses;
 //   - a value would be lost: a kind that does not convert, or an integer that does not fit;
 //   - a bool is neither 0 nor 1, or an Entity in a component has slot 0 or an even generation and is not the zero Entity;
 //   - an entity occurs twice, or another condition of ReadJSON does not hold;

@@ -36,11 +36,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // on every little-endian system. The component types may change between writing and reading. Each Entity, also an Entity
 // in a component, names the same entity after reading.
 //
-// The file has a description of each component type: names, kinds and places of its fields. Values are written as
-// they are in memory. If a component of an archetype has a field that has no meaning in another process, WriteBinary
-// returns an error with the path of the field. Such fields are pointers, strings, slices, maps, interfaces, uintptr and memory.Handle. Two
-// component types with one name are an error, too. Resources, events, pending commands, observers and ticks are not
-// written.
+// The file has a description of each component type: names, kinds and places of its fields. Values are written as they
+// are in memory. If a component of an archetype has a field that has no meaning in another process, WriteBinary returns
+// an error with the path of the field. Such fields are pointers, strings, slices, maps, functions, channels, interfaces,
+// uintptr, memory.Handle and the types of package container. Two component types with one name, and a name that is not
+// UTF-8, are errors, too. Resources, events, pending commands, observers and ticks are not written.
 //
 // Other errors wrap the error of out, [io.ErrShortWrite], or [memory.ErrClosed] if the allocator was closed. When
 // WriteBinary fails, a part may have been written: write to a new file, and rename it after success. Padding bytes between

@@ -233,7 +233,7 @@ func (c Component[T]) Set(e Entity, v T) bool {
 // Add adds the component with value v to e. If e has the component already, Add overwrites it with v. If e is stale,
 // the error is [ErrStale]. If a row with all components of e would not fit a chunk, the error wraps
 // [memory.ErrTooLarge]. Other errors wrap [ErrLimit], or the error of the allocator, such as [memory.ErrOutOfMemory].
-// On error nothing has changed.
+// On error no entity has changed, but a new archetype stays.
 //
 // Add is a structural change: it panics with a [*memory.Misuse] if the world is locked. If e is alive and the
 // component is a relation that e does not have, Add panics as well: use [Relation.Add].

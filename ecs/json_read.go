@@ -21,8 +21,8 @@ import (
 // Fields that the text omits or gives as null are zero. If a field occurs twice, encoding/json decodes both values
 // into the field, in order.
 //
-// If w has entities, ReadJSON returns an error and reads nothing. Every other error gives the line and the byte.
-// ReadJSON also fails if:
+// If w has entities, ReadJSON returns an error and reads nothing. Every other error gives the line and the byte,
+// except if an observer closes the allocator. ReadJSON also fails if:
 //   - the text has another version, is truncated or continued, or is not in the form of WriteJSON;
 //   - a value does not fit its component;
 //   - a component or a field is unknown, or a component is missing;

@@ -22,7 +22,7 @@ func NewMap1[A any](w *World) *Map1[A] {
 // NewEntity creates an entity with exactly these components. If a target is stale, the error wraps [ErrStale]. If a
 // row of the components does not fit a chunk, the error wraps [memory.ErrTooLarge]. Other errors wrap [ErrLimit], or
 // the error of the allocator or of Config.Pages, such as [memory.ErrOutOfMemory]. On error NewEntity returns the zero
-// Entity, and nothing has changed. NewEntity panics with a [*memory.Misuse] if the world is locked, or if a relation
+// Entity, and no entity has changed. NewEntity panics with a [*memory.Misuse] if the world is locked, or if a relation
 // of the mapper has no target.
 func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 	entity, loc, err := m.mapper.spawn()
@@ -86,7 +86,7 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 // Add adds the components to an entity in one move, and overwrites the components and targets that the entity has.
 // The error is [ErrStale] if the entity is stale, and wraps [ErrStale] if a target is stale. If a row of all
 // components of the entity does not fit a chunk, the error wraps [memory.ErrTooLarge]. Other errors wrap [ErrLimit],
-// or the error of the allocator, such as [memory.ErrOutOfMemory]. On error nothing has changed.
+// or the error of the allocator, such as [memory.ErrOutOfMemory]. On error no entity has changed.
 //
 // Add panics with a [*memory.Misuse] if the world is locked. If the entity is alive, Add also panics if a relation of
 // the mapper has no target, or if the entity would get a fifth relation.

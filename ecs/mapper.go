@@ -71,7 +71,7 @@ func (m *setting[Map]) Has(e Entity) bool { return m.mapper.has(e) }
 // Remove removes the components of the mapper from e and returns true. It ignores components that e does not have. It
 // returns false without an error if e is stale or has none of the components. If the archetype without them needs a
 // chunk that is not available, the error wraps [ErrLimit], or the error of the allocator, such as
-// [memory.ErrOutOfMemory]. On error Remove returns false, and nothing has changed. Remove panics with a
+// [memory.ErrOutOfMemory]. On error Remove returns false, and no entity has changed. Remove panics with a
 // [*memory.Misuse] if the world is locked.
 func (m *setting[Map]) Remove(e Entity) (bool, error) { return m.mapper.remove(e) }
 

@@ -65,9 +65,9 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 }
 
 // Add adds the relation with value v and a target to e. If e has the relation already, Add changes its value and its
-// target. The error is [ErrStale] if e is stale, and wraps [ErrStale] if the target is stale. Other errors are
-// those of [Component.Add]. On error nothing has changed. Add panics with a [*memory.Misuse] if the world is locked,
-// or if e has MaxRelations other relations.
+// target. The error is [ErrStale] if e is stale, and wraps [ErrStale] if the target is stale. Other errors are those
+// of [Component.Add]. On error no entity has changed. Add panics with a [*memory.Misuse] if the world is locked, or
+// if e has MaxRelations other relations.
 func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	w := r.w
 	w.guard.mutable("Add")
@@ -90,7 +90,7 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 
 // SetTarget changes the target of e, calls observers of OnSet, and returns true. The new target may equal the old
 // one. If e is stale or does not have the relation, SetTarget returns false without an error. Errors are those of
-// Relation.Add. On error SetTarget returns true as well, and nothing has changed. SetTarget panics with a
+// Relation.Add. On error SetTarget returns true as well, and no entity has changed. SetTarget panics with a
 // [*memory.Misuse] if the world is locked.
 func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	w := r.w

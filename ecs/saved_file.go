@@ -10,7 +10,8 @@ import (
 )
 
 // CanWrite returns an error if a registered component has a field that has no meaning in another process, such as a
-// pointer. The error names the path of the first such field of each component. A save.Set calls CanWrite.
+// pointer, or a name that is not UTF-8. The error names the path of the first such field of each component. A
+// save.Set calls CanWrite.
 func (w *World) CanWrite() error {
 	var errs []error
 	for _, c := range w.store.comps {

@@ -142,8 +142,8 @@ func (c Config) sizes() (s []uintptr, first int) {
 // Config.Pages has a Watch method and is closed first, the world also closes itself, and leaves its blocks to Close.
 // Close then calls Alloc once, to learn whether the allocator was closed, too. If it was not, Close frees the blocks.
 //
-// In a closed World each structural change and each command panics with a [*memory.Misuse]. Each Entity is
-// stale, queries are empty, and statistics count no entities and no chunks.
+// In a closed World each structural change except Close, and each command, panics with a [*memory.Misuse].
+// Each Entity is stale, queries are empty, and statistics count no entities and no chunks.
 //
 // # Several worlds
 //
@@ -292,8 +292,9 @@ func (w *World) destroy(op string, e Entity) (alive bool, err error) {
 }
 
 // NewEntity creates an entity without components. The error wraps [ErrLimit], or the error of the allocator or of
-// Config.Pages, such as [memory.ErrOutOfMemory]. On error NewEntity returns the zero Entity, and nothing has changed.
-// NewEntity panics with a [*memory.Misuse] if the world is locked.
+// Config.Pages, such as [memory.ErrOutOfMemory]. On error NewEntity returns the zero Entity, and no entity has
+// changed. Memory of the entity index may have been committed. NewEntity panics with a [*memory.Misuse] if the world
+// is locked.
 func (w *World) NewEntity() (Entity, error) {
 	w.guard.mutable("NewEntity")
 	e, loc, err := w.store.spawn(w.store.tables[0])
@@ -305,7 +306,7 @@ func (w *World) NewEntity() (Entity, error) {
 
 // CopyEntity creates an entity with the components of e, copies of their values, and the same targets, stale ones
 // included. If a value has pointers, the copy shares what they point to. If e is stale, the error is [ErrStale].
-// Other errors are those of World.NewEntity. On error CopyEntity returns the zero Entity, and nothing has
+// Other errors are those of World.NewEntity. On error CopyEntity returns the zero Entity, and no entity has
 // changed. CopyEntity panics with a [*memory.Misuse] if the world is locked.
 func (w *World) CopyEntity(e Entity) (Entity, error) {
 	w.guard.mutable("CopyEntity")

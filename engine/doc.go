@@ -37,7 +37,8 @@
 //	-------------------------------------------------------  ------------------------------------
 //	Clock.Advance, Schedule.Run, Rand, Sin, Cos, Hasher      none
 //	Fields                                                   8 bytes per value, more per reference
-//	Rewind.Record, Rewind.Keep                               none
+//	Rewind.Record                                            none
+//	Rewind.Keep                                              those of save.Set.Save, as the first time
 //
 // # Concurrency, determinism and the collector
 //

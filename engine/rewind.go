@@ -36,7 +36,8 @@ type RewindConfig[T any] struct {
 //	inputs        i   i   i   ...  i   i   i   i        Record
 //	Seek(152)                      load, step, step
 //
-// [Rewind.Record], [Rewind.Keep] and [Rewind.Seek] do not allocate, unless the game does.
+// [Rewind.Record] does not allocate. [Rewind.Keep] allocates only if [save.Set.Save] does, for example
+// the first time. [Rewind.Seek] allocates only if [save.Set.Load] or the game does.
 type Rewind[T any] struct {
 	// Invariants, verified by Check:
 	//
@@ -115,11 +116,11 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // any tick. The next Seek then loads a state before it plays. If there is no such state, its error wraps save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
-// Back makes an earlier tick the present tick, as [Rewind.Seek] does, and forgets all states and inputs after it. If there
-// is free memory, Back saves a state after each `dense` ticks that it plays. So going back tick by tick costs less with
-// each step. A `dense` below 1 means 1. If tick is after the present tick, the error wraps save.ErrEmpty. Other errors are
-// those of Seek and of Keep. If an error occurs before the first Step, nothing is forgotten. After a later error all
-// states and inputs after tick are lost.
+// Back makes an earlier tick the present tick, as [Rewind.Seek] does, and forgets all states and inputs after it. If
+// there is free memory, Back saves a state after each `dense` ticks that it plays, but none of the last tick. So going
+// back tick by tick costs less with each step. A `dense` below 1 means 1. If tick is after the present tick, the error
+// wraps save.ErrEmpty. Other errors are those of Seek and of Keep. If an error occurs before the first Step, nothing is
+// forgotten. After a later error all states and inputs after tick are lost.
 func (r *Rewind[T]) Back(tick uint64, dense int) (played int, err error) {
 	if tick > r.now {
 		return 0, fmt.Errorf("engine: rewind: tick %d is after tick %d: %w", tick, r.now, save.ErrEmpty)

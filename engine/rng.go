@@ -61,7 +61,7 @@ func (r *Rand) Intn(n int) int {
 // Float32 returns a number from 0 up to but not including 1: a multiple of 2^-24.
 func (r *Rand) Float32() float32 { return float32(float32(r.Uint32()>>8) * (1.0 / (1 << 24))) }
 
-// Range returns a number from lo to hi. Because of rounding Range may return hi.
+// Range returns a number from lo to hi. Because of rounding Range may return hi. hi-lo must be finite.
 func (r *Rand) Range(lo, hi float32) float32 { return Lerp(lo, hi, r.Float32()) }
 
 // Chance returns true with probability p: never if p is 0 or less, always if it is 1 or more. Chance draws one number

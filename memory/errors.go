@@ -20,9 +20,10 @@ var (
 	// ErrAlign means that the alignment is not a power of two from 1 to [MaxAlign].
 	ErrAlign = errors.New("memory: alignment is not a power of two from 1 to 4096")
 
-	// ErrConfig means that a constructor refused its configuration, or that a page source refused the size of a
-	// reservation. A field is out of range, fields contradict each other, or a required one is missing. The error
-	// names the field, its value and the values that are allowed. Nothing was allocated.
+	// ErrConfig means that a constructor refused its configuration, that another call refused a setting, or that a
+	// page source refused the size of a reservation. A field is out of range, fields contradict each other, or a
+	// required one is missing. The error names the field, its value and the values that are allowed. Nothing was
+	// allocated.
 	ErrConfig = errors.New("memory: invalid configuration")
 
 	// ErrClosed means that the allocator is closed, or that its page source has ended.
@@ -35,7 +36,7 @@ type Exhausted struct {
 	Op    string  // the operation that failed, as "page: commit" or "tlsf: alloc"
 	Need  uintptr // the bytes that the request needs
 	Have  uintptr // the bytes that were left, or the size of the largest free block; 0 if unknown
-	Limit uintptr // the capacity or budget that was reached; without one, 0 or the size of the request
+	Limit uintptr // the capacity or budget; without one, 0 or the size of the request
 	Cause error   // the error of the operating system or of the page source, or nil
 }
 
@@ -59,8 +60,8 @@ func (e *Exhausted) Unwrap() error { return e.Cause }
 type Misuse struct {
 	Package string  // the package of the call, as "arena"
 	Op      string  // the method or function, as "Free"
-	Addr    uintptr // the address that was passed, or 0
-	Size    uintptr // the size that was passed, or 0
+	Addr    uintptr // the address that was passed or is concerned, or 0
+	Size    uintptr // the size that was passed or is concerned, or 0
 	Reason  string  // what is wrong and what would be right
 }
 

@@ -16,12 +16,12 @@ type Stats struct {
 	Live      uint64 // live blocks
 	Allocs    uint64 // blocks allocated since New
 	Frees     uint64 // blocks freed since New, one by one, by a reset or by Close
-	Failures  uint64 // calls of Alloc since New that failed with ErrOutOfMemory or ErrTooLarge; some types count other failures, too
+	Failures  uint64 // calls of Alloc since New that failed with ErrOutOfMemory or ErrTooLarge; some types count others too, or not those of an allocator behind them
 
 	// Requested is the sum of the requested sizes of live blocks. Measured is the number of bytes that these blocks
-	// use, so Measured - Requested is internal fragmentation. If the allocator keeps the requested sizes, Measured is
-	// InUse. If the allocator does not keep them, Requested and Measured are 0. In a sum over several allocators,
-	// Measured counts only allocators that keep the requested sizes.
+	// use, so Measured - Requested is internal fragmentation. If the allocator keeps this sum, Measured is InUse. If
+	// not, Requested and Measured are 0. In a sum over several allocators, Measured counts only allocators that keep
+	// it.
 	Requested, Measured uint64
 	// LargestFree is the largest request that would succeed without committing more memory. Free is the number of
 	// free committed bytes. LargestFree and Free together describe external fragmentation. Free is 0 if nothing is
@@ -52,11 +52,12 @@ func (s Stats) Add(t Stats) Stats {
 }
 
 // Internal returns internal fragmentation: the share of Measured that was not requested, from 0 to 1. The share is 0
-// if the allocator does not keep requested sizes.
+// if the allocator does not keep the sum Requested.
 func (s Stats) Internal() float64 { return share(s.Requested, s.Measured) }
 
-// External returns external fragmentation: the share of Free outside the largest free block, from 0 to 1. The share
-// is 0 if nothing is free or the allocator cannot fragment.
+// External returns external fragmentation: the share of Free above LargestFree, from 0 to 1. The share is 0 if
+// nothing is free, or if the allocator cannot fragment or does not report Free. An allocator with a largest request,
+// such as a slab.Heap, has a high share also without fragmentation. So has a sum over several allocators.
 func (s Stats) External() float64 { return share(s.LargestFree, s.Free) }
 
 // share returns how much of whole is not in part.

@@ -48,8 +48,9 @@ func (t Type[T]) Size() uintptr { return t.plus1 - 1 }
 // Valid reports whether t was made by [TypeFor] or [MustType]. Valid returns false for the zero Type only.
 func (t Type[T]) Valid() bool { return t.plus1 != 0 }
 
-// New allocates one zeroed T from a. The caller owns the object until it is freed with [Free], or until a is reset or
-// closed. If T has size 0, the object must not be accessed: there may be no memory at its address.
+// New allocates one zeroed T from a. The caller owns the object until it is freed with [Free], until a is reset or
+// closed, or until the page source of a ends. If T has size 0, the object must not be accessed: there may be no memory
+// at its address.
 //
 // The error is a [*PointerError] or the error of a.Alloc. Cost: a map lookup for the check of the type, a call
 // through the interface, and zeroing.
@@ -62,8 +63,8 @@ func New[T any](a Allocator) (*T, error) {
 }
 
 // MakeSlice allocates n zeroed values of T from a, as a slice with length and capacity n. Appending to the slice
-// allocates a copy on the Go heap. The caller owns the slice until it is freed with [FreeSlice], or until a is reset
-// or closed.
+// allocates a copy on the Go heap. The caller owns the slice until it is freed with [FreeSlice], until a is reset or
+// closed, or until the page source of a ends.
 //
 // The error is a [*PointerError] or the error of a.Alloc. If n is negative or n times the size of T overflows, the
 // error is [ErrTooLarge].

@@ -40,7 +40,8 @@ type Emitter struct {
 //
 // If the columns are full, Emit commits memory. After a refusal Emit asks the source again only after
 // [System.Reserve] or [System.Reset]. Emit allocates on the Go heap only for the error of a refused commit. If the
-// kind is not registered, or the System is closed, Emit panics with a *memory.Misuse. Cost: see the package
+// kind is not registered, or the System is closed, Emit panics with a *memory.Misuse. So it does if the function of
+// page.Limit.OnSoft calls it during a commit of this System and there are too few rows. Cost: see the package
 // documentation.
 func (s *System) Emit(e *Emitter, n int) int {
 	s.open("Emit")

@@ -37,7 +37,7 @@ var (
 		"FIRST GIFT", "SECOND GIFT", "THIRD GIFT", "PAUSE", "START AGAIN", "MUTE", "FULLSCREEN"}
 )
 
-// String returns the action's name in files. For any other value it returns the name of the last constant.
+// String returns the action's name in files. For any other value it returns the name of Fullscreen.
 func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
 
 // DeviceSlots is the number of controls of one device that one action may have. BindingSlots is the number of controls

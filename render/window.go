@@ -96,7 +96,7 @@ func (o *Options) fill() error {
 // If Update or AfterDraw returns ErrQuit, if the window is closed, or after the screenshot of Options.ScreenshotQuit,
 // Run returns nil. If no window can be opened, the error wraps ErrNoDisplay. Any other error reports a nil g or
 // invalid options, or is the error of Update, AfterDraw, a screenshot, bloom or the display. Run does not recover a
-// panic of g. If other code recovers the panic, Run returns an error.
+// panic of g. If other code recovers the panic, Run returns an error after five seconds.
 func Run(g Game, o Options) error {
 	if g == nil {
 		return errors.New("render: Run without a game")

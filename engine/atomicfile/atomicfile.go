@@ -35,14 +35,15 @@ const prefix = ".strata-"
 
 // Pattern returns a pattern for os.CreateTemp. The file names that it produces end in ext, which must not contain an
 // asterisk, and contain the number of this process. [Sweep] removes such a file after this process has ended. A Sweep
-// of another process also removes it if it was last written more than a day ago.
+// of another process also removes it if it was last written more than a day ago. A Sweep on another computer or in
+// another container may remove it at any time.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
 // A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied.
 // It is safe for concurrent use with different paths if Backup is empty.
 type Writer struct {
 	System System      // nil: the operating system
-	Mode   fs.FileMode // of the new version, regardless of the umask; 0: 0644
+	Mode   fs.FileMode // of the new version and of a copied backup, regardless of the umask; 0: 0644
 	Backup string      // if not empty, the old version is kept under this path; the path must be in the folder of the file
 }
 

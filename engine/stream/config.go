@@ -28,8 +28,8 @@ type Config struct {
 	Free func(p unsafe.Pointer, size uintptr)
 	// Drain, if not nil, is called on the worker's goroutine after each Scope.Cancel, Settle and Close, when all
 	// blocks were passed to Free. One call of Drain may serve several calls of Scope.Cancel or Settle. Drain should
-	// free the blocks in the worker's inbox. The worker may be between two reads of another asset. Drain must return,
-	// and must not call the streamer. A panic is logged as an error.
+	// free the blocks in the worker's inbox. The worker may be in the decode function of another asset, inside a Read,
+	// Reader.Wanted or Heap.Alloc. Drain must return, and must not call the streamer. A panic is logged as an error.
 	Drain func(worker int)
 	// Workers is the number of goroutines that read and decode, at most 64. 0 means 2; in a browser 0 means 1.
 	Workers int
@@ -51,9 +51,10 @@ type Config struct {
 	Resident int64
 	// Upload is the budget of one Poll. The zero Budget means 1 MiB and 2 ms.
 	Upload Budget
-	// Retries is the number of automatic retries of a failed asset, at most 1000. The first retry comes after Backoff
-	// Polls, each further retry after twice as many Polls as the last one. If Retries is 0, only Handle.Retry, a new
-	// request, Reload and a changed file load the asset again. A Backoff of 0 means 30; the largest Backoff is 1<<20.
+	// Retries is the number of automatic retries of a failed asset, at most 1000. If the worker of an asset was
+	// abandoned, the asset is not retried automatically. The first retry comes after Backoff Polls, each further retry
+	// after twice as many Polls as the last one. If Retries is 0, only Handle.Retry, a new request, Reload and a
+	// changed file load the asset again. A Backoff of 0 means 30; the largest Backoff is 1<<20.
 	Retries, Backoff int
 	// Watch is the interval in which idle workers check the files of loaded and failed assets, at most 24 h. A change
 	// has the effect of Streamer.Reload. If a worker was abandoned in a call for a file, the file is not checked again

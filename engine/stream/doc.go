@@ -65,7 +65,7 @@
 //	Poll, nothing to do                               four locks; none
 //	Poll, with waits, evictions or reloads            O(n log n) in Config.Assets; none
 //	Get, State, Err                                   one lock; none
-//	Stats, Progress                                   O(classes), O(handles); none
+//	Stats, Progress                                   O(classes and waiting assets), O(handles); none
 //	an asset, on its worker                           1 for its value, and those of the file
 //	                                                  system and of the decoder
 //	a worker                                          32 KiB of the Go heap, for all its files
@@ -111,8 +111,9 @@
 // allocator, Drain, Free, Deliver and Release belong to the game. These calls must return, and must not wait for the
 // streamer from another goroutine.
 //
-// If a callback panics, its asset or its level fails, with an error that names the callback. On the game goroutine
-// the panic continues to the caller. On a worker the streamer recovers from the panic.
+// If Decode, Deliver or a callback of a [Flow] panics, its asset or its level fails, with an error that names the
+// callback. A panic of Release or Free fails no asset, and a panic of Drain is logged. On the game goroutine the
+// panic continues to the caller. On a worker the streamer recovers from the panic.
 //
 // An abandoned worker and its heap are not used again while the streamer is open. Stats.Staging continues to count
 // the worker's blocks, and Stats.Abandoned counts the worker. If the call of the file system returns, the worker's

@@ -64,8 +64,8 @@ type FlowConfig[L any] struct {
 	// completed. An error breaks the level.
 	Leave func() error
 	// Enter, if not nil, is called before the first tick, when every asset in the scope is loaded, has failed or
-	// waits for space. If Enter returns ErrMore, the phase stays Loading and Enter is called again in the next
-	// Update. Another error breaks the level.
+	// waits for space. If Enter returns ErrMore, the phase stays Loading. Enter is called again in the next
+	// Update in which every asset in the scope is in such a state. Another error breaks the level.
 	Enter func(L) error
 }
 

@@ -18,9 +18,9 @@ type Kind[T any] struct {
 	Decode func(r *Reader, heap *Heap) (T, error)
 	// Deliver, if not nil, is called by Poll on the game goroutine before handles return the value, for example to
 	// upload it. Deliver may change v; Handle.Get returns the changed value. If Deliver returns ErrMore, it is called
-	// again in the next Poll. So a long delivery can be split. If Deliver returns another error, the asset fails; on
-	// a reload the old value stays loaded. On a reload, old is the value that v replaces, and Release is not called
-	// for old. On a first load old is nil.
+	// again in the next Poll whose budget reaches the asset. So a long delivery can be split. If Deliver returns
+	// another error, the asset fails; on a reload the old value stays loaded. On a reload, old is the value that v
+	// replaces, and Release is not called for old. On a first load old is nil.
 	Deliver func(name string, v, old *T) error
 	// Release, if not nil, is called on the game goroutine when a delivered asset ends. The asset ends when its last
 	// handle is closed, unless it is cached. A cached asset ends when it is evicted or its file is reloaded, and in

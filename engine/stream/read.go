@@ -11,10 +11,10 @@ import (
 // io allows.
 const emptyReads = 100
 
-// A Reader reads the file of an asset for its decode function. A Reader is an io.Reader and an io.ByteReader. Every
-// 32 KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled. After an error other than io.EOF all
-// further reads return the same error, and the asset is not loaded, regardless of the result of the decode function.
-// A Reader is valid on the goroutine of the decode function until the decode function returns.
+// A Reader reads the file of an asset for its decode function. A Reader is an io.Reader and an io.ByteReader. Every 32
+// KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled. After an error other than io.EOF further
+// reads return the bytes that are buffered, and then the same error. The asset is not loaded, regardless of the result
+// of the decode function. A Reader is valid on the goroutine of the decode function until the decode function returns.
 type Reader struct {
 	w     *worker
 	f     fs.File

@@ -10,11 +10,12 @@ import (
 //	Queued --> Decoding --> Ready --> Loaded
 //	Queued, Decoding --> Waiting     there is no space
 //	Decoding, Ready --> Waiting      failed, with retries left
-//	Decoding, Ready --> Failed       failed, without
+//	Decoding, Ready --> Failed       failed, without retries left
 //	Decoding --> Queued              the worker's heap is full
 //	Queued, Waiting --> Failed       no worker is left
 //	Waiting --> Queued               there is space, it is time for the next attempt, or Handle.Retry
-//	Failed --> Queued                a new request, Handle.Retry, or a changed file
+//	Decoding, Ready --> Failed       the worker was abandoned
+//	Failed --> Queued                a new request, Handle.Retry, Streamer.Reload, or a changed file
 //
 // An asset without handles is cancelled or released, or cached if it is Loaded.
 type State uint8
@@ -61,7 +62,7 @@ var (
 	ErrKind = errors.New("stream: no kind of that type is registered")
 
 	// ErrMore is returned by a deliver function that has not finished. The deliver function is called again in the
-	// next Poll. FlowConfig.Enter may return ErrMore, too.
+	// next Poll whose budget reaches the asset. FlowConfig.Enter may return ErrMore, too.
 	ErrMore = errors.New("stream: delivered in part")
 
 	errCancelled = errors.New("stream: cancelled")

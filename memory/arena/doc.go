@@ -33,8 +33,8 @@
 //	          with Mark and Rewind
 //	Frames    data of this frame that the next N-1        data without a frame
 //	          frames still read
-//	Growing   everything of a level, a document, a load   unbounded streams: it shrinks only in Reset
-//	                                                      and Trim
+//	Growing   everything of a level, a document, a load   unbounded streams: older blocks stay until
+//	                                                      Rewind or Reset
 //	StepBack  attempts that are undone newest first:      marks, two ends: use a stack.Stack
 //	          parsers, level generators
 //	Region    blocks that are freed one by one, but in    blocks of mixed lifetimes: one live block

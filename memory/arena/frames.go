@@ -30,7 +30,8 @@ import (
 // builds an expired buffer is decommitted, and its addresses stay unused for [RestingFrames] frames. In this time an
 // access faults, and a Free panics with the age of the frame. These builds commit no more memory than others. A frame
 // whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros.
-// With -race, in the browser, or without the address space, an expired buffer is filled with 0xDD instead.
+// With -race, in the browser, without the address space, or if the source refuses to decommit, an expired buffer is
+// filled with 0xDD instead.
 type Frames struct {
 	// Invariants, verified by Check:
 	//
@@ -216,9 +217,11 @@ func (f *Frames) age(i int) uint64 {
 // freed. If a hook panics, no frame begins or expires, and the next Advance runs the remaining hooks.
 //
 // A buffer is committed when it is first used. If the commit fails, the frame has no capacity, and the next frame with
-// this buffer tries again. An Advance that the function of page.Limit.OnSoft calls during this commit panics with a
-// *memory.Misuse. Advance panics with a *memory.Misuse if the ring is closed, or if a hook of the frame that expires
-// is running. If a hook ends the source, the ring is closed afterwards. Cost: constant, plus the hooks.
+// this buffer tries again. If the function of page.Limit.OnSoft panics, Advance panics with the same value and no frame
+// begins. With -tags memdebug the blocks of the oldest frame are freed nevertheless. An Advance that the function of
+// page.Limit.OnSoft calls during this commit panics with a *memory.Misuse. Advance panics with a *memory.Misuse if the
+// ring is closed, or if a hook of the frame that expires is running. If a hook or a commit ends the source, the ring is
+// closed afterwards. Cost: constant, plus the hooks.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()

@@ -57,7 +57,7 @@ func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 
 // TryAlloc is Alloc without growth and without an error. TryAlloc inlines. TryAlloc returns nil if the block does not
 // fit the committed memory, the alignment is invalid or the arena is closed. NewGrowing commits nothing, so the first
-// block needs Alloc. A TryAlloc that returns nil does not count in Stats.Failures.
+// block that has bytes needs Alloc. A TryAlloc that returns nil does not count in Stats.Failures.
 func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 	l := &g.lin
 	mask := align - 1

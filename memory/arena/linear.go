@@ -84,8 +84,9 @@ type LinearConfig struct {
 	Bytes uintptr
 }
 
-// NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). If src fails, NewLinear
-// reserves nothing, and the error wraps the error of page.NewCommitted.
+// NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). If src fails, the error
+// wraps the error of page.NewCommitted. If NewLinear fails, nothing is reserved, unless src fails to release
+// it.
 func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	l := new(Linear)

@@ -22,8 +22,10 @@ import (
 //
 // A request that does not fit the current region is served by the first of up to four open regions with enough space.
 // If no open region fits, the request is served by an empty region. If no region is empty, the request is served by a
-// new region. A region that has space left when a request does not fit becomes open. If five regions would be open,
-// the one with the fewest free bytes is not.
+// new region. If the request takes an empty or new region, and at least 1/64 of the current region is free, the
+// current region stays current and the other one becomes open. If less is free, the other one becomes current, and the
+// old one becomes open if it has space left. After eight requests that did not fit, the region that served the last of
+// them becomes current. If five regions would be open, the one with the fewest free bytes is not.
 //
 // The size of a block is rounded up to a multiple of 16 bytes; a block of size 0 takes 16 bytes. One live block keeps
 // its whole region. BenchmarkRegion replaces blocks of 64 bytes, 1,000 of which are live. When it freed random

@@ -47,7 +47,8 @@ func (l *Linear) saveHooks(c *save.Coder) {
 	l.hooks = l.hooks[:n]
 }
 
-// SaveState saves the arena as [Linear.SaveState] does.
+// SaveState saves the arena as [Linear.SaveState] does. If the function of page.Limit.OnSoft calls the
+// Set during a commit of this arena, the error wraps save.ErrBusy, too.
 func (g *Growing) SaveState(c *save.Coder) {
 	g.lin.SaveState(c)
 	if g.lin.base != nil && (c.Fitting() || c.Loading()) {
@@ -57,7 +58,7 @@ func (g *Growing) SaveState(c *save.Coder) {
 
 // SaveState saves the readable frames and the frame number. A [Ref] is valid after loading if it was valid when the
 // state was saved. A Ref that was made later must not be used after loading: Get may return another object. The errors
-// and the rules for hooks are those of [Linear.SaveState].
+// and the rules for hooks are those of [Linear.SaveState]. During a commit of Advance the error wraps save.ErrBusy.
 func (f *Frames) SaveState(c *save.Coder) {
 	if f.cur.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -118,7 +119,8 @@ func (w *Window[T]) SaveState(c *save.Coder) {
 }
 
 // SaveState implements [save.State]: it saves the bytes in use of all regions that have live blocks. If the arena is
-// closed, the error wraps memory.ErrClosed.
+// closed, the error wraps memory.ErrClosed. If the function of page.Limit.OnSoft calls the Set during a commit of
+// this arena, the error wraps save.ErrBusy.
 func (r *Region) SaveState(c *save.Coder) {
 	if r.base == nil {
 		c.Fail(memory.ErrClosed)

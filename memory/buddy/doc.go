@@ -20,9 +20,10 @@
 //	memory     | live | free | live |  free  | - - not committed - - | guard
 //
 // The metadata lies apart from the memory: splitting and merging touch no block, and an overflow cannot reach the
-// metadata. The metadata records every address that Alloc returned, and the requested size. A double free, an
-// interior or foreign pointer and a size that is wrong by one byte are therefore detected before anything changes, in
-// every build.
+// metadata. The metadata records every address that Alloc returned, and the requested size. A double free, an interior
+// or foreign pointer and a size that is wrong by one byte are therefore detected before anything changes, in every
+// build. An exception is a second free after a new block of this size has started at the address: it frees the new
+// block.
 //
 // # Use it when, and when not
 //

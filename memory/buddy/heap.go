@@ -152,8 +152,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // block of MinBlock bytes. If the heap is closed, also by the end of the source during Alloc, the error is
 // memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the largest block of the
 // ladder or 4 GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is
-// exhausted, the error is a *memory.Exhausted. If the function of page.Limit.OnSoft makes the heap grow while Alloc
-// commits memory, the inner Alloc panics with a *memory.Misuse.
+// exhausted, or if the source fails, the error is a *memory.Exhausted. If the function of page.Limit.OnSoft makes
+// the heap grow while Alloc commits memory, the inner Alloc panics with a *memory.Misuse.
 //
 // Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
 // cost includes a system call. For an alignment above MinBlock, Alloc looks for a block that fits at any address. If
@@ -302,7 +302,8 @@ func (h *Heap) Reset() {
 
 // Trim returns the free memory behind the last live block to its source, in whole pages, and keeps the addresses. If
 // the heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source,
-// and nothing has changed. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
+// and nothing has changed. If the function of page.Limit.OnSoft calls Trim during a commit of this Heap, Trim does
+// nothing and returns nil. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed

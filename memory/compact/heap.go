@@ -178,7 +178,7 @@ func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 // Alloc makes a block of size bytes, which is not zeroed. A block of size 0 takes Config.Align bytes. Alloc moves no
 // block. On a closed heap the error is memory.ErrClosed. If the size, rounded up to Config.Align, exceeds the
 // reservation, the error is memory.ErrTooLarge. If no gap was found and memory cannot grow, the error is a
-// *memory.Exhausted, which wraps the error of the page source. In this case a Compact may help. With an error the
+// *memory.Exhausted, which wraps the error of page.Prefix.Ensure. In this case a Compact may help. With an error the
 // Handle is zero. If the function of page.Limit.OnSoft makes the heap grow while Alloc or Resize commits memory, the
 // inner call panics with a *memory.Misuse.
 //
@@ -453,10 +453,10 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close frees every block, locked or not, and releases the memory. Addresses of blocks are dangling afterwards. If
-// the memory cannot be released, Close returns an error that wraps the error of the source. After this error the heap
-// is empty but open, and Close can be retried. After a successful Close, and after the end of the source, Close does
-// nothing and returns nil.
+// Close frees every block, locked or not, and releases the memory. Addresses of blocks are dangling afterwards. If the
+// memory cannot be released, Close returns an error that wraps the error of the source. Close also fails if the
+// function of page.Limit.OnSoft calls it during a commit of this Heap. After an error the heap is empty but open, and
+// Close can be retried. After a successful Close, and after the end of the source, Close does nothing and returns nil.
 func (h *Heap) Close() error {
 	if h.base == nil {
 		return nil

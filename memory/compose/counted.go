@@ -10,11 +10,12 @@ import (
 
 // CountedConfig configures [NewCounted].
 type CountedConfig struct {
-	// OnEvent, if not nil, is called once for each event, before the statistics change. Only Failures already includes
-	// a refused Alloc. For an Alloc or a Resize, OnEvent is called after the call of inner. For a Free or a Reset,
-	// OnEvent is called before the call of inner. OnEvent may call Stats, Check, Owns, Base, Extent and Generation of
-	// the allocator; every other call for a block, Reset, Trim and Close panic with a *memory.Misuse. Close and loading
-	// a state free blocks without an event.
+	// OnEvent, if not nil, is called once for each event, before the statistics change. Only Failures already includes a
+	// refused Alloc. For an Alloc or a Resize, OnEvent is called after the call of inner. For a Free or a Reset, OnEvent
+	// is called before the call of inner. If inner then panics, the event was reported although no block was freed.
+	// OnEvent may call Stats, Check, Owns, Base, Extent and Generation of the allocator; every other call for a block,
+	// Reset, Trim and Close panic with a *memory.Misuse. Close, the end of the memory of inner, and loading a state free
+	// blocks without an event. So does an Alloc that panics because inner returned the address of a live block.
 	//
 	// If OnEvent panics, the panic passes through, and the call is undone. The new block of an Alloc is freed. The
 	// block of a Resize gets its old size back, but bytes that Resize cut off may have changed. If OnEvent used the
@@ -68,7 +69,8 @@ func (o Op) String() string {
 //
 // Close closes inner if inner is an io.Closer, and forgets all blocks without freeing them. If Close of inner fails,
 // the Counter is closed nevertheless, and another Close tries again to close inner. If Close of inner panics, nothing
-// has changed. If several Counters share one heap, close the heap and not a Counter.
+// has changed. If several Counters share one heap, close or reset the heap and not a Counter: Reset of a Counter
+// resets inner, and so frees the blocks of the others.
 //
 // Alignment, zeroing and lifetimes are as in inner. The Counter belongs to one goroutine at a time, even if inner is
 // safe for concurrent use. Cost: two probes of a hash table for each Alloc and Free, and 16 bytes for each slot of the

@@ -27,14 +27,16 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 //
 // After the allocator is closed, its containers must not be read. Map.Set and Strings.Intern read, too, because they
 // search first. Debug builds panic with a *memory.Misuse at such a read. Calls that need memory and read none fail
-// with memory.ErrClosed in every build: the growth of a Vec or Ring, and Reserve. Free of a container that has memory
-// panics with a *memory.Misuse.
+// with memory.ErrClosed in every build: the growth of a Vec or Ring, and Reserve. If Close of the allocator could not
+// release the memory, this error wraps [ErrNoBase] instead, and debug builds may not detect the read. Free of a
+// container that has memory panics with a *memory.Misuse.
 //
 // An allocator may call a function within Alloc or Free, such as that of page.Limit.OnSoft. The function may read
 // containers, change elements and remove elements. If it makes a container of this Space grow, shrink or free its
-// block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. If the function is called
-// during a Shrink and adds more elements than fit the smaller block, Shrink panics. During the Free of an old block,
-// the container already uses the new block. During the Free of its only block, the container is empty.
+// block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. So does a Release of a
+// string above 987 bytes. If the function is called during a Shrink and adds more elements than fit the smaller block,
+// Shrink panics. During the Free of an old block, the container already uses the new block. During the Free of its
+// only block, the container is empty.
 //
 // If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls
 // that need memory then fail, and the error wraps [ErrNoBase].

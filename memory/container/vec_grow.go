@@ -16,8 +16,9 @@ const (
 )
 
 // Reserve makes the Vec large enough for n more elements. If Reserve must grow the Vec, the new capacity is Len plus
-// n. If Reserve fails, it returns an error as Append does, and nothing has changed. A negative n panics. If the
-// allocator cannot grow the block in place, a Reserve of 1 before each Append copies the Vec each time.
+// n, or 2^31-1 if T has no size. If Reserve fails, it returns an error as Append does, and nothing has changed. A
+// negative n panics. If the allocator cannot grow the block in place, a Reserve of 1 before each Append copies the
+// Vec each time.
 func (v *Vec[T]) Reserve(sp *Space, n int) error {
 	if n < 0 {
 		_ = make([]struct{}, 0)[:n]

@@ -14,9 +14,10 @@
 //	memory            | live    | free | live | live |  free  | - - not committed - - | guard
 //
 // The metadata lies apart from the memory: a block has no header and no links. A search reads consecutive words and
-// touches no block. The live map records where live blocks start and their requested sizes. A double free, an
-// interior or foreign pointer and a size that is wrong by one byte are therefore detected before anything changes, in
-// every build.
+// touches no block. The live map records where live blocks start and their requested sizes. A double free, an interior
+// or foreign pointer and a size that is wrong by one byte are therefore detected before anything changes, in every
+// build. An exception is a second free after a new block of this size has started at the address: it frees the new
+// block.
 //
 // # Use it when, and when not
 //

@@ -120,9 +120,9 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 
 // Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a
 // block of one granule. If the heap is closed, also by the end of the source during Alloc, the error is
-// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the reservation or 4 GiB less
-// 2 bytes, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, the error is a
-// *memory.Exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
+// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the reservation or 4 GiB less 2
+// bytes, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, or if the source
+// fails, the error is a *memory.Exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
 //
 // If the function of page.Limit.OnSoft makes the heap grow while Alloc or Resize commits memory, the inner call panics
 // with a *memory.Misuse.
@@ -269,7 +269,8 @@ func (h *Heap) Reset() {
 
 // Trim returns the free memory at the end of the heap to its source, in whole pages, and keeps the addresses. If the
 // heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and
-// nothing has changed. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
+// nothing has changed. If the function of page.Limit.OnSoft calls Trim during a commit of this Heap, Trim does
+// nothing and returns nil. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed

@@ -24,19 +24,20 @@ type Config struct {
 	// is off before New, it stays off.
 	Keep bool
 
-	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means
-	// 256 MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. The headroom is added
-	// to the size of the heap at the last BeginLevel, EndLevel, Collect, New or collection. If this size exceeds the
-	// largest heap under the program's own GOGC, the headroom is added to that instead. During a collection the heap may grow by another four tenths of the headroom. With
-	// several pacers the largest headroom applies.
+	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means 256
+	// MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. The headroom is added to the size of
+	// the heap at the last BeginLevel, EndLevel, Collect, New or Close of any pacer. After a collection it is added to
+	// the size then, and again one second later. If this size exceeds the largest heap under the program's own GOGC, the
+	// headroom is added to that instead. The heap may grow by another four tenths of the headroom before a collection
+	// begins and ends. With several pacers the largest headroom applies.
 	Headroom int64
 
 	// Suspend turns GOGC off from BeginLevel to EndLevel or Close, until the process has allocated Headroom bytes in
 	// the level. The runtime then does not begin a collection after two minutes without one. Each collection restarts
-	// the count of bytes. When the process has allocated Headroom bytes, GOGC is finite again, and a collection begins
-	// within a quarter of a second. If the program sets GOGC during the level, the program's value stays. Only
-	// GOGC=off, set by the program during the level, ends with the level. With several pacers GOGC is off while any
-	// pacer suspends it. With Keep, Suspend has no effect.
+	// the count of bytes. Within a quarter of a second after the process has allocated Headroom bytes, GOGC is finite
+	// again. A collection then begins at once, or after up to another four tenths of the headroom. If the program sets
+	// GOGC during the level, the program's value stays. Only GOGC=off, set by the program during the level, ends with
+	// the level. With several pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
 	//
 	// Use Suspend for a game with levels of more than two minutes that make little garbage. Finalizers and cleanups do
 	// not run until the level ends.
@@ -104,8 +105,8 @@ func (p *Pacer) Close() error {
 
 // BeginLevel begins a level with the whole headroom, unless the program has changed GOGC. If a level is open,
 // BeginLevel ends it first, as EndLevel does. If a collection is running, BeginLevel waits until it ends. It does not
-// wait if GOGC is off or was changed by the program. With Config.Keep and after Close BeginLevel only counts the
-// level's collections.
+// wait for that if GOGC is off or was changed by the program. With Config.Keep and after Close BeginLevel only counts
+// the level's collections. In all cases BeginLevel waits for a collection that another pacer runs.
 func (p *Pacer) BeginLevel() {
 	if p.playing {
 		p.EndLevel()
@@ -120,8 +121,8 @@ func (p *Pacer) BeginLevel() {
 }
 
 // EndLevel ends the level. If the program's own GOGC would have required a collection by now, EndLevel runs one. With
-// GOGC=off it runs none. EndLevel waits as BeginLevel does. With Config.Keep and after Close EndLevel only ends the
-// level. Without an open level EndLevel does nothing.
+// GOGC=off it runs none. With Config.Keep and after Close EndLevel only ends the level. EndLevel waits as BeginLevel
+// does. Without an open level EndLevel does nothing.
 func (p *Pacer) EndLevel() {
 	if !p.playing {
 		return

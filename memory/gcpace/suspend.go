@@ -65,7 +65,7 @@ func (p *process) renew() {
 }
 
 // poll ends suspensions whose headroom is used up. It sets the GOGC that was computed for the level's begin, so that the
-// collection that is due begins at once.
+// next collection begins at the goal of the level's begin.
 func (p *process) poll() {
 	p.read()
 	for _, c := range p.claims {

@@ -24,8 +24,8 @@ import (
 //
 // After Close, Alloc fails with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block then report
 // a fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after
-// Close. The guard detects this end only if inner is a memory.Owner. If inner is no Owner, close inner only through
-// its guard: otherwise the guard reads blocks that are gone.
+// Close. The guard detects this end only if inner is a memory.Owner, and owned a block that is live or in quarantine.
+// If inner is no Owner, close inner only through its guard: otherwise the guard reads blocks that are gone.
 type Allocator struct {
 	// Invariants, verified by Check in this order:
 	//

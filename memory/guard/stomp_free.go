@@ -14,8 +14,8 @@ import (
 // pages that the source refused (see [Stomp.Kept]) and in the Go heap.
 //
 // A double free, a foreign or interior pointer, a wrong size and an overwritten canary panic with a *memory.Misuse
-// that names the known call sites. If Free reports a canary, it repairs the canary, so that another Free can free the
-// block.
+// that names the known call sites. A double free is not detected once another block of this size starts at the
+// address. If Free reports a canary, it repairs the canary, so that another Free can free the block.
 func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return

@@ -15,20 +15,21 @@ var ErrMigration = errors.New("the Migration does not fit the program")
 // The zero Migration declares no change. Reading does not change a Migration.
 type Migration struct {
 	// Renamed maps names of the file to names of the program. For a component type it maps "game.Health" to "game.Hull",
-	// for a field "game.Health.HP" to "Points", with the struct's name in the file. For a file of a save.Set it
-	// also maps the names of parts. If the file has an old name, the program must have the new one, and nothing else in
-	// the file may get it: otherwise the error wraps ErrMigration. A handle whose type has another name is an error
-	// unless Renamed maps the type's name. A Migration does not know the age of a file. If it exchanges two names, read
-	// files of today's program without it.
+	// for a field "game.Health.HP" to "Points", with the struct's name in the file. For a file of a save.Set it also
+	// maps the names of parts. If the file has an old name, the program must have the new one, and nothing else in the
+	// file may get it: otherwise the error wraps ErrMigration. A handle whose type has another name is an error unless
+	// Renamed maps the type's name. That error does not wrap ErrMigration. A Migration does not know the age of a file.
+	// If it exchanges two names, read files of today's program without it.
 	Renamed map[string]string
 	// Dropped lists names in the file: component types whose values are dropped, and parts that are dropped because the
 	// save.Set does not have them. If it lists a relation, the error wraps ErrMigration.
 	Dropped []string
 	// Convert has functions by the program's name of a type, such as "game.Hull". The function is called for each value
-	// of the type, after the fields that need no Migration are converted; all other fields are zero. If an integer does
-	// not fit its new type, reading fails before the call. The argument component is a pointer to the value, such as
-	// *Hull, and is valid during the call. An error of the function ends the reading. If the program has no Go type of this name, the error wraps ErrMigration. A save.Set with worlds or
-	// functions cannot list its types, and passes an unknown name to Changed instead.
+	// of the type. Before the call the fields that need no Migration, and those in Renamed, are converted; all other
+	// fields are zero. If an integer does not fit its new type, or a bool is neither 0 nor 1, reading fails before the
+	// call. The argument component is a pointer to the value, such as *Hull, and is valid during the call. An error of
+	// the function ends the reading. If the program has no Go type of this name, the error wraps ErrMigration. A
+	// save.Set with worlds or functions cannot list its types, and passes an unknown name to Changed instead.
 	//
 	// The function is not called for values that are fields or elements of other types. For a value of a save.Set it may
 	// be called several times: before loading, with a copy, and while the file is loaded. The function must therefore

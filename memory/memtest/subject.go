@@ -11,8 +11,8 @@ import (
 
 // A Subject describes an allocator under test and the promises of the allocator.
 type Subject struct {
-	// New makes an empty allocator that takes all its memory from src. If src is nil, it uses page.Default(). A few
-	// thousand blocks of MaxSize must exhaust the allocator.
+	// New makes an empty allocator that takes all its memory from src. The allocator must be a memory.StatsReporter.
+	// If src is nil, it uses page.Default(). A few thousand blocks of MaxSize must exhaust the allocator.
 	New func(src page.Source) (memory.Allocator, error)
 	// MaxSize is the largest size in bytes that the tests request, except Stats.LargestFree and sizes that must be
 	// refused. 0 means 4096.

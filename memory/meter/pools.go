@@ -2,7 +2,8 @@ package meter
 
 import "github.com/strata-go/strata/memory"
 
-// MostPools is the largest number of pools that a Meter watches. Pools that are registered later are not watched.
+// MostPools is the largest number of pools that a Meter watches. Pools that are registered later are not watched
+// until others are removed.
 const MostPools = 256
 
 // poolBooks has the data of the row of a pool.

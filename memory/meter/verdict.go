@@ -14,7 +14,7 @@ type Verdict struct {
 	Largest *Row // the row with most bytes in use: a tier, the Go heap or the rest
 	Growing *Row // the tier that grows fastest; if no tier grows, the Go heap or the rest, whichever grows faster
 	Beside  *Row // if a tier grows: the Go heap or the rest, whichever grows faster; nil if neither grows
-	Tag     *Row // the tag that grows fastest
+	Tag     *Row // the tag, or the untagged memory, that grows fastest
 	Pool    *Row // the pool that grows fastest
 	Tight   *Row // the tier with the highest Row.Tight, if this share is at least TightAt
 	Refused *Row // the tier with the most failed requests in the window

@@ -22,8 +22,9 @@ import (
 // source that is [Watched]. Reserve, Commit and Decommit of a closed Carve fail with memory.ErrClosed. Allocators in
 // the Carve are closed with the Carve (see [Watched]).
 //
-// A Carve may divide a reservation of another Carve, as a manager within a manager does. The source of the inner
-// Carve must be the outer Carve, or a source that passes calls on to the outer Carve (see [Layered]).
+// A Carve may divide a reservation of another Carve, as a manager without workers within a manager does. The
+// source of the inner Carve must be the outer Carve, or a source that passes calls on to the outer Carve (see
+// [Layered]).
 type Carve struct {
 	// Invariants, verified by Check:
 	//

@@ -13,9 +13,10 @@ const (
 	// darwin/arm64 has pages of 16 KiB, most other ports have pages of 4 KiB.
 	//
 	// Some kernels of arm64 and ppc64 have pages of 64 KiB. On these kernels a [Prefix] commits and decommits whole
-	// pages. If a caller commits less than a page, the granules of the page share its memory. The first Commit of a
-	// granule commits the page. The page is returned when one Decommit covers all its granules; a Decommit of fewer
-	// granules only zeroes them.
+	// pages, unless its reservation, a budget or a refusal of the source ends a commit within a page. If a caller
+	// commits less than a page, the granules of the page share its memory. The first Commit of a granule commits the
+	// page. The page is returned when one Decommit covers all its granules; a Decommit of fewer granules only zeroes
+	// them.
 	Granule = 16 << 10
 
 	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB, and a slab
@@ -70,7 +71,9 @@ type Source interface {
 	Release(m Memory) error
 }
 
-// Watched is the optional interface of a Source that can end before its reservations are released.
+// Watched is the optional interface of a Source that can end before its reservations are released. A
+// [Layered] Source above it must have a Watch of its own, as [Limit] has. Otherwise allocators of the
+// Layered Source stay open when the source below ends.
 type Watched interface {
 	// Watch registers the function lost, which is called once, right after the source has ended. Because the memory
 	// may be gone then, lost must not touch it. unwatch removes lost; a second call of unwatch does nothing. If the

@@ -104,7 +104,8 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 //
 // Go ends the process if its heap cannot grow. Therefore NewPrefixWithMetadata halves the reservation, down to
 // `least` bytes, if the system has no memory for the metadata, or if the metadata exceeds 1 GiB. If the metadata is
-// still too large, the error wraps a *memory.Exhausted. Other errors are those of NewPrefix.
+// still too large, the error wraps a *memory.Exhausted. If the source fails to release a reservation, the error
+// wraps both errors, and the reservation stays. Other errors are those of NewPrefix.
 func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(reserved uintptr) uint64) (Prefix, error) {
 	for {
 		p, err := NewPrefix(src, want, least, step)
@@ -127,7 +128,7 @@ func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(res
 // NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once. If the reservation fails,
 // NewCommitted returns the error of NewPrefix. If the commit fails, the error wraps the error of [Prefix.Ensure],
 // also if the source ends during the commit. The commit panics as Ensure does. If NewCommitted fails or panics, the
-// reservation is released.
+// reservation is released, unless the source fails to release it.
 func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
 	if p, err = NewPrefix(src, want, least, step); err != nil {
 		return Prefix{}, err

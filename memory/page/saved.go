@@ -6,8 +6,9 @@ import (
 )
 
 // SaveState saves the number of committed bytes, because it decides where an allocator places its next block. Dropped
-// pages are saved by [Prefix.SaveHoles]. Before a load, SaveState commits the bytes that are missing. During the load
-// it decommits the bytes above the saved number; if the source refuses that, more bytes stay committed.
+// pages are saved by [Prefix.SaveHoles]. Before a load, SaveState commits the bytes that are missing. If that fails,
+// loading fails with an error that wraps that of [Prefix.Ensure]. During the load it decommits the bytes above the
+// saved number; if the source refuses that, more bytes stay committed.
 //
 // If p is closed, saving and loading fail with memory.ErrClosed; while p is busy, with save.ErrBusy. If Reserved
 // differs from the saved reservation, loading fails with save.ErrLayout.
@@ -35,9 +36,10 @@ func (p *Prefix) SaveState(c *save.Coder) {
 }
 
 // SaveHoles saves which pages are dropped. If other pages are dropped when a state is to be loaded, SaveHoles first
-// calls fill, which must commit all dropped pages again. During the load SaveHoles drops the saved pages. If the
-// source refuses to decommit the bytes [from, to), SaveHoles calls undrop, which must record that they stay
-// committed. Call SaveHoles after the metadata that undrop changes was saved.
+// calls fill, which must commit all dropped pages again. If fill fails, loading fails with an error that wraps that
+// of fill. During the load SaveHoles drops the saved pages. If the source refuses to decommit the bytes [from, to),
+// SaveHoles calls undrop, which must record that they stay committed. Call SaveHoles after the metadata that undrop
+// changes was saved.
 func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, to uintptr)) {
 	count, same := 0, true
 	for from, to := p.NextHole(0); from < to; from, to = p.NextHole(to) {

@@ -10,8 +10,9 @@ import (
 // Fast makes up to 16 plans by placing one buffer after the other, and returns the smallest of them. Smaller plans
 // may exist, see [Exact]. Every machine computes the same plan for a set, whatever the order of the buffers is.
 //
-// The error wraps memory.ErrConfig. It lists all invalid buffers, or reports more than [Count] buffers. If the
-// buffers are valid but need too many bytes, the error also wraps memory.ErrTooLarge.
+// The error wraps memory.ErrConfig. It lists all invalid buffers, or reports more than [Count] buffers. If an
+// alignment is invalid, the error also wraps memory.ErrAlign. If the buffers are valid but need too many bytes,
+// the error also wraps memory.ErrTooLarge.
 //
 // Inference engines place the largest buffer first, each at the lowest offset that is free during its lifetime. For
 // up to two thousand buffers the plan of Fast is never larger than theirs. Fast ends when a plan meets the load

@@ -40,9 +40,10 @@ const (
 // succeeded, and after its source has ended (see [page.Watched]). Get, Alloc, Grow and Trim of a closed Blocks fail
 // with memory.ErrClosed. Put, SizeOf, Reset, and a Free or FreeAny of a slot then panic with a *memory.Misuse.
 //
-// A wrong pointer, or a size that is larger than a slot, panics with a *memory.Misuse before anything changes. Debug
-// builds (-tags memdebug or -race) also check the size of each block of Alloc to the byte. These builds fill freed
-// slots. TryGet, Get and Alloc then panic with a *memory.Misuse if the slot was written to after it was freed.
+// A wrong pointer, or a Free with a size that is larger than a slot, panics with a *memory.Misuse before anything
+// changes. Debug builds (-tags memdebug or -race) also check the size of each block of Alloc to the byte. These
+// builds fill freed slots. TryGet, Get and Alloc then panic with a *memory.Misuse if the slot was written to after it
+// was freed.
 //
 // Builds with -tags memfast have no live bits. These builds detect pointers outside the used slots, misaligned
 // pointers, and more frees than there are live slots. They do not detect a double free while other slots are live,

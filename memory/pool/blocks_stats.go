@@ -115,8 +115,9 @@ func (b *Blocks) vacant() ([]uint64, []error) {
 }
 
 // Close frees every slot and releases the memory: the caller must not use pointers into the pool. If the page source
-// cannot release the memory, Close returns an error. All slots are freed nevertheless, and Close can be called again.
-// The pool then stays open. If the pool is closed, Close does nothing and returns nil.
+// cannot release the memory, Close returns an error. So it does if the function of page.Limit.OnSoft calls Close
+// during a commit of this pool. All slots are freed nevertheless, and Close can be called again. The pool then stays
+// open. If the pool is closed, Close does nothing and returns nil.
 func (b *Blocks) Close() error {
 	if b.base == nil {
 		return nil

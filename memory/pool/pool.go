@@ -270,8 +270,9 @@ func (p *Pool[T]) Trim() error {
 }
 
 // Close frees every object and releases the memory: the caller must not use pointers into the pool. If the page source
-// cannot release the memory, Close returns an error. All objects are freed nevertheless, and Close can be called again.
-// The pool then stays open. If the pool is closed, Close does nothing and returns nil.
+// cannot release the memory, Close returns an error. So it does if the function of page.Limit.OnSoft calls Close during
+// a commit of this pool. All objects are freed nevertheless, and Close can be called again. The pool then stays open. If
+// the pool is closed, Close does nothing and returns nil.
 func (p *Pool[T]) Close() error {
 	if p.base == nil {
 		return nil

@@ -195,7 +195,8 @@ func (p *Split[Hot, Cold]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Split[Hot, Cold]) more() error { return meta(&p.slots).refill(p.stride(), p) }
 
-// Grow is [Pool.Grow] for both regions. It commits both regions, or fails and changes nothing but Stats.Failures. The
+// Grow is [Pool.Grow] for both regions. It commits both regions, or fails and changes nothing but Stats.Failures. If
+// the source also refuses to decommit the hot region, that stays committed, and the error wraps both errors. The
 // errors are those of Pool.Grow.
 func (p *Split[Hot, Cold]) Grow(n int) error {
 	p.owner.Touch()
@@ -208,8 +209,7 @@ func (p *Split[Hot, Cold]) Name() string { return p.name }
 // Len returns the number of live objects. If the pool is closed, Len returns 0.
 func (p *Split[Hot, Cold]) Len() int { return int(meta(&p.slots).count()) }
 
-// Cap returns the largest number of objects that can be live at once, as [Pool.Cap]. If the pool is closed, Cap
-// returns 0.
+// Cap returns the number of slots, retired ones included, as [Pool.Cap]. If the pool is closed, Cap returns 0.
 func (p *Split[Hot, Cold]) Cap() int { return int(p.capacity) }
 
 // All returns an iterator over the hot parts of the live objects, in the order of their addresses, as [Pool.All].

@@ -269,7 +269,8 @@ func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 //
 // If [Coder.Portable] returns false, t may be nil: then Diff cannot name the field. If Portable returns true and t is
 // nil, the pass fails with an error that wraps [ErrPortable]. Values from a file are converted if t has changed since
-// the file was written. If they do not convert, the pass fails with an error that wraps [ErrLayout].
+// the file was written. If they do not convert, the pass fails with an error that wraps [ErrLayout]. If the Migration
+// does not fit, the error wraps layout.ErrMigration.
 func (c *Coder) Rows(name string, t reflect.Type, p unsafe.Pointer, size uintptr, count int) {
 	c.raw(name, t, p, size*uintptr(count), count)
 }

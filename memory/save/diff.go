@@ -21,8 +21,9 @@ type Piece struct {
 	content bool   // the contents of blocks
 }
 
-// Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each later call with the same labels of
-// [Coder.Enter], until the next call with this name. [Set.Diff] returns it in [Difference.Entity].
+// Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each later call of Rows that has a name
+// and the same labels of [Coder.Enter]. This lasts until the next call with this name. [Set.Diff] returns it in
+// [Difference.Entity].
 const Entity = "entity"
 
 var errStop = errors.New("save: stop")

@@ -41,7 +41,7 @@
 //
 //	Save      a pass that counts, then one that copies: live blocks and metadata, not committed memory
 //	Load      a pass that compares the layout, then one that copies
-//	          neither allocates, unless memory was trimmed or metadata is longer than ever before
+//	          neither allocates but the first Save, unless memory was trimmed or metadata is longer than ever
 //	SaveHash  Save, and a hash of the bytes: a third to two thirds longer
 //
 // BenchmarkSet compares both with copy of the same bytes.

@@ -118,7 +118,7 @@ func fingerprint(head []byte) uint64 {
 //
 // The error wraps one of these:
 //   - [ErrUnsealed], [ErrPortable], or the error of in
-//   - [ErrFile]: the file is truncated, is followed by other bytes, or a bit differs
+//   - [ErrFile]: the file is of another version or truncated, is followed by other bytes, or a bit differs
 //   - [layout.ErrMigration]: m names a part, a field or a type that does not exist, or gives two of them one name
 //   - [ErrLayout]: a part or a type of the file does not fit, a [RowChecker] refuses a value, or the Set lacks a part that
 //     m does not drop
@@ -127,8 +127,8 @@ func fingerprint(head []byte) uint64 {
 // After an error all values are as before, but memory may have been committed: see [Set.Load]. If the error occurs
 // while parts are loaded, Read restores the values from a copy. The copy has the form of a file, so data that files do
 // not contain is lost, such as the ticks of a world. If the restoring fails too, for example because memory is short,
-// the error joins both errors, and the state is undefined. Read allocates Go memory for the whole file and for the
-// copy.
+// the error joins both errors, and the state is undefined. If a function of m or a State panics while parts are loaded,
+// Read restores nothing. Read allocates Go memory for the whole file and for the copy.
 //
 // A successful Read invalidates all earlier addresses of blocks, handles and entities. After a Read that restored the
 // values, earlier handles and entities are valid, and addresses of blocks are not. After other errors all of them are

@@ -99,7 +99,7 @@ func (s *Set) measure(canonical bool) (int, error) {
 
 // Save copies the present state into the slot. It replaces the state that the slot had.
 //
-// The error wraps [ErrUnsealed], [ErrForeign], or the error of a part, with the part's name: [ErrBusy] or
+// The error wraps [ErrUnsealed], [ErrForeign], or the error of a part, with the part's name, such as [ErrBusy] or
 // memory.ErrClosed. If the slot is too small, the error is a *memory.Exhausted with the bytes that are needed. After
 // these errors the slot is unchanged. If a State visits more or fewer bytes than were counted, the error wraps
 // [ErrLayout], and the slot is empty.
@@ -147,9 +147,9 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 // freelist may get another address than without the call. A later Load that succeeds, or a Trim of the allocator, ends
 // that. Blocks in flight to an allocator may have been freed.
 //
-// The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of a part, with the part's name: [ErrLayout],
-// [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have at least the memory and the metadata that
-// they had when they were saved, Load does not allocate.
+// The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of a part, with the part's name, such as
+// [ErrLayout], [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have at least the memory and the
+// metadata that they had when they were saved, Load does not allocate.
 func (s *Set) Load(slot *Slot) error {
 	if err := s.owns(slot); err != nil {
 		return err

@@ -171,8 +171,10 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 }
 
 // Free frees a block of the Central or of any of its Caches. It panics as [Heap.Free] does. On a closed cache Free
-// panics with a *memory.Misuse, except for nil. Cost: one compare-and-swap. The lock is taken once in up to 32 calls
-// per class, and in each call for a block of Config.Large or a block that the Heap allocated before [NewCentral].
+// panics with a *memory.Misuse, except for nil. In memfast builds Free also panics if it detects an earlier double
+// free of another block. The block p is then still live, and Free can be repeated. Cost: one compare-and-swap. The
+// lock is taken once in up to 32 calls per class, and in each call for a block of Config.Large or a block that the
+// Heap allocated before [NewCentral].
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	i := (size - 1) >> granuleShift
@@ -183,7 +185,7 @@ func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Cache.Free] without the size. It panics as [Heap.FreeAny] does. On a closed cache FreeAny panics with a
-// *memory.Misuse, except for nil.
+// *memory.Misuse, except for nil. In memfast builds it panics because of another block as Free does.
 func (c *Cache) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	if c.stashes == nil || off >= c.span || !c.push(c.owned[off/unitGranules], off) {

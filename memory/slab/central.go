@@ -160,8 +160,8 @@ func (c *Central) Reset() {
 }
 
 // Classes yields the statistics of every size class, as [Heap.Classes]. The lock is held while yield runs. The
-// function yield must not call the Central or one of its Caches: a call that takes the lock would deadlock. Safe for
-// concurrent use.
+// function yield must not call the Central or one of its Caches, or close the page source: a call that takes the lock
+// would deadlock. Safe for concurrent use.
 func (c *Central) Classes(yield func(ClassStats) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -185,8 +185,10 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // above MaxSize, Alloc returns the results of Config.Large; if Large is nil, the error is memory.ErrTooLarge. If the
 // reservation is full, the page source refuses memory, or the Go heap has no space for the metadata, the error wraps
 // memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. A failed Alloc does not
-// change the results of Classes and Stats, except for Failures and for the frees of a function of [Heap.OnShort].
-// Failures does not count the errors of Large.
+// change the results of Classes and Stats, except for Failures and for the frees of a function of [Heap.OnShort]. It
+// may also have committed memory before the source refused more: Committed, Free and LargestFree can then be higher.
+// Failures does not count the errors of Large. A commit may call the function of page.Limit.OnSoft. If this function
+// calls Alloc, and that Alloc must commit memory too, it panics with a *memory.Misuse.
 //
 // Debug builds (-tags memdebug or -race) panic with a *memory.Misuse if the free block was written to. After such a
 // panic the next Alloc may return this block.
@@ -391,9 +393,10 @@ func (h *Heap) Base() unsafe.Pointer {
 }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. For an address outside the reservation it returns the result of Generation of Config.Large, or 0 if
-// Large has no such method. In other builds Generation returns 0. Package remote uses Generation to detect stale
-// frees. Generation is safe for concurrent use, also after Close, if Generation of Large is.
+// modulo 2^32. If no block has started there, as outside the reservation, it returns the result of Generation of
+// Config.Large, or 0 if Large has no such method. Other builds always return this result. Package remote uses
+// Generation to detect stale frees. Generation is safe for concurrent use, also after Close, if Generation of Large
+// is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
 		return n

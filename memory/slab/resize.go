@@ -17,8 +17,8 @@ import (
 // is no Resizer, or newSize is not above MaxSize, Resize returns false.
 //
 // Misuse panics with a *memory.Misuse, as in Free. A nil p is misuse, too. If oldSize is above MaxSize and p is
-// outside the reservation, Large checks p and oldSize. If Large is no Resizer, its Owns and SizeOf check them. Cost:
-// a few table lookups.
+// outside the reservation, Large checks p and oldSize. If Large is no Resizer, its Owns and SizeOf check them, if it
+// has these methods. Cost: a few table lookups.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	if h.base != nil && h.large != nil && oldSize > h.maxSize() && !h.mem.Contains(p) {

@@ -16,7 +16,8 @@ import (
 // the order of the free blocks, the spans of each class, and a Sweep that is under way. A span is copied as a whole if
 // [save.Coder.Whole] returns true for it. In a canonical slot only live blocks are copied: see [save.Set.NewCanonical]
 // for the exceptions. Blocks of Config.Large are not saved: add Large to the Set. If the heap has a Central, the error
-// wraps save.ErrBusy: add the Central instead. If the heap is closed, the error wraps memory.ErrClosed.
+// wraps save.ErrBusy: add the Central instead. The error wraps save.ErrBusy also within a function that the page source
+// calls during a call of the heap. If the heap is closed, the error wraps memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.central != nil {
 		c.Fail(fmt.Errorf("a Central shares the heap: save the Central: %w", save.ErrBusy))
@@ -306,7 +307,7 @@ func (h *Heap) saveRuns(r *saved.Run, first, n, size uintptr) {
 
 // SaveState saves the heap of the Central as [Heap.SaveState] does, with the blocks that callers of the Caches have. If
 // a [Cache] has free blocks, the error wraps save.ErrBusy: flush all caches first, with their goroutines at rest. In
-// memfast builds no Cache may be open.
+// memfast builds the error wraps save.ErrBusy while a Cache is open.
 func (c *Central) SaveState(s *save.Coder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 
 // Trim recycles every span without a live block, so that any class may use the memory of the span. It returns the
 // committed memory above the highest span in use to the page source, in whole pages (page.SizeOf). Memory between spans
-// in use stays committed: see [Heap.TrimStep]. Within a function that the source calls, Trim recycles spans and returns
-// no memory.
+// in use stays committed: see [Heap.TrimStep]. Within a function that the source calls during a call of this heap, Trim
+// recycles spans and returns no memory.
 //
 // If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps the error of the
 // source; the spans are recycled nevertheless. Cost: proportional to the free blocks, and to a few bytes of metadata
@@ -201,7 +201,8 @@ func (h *Heap) allocs() (n uint64) {
 //
 // If the heap is closed, the error is memory.ErrClosed. If the parameter bytes exceeds the reservation, the error
 // wraps memory.ErrOutOfMemory. If the page source fails, the error wraps the error of the source. If Warm fails, no
-// memory is committed.
+// memory is committed. If the function of page.Limit.OnSoft calls Warm during a commit of this heap, and Warm must
+// commit memory, it panics with a *memory.Misuse.
 func (h *Heap) Warm(bytes uintptr) error {
 	if h.base == nil {
 		return memory.ErrClosed

@@ -36,8 +36,8 @@ type DoubleConfig struct {
 	Bytes uintptr
 }
 
-// NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). If src fails, NewDouble
-// reserves nothing, and the error wraps the error of page.NewCommitted.
+// NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). If src fails, the error
+// wraps the error of page.NewCommitted. If NewDouble fails, nothing is reserved, unless src fails to release it.
 func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)

@@ -13,8 +13,8 @@ import (
 // defaultBytes is the default capacity of a buffer.
 const defaultBytes = 1 << 20
 
-// A Stack is one [End] with its own buffer. Owns, Close, Stats and Check are methods of Stack; all other methods are
-// methods of End. The comment of End describes the lifetime of blocks and the state after Close.
+// A Stack is one [End] with its own buffer. Owns, Close, Stats, Check and SaveState are methods of Stack; all other
+// methods are methods of End. The comment of End describes the lifetime of blocks and the state after Close.
 //
 //	base            edge                    limit
 //	  | live blocks  |  free                  | guard
@@ -31,8 +31,8 @@ type Config struct {
 	Bytes uintptr
 }
 
-// New returns a Stack with a buffer of src. If src is nil, it is page.Default(). If src fails, New reserves nothing,
-// and the error wraps the error of page.NewCommitted.
+// New returns a Stack with a buffer of src. If src is nil, it is page.Default(). If src fails, the error wraps the
+// error of page.NewCommitted. If New fails, nothing is reserved, unless src fails to release it.
 func New(src page.Source, cfg Config) (*Stack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)

@@ -15,10 +15,12 @@ import (
 
 // Config sets the size, budget and behaviour of the tiers. The zero Config suits a small 2D game.
 type Config struct {
-	// Source provides the address space of all tiers as one reservation. Nil means page.Default(). Source may call
-	// functions while it commits or decommits memory for a worker. During such a call the worker's lock is held. So
-	// such a function would deadlock if it used the worker, or called Check, Rest, EachSample, BeginLevel or EndLevel.
-	// Close returns an error in such a function.
+	// Source provides the address space of all tiers as one reservation. Nil means page.Default(). With workers
+	// Source must be safe for concurrent use, because each worker commits on its own goroutine. A page.Limit and a
+	// page.Carve are not: set Workers to -1 with them. Source may call functions while it commits or decommits
+	// memory for a worker. During such a call the worker's lock is held. So such a function would deadlock if it
+	// used the worker, saved or loaded the manager, or called Check, Rest, EachSample, BeginLevel or EndLevel. Close
+	// returns an error in such a function.
 	Source page.Source
 
 	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set. Both are
@@ -28,8 +30,9 @@ type Config struct {
 
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; for Inbox, the address space of each
 	// worker. 0 means Info.Reserve, the tier's default: 64 MiB, except Static 16, Frame 8, Pools 128, Inbox 32. The
-	// maximum is 1 TiB, and on 32-bit systems one byte less than 1 GiB. All tiers together may have at most half of all
-	// addresses. Address space is not memory, except if the source is the Go heap.
+	// maximum is 64 GiB less 64 KiB for Slab, 256 GiB for Large, 64 GiB for Inbox, and 1 TiB for the other tiers. On
+	// 32-bit systems it is one byte less than 1 GiB. All tiers together may have at most half of all addresses. Address
+	// space is not memory, except if the source is the Go heap.
 	//
 	// If the system refuses so much, as under ulimit -v, New tries again with an eighth less for each tier, and so on.
 	// New also reserves less if fewer than about 128 MiB of addresses would be left for the Go heap and threads. A
@@ -58,7 +61,8 @@ type Config struct {
 	// Blocks that are freed on another goroutine than their owner's are collected in batches. FreeItems bounds the
 	// number of blocks in a batch, and FreeBytes their bytes. Each Freer of [Manager.NewFreer] and [Worker.NewFreer]
 	// has its own batch. Inside a frame, [Manager.Free] collects the blocks of workers in one batch for each worker. A
-	// full batch is sent at once. EndFrame and EndLevel send the blocks that Manager.Free has collected. Sending never
+	// full batch is sent at once. EndFrame, EndLevel, Rest, Close, and a Set that saves or loads the manager send the
+	// blocks that Manager.Free has collected. So does Manager.FreeAny of a block of the same worker. Sending never
 	// waits and never fails for lack of space.
 	//
 	// FreeItems is from 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for a worker's blocks, which are

@@ -136,7 +136,7 @@
 //	Free, FreeAny              a range check, a byte of the route table, the allocator's own Free
 //	Free of a static buffer    proportional to the plan
 //	Resize                     as Free, with the allocator's own Resize
-//	Tag.Alloc, and its Free    the manager's, and about 17 ns for the tag; see BenchmarkTag
+//	Tag.Alloc, and its Free    the manager's, and about 25 ns for the tag; see BenchmarkTag
 //	BeginTask and EndTask      a lock each; in between those of arena.Linear
 //	Worker.Alloc, Worker.Free  those of tlsf, and a lock that Stats holds for a moment
 //	BeginFrame, EndFrame       proportional to tiers, pools and workers, plus the blocks that other
@@ -170,8 +170,9 @@
 // # Concurrency and the collector
 //
 // The manager belongs to the game goroutine, a [Worker] to its worker's goroutine, and a Freer to one goroutine.
-// Worker.Stats is safe for concurrent use. Callbacks run on the game goroutine. Only the hooks of a scratch arena run
-// on the worker's goroutine, in EndTask.
+// Worker.Stats is safe for concurrent use. Callbacks run on the game goroutine. There are two exceptions. The hooks of
+// a scratch arena run on the worker's goroutine, in EndTask. The io.Writer of Config.Trace runs on all of these
+// goroutines, one at a time.
 //
 // Unless Config.GC has Keep, each manager paces the collector, for the whole process: see package gcpace and
 // [Config.GC]. EndLevel runs a collection that became due in the level.

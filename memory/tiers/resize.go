@@ -7,9 +7,9 @@ import (
 )
 
 // Resize changes the size in bytes of a live block in place, on the game goroutine, and reports whether it succeeded.
-// oldSize is the requested size of the block. If Resize returns true, pass newSize to Free. If it returns false,
-// nothing has changed. New bytes are not zeroed. Resize panics with a *memory.Misuse if Free(p, oldSize) would panic,
-// or if p is nil. By tier, a block can be resized
+// oldSize is the requested size of the block. If Resize returns true, pass newSize to Free. If it returns false, the
+// block is unchanged, but memory may have been committed. New bytes are not zeroed. Resize panics with a
+// *memory.Misuse if Free(p, oldSize) would panic, or if p is nil. By tier, a block can be resized
 //
 //	slab      within its size class
 //	large     to less always; to more if the memory after it is free or can be committed

@@ -26,9 +26,10 @@ import (
 // at p. A static buffer stays valid until EndLevel. In frame and level Free frees only the newest block; the other
 // blocks are freed with their arena.
 //
-// A block of a worker is sent to the worker, which frees it at its next Alloc, Resize or Settle. EndLevel and
-// [Manager.Rest] free sent blocks as well. Outside a frame the block is sent at once. Inside a frame the block is sent
-// at EndFrame, or earlier if its batch is full, see [Config.FreeItems].
+// A block of a worker is sent to the worker, which frees it at its next Alloc, Resize or Settle. EndLevel,
+// [Manager.Rest], [Manager.Close], and a Set that saves or loads the manager free sent blocks as well. Outside a frame
+// the block is sent at once. Inside a frame the block is sent at EndFrame, or earlier if its batch is full, see
+// [Config.FreeItems].
 func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {

@@ -128,8 +128,8 @@ func newWorker(m *Manager, k int, part *page.Carve) (*Worker, error) {
 
 // Alloc returns a block of the worker's heap. The block is not zeroed. It is valid until it is freed: by Free on the
 // worker's goroutine, by Manager.Free on the game goroutine, or by a Freer. Alloc first frees the blocks that other
-// goroutines have sent. If a sent block was freed twice, and not allocated again, Alloc panics with a *memory.Misuse.
-// Alloc returns the errors of [tlsf.Heap.Alloc].
+// goroutines have sent. If no live block starts at a sent address, for example after a double free, Alloc panics with
+// a *memory.Misuse. Alloc returns the errors of [tlsf.Heap.Alloc].
 func (w *Worker) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

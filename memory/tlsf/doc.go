@@ -17,7 +17,8 @@
 // The metadata is separate from the memory. A search or a merge touches no block, and an overflow
 // cannot corrupt the metadata. The map distinguishes the start of a live block from every other
 // address. So every build detects a double free, an interior or foreign pointer, and a size that is
-// wrong by one byte, before anything changes.
+// wrong by one byte, before anything changes. An exception is a second free after a new block of this
+// size has started at the address: it frees the new block.
 //
 // # Use it when, and when not
 //

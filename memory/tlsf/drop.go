@@ -22,15 +22,15 @@ const (
 
 // TrimStep returns at most `most` bytes of free memory to the page source, with at most one call of the source. If a
 // page is larger than `most`, it returns one page. The first steps return memory at the end of a pool, further steps
-// memory in one of the largest free blocks. The result is the number of returned bytes. It is 0 if neither the end of a
-// pool nor this block has a free page, or if the heap already has 256 gaps of returned memory. Blocks that wait because
+// memory in one of the largest free blocks. The result is the number of returned bytes. It is 0 if no pool has a free
+// page at its end, and this block has none or the heap already has 256 gaps of returned memory. Blocks that wait because
 // of Config.QuickBytes are not returned before Trim or Stats has coalesced them. If the source prefers a boundary for
-// commits, as with huge pages, the bytes between two boundaries count as a page. Alloc and Resize commit returned
-// memory again when they need it. While the source runs a call for a pool, TrimStep does not change this pool.
+// commits, as with huge pages, the bytes between two boundaries count as a page. Alloc and Resize commit returned memory
+// again when they need it. While the source runs a call for a pool, TrimStep does not change this pool.
 //
 // On a closed heap the error is memory.ErrClosed. If the page source fails, TrimStep returns the wrapped error of the
-// source, and nothing has changed. If the source panics, TrimStep panics with the same value. Cost: constant, and the
-// call of the source.
+// source. No block has changed, and no memory was returned. If the source panics, TrimStep panics with the same value.
+// Cost: constant, and the call of the source.
 func (h *Heap) TrimStep(most uintptr) (uintptr, error) {
 	if h.closed {
 		return 0, memory.ErrClosed

@@ -21,13 +21,14 @@ import (
 // source. The block lies outside the Go heap and must not contain Go pointers. A Heap is not safe for concurrent use:
 // one goroutine at a time may call it. Only Generation is safe for concurrent use.
 //
-// After Close or the end of a page source, Alloc, AddPool and Trim return memory.ErrClosed, and Owns returns false
-// for released memory. Free, FreeAny, Resize, SizeOf, Reset and BeginEpoch panic with a *memory.Misuse; Free and
-// FreeAny of nil still do nothing.
+// After Close or the end of a page source, Alloc, AddPool, Trim and TrimStep return memory.ErrClosed, and Owns
+// returns false for released memory. Free, FreeAny, Resize, SizeOf, Reset and BeginEpoch panic with a
+// *memory.Misuse; Free and FreeAny of nil still do nothing.
 //
 // Builds with -race or -tags memdebug fill free memory with 0xDD, to the end of the last granule of each block. If
 // free memory was written, the Alloc or Resize that uses this memory panics with a *memory.Misuse and fills it again,
-// so the call can be repeated. A write past the end of a live block, into the block's last granule, is not detected.
+// so the call can be repeated. A write past the end of a live block, into the block's last granule, is not detected. A
+// Resize does not check free memory behind memory that TrimStep has returned.
 type Heap struct {
 	//	bitmaps   levels 0010…1 -> lists[l] 0…0100 -> a bin that has a free block
 	//	                                               |
@@ -143,9 +144,9 @@ const (
 )
 
 // New returns an empty heap. It reserves the first pool from src and commits no memory yet. A nil src means
-// page.Default(). For a configuration that can never work the error wraps memory.ErrConfig. If the Go heap has no
-// space for the descriptors, the error wraps a *memory.Exhausted. If src fails, the error wraps the error of src. With
-// an error the heap is nil, and nothing stays reserved.
+// page.Default(). For a configuration that can never work the error wraps memory.ErrConfig. If the Go heap has no space
+// for the descriptors, the error wraps a *memory.Exhausted. If src fails, the error wraps the error of src. With an
+// error the heap is nil, and nothing stays reserved, unless src fails to release it.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -171,7 +172,7 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // Alloc returns a block of size bytes, aligned to align, a power of two from 1 to 4096. The block is not zeroed. A
 // size of 0 gets a block of one granule. The error is memory.ErrClosed or memory.ErrAlign. It is memory.ErrTooLarge
 // for a size above the largest pool or above 4 GiB - 1. It is a *memory.Exhausted if the pools, a budget or the
-// system's memory is exhausted.
+// system's memory is exhausted, or if a page source fails. Its Cause is the error of the source, or nil.
 //
 // Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step, and may copy metadata to
 // larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes, then
@@ -435,10 +436,10 @@ func (h *Heap) Reset() {
 }
 
 // Close frees every block and releases the memory of every pool. Pointers into the heap are dangling afterwards. If
-// memory cannot be released, Close returns the joined errors of the page sources. In this case the heap is closed
-// nevertheless, and a second Close tries again to release the memory. After a successful Close a second Close does
-// nothing. If the page source of a pool is closed, the whole heap is closed, and the memory of its other pools is
-// released.
+// memory cannot be released, Close returns the joined errors of the page sources. Close also fails if the function
+// of page.Limit.OnSoft calls it during a commit of this heap. In both cases the heap is closed nevertheless, and a
+// second Close tries again to release the memory. After a successful Close a second Close does nothing. If the page
+// source of a pool is closed, the whole heap is closed, and the memory of its other pools is released.
 func (h *Heap) Close() error {
 	if !h.closed { // touches no block: if the source has ended, their addresses may be in use elsewhere
 		h.owner.Touch()

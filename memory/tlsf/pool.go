@@ -199,9 +199,9 @@ func (h *Heap) extend(k int, end uint32) uint32 {
 
 // Trim coalesces the blocks that wait because of Config.QuickBytes. Then Trim returns the free memory at the end of
 // each pool to the page source, in whole pages. The address space stays reserved. [Heap.TrimStep] returns memory
-// between live blocks, too. While the source runs a call for a pool, Trim does not change this pool. On a closed heap
-// the error is memory.ErrClosed. If a page source fails, Trim continues with the other pools and returns the joined
-// errors of the page sources. Cost: proportional to the waiting blocks, and a system call per pool.
+// between live blocks, too. While the source runs a call for a pool, Trim returns no memory of this pool. On a closed
+// heap the error is memory.ErrClosed. If a page source fails, Trim continues with the other pools and returns the
+// joined errors of the page sources. Cost: proportional to the waiting blocks, and a system call per pool.
 func (h *Heap) Trim() error {
 	if h.closed {
 		return memory.ErrClosed

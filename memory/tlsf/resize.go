@@ -8,15 +8,16 @@ import (
 
 // Resize changes the size in bytes of a live block in place and reports whether it succeeded. Shrinking always
 // succeeds. Growing beyond the last granule needs memory after the block: a free block, memory that TrimStep has
-// returned, or the end of the pool. If the memory is not committed, Resize commits it. False means that the block is
-// unchanged. New bytes are not zeroed. If p is nil or not the start of a live block, or if oldSize is wrong, Resize
-// panics with a *memory.Misuse.
+// returned, or the end of the pool. A block that waits because of Config.QuickBytes does not count as free. If the
+// memory is not committed, Resize commits it. False means that the block is unchanged. New bytes are not zeroed. If p
+// is nil or not the start of a live block, or if oldSize is wrong, Resize panics with a *memory.Misuse.
 //
 // For up to 16 blocks that have grown, the free memory after each block is kept for further growth of this block.
 // Another request uses this memory only if no other free block is large enough. If a block cannot grow, the heap
 // expects an Alloc of newSize bytes that replaces the block, and gives the new block space to grow if possible. An
-// Alloc of more bytes, Reset and AddPool end this expectation. Cost: constant; at the end of a pool, a system call per
-// Config.Step.
+// Alloc of more bytes, a later Resize that fails, Reset and AddPool end this expectation. Cost: constant. For memory
+// that is not committed, there is a system call per Config.Step, and for returned memory a search through at most 256
+// gaps.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	i := h.startOf(p)

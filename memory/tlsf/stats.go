@@ -4,8 +4,8 @@ import "github.com/strata-go/strata/memory"
 
 // Stats returns exact statistics, including Peak, the high-water mark. InUse is rounded up to granules. Stats
 // coalesces the blocks that wait because of Config.QuickBytes first, so frequent calls reduce the gain of QuickBytes.
-// After Close all blocks count as freed, and Reserved and Committed contain only memory that could not be released
-// yet. Cost: constant, plus the number of waiting blocks.
+// After Close all blocks count as freed, and Reserved, Committed and Free contain only memory that could not be
+// released yet. Cost: constant, plus the number of waiting blocks.
 func (h *Heap) Stats() memory.Stats {
 	h.flushQuick()
 	s := h.counts.Stats(h.grain)

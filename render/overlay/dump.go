@@ -63,8 +63,8 @@ func (d *dump) init() {
 func (d *dump) busy() bool { return d.done != nil }
 
 // Dump makes the next Draw write a dump to Config.Dir, as the key of the dump does. A dump has the figures as JSON, see
-// [Record], the figures as CSV, and the picture as PNG. Another goroutine writes the files. For three seconds the strip
-// then shows the path of the JSON file, or the error.
+// [Record], the figures as CSV, and the picture as PNG. Another goroutine writes the files, after [atomicfile.Sweep] for
+// this folder. For three seconds the strip then shows the path of the JSON file, or the error.
 //
 // While a dump is being written, Dump does nothing. In a browser, and after the Close of the manager, the strip shows
 // an error instead.

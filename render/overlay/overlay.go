@@ -213,9 +213,9 @@ func (o *Overlay) Bottom() float32 {
 	return most
 }
 
-// Leave changes Config.Top and Config.Bottom: the shares of the screen's height that the overlay leaves to the game. Call
-// Leave before Draw if they depend on the window's shape. If a share is not at least 0 and below 0.4, Leave panics with
-// a [*memory.Misuse]. On a nil Overlay, Leave does nothing.
+// Leave changes Config.Top and Config.Bottom: the shares of the screen's height that the overlay leaves to the game.
+// Call Leave before Draw if they depend on the window's shape. If a share is not at least 0 and below 0.4, Leave panics
+// with a [*memory.Misuse]. On a nil Overlay, Leave only checks the shares.
 func (o *Overlay) Leave(top, bottom float32) {
 	if !validShare(top) || !validShare(bottom) {
 		panic(misuse("Leave", fmt.Sprintf("top is %v and bottom %v; allowed are at least 0 and below 0.4", top, bottom)))
@@ -227,8 +227,8 @@ func (o *Overlay) Leave(top, bottom float32) {
 
 // Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player. It
 // counts on a screen that is higher than wide, if panels in the corner would reach it: they lie above and below it, in
-// low lines. A single panel that fits at neither side may cover it. An empty rectangle, the default, ends this. Call
-// Avoid before Draw. On a nil Overlay, Avoid does nothing.
+// low lines. A single panel that fits at neither side may cover it, and so may the strip. An empty rectangle, the
+// default, ends this. Call Avoid before Draw. On a nil Overlay, Avoid does nothing.
 func (o *Overlay) Avoid(r image.Rectangle) {
 	if o != nil {
 		o.scr.spared = r
@@ -253,6 +253,7 @@ func (o *Overlay) Covers(x, y, w, h float32) bool {
 // the memory frame of the previous tick ends.
 //
 // On a nil Overlay, Update, Draw and Close do nothing, and Frozen returns false. So a game can run if New failed.
+// The other methods need an Overlay, unless their comment states otherwise.
 func (o *Overlay) Update() {
 	if o == nil {
 		return
@@ -277,8 +278,9 @@ func (o *Overlay) Update() {
 // Config.Watch is not set, Draw only ends the measuring. If the picture is nil, Draw panics with a [*memory.Misuse].
 //
 // Apart from the draw call of Ebitengine, Draw allocates only for new tags, pools and monitors, for dumps and temporary
-// messages, and for queries of the parts Memory and Heap. With Corner Free, opening the overlay reads the picture from
-// the GPU. Reading the picture allocates and takes some milliseconds.
+// messages, and for queries of the parts Memory and Heap. In the part Leaks it also allocates if more rows have changed
+// since snapshot A than before. With Corner Free, opening the overlay reads the picture from the GPU. Reading the
+// picture allocates and takes some milliseconds.
 func (o *Overlay) Draw(on *ebiten.Image) {
 	if o == nil {
 		return

@@ -11,7 +11,7 @@ import (
 )
 
 // A Part is a panel of the overlay, or a panel that Add registered. The keys are the defaults of Config.Keys. Keys
-// with a function but no panel have no Part. F8 works only in a game with a manager.
+// with a function but no panel have no Part. In a game without a manager F8 does nothing, and Maps shows no blocks.
 //
 //	key      shows or does                                          with Shift
 //	F1       rates, frame times, Go objects, monitors of the game
