@@ -2,6 +2,7 @@ package slab
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
@@ -347,6 +348,29 @@ func TestHeap_TrimStepLosesNoCapacity(t *testing.T) {
 }
 
 // Sweeps leave blocks alone that are in use between two calls.
+// Of a number of blocks the lowest 32 bits counted: with 2^32 each round visited none, and never ended.
+func TestHeap_SweepOfAnyNumberOfBlocksEnds(t *testing.T) {
+	for _, blocks := range []int{math.MinInt, 0, math.MaxInt &^ math.MaxUint32, math.MaxInt} {
+		h := newTrimmed(t, 4<<20)
+		for range 100 {
+			var all []owned
+			for range 400 {
+				all = append(all, h.get(128))
+			}
+			for _, b := range all {
+				h.Free(b.p, b.n)
+			}
+		}
+		calls := 0
+		for h.Sweep(blocks) {
+			if calls++; calls > 10_000 {
+				t.Fatalf("Sweep(%d) does not end", blocks)
+			}
+		}
+		h.sound()
+	}
+}
+
 func TestHeap_SweepLeavesWarmBlocks(t *testing.T) {
 	h := newTrimmed(t, 4<<20)
 	var all []owned

@@ -1,5 +1,7 @@
 package slab
 
+import "math"
+
 // A sweep takes the empty spans of a class that holds many free blocks, in slices. It looks at the bottom of the
 // class's stack only, at the blocks that were freed first and not used since. There are two passes over these
 // entries: the first counts the blocks of each span, the second moves the blocks of empty spans to the bottom. Then
@@ -74,7 +76,7 @@ func (h *Heap) Sweep(blocks int) (more bool) {
 		s.noted = false
 		return false
 	}
-	for left := uint32(max(blocks, 1)); left > 0 && s.on; {
+	for left := uint32(min(max(blocks, 1), math.MaxInt32)); left > 0 && s.on; {
 		n := min(left, s.cold-s.at)
 		h.sweepSlice(n)
 		left -= n
