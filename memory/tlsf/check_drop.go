@@ -10,6 +10,9 @@ func (c *checker) hole(i uint32, x *block) {
 	if first, last := h.pools[x.pool].mem.NextHole(from); first != from || last < to {
 		c.fail("descriptor %d is dropped from byte %d to %d, the first hole there is from %d to %d", i, from, to, first, last)
 	}
+	if !c.valid(x.prev, "pool %d: prev of descriptor %d", int(x.pool), int(i)) {
+		return
+	}
 	if y := &h.blocks[x.prev]; y.state == dropped {
 		c.fail("descriptors %d and %d are neighbours and both dropped", x.prev, i)
 	}

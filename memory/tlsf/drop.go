@@ -21,7 +21,7 @@ const (
 )
 
 // TrimStep returns at most `most` bytes of free memory to the page source, with at most one call of the source. If a
-// page is larger than `most`, it returns one page. The first steps return memory at the end of a pool, further steps
+// page or Config.Granule is larger than `most`, it may return so much. The first steps return memory at the end of a pool, further steps
 // memory in one of the largest free blocks. The result is the number of returned bytes. It is 0 if no pool has a free
 // page at its end, and this block has none or the heap already has 256 gaps of returned memory. Blocks that wait because
 // of Config.QuickBytes are not returned before Trim or Stats has coalesced them. If the source prefers a boundary for
@@ -119,6 +119,7 @@ func (h *Heap) dropLargest(most uintptr) (uintptr, error) {
 		return 0, nil
 	}
 	from, to := mem.Droppable(h.grain.Bytes(x.off), h.grain.Bytes(x.off+x.size))
+	most = max(most, h.config.Granule) // blocks begin at whole ones
 	if to-from > most {
 		if first, last := mem.Droppable(to-most, to); first < last {
 			from = first

@@ -2,7 +2,9 @@ package tlsf
 
 import (
 	"errors"
+	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -97,6 +99,48 @@ func alloc(t *testing.T, h *Heap, n uintptr) piece {
 }
 
 // Steps return the free memory between live blocks, and allocation and growth in place commit it again.
+// A step below Config.Granule returned nothing between live blocks, and said so: the hole stayed for ever.
+func TestHeap_TrimStepBelowTheGranuleReturnsHoles(t *testing.T) {
+	h, l, _ := dropHeap(t, Config{Reserve: 16 << 20, Step: 64 << 10, Granule: 64 << 10})
+	var all []piece
+	for range 24 {
+		all = append(all, alloc(t, h, 64<<10))
+	}
+	for i := 4; i < 20; i++ {
+		h.Free(all[i].p, all[i].n)
+	}
+	for returned := uintptr(0); returned < 16*64<<10; {
+		n, err := h.TrimStep(16 << 10)
+		if err != nil || n == 0 || n > 64<<10 {
+			t.Fatalf("after %d bytes: %d, %v", returned, n, err)
+		}
+		returned += n
+		sound(t, h, l)
+	}
+}
+
+// Check panicked on a dropped block whose neighbour is none.
+func TestCheck_FindsADroppedBlockWithoutANeighbour(t *testing.T) {
+	h, _, _ := dropHeap(t, Config{Reserve: 16 << 20, Step: 32 << 10})
+	a, b := alloc(t, h, 256<<10), alloc(t, h, 64<<10)
+	h.Free(a.p, a.n)
+	if n, err := h.TrimStep(16 << 10); err != nil || n == 0 {
+		t.Fatal(n, err)
+	}
+	for n := uintptr(1); n > 0 && h.drops == 0; {
+		n, _ = h.TrimStep(16 << 10)
+	}
+	i := h.blocks[dropBin].nextFree
+	was := h.blocks[i].prev
+	h.blocks[i].prev = math.MaxUint32
+	err := h.Check()
+	h.blocks[i].prev = was
+	if h.drops == 0 || err == nil || !strings.Contains(err.Error(), "leads to descriptor") {
+		t.Errorf("%d drops: %v", h.drops, err)
+	}
+	h.Free(b.p, b.n)
+}
+
 func TestHeap_TrimStepReturnsHoles(t *testing.T) {
 	h, l, _ := dropHeap(t, Config{Reserve: 16 << 20, Step: 32 << 10})
 	var all []piece
