@@ -57,17 +57,18 @@ func Write(path string, write func(io.Writer) error) error { return Writer{}.Wri
 //
 // If Write fails, the file at path is unchanged, except in two cases. If the error wraps ErrUnsynced, the new version
 // is at path. If Backup is set, and the old version is a folder or not readable, the old version may have moved to
-// Backup. A failed Write may have made a backup. Write returns the error of the function write, or an *fs.PathError
-// with the failed step, the path and the system's reason. If the error of the function write wraps a failed write to
-// the temporary file, Write returns only an *fs.PathError. If Write fails, or the function write panics or calls
-// runtime.Goexit, Write removes the temporary file if it can.
+// Backup. A failed Write may have made a backup. Write returns the error of the function write, without ErrUnsynced in
+// its chain, or an *fs.PathError with the failed step, the path and the system's reason. If the error of the function
+// write wraps a failed write to the temporary file, Write returns only an *fs.PathError. If Write fails, or the
+// function write panics or calls runtime.Goexit, Write removes the temporary file if it can.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())
 	w.Mode = cmp.Or(w.Mode, 0o644)
 	temp, err := w.complete(path, write)
+	placed := false
 	if temp != "" {
 		defer func() {
-			if err != nil && !errors.Is(err, ErrUnsynced) {
+			if !placed {
 				_ = w.System.Remove(temp) // the error at hand says more
 			}
 		}()
@@ -83,6 +84,7 @@ func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	if err := w.System.Rename(temp, path); err != nil {
 		return failed("rename", path, err)
 	}
+	placed = true
 	if err := w.System.SyncFolder(filepath.Dir(path)); err != nil {
 		return &fs.PathError{Op: "sync the folder", Path: path, Err: fmt.Errorf("%w: %w", ErrUnsynced, cause(err))}
 	}
@@ -107,6 +109,9 @@ func (w Writer) complete(path string, write func(io.Writer) error) (temp string,
 	if err := write(f); err != nil {
 		if p := (*fs.PathError)(nil); errors.As(err, &p) && p.Path == f.Name() {
 			err = failed("write", path, err)
+		}
+		if errors.Is(err, ErrUnsynced) { // of another file: this one is not in place
+			err = errors.New(err.Error())
 		}
 		return f.Name(), err
 	}

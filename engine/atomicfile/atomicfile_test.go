@@ -40,6 +40,18 @@ func TestWrite_IsWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+// An error of another file that is in place said that this one is, and its temporary file stayed.
+func TestWrite_UnsyncedOfAnotherFileIsAFailure(t *testing.T) {
+	dir := t.TempDir()
+	err := Write(filepath.Join(dir, "a.json"), func(io.Writer) error { return fmt.Errorf("b.json: %w", ErrUnsynced) })
+	if err == nil || errors.Is(err, ErrUnsynced) || err.Error() != "b.json: "+ErrUnsynced.Error() {
+		t.Errorf("the error is %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
 func TestWrite_LeavesNothingIfItsFunctionDoesNotReturn(t *testing.T) {
 	for name, leave := range map[string]func(){
 		"Goexit": runtime.Goexit,
