@@ -21,9 +21,10 @@ const blockAlign = 64
 type Heap struct{ w *worker }
 
 // Alloc returns a block of size bytes, aligned to align and to at least 64 bytes. The block is zeroed only if the
-// worker's allocator zeroes its blocks. If the asset has four blocks already, the error wraps memory.ErrTooLarge. If
-// the blocks of the asset exceed Config.MaxBytes or Config.Resident, the error wraps ErrTooLarge. Other errors are
-// errors of the worker's allocator, or are described at [Heap].
+// worker's allocator zeroes its blocks. If align is no power of two, the error is memory.ErrAlign. If the asset has
+// four blocks already, the error wraps memory.ErrTooLarge. If the blocks of the asset exceed Config.MaxBytes or
+// Config.Resident, the error wraps ErrTooLarge. Other errors are errors of the worker's allocator, or are described
+// at [Heap].
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	w := h.w
 	if w.stop != nil {
@@ -37,6 +38,9 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	if err := w.reserve(int64(size)); err != nil {
 		return nil, err
+	}
+	if align == 0 || align&(align-1) != 0 {
+		return nil, memory.ErrAlign
 	}
 	p, err := w.alloc(size, max(align, blockAlign))
 	if err != nil {
@@ -68,15 +72,20 @@ func (h *Heap) Bytes(n int) ([]byte, error) {
 }
 
 // Free frees a block of Alloc before the decode function returns. The size is the size that was passed to Alloc. If p
-// is no block of this asset, Free panics with a [*memory.Misuse]. Free of nil does nothing.
+// is no block of this asset, or size is another one, Free panics with a [*memory.Misuse] and the block stays. Free of
+// nil does nothing.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	held := &h.w.held
 	for i, b := range held.blocks[:held.n] {
 		if b.p == p {
+			if b.size != size {
+				panic(&memory.Misuse{Package: "stream", Op: "Heap.Free", Addr: uintptr(p), Size: size,
+					Reason: fmt.Sprintf("the block was allocated with %d bytes", b.size)})
+			}
 			held.n--
 			held.blocks[i] = held.blocks[held.n]
 			held.blocks[held.n] = block{}
-			h.w.heap.Free(p, size) // where it panics the block is lost, and stays counted as staged
+			h.w.heap.Free(p, size)
 			h.w.account(-int64(size))
 			return
 		}

@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 
 	"github.com/strata-go/strata/engine/stream/png"
+	"github.com/strata-go/strata/memory"
 )
 
 func TestPictures_ArriveWithTheirPixels(t *testing.T) {
@@ -295,6 +296,52 @@ func TestParsed_KeepsNoBlock(t *testing.T) {
 	if n := r.heaps[0].blocks(); n != 1 {
 		t.Errorf("%d blocks; want that of the raw file", n)
 	}
+}
+
+// Free with another size took the block from its asset before it panicked, and an alignment of 48 was taken for 64.
+func TestHeap_RefusesWrongSizesAndAlignments(t *testing.T) {
+	type careless struct{}
+	r := newRig(t, gallery(t), 1, 0)
+	var odd []error
+	var sizes []any
+	err := Register(r.Streamer, Kind[careless]{Name: "careless", Stays: true, Decode: func(_ *Reader, h *Heap) (careless, error) {
+		for _, align := range []uintptr{0, 3, 48} {
+			_, err := h.Alloc(100, align)
+			odd = append(odd, err)
+		}
+		p, err := h.Alloc(100, 1)
+		if err != nil {
+			return careless{}, err
+		}
+		for _, size := range []uintptr{0, 99, 101, 200} {
+			func() {
+				defer func() { sizes = append(sizes, recover()) }()
+				h.Free(p, size)
+			}()
+		}
+		h.Free(p, 100)
+		return careless{}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := Request[careless](r, art("a"), 0)
+	r.run()
+	for _, err := range odd {
+		if !errors.Is(err, memory.ErrAlign) {
+			t.Errorf("an alignment: %v", err)
+		}
+	}
+	for _, v := range sizes {
+		if m, ok := v.(*memory.Misuse); !ok || !strings.Contains(m.Error(), "100 bytes") {
+			t.Errorf("a size: %v", v)
+		}
+	}
+	if len(odd) != 3 || len(sizes) != 4 || k.State() != Loaded {
+		t.Errorf("%v, %v, %v", odd, sizes, k.Err())
+	}
+	k.Close()
+	r.noLeaks(t)
 }
 
 func TestHeap_BoundsWhatAnAssetMayHave(t *testing.T) {
