@@ -281,13 +281,25 @@ func (h *Heap) droppedIn(pool int, start, end uint32) uint32 {
 }
 
 // fill commits the part of the dropped block i in the granules from start to end, and makes it free. If i has so many
-// bytes, it commits at least Config.Step.
+// bytes, it commits at least Config.Step. If that is refused, it tries what is needed.
 func (h *Heap) fill(i, start, end uint32) error {
+	pool := int(h.blocks[i].pool)
+	err := h.fillStep(i, start, end, h.config.Step)
+	if err == nil || h.closed {
+		return err
+	}
+	if i = h.droppedIn(pool, start, end); i == 0 { // a function of OnSoft
+		return err
+	}
+	return h.fillStep(i, start, end, 0)
+}
+
+func (h *Heap) fillStep(i, start, end uint32, step uintptr) error {
 	x := &h.blocks[i]
 	pool := int(x.pool)
 	mem := &h.pools[pool].mem
 	lo := max(start, x.off)
-	from, to := mem.Around(h.grain.Bytes(lo), max(h.grain.Bytes(end), h.grain.Bytes(lo)+h.config.Step))
+	from, to := mem.Around(h.grain.Bytes(lo), max(h.grain.Bytes(end), h.grain.Bytes(lo)+step))
 	from = max(align.Down(from, h.config.Granule), h.grain.Bytes(x.off))
 	to = min(align.Up(to, h.config.Granule), h.grain.Bytes(x.off+x.size))
 	if err := mem.Fill(from, to-from); err != nil {

@@ -119,6 +119,32 @@ func TestHeap_TrimStepBelowTheGranuleReturnsHoles(t *testing.T) {
 	}
 }
 
+// A budget that leaves less than a step refused what one page serves.
+func TestHeap_FillsAsMuchAsTheBudgetLeaves(t *testing.T) {
+	for _, size := range []uintptr{256, 40 << 10} {
+		h, l, _ := dropHeap(t, Config{Reserve: 4 << 20, Step: 1 << 20})
+		var all []piece
+		for h.Stats().Committed < 4<<20 || h.Stats().Free > 0 {
+			all = append(all, alloc(t, h, 64<<10))
+		}
+		for i := 8; i < 40; i++ {
+			h.Free(all[i].p, all[i].n)
+		}
+		for n := uintptr(1); n > 0; {
+			n, _ = h.TrimStep(1 << 20)
+		}
+		if h.dropped() < 1<<20 || h.Stats().Free > 0 {
+			t.Fatalf("%d bytes were returned, %d are free", h.dropped(), h.Stats().Free)
+		}
+		l.SetBudget(l.Committed() + 64<<10)
+		if _, err := h.Alloc(size, 16); err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		sound(t, h, l)
+		l.SetBudget(0)
+	}
+}
+
 // Check panicked on a dropped block whose neighbour is none.
 func TestCheck_FindsADroppedBlockWithoutANeighbour(t *testing.T) {
 	h, _, _ := dropHeap(t, Config{Reserve: 16 << 20, Step: 32 << 10})
