@@ -190,7 +190,7 @@ func (s *Set) open(in io.Reader, m *layout.Migration) (*fileReader, error) {
 		return nil, err
 	}
 	head := all[fileHead:][:binary.LittleEndian.Uint32(all[28:])]
-	r := &fileReader{set: s, file: &file{set: s, migration: m, plans: map[planKey]*plan{}}, parts: map[string][]byte{}}
+	r := &fileReader{set: s, file: &file{set: s, migration: m, plans: map[planKey]*plan{}, scratch: map[reflect.Type]reflect.Value{}}, parts: map[string][]byte{}}
 	names, err := r.file.readHead(head)
 	if err == nil && fingerprint(head) != binary.LittleEndian.Uint64(all[16:]) {
 		err = errors.New("the fingerprint differs from that of the head")

@@ -119,6 +119,7 @@ type file struct {
 	numbers   map[reflect.Type]int // of types, in writing
 	migration *layout.Migration
 	plans     map[planKey]*plan
+	scratch   map[reflect.Type]reflect.Value // of plans
 }
 
 type planKey struct {
@@ -316,7 +317,10 @@ func (f *file) plan(c *Coder, old int, t reflect.Type) (*plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s%w", ErrPortable, t, err)
 	}
-	x := &plan{old: &f.types[old], scratch: reflect.New(t), handles: to.Has("handle")}
+	if _, ok := f.scratch[t]; !ok {
+		f.scratch[t] = reflect.New(t) // once, because a forged file may have many types
+	}
+	x := &plan{old: &f.types[old], scratch: f.scratch[t], handles: to.Has("handle")}
 	if t.PkgPath() != "" {
 		x.hook = f.migration.Convert[t.String()]
 	}
