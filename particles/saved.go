@@ -36,10 +36,6 @@ func (s *System) SaveState(c *save.Coder) {
 	if c.Failed() {
 		return
 	}
-	if c.Scanning() && n > s.usable {
-		c.Differs("%d particles were alive", n)
-		return
-	}
 	if c.Loading() {
 		s.n, s.usable = n, usable
 		s.slice()
