@@ -386,7 +386,9 @@ func (w *World) RemoveAll(s Selection) int {
 	total := 0
 	for _, t := range f.matches {
 		if w.observers.observed != 0 {
-			w.observers.notifyRemovals(t, "RemoveAll")
+			if w.observers.notifyRemovals(t, "RemoveAll") != nil {
+				w.guard.refuse("RemoveAll")
+			}
 		}
 		total += w.store.destroyRows(t)
 	}

@@ -50,16 +50,16 @@ func (s *store) takeChunks(d *store, place []*table) {
 
 // adopt moves the draft to w. It cannot fail.
 func (s *store) adopt(r *reader) {
+	s.forgetTables()
+	s.layoutVersion++
+	s.epoch++ // cached tables may be among them
 	place := make([]*table, len(r.into.tables))
 	for i, t := range r.into.tables {
 		place[i] = s.adoptTable(t)
 	}
-	base := s.nextSince
 	for _, t := range r.targeted {
-		if s.sameKey(t) == t {
-			s.nextSince = base + t.since
-			s.indexTargets(t)
-		}
+		s.nextSince = t.since
+		s.indexTargets(t)
 	}
 	s.takeChunks(r.into, place)
 	s.adoptIndex(r)

@@ -13,10 +13,9 @@ import (
 // written. An Entity from before a Reset of w may name a new entity.
 //
 // All component types of the text must be registered, with the same names, in any order. Relations must be registered
-// as relations. Both worlds have the same [World.Hash] if the text omits no value, and w is new, with the Config of
-// the written world and its types in the same order. Further operations on both worlds then have the same results,
-// Entity by Entity. If w has archetypes already, for example after Reset, new archetypes follow them, so the
-// iteration order and Hash may differ.
+// as relations. Both worlds have the same [World.Hash] if the text omits no value, and w has the Config of the written
+// world and its types in the same order. Further operations on both worlds then have the same results, Entity by
+// Entity. Archetypes that w has already, for example after Reset, are dropped.
 //
 // Fields that the text omits or gives as null are zero. If a field occurs twice, encoding/json decodes both values
 // into the field, in order.
@@ -111,6 +110,7 @@ type reader struct {
 	from     []int64  // offsets of the archetypes in the text
 	targeted []*table // tables with targets; sorted by since at the end
 	gone     []mask   // for each of aimed, the relations with a stale target
+	place    []int    // for each of aimed, the number of its archetype in the text
 	since    uint64   // the default of the next "since"
 }
 

@@ -167,7 +167,8 @@ func (r *reader) begin(d *draft) (*table, error) {
 		n++
 	}
 	if t := s.lookup(&k); t != nil && d.idle == nil {
-		if r.binary != nil && r.binary.merged && relations.empty() {
+		if r.merged() {
+			r.takeSince(d)
 			return t, nil
 		}
 		return nil, errors.New("the archetype occurs twice; the one without components must be first")
@@ -209,9 +210,13 @@ func (s *store) draftTable(k key) (t *table, err error) {
 func (r *reader) relate(t *table, d *draft) error {
 	f := t.variants
 	if d.sweep != nil {
-		if len(f.tables) > 1 {
+		if len(f.tables) > 1 && r.merged() {
+			d.sweep = nil
+		} else if len(f.tables) > 1 {
 			return errors.New("\"sweep\" is allowed only in the first archetype with the same components")
 		}
+	}
+	if d.sweep != nil {
 		if *d.sweep < -1<<31 || *d.sweep > 1<<30 {
 			return fmt.Errorf("\"sweep\" is %d, which is out of range", *d.sweep)
 		}
@@ -225,20 +230,30 @@ func (r *reader) relate(t *table, d *draft) error {
 		f.idle = append(f.idle, t)
 		return nil
 	}
-	if t.since = r.since; d.since != nil {
-		t.since = *d.since
-	}
-	r.since = t.since + 1
+	t.since = r.takeSince(d)
 	r.into.name(t)
-	r.targeted, r.gone = append(r.targeted, t), append(r.gone, d.gone)
+	r.targeted, r.gone, r.place = append(r.targeted, t), append(r.gone, d.gone), append(r.place, len(r.from)-1)
 	return nil
 }
+
+// takeSince returns when an archetype got its targets.
+func (r *reader) takeSince(d *draft) uint64 {
+	since := r.since
+	if d.since != nil {
+		since = *d.since
+	}
+	r.since = since + 1
+	return since
+}
+
+// merged reports whether a dropped component may have made two archetypes one.
+func (r *reader) merged() bool { return r.binary != nil && r.binary.merged }
 
 // settleTargets verifies what depends on the whole text: targets, their order and the reuse of tables.
 func (r *reader) settleTargets() error {
 	for i, t := range r.targeted {
 		if err := r.targets(t, r.gone[i]); err != nil {
-			r.Where = fmt.Sprintf("archetype %d, after byte %d", t.index, r.from[t.index])
+			r.Where = fmt.Sprintf("archetype %d, after byte %d", r.place[i], r.from[r.place[i]])
 			return err
 		}
 	}
@@ -256,6 +271,9 @@ func (r *reader) settleTargets() error {
 		f := t.variants
 		slices.SortFunc(f.idle, bySince)
 		for i, t := range f.idle {
+			if r.merged() {
+				t.since = uint64(i)
+			}
 			if t.since != uint64(i) {
 				return fmt.Errorf("%d archetypes of %v are idle; their numbers must start at 0 without gaps, but one is %d", len(f.idle), names(t.mask, r.into.comps), t.since)
 			}

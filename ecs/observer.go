@@ -293,10 +293,10 @@ func (o *observers) notifyRemoval(op string, loc uint32) error {
 
 // notifyRemovals is notifyRemoval for all entities of t. If t is the archetype without components,
 // entities that observers spawn during the call are not reported.
-func (o *observers) notifyRemovals(t *table, op string) {
+func (o *observers) notifyRemovals(t *table, op string) error {
 	o.notifyRows(removeEvent, t, t.mask)
 	o.notifyRows(destroyEvent, t, wholeEntity)
-	o.store.guard.mutable(op)
+	return o.store.guard.stillMutable(op)
 }
 
 // notifyWritten reports that the components in m were written in all rows of t. It returns an error as notifyMoved does.
@@ -333,6 +333,7 @@ func (o *observers) notifyLoss(op string, loc uint32, to *table) error {
 			o.store.setTail(to, 0, 0)
 		}
 		o.store.listSpare(to)
+		o.store.freePending() // nothing is changed yet, and the change may fail
 	}
 	o.notify(removeEvent, loc, 1, lost)
 	return o.store.guard.stillMutable(op)

@@ -26,10 +26,10 @@ func (w *World) CanSave() error {
 
 var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 
-// SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick. Add the
-// allocator of the world to the Set before the world, by save.Metadata, because the world saves its rows itself. Resources,
-// observers and filters are not saved. Loading from memory calls no observer. It drops archetypes that were created after
-// the save, because the order of archetypes is the order of iteration.
+// SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick. Add
+// the allocator of the world to the Set before the world, by save.Metadata, because the world saves its rows itself.
+// Resources, observers, filters and Commands.Skipped are not saved. Loading from memory calls no observer. It drops
+// archetypes that were created after the save, because the order of archetypes is the order of iteration.
 //
 // If the world is locked, a command waits or blocks wait to be freed, the error wraps save.ErrBusy. Loading from memory
 // stops loops over All and Chunks, as a structural change does. If a component was registered after the save, the error
@@ -48,7 +48,7 @@ func (w *World) SaveState(c *save.Coder) {
 	case w.guard.locked != 0:
 		c.Busy("the world is locked, by a query, a batch, an observer or a parallel run")
 		return
-	case w.commands != nil && len(w.commands.ops) > 0:
+	case w.commands != nil && len(w.commands.ops) > 0 && !(c.Portable() && c.Loading()): // those of observers of the load; Reset drops them
 		c.Busy(fmt.Sprintf("%d commands wait; call Apply or Discard", len(w.commands.ops)))
 		return
 	case s.pending != 0:
@@ -112,7 +112,7 @@ func (x *entityIndex) saveState(c *save.Coder) {
 		return
 	}
 	was := cap(x.recs)
-	if n > size || known > size || c.Scanning() && size > was || uintptr(size)*recordBytes > max(x.mem.Committed(), uintptr(was)*recordBytes) {
+	if n > size || known > size || !c.Scanning() && uintptr(size)*recordBytes > max(x.mem.Committed(), uintptr(was)*recordBytes) {
 		c.Differs("the index had %d records of %d", n, size)
 		return
 	}
@@ -158,10 +158,6 @@ func (s *store) saveChunks(c *save.Coder) {
 		return
 	}
 	n := c.Count(len(s.chunks))
-	if c.Scanning() && n > len(s.chunks) {
-		c.Differs("%d chunks", n)
-		return
-	}
 	if c.Loading() {
 		s.resizeDirectory(n)
 	}

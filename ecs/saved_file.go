@@ -32,17 +32,13 @@ func (w *World) RowCheck(t reflect.Type) func(value unsafe.Pointer) error {
 	return func(value unsafe.Pointer) error { return checkEntitiesAt(value, named) }
 }
 
-// saveFile visits the world in a file, in the form of WriteBinary. If no relation is registered, a world that was loaded goes on
-// as the one that was written: its archetypes have the same order.
+// saveFile visits the world in a file, in the form of WriteBinary. A world that was loaded goes on as the one that was
+// written: its archetypes have the same order.
 func (w *World) saveFile(c *save.Coder) {
-	s := &w.store
 	c.Stream(w.WriteBinary, func(in io.Reader) error {
-		w.Reset()
-		if s.relating.empty() {
-			s.cutTables(1)
+		if err := w.reset(); err != nil {
+			return err
 		}
-		s.layoutVersion++
-		s.epoch++
 		return w.readBinary("ReadBinary", in, c.Migration(), false)
 	})
 }

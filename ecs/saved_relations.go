@@ -40,6 +40,16 @@ func (s *store) unnameVariants() {
 	}
 }
 
+// forgetTables drops all tables but the first, and all targets. No table has rows.
+func (s *store) forgetTables() {
+	s.unnameVariants()
+	s.cutTables(1)
+	s.targetLists, s.spareLists, s.oldLists, s.nextSince = nil, nil, nil, 0
+	for id := range s.relating.ids() {
+		s.comps[id].targets = slotIndex{}
+	}
+}
+
 // saveRelations visits what finds the tables by their targets. The state has the first n tables.
 func (s *store) saveRelations(c *save.Coder, n int) {
 	save.Num(c, &s.nextSince)

@@ -236,13 +236,23 @@ func (w *World) Close() error {
 // removal.
 func (w *World) Reset() {
 	w.guard.mutable("Reset")
+	if w.reset() != nil {
+		w.guard.refuse("Reset")
+	}
+}
+
+// reset is Reset. It returns an error if an observer closed the allocator.
+func (w *World) reset() error {
 	if w.observers.observed != 0 {
 		for _, t := range w.store.tables {
-			w.observers.notifyRemovals(t, "Reset")
+			if err := w.observers.notifyRemovals(t, "Reset"); err != nil {
+				return err
+			}
 		}
 	}
 	w.removeEverything()
 	w.store.freePending()
+	return nil
 }
 
 func (w *World) removeEverything() {

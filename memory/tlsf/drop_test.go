@@ -99,7 +99,7 @@ func alloc(t *testing.T, h *Heap, n uintptr) piece {
 }
 
 // Steps return the free memory between live blocks, and allocation and growth in place commit it again.
-// A step below Config.Granule returned nothing between live blocks, and said so: the hole stayed for ever.
+// A step below Config.Granule returned 0 between live blocks, so the hole stayed.
 func TestHeap_TrimStepBelowTheGranuleReturnsHoles(t *testing.T) {
 	h, l, _ := dropHeap(t, Config{Reserve: 16 << 20, Step: 64 << 10, Granule: 64 << 10})
 	var all []piece
