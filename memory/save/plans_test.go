@@ -43,7 +43,7 @@ func TestSet_ManyTypesOfOnePoolAllocateLittle(t *testing.T) {
 		body = le64(body, n)
 	}
 	body = le64(le64(body, 0<<40|1), 1) // the generation of slot 0
-	body = le64(body, 0)          // no vacant slot
+	body = le64(body, 0)                // no vacant slot
 	body = le64(le64(body, 1<<40|1), 1) // slot 0 is live
 	for i := range uint64(runs) {
 		body = le64(le64(le64(body, 0), 1), (2+i)<<40|1)
