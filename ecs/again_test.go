@@ -19,7 +19,7 @@ type againBond struct{}
 
 func relatedWorld(t *testing.T) *ecs.World {
 	t.Helper()
-	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 64 << 20})
+	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 4 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

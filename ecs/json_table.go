@@ -168,7 +168,9 @@ func (r *reader) begin(d *draft) (*table, error) {
 	}
 	if t := s.lookup(&k); t != nil && d.idle == nil {
 		if r.merged() {
-			r.takeSince(d)
+			if !relations.empty() {
+				r.takeSince(d)
+			}
 			return t, nil
 		}
 		return nil, errors.New("the archetype occurs twice; the one without components must be first")

@@ -36,6 +36,7 @@ func (w *World) RowCheck(t reflect.Type) func(value unsafe.Pointer) error {
 // written: its archetypes have the same order.
 func (w *World) saveFile(c *save.Coder) {
 	c.Stream(w.WriteBinary, func(in io.Reader) error {
+		w.guard.mutable("ReadBinary") // stops loops
 		if err := w.reset(); err != nil {
 			return err
 		}
