@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/layout"
 	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/tlsf"
@@ -183,68 +185,6 @@ func TestWorld_FilesWrittenAfterALoadAreReadable(t *testing.T) {
 	}
 }
 
-// A quick save is loaded again and again, and between the loads the game plays. Relation says: "a world does not grow when its
-// targets are removed and new ones are created". Each load adds the archetypes of the file, although as many wait to be
-// reused.
-func TestWorld_LoadingAFileAgainDoesNotGrowTheWorld(t *testing.T) {
-	w := relatedWorld(t)
-	bond, err := ecs.RegisterRelation[againBond](w)
-	var set save.Set
-	if err := errors.Join(err, set.Add("world", w), set.Seal()); err != nil {
-		t.Fatal(err)
-	}
-	pair := func() (parent, child ecs.Entity) {
-		parent, err := w.NewEntity()
-		child, err2 := w.NewEntity()
-		if err := errors.Join(err, err2, bond.Add(child, againBond{}, parent)); err != nil {
-			t.Fatal(err)
-		}
-		return parent, child
-	}
-	for range 200 {
-		pair()
-	}
-	var file bytes.Buffer
-	if err := set.Write(&file); err != nil {
-		t.Fatal(err)
-	}
-	first := 0
-	for load := range 40 {
-		if err := set.Read(bytes.NewReader(file.Bytes()), nil); err != nil {
-			t.Fatal(err)
-		}
-		if load == 0 {
-			first = w.Stats().Archetypes
-		}
-		var all []ecs.Entity // everything goes, and other targets come
-		all = append(all, entitiesOf(w)...)
-		for _, e := range all {
-			w.Remove(e)
-		}
-		for range 500 {
-			parent, child := pair()
-			w.Remove(child)
-			w.Remove(parent)
-		}
-		if load%10 == 9 {
-			t.Logf("after %d loads: %d archetypes", load+1, w.Stats().Archetypes)
-		}
-	}
-	if n := w.Stats().Archetypes; n > 3*first {
-		t.Errorf("%d archetypes after 40 loads of one file, %d after the first", n, first)
-	}
-}
-
-// entitiesOf returns all entities of the lower slots that are alive.
-func entitiesOf(w *ecs.World) (es []ecs.Entity) {
-	for i := uint32(1); i < 2000; i++ {
-		if e := ecs.MakeEntity(i, 1); w.Alive(e) {
-			es = append(es, e)
-		}
-	}
-	return es
-}
-
 type (
 	againAt   struct{ X int32 }
 	againGone struct{ N int32 }
@@ -305,5 +245,181 @@ func TestWorld_DroppedComponentsMergeArchetypesWithRelations(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+type loopSpot struct{ X int64 }
+
+// Set.Read replaces all rows. A loop over All that is under way must stop at its next step, as after Reset.
+func TestWorld_ReadOfAFileStopsLoops(t *testing.T) {
+	w := relatedWorld(t)
+	m := ecs.NewMap1[loopSpot](w)
+	var set save.Set
+	if err := errors.Join(set.Add("world", w), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		if _, err := m.NewEntity(loopSpot{int64(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var file bytes.Buffer
+	if err := set.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	f := ecs.NewFilter1[loopSpot](w)
+	v := func() (v any) {
+		defer func() { v = recover() }()
+		for range f.All() {
+			if err := set.Read(bytes.NewReader(file.Bytes()), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return nil
+	}()
+	if _, ok := v.(*memory.Misuse); !ok {
+		t.Errorf("the step after the load: %v", v)
+	}
+	if err := w.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+type (
+	mergedBond struct{}
+	mergedAt   struct{ X int32 }
+	mergedMark struct{ X int32 }
+	mergedGone struct{ N int32 }
+)
+
+// An archetype without a relation that merges took a number of the order of targets from one that has one.
+func TestWorld_AMergedPlainArchetypeTakesNoSince(t *testing.T) {
+	for seed := range uint64(40) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		a := relatedWorld(t)
+		bond, err := ecs.RegisterRelation[mergedBond](a)
+		at, err2 := ecs.Register[mergedAt](a)
+		mark, err3 := ecs.Register[mergedMark](a)
+		gone, err4 := ecs.Register[mergedGone](a)
+		if err := errors.Join(err, err2, err3, err4); err != nil {
+			t.Fatal(err)
+		}
+		var ps []ecs.Entity
+		for range 300 {
+			p, err := a.NewEntity()
+			e, err2 := a.NewEntity()
+			ps = append(ps, p)
+			if rng.IntN(10) == 0 { // only archetypes without the relation have what is dropped
+				if rng.IntN(2) == 0 {
+					err = errors.Join(err, at.Add(e, mergedAt{}))
+				}
+				if rng.IntN(2) == 0 {
+					err = errors.Join(err, mark.Add(e, mergedMark{}))
+				}
+				err = errors.Join(err, gone.Add(e, mergedGone{}))
+			} else {
+				err = errors.Join(err, bond.Add(e, mergedBond{}, ps[rng.IntN(len(ps))]))
+			}
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			if rng.IntN(2) == 0 {
+				i := rng.IntN(len(ps))
+				bond.RemoveTree(ps[i])
+				ps[i], ps = ps[len(ps)-1], ps[:len(ps)-1]
+				if len(ps) == 0 {
+					break
+				}
+			}
+		}
+		var file bytes.Buffer
+		if err := a.WriteBinary(&file); err != nil {
+			t.Fatal(err)
+		}
+		b := relatedWorld(t)
+		_, err = ecs.RegisterRelation[mergedBond](b)
+		_, err2 = ecs.Register[mergedAt](b)
+		_, err3 = ecs.Register[mergedMark](b)
+		if err := errors.Join(err, err2, err3); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.ReadBinary(&file, &layout.Migration{Dropped: []string{"ecs_test.mergedGone"}}); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+type (
+	againPlace struct{ X int32 }
+	againMark  struct{}
+	againExtra struct{ N int64 }
+)
+
+func plainWorld(t *testing.T) *ecs.World {
+	t.Helper()
+	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := ecs.New(heap, ecs.Config{MaxEntities: 5000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close(); heap.Close() })
+	return w
+}
+
+func registered[T any](t *testing.T, w *ecs.World) ecs.Component[T] {
+	t.Helper()
+	c, err := ecs.Register[T](w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func places(t *testing.T, w *ecs.World, n int) {
+	t.Helper()
+	m := ecs.NewMap1[againPlace](w)
+	for i := range n {
+		if _, err := m.NewEntity(againPlace{int32(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The file has a component that the second world does not know. So the Read fails after the first world was loaded. An
+// observer of the first world gives a command for each loaded entity, as observers may.
+func TestWorld_AFailedReadRestoresDespiteCommandsOfObservers(t *testing.T) {
+	a, b, score := plainWorld(t), plainWorld(t), int64(77)
+	place, mark := registered[againPlace](t, a), registered[againMark](t, a)
+	var set save.Set
+	if err := errors.Join(set.Add("a", a), save.Value(&set, "score", &score), set.Add("b", b), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	places(t, a, 1)
+	before := a.Hash(0)
+	place.OnAdd(func(e ecs.Entity, _ *againPlace) { ecs.AddTo(a.Commands(), mark, e, againMark{}) })
+
+	a2, b2, score2 := plainWorld(t), plainWorld(t), int64(5)
+	registered[againPlace](t, a2)
+	var other save.Set
+	if err := errors.Join(other.Add("a", a2), save.Value(&other, "score", &score2), other.Add("b", b2), other.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	places(t, a2, 9)
+	if _, err := ecs.NewMap1[againExtra](b2).NewEntity(againExtra{1}); err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := other.Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	err := set.Read(&file, nil)
+	if err == nil || !strings.Contains(err.Error(), "not registered") || strings.Contains(err.Error(), "cannot be restored") {
+		t.Errorf("Read: %v", err)
+	}
+	if a.Len() != 1 || a.Hash(0) != before || score != 77 {
+		t.Errorf("after a Read that failed: %d entities, hash %x, score %d; want 1, %x, 77", a.Len(), a.Hash(0), score, before)
 	}
 }
