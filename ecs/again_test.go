@@ -19,7 +19,7 @@ import (
 
 type againBond struct{}
 
-func relatedWorld(t *testing.T) *ecs.World {
+func emptyWorld(t *testing.T) *ecs.World {
 	t.Helper()
 	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 4 << 20})
 	if err != nil {
@@ -70,7 +70,7 @@ func TestWorld_AStaleTargetInTheFirstArchetypeIsRefused(t *testing.T) {
 					t.Errorf("a forged text panics: %v", r)
 				}
 			}()
-			w := relatedWorld(t)
+			w := emptyWorld(t)
 			if _, err := ecs.RegisterRelation[againBond](w); err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestWorld_AStaleTargetInTheFirstArchetypeIsRefused(t *testing.T) {
 		})
 	}
 	t.Run("Set.Read", func(t *testing.T) {
-		w := relatedWorld(t)
+		w := emptyWorld(t)
 		if _, err := ecs.RegisterRelation[againBond](w); err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestWorld_AStaleTargetInTheFirstArchetypeIsRefused(t *testing.T) {
 func TestWorld_FilesWrittenAfterALoadAreReadable(t *testing.T) {
 	for _, way := range []string{"ReadBinary", "ReadJSON", "Set.Read"} {
 		t.Run(way, func(t *testing.T) {
-			w := relatedWorld(t)
+			w := emptyWorld(t)
 			bond, err := ecs.RegisterRelation[againBond](w)
 			var set save.Set
 			if err := errors.Join(err, set.Add("world", w), set.Seal()); err != nil {
@@ -195,7 +195,7 @@ type (
 func TestWorld_DroppedComponentsMergeArchetypesWithRelations(t *testing.T) {
 	for _, parents := range []int{1, 2} {
 		t.Run(fmt.Sprint(parents, " parents"), func(t *testing.T) {
-			a := relatedWorld(t)
+			a := emptyWorld(t)
 			at, err := ecs.Register[againAt](a)
 			gone, err2 := ecs.Register[againGone](a)
 			bond, err3 := ecs.RegisterRelation[againBond](a)
@@ -225,7 +225,7 @@ func TestWorld_DroppedComponentsMergeArchetypesWithRelations(t *testing.T) {
 			if err := a.WriteBinary(&file); err != nil {
 				t.Fatal(err)
 			}
-			b := relatedWorld(t)
+			b := emptyWorld(t)
 			at, err = ecs.Register[againAt](b)
 			bond, err2 = ecs.RegisterRelation[againBond](b)
 			if err := errors.Join(err, err2); err != nil {
@@ -252,7 +252,7 @@ type loopSpot struct{ X int64 }
 
 // Set.Read replaces all rows. A loop over All that is under way must stop at its next step, as after Reset.
 func TestWorld_ReadOfAFileStopsLoops(t *testing.T) {
-	w := relatedWorld(t)
+	w := emptyWorld(t)
 	m := ecs.NewMap1[loopSpot](w)
 	var set save.Set
 	if err := errors.Join(set.Add("world", w), set.Seal()); err != nil {
@@ -296,7 +296,7 @@ type (
 func TestWorld_AMergedPlainArchetypeTakesNoSince(t *testing.T) {
 	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		a := relatedWorld(t)
+		a := emptyWorld(t)
 		bond, err := ecs.RegisterRelation[mergedBond](a)
 		at, err2 := ecs.Register[mergedAt](a)
 		mark, err3 := ecs.Register[mergedMark](a)
@@ -336,7 +336,7 @@ func TestWorld_AMergedPlainArchetypeTakesNoSince(t *testing.T) {
 		if err := a.WriteBinary(&file); err != nil {
 			t.Fatal(err)
 		}
-		b := relatedWorld(t)
+		b := emptyWorld(t)
 		_, err = ecs.RegisterRelation[mergedBond](b)
 		_, err2 = ecs.Register[mergedAt](b)
 		_, err3 = ecs.Register[mergedMark](b)
@@ -354,20 +354,6 @@ type (
 	againMark  struct{}
 	againExtra struct{ N int64 }
 )
-
-func plainWorld(t *testing.T) *ecs.World {
-	t.Helper()
-	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 16 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := ecs.New(heap, ecs.Config{MaxEntities: 5000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close(); heap.Close() })
-	return w
-}
 
 func registered[T any](t *testing.T, w *ecs.World) ecs.Component[T] {
 	t.Helper()
@@ -391,7 +377,7 @@ func places(t *testing.T, w *ecs.World, n int) {
 // The file has a component that the second world does not know. So the Read fails after the first world was loaded. An
 // observer of the first world gives a command for each loaded entity, as observers may.
 func TestWorld_AFailedReadRestoresDespiteCommandsOfObservers(t *testing.T) {
-	a, b, score := plainWorld(t), plainWorld(t), int64(77)
+	a, b, score := emptyWorld(t), emptyWorld(t), int64(77)
 	place, mark := registered[againPlace](t, a), registered[againMark](t, a)
 	var set save.Set
 	if err := errors.Join(set.Add("a", a), save.Value(&set, "score", &score), set.Add("b", b), set.Seal()); err != nil {
@@ -401,7 +387,7 @@ func TestWorld_AFailedReadRestoresDespiteCommandsOfObservers(t *testing.T) {
 	before := a.Hash(0)
 	place.OnAdd(func(e ecs.Entity, _ *againPlace) { ecs.AddTo(a.Commands(), mark, e, againMark{}) })
 
-	a2, b2, score2 := plainWorld(t), plainWorld(t), int64(5)
+	a2, b2, score2 := emptyWorld(t), emptyWorld(t), int64(5)
 	registered[againPlace](t, a2)
 	var other save.Set
 	if err := errors.Join(other.Add("a", a2), save.Value(&other, "score", &score2), other.Add("b", b2), other.Seal()); err != nil {

@@ -68,9 +68,8 @@ func (s *store) adopt(r *reader) {
 	}
 }
 
-// adoptTable returns the table of w for one of the draft. A table of w with the same components and
-// targets takes over the chunks; otherwise w takes the table itself. If it is idle and w has its variants, it
-// returns nil.
+// adoptTable returns the table of w for one of the draft. The first table of w, which has no components, takes
+// over the chunks; otherwise w takes the table itself.
 func (s *store) adoptTable(t *table) *table {
 	known := s.sameKey(t)
 	if t.idle {
@@ -82,16 +81,7 @@ func (s *store) adoptTable(t *table) *table {
 		return known
 	}
 	if t.variants != nil {
-		switch f := s.variants[t.mask]; {
-		case f == nil:
-			s.variants[t.mask] = t.variants
-		case f != t.variants && t.idle:
-			return nil
-		case f != t.variants:
-			t.variants = f
-			f.tables = append(f.tables, t)
-			f.sweepIn--
-		}
+		s.variants[t.mask] = t.variants // of the draft: forgetTables left none
 	}
 	s.enlist(t)
 	if t.idle {

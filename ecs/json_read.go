@@ -109,8 +109,8 @@ type reader struct {
 	cells    [MaxComponents]scratch
 	from     []int64  // offsets of the archetypes in the text
 	targeted []*table // tables with targets; sorted by since at the end
-	gone     []mask   // for each of aimed, the relations with a stale target
-	place    []int    // for each of aimed, the number of its archetype in the text
+	gone     []mask   // for each of targeted, the relations with a stale target
+	place    []int    // for each of targeted, the number of its archetype in the text
 	since    uint64   // the default of the next "since"
 }
 
