@@ -14,6 +14,10 @@
 // A picture is a function from a point to an ink. Signed distances give crisp edges, and hashed lattice noise gives
 // texture. Nothing depends on time, order or a random source, so every run writes the same files. A sound is a
 // function from seconds to a sample in the same way; oggenc, of the package vorbis-tools, encodes it.
+//
+// The pictures of the repository are a fifth smaller than those that gen writes. zopflipng -m, of the package zopfli, has
+// encoded the same pixels again. Where it would store a sprite with a palette, optipng -o7 -nc did. Do so with a new
+// picture.
 package main
 
 import (

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"image"
+	"image/draw"
 	"image/png"
 	"io/fs"
 	"testing"
@@ -87,7 +88,12 @@ func decoded(t *testing.T, name string) *image.NRGBA {
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	return img.(*image.NRGBA)
+	if img, ok := img.(*image.NRGBA); ok {
+		return img
+	}
+	out := image.NewNRGBA(img.Bounds()) // a picture of few colors is stored with a palette
+	draw.Draw(out, out.Rect, img, out.Rect.Min, draw.Src)
+	return out
 }
 
 // playable checks what the game relies on.
