@@ -153,8 +153,8 @@ func (f *flat) bodies(v *View) {
 		}
 		q.Sprite(soft, p[0], p[1], size*w.Wide, size*w.Wide, 0, halo[e.Kind])
 		if e.Elite {
-			q.Ring(p[0], p[1], size*0.74, 4.5, -v.time*1.7, 3, night.Fade(0.8))
-			q.Ring(p[0], p[1], size*0.74, 2, -v.time*1.7, 3, v.pal[3].Fade(0.85))
+			q.Ring(p[0], p[1], size*0.74, 5.1, -v.time*1.7, 3, night.Fade(0.8))
+			q.Ring(p[0], p[1], size*0.74, 2.6, -v.time*1.7, 3, v.pal[3])
 		}
 		high := size
 		if w.Swell > 0 {

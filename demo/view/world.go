@@ -148,7 +148,7 @@ func (v *View) dress() dress {
 	if c := d.badge; min(c.R, c.G, c.B) > 0.8*max(c.R, c.G, c.B) { // so many white lines would hide everything else
 		d.badge = v.pal[3]
 	}
-	if d.elite = (eliteMark{thick: 2, light: 0.85}); v.ui.finger > 0 {
+	if d.elite = (eliteMark{thick: 2.6, light: 1}); v.ui.finger > 0 {
 		d.elite = phoneMark
 	}
 	for k := range d.body {
