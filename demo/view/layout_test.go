@@ -91,9 +91,9 @@ func (v *View) panels(size image.Point) (scale float32, all [][]reach) {
 	w, h := float32(size.X)/scale, float32(size.Y)/scale
 	above, below := v.margins()
 	top, foot := float32(math.Round(float64(render.Grid+above*h))), float32(math.Round(float64(h-render.Grid-below*h)))
-	strip, side := min(w-16, 624), min(w-16, 304)
+	strip, side := min(w-16, 592), min(w-16, 304)
 	if w >= 960 {
-		side = 624
+		side = 592
 	}
 	left, right := reach{vec{8, top}, vec{8 + side, foot}}, reach{vec{w - 8 - side, top}, vec{w - 8, foot}}
 	first, last := reach{vec{8, top}, vec{8 + strip, top + 48}}, reach{vec{8, foot - 48}, vec{8 + strip, foot}}

@@ -29,7 +29,7 @@ func (b band) high() float32 { return b.bottom - b.top }
 
 // The widths of panels, in steps: two columns fit in 1280 pixels, or 640.
 const (
-	wide   = 78
+	wide   = 74
 	narrow = 38
 )
 

@@ -61,8 +61,8 @@ type columns struct {
 }
 
 var (
-	fullColumns = columns{nameX: 18, nameChars: 12, bar: 102, barW: 72, used: 240, committed: 306, budget: 372, peak: 438,
-		allocs: 486, most: 522, fails: 552, curve: 560, curveW: 56}
+	fullColumns = columns{nameX: 18, nameChars: 12, bar: 102, barW: 56, used: 224, committed: 290, budget: 356, peak: 422,
+		allocs: 470, most: 506, fails: 536, curve: 544, curveW: 40}
 	narrowColumns = columns{nameX: 18, nameChars: 12, bar: 102, barW: 70, used: 236, curve: 240, curveW: 56}
 )
 
