@@ -3,6 +3,7 @@ package slab_test
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"unsafe"
 
@@ -95,32 +96,35 @@ func TestHeap_CanonicalSlotHasTheLiveBlocks(t *testing.T) {
 	}
 }
 
-// Spans with few live blocks are not copied as a whole.
-func TestHeap_SavedBytesOfSparseSpans(t *testing.T) {
+// Of spans of which less than two-thirds are live, only the live blocks are saved.
+func TestHeap_SavedBytesAreAtMostHalfAgainTheLive(t *testing.T) {
 	if invariant.Debug || !invariant.Exact {
 		t.Skip("this build saves free blocks, too")
 	}
-	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
-	set, metadata := new(save.Set), new(save.Set)
-	if err := errors.Join(err, set.Add("heap", h), set.Seal(), metadata.Add("heap", save.Metadata(h)), metadata.Seal()); err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	live := 0
-	var blocks [1000]unsafe.Pointer
-	for i := range blocks {
-		blocks[i] = memtest.MustAlloc(t, h, 64, 16)
-	}
-	for i, p := range blocks {
-		if i%4 == 0 {
-			live++
-		} else {
-			h.Free(p, 64)
+	for _, size := range []uintptr{16, 48, 64, 208, 1024, 4096} {
+		for _, percent := range []int{1, 25, 55, 66, 67, 80, 100} {
+			h, err := slab.New(nil, slab.Config{Reserve: 8 << 20})
+			set, metadata := new(save.Set), new(save.Set)
+			if err := errors.Join(err, set.Add("heap", h), set.Seal(), metadata.Add("heap", save.Metadata(h)), metadata.Seal()); err != nil {
+				t.Fatal(err)
+			}
+			live, rng := uintptr(0), rand.New(rand.NewPCG(uint64(size), uint64(percent)))
+			var blocks [1000]unsafe.Pointer
+			for i := range blocks {
+				blocks[i] = memtest.MustAlloc(t, h, size, 16)
+			}
+			for _, p := range blocks {
+				if rng.IntN(100) < percent {
+					live += size
+				} else {
+					h.Free(p, size)
+				}
+			}
+			n, err := set.Size()
+			without, err2 := metadata.Size()
+			if err := errors.Join(err, err2, h.Close()); err != nil || uintptr(n-without) > live+live/2+100 {
+				t.Errorf("%d bytes in blocks of %d, %d %% of them, take %d, and metadata %d: %v", live, size, percent, n-without, without, err)
+			}
 		}
-	}
-	n, err := set.Size()
-	without, err2 := metadata.Size()
-	if err := errors.Join(err, err2); err != nil || n-without > 64*live+100 {
-		t.Errorf("%d live blocks of 64 bytes take %d bytes: %v", live, n-without, err)
 	}
 }
