@@ -79,7 +79,7 @@ func (s *surveys) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: failed}
 }
 
-// sectorOf is the inverse of [ground.SectorFile]. It allocates nothing, as each sector that is loaded needs it.
+// sectorOf returns which sector a file XX_YY.rec describes. It allocates nothing, as each sector that is loaded needs it.
 func sectorOf(file string) (x, y int, ok bool) {
 	if len(file) != len("00_00.rec") || file[2] != '_' || file[5:] != ".rec" {
 		return 0, 0, false

@@ -2,7 +2,6 @@ package ground
 
 import (
 	"encoding/binary"
-	"fmt"
 	"hash/crc32"
 	"io"
 )
@@ -210,6 +209,3 @@ func ParseSurvey(file string, data []byte) (*Survey, error) {
 	}
 	return s, nil
 }
-
-// SectorFile returns the name of a sector's recipe in the folder of its realm.
-func SectorFile(x, y int) string { return fmt.Sprintf("%02d_%02d.rec", x, y) }
