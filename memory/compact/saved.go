@@ -43,7 +43,7 @@ func (h *Heap) SaveState(c *save.Coder) {
 	}
 }
 
-// saveContent visits the live blocks, both places of a block that moves, and in debug builds everything.
+// saveContent visits the live blocks, of a block that moves both parts, and in debug builds everything.
 func (h *Heap) saveContent(c *save.Coder) {
 	if invariant.Debug {
 		n := c.Count(int(h.mem.Committed()))
@@ -52,10 +52,11 @@ func (h *Heap) saveContent(c *save.Coder) {
 	}
 	for i := h.records[head].next; i != head; i = h.records[i].next {
 		r := &h.records[i]
-		n := r.size
-		if i == h.moving.record {
-			n = r.room
+		off, n := r.off, r.size
+		if m := &h.moving; i == m.record {
+			c.Raw(h.at(off), m.done)
+			off, n = off+m.way+m.done, n-m.done
 		}
-		c.Raw(h.at(r.off), n)
+		c.Raw(h.at(off), n)
 	}
 }

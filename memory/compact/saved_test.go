@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/save"
@@ -106,5 +107,25 @@ func TestHeap_LoadKeepsRefusedMemoryUsable(t *testing.T) {
 	}
 	if s := h.Stats(); s.LargestFree != s.Free || h.Check() != nil {
 		t.Errorf("%+v, %v", s, h.Check())
+	}
+}
+
+// The gap that a moving block crosses is free memory, which is no part of a canonical state.
+func TestHeap_CanonicalStateOfMoveHasNoGap(t *testing.T) {
+	h, set := newHeap(t, nil, Config{Reserve: 1 << 20}), new(save.Set)
+	first, err := h.Alloc(3000)
+	_, err2 := h.Alloc(1000)
+	h.Free(first)
+	if moved, _ := h.Compact(Budget{Bytes: 700}); moved == 0 || moved >= 1000 {
+		t.Fatalf("%d bytes were moved", moved)
+	}
+	a, b := set.NewCanonical(1<<20), set.NewCanonical(1<<20)
+	err = errors.Join(err, err2, set.Add("heap", h), set.Seal(), set.Save(a))
+	*(*byte)(h.at(2000))++
+	if err = errors.Join(err, set.Save(b)); err != nil {
+		t.Fatal(err)
+	}
+	if d, differ, err := set.Diff(a, b); differ != invariant.Debug || err != nil {
+		t.Errorf("%v, %t, %v", d, differ, err)
 	}
 }
