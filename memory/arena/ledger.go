@@ -12,7 +12,7 @@ type ledger struct{ blocks []entry }
 // An entry is one block.
 type entry struct {
 	off, size uintptr // from base
-	freed     bool    // by a Free that did not reclaim it
+	freed     uintptr // 1: by a Free that did not reclaim it
 }
 
 func (g *ledger) add(off, size uintptr) { g.blocks = append(g.blocks, entry{off: off, size: size}) }
@@ -26,7 +26,7 @@ func (g *ledger) resize(size uintptr) { g.blocks[len(g.blocks)-1].size = size }
 // free marks a block as freed.
 func (g *ledger) free(off, size uintptr) {
 	if i := g.at(off, size); i >= 0 {
-		g.blocks[i].freed = true
+		g.blocks[i].freed = 1
 	}
 }
 
@@ -38,7 +38,7 @@ func (g *ledger) above(off uintptr) int {
 // at returns the newest block at off with size bytes that was not freed, or -1. Blocks of size 0 share their address.
 func (g *ledger) at(off, size uintptr) int {
 	for i := g.above(off) - 1; i >= 0 && g.blocks[i].off == off; i-- {
-		if b := &g.blocks[i]; b.size == size && !b.freed {
+		if b := &g.blocks[i]; b.size == size && b.freed == 0 {
 			return i
 		}
 	}
@@ -57,7 +57,7 @@ func (g *ledger) whyNot(off, size uintptr) string {
 	switch b := g.blocks[i]; {
 	case b.off != off:
 		return fmt.Sprintf("interior pointer: it points %d bytes into a block of %d", off-b.off, b.size)
-	case b.freed:
+	case b.freed != 0:
 		return fmt.Sprintf("the block of %d bytes was freed already", b.size)
 	default:
 		return fmt.Sprintf("wrong size: the block has %d bytes", b.size)

@@ -15,7 +15,7 @@ type Mark struct {
 type place struct {
 	serial uint64
 	off    uintptr // the top
-	newest uint32  // the size in Linear.book
+	newest uint64  // the size in Linear.book
 	live   uint64  // blocks
 	hooks  int     // how many were registered
 }
@@ -28,7 +28,7 @@ func (l *Linear) Mark() Mark {
 	l.open("Mark", nil, 0)
 	l.serial++
 	l.kept, l.floor = l.live(), l.off
-	l.marks = append(l.marks, place{l.serial, l.off, uint32(l.book), l.kept, len(l.hooks)})
+	l.marks = append(l.marks, place{l.serial, l.off, l.book & unknown, l.kept, len(l.hooks)})
 	return Mark{arena: l, serial: l.serial, depth: len(l.marks) - 1}
 }
 
@@ -61,7 +61,7 @@ func (l *Linear) Rewind(m Mark) {
 	}
 	l.cutRefs(to.off)
 	l.drop(to.off, to.live)
-	l.book ^= unknown ^ uint64(to.newest)
+	l.book ^= unknown ^ to.newest
 }
 
 type hook struct {
