@@ -32,7 +32,7 @@ func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) boo
 		}
 		h.saveMemory(c, k)
 	}
-	c.Same("the quick stacks", boolWord(h.quick != nil))
+	c.Same("Config.QuickBytes", uint64(h.config.QuickBytes))
 	if h.quick != nil {
 		save.Var(c, h.quick)
 	}
@@ -60,13 +60,6 @@ func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) boo
 		}
 		c.EndContent()
 	}
-}
-
-func boolWord(v bool) uint64 {
-	if v {
-		return 1
-	}
-	return 0
 }
 
 // saveMemory visits the committed bytes of pool k. What the fit commits becomes free memory.

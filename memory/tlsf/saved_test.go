@@ -92,3 +92,31 @@ func TestHeap_ScratchContentsAreNotLoaded(t *testing.T) {
 		}
 	}
 }
+
+// A game may hand over to a new heap between save and load. One that lets fewer or more bytes wait refuses the state.
+func TestHeap_LoadRefusedWithOtherQuickBytes(t *testing.T) {
+	set, heap := new(save.Set), new(handedOver)
+	slot := set.NewSlot(1 << 16)
+	for i, quick := range []uintptr{64 << 10, 0, 128 << 10, 64 << 10} {
+		var err error
+		if heap.Heap, err = tlsf.New(nil, tlsf.Config{Reserve: 1 << 20, QuickBytes: quick}); err != nil {
+			t.Fatal(err)
+		}
+		defer heap.Heap.Close()
+		if i == 0 {
+			if err := errors.Join(set.Add("heap", heap), set.Seal(), set.Save(slot)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		err = set.Load(slot)
+		if (err == nil) != (quick == 64<<10) || err != nil && !errors.Is(err, save.ErrLayout) {
+			t.Errorf("QuickBytes %d: %v", quick, err)
+		}
+		if err := heap.Check(); err != nil {
+			t.Errorf("QuickBytes %d: %v", quick, err)
+		}
+	}
+}
+
+// A handedOver is the State of the newest of several heaps.
+type handedOver struct{ *tlsf.Heap }
