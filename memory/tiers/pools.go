@@ -25,7 +25,8 @@ type poolEntry struct {
 	reset func() // nil: it keeps its objects when the level ends
 	tag   *Tag   // that it counts for, or nil
 
-	number  uint64 // of the registration, from 1, so that a load finds out that it is another
+	number  uint64 // of the registration, from 1; loading restores it for later pools, as that of a saved.HookID
+	serial  uint64 // of the registration, from 1, so that a load finds out that it is another
 	ended   uint64 // the poolsTier.ending in which it was reset last
 	traced  traced // by the recorder
 	atLevel stats  // when the level began or it was registered
@@ -143,7 +144,8 @@ func (m *Manager) register(e *poolEntry) {
 	e.atLevel = e.read()
 	e.kept = e.atLevel
 	m.pools.registered++
-	e.number = m.pools.registered
+	m.pools.serial++
+	e.number, e.serial = m.pools.registered, m.pools.serial
 	m.pools.all = append(m.pools.all, e)
 }
 

@@ -224,13 +224,18 @@ func (t *poolsTier) saveState(c *save.Coder) {
 	}
 	t.hookList.saveState(c)
 	save.Num(c, &t.ending)
+	save.Num(c, &t.registered)
 	if n := c.Count(len(t.all)); n != len(t.all) && !c.Failed() {
 		c.Differs("%d pools were registered, %d are; the last is %q", n, len(t.all), t.lastName())
 		return
 	}
 	for i, p := range t.all {
 		c.EnterAt("pool", i)
-		c.Same("the number of the registration", p.number)
+		id := p.serial
+		if c.Canonical() {
+			id = p.number
+		}
+		c.Same("the number of the registration", id)
 		save.Num(c, &p.ended)
 		save.Num(c, &p.kept.Live) // the rest of kept is not read
 		save.Num(c, &p.kept.InUse)

@@ -684,6 +684,29 @@ func TestManager_OtherPoolsLeaveNoTraceInAHash(t *testing.T) {
 	}
 }
 
+// A pool that was registered only in a discarded future is no part of a state, as its hooks are not.
+func TestManager_DiscardedPoolsLeaveNoTraceInAHash(t *testing.T) {
+	var hashes [2]uint64
+	for i := range hashes {
+		g := newSavedGame(t, tiers.Config{})
+		slot, gone := g.save(), &tiers.Funcs{}
+		if i == 1 {
+			g.m.AddPool("gone", gone)
+			g.m.RemovePool(gone)
+		}
+		err := g.set.Load(slot)
+		g.m.AddPool("late", &tiers.Funcs{})
+		var err2 error
+		hashes[i], err2 = g.set.SaveHash(g.set.NewCanonical(8 << 20))
+		if err = errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if hashes[0] != hashes[1] {
+		t.Errorf("the hashes %x differ", hashes)
+	}
+}
+
 // After a load the leaks of a level are those of the loaded state.
 func TestManager_LeaksAfterLoad(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})

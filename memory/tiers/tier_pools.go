@@ -23,7 +23,8 @@ type poolsTier struct {
 	basic
 	hookList
 	all        []*poolEntry // in order of registration; its array never changes, as a pool's Stats may remove others
-	registered uint64       // pools so far
+	registered uint64       // pools so far, without those that loads have discarded
+	serial     uint64       // pools so far
 	busy       bool         // pools are being reset or closed
 	undone     uint64       // failures of the limit that loads have taken back
 	ending     uint64       // number of the EndLevel or Close that is next or under way, less 1; see poolEntry.ended
