@@ -242,5 +242,12 @@ func (f *Flow[L]) Scope() *Scope { return f.scope }
 // failed asset does not break the level: Streamer.Errors returns the asset's error, and Progress counts the asset.
 func (f *Flow[L]) Err() error { return f.err }
 
-// Progress returns the progress of loading the level. Progress counts the handles of Scope, including the level file.
-func (f *Flow[L]) Progress() Progress { return f.scope.Progress() }
+// Progress returns the progress of loading the level. Progress counts the handles of Scope, including the level file. In
+// the phase Leaving it also counts the level file of the next level, which is not requested yet.
+func (f *Flow[L]) Progress() Progress {
+	p := f.scope.Progress()
+	if f.phase == Leaving {
+		p.Total++
+	}
+	return p
+}

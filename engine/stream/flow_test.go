@@ -115,6 +115,21 @@ func TestFlow_FromLevelToLevel(t *testing.T) {
 	}
 }
 
+// A bar of the progress was full until the level file of the next level was requested.
+func TestFlow_ProgressCountsTheNextLevelFile(t *testing.T) {
+	p := newPlay(t, newRig(t, stages(t), 1, 0))
+	p.Go("first")
+	p.finish(t)
+	p.Go("second")
+	if got := p.Progress(); p.Phase() != Leaving || got != (Progress{Total: 1}) {
+		t.Errorf("%v: %+v", p.Phase(), got)
+	}
+	p.finish(t)
+	if got := p.Progress(); got != (Progress{Done: 3, Total: 3}) {
+		t.Errorf("%v: %+v", p.Phase(), got)
+	}
+}
+
 func TestFlow_FramesGoOnThroughout(t *testing.T) {
 	g := newGate(stages(t), false)
 	p := newPlay(t, newRig(t, g, 1, 0))
