@@ -75,9 +75,9 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 // and pending commands are not included.
 //
 // For the same h, two worlds have the same Hash if they had the same operations with the same results and have the
-// same Config.ChunkBytes and Config.FirstChunkBytes. This holds on all 64-bit architectures. All NaNs of Go types
-// count as equal, because their bits differ between processors. 0 and -0 are different. Hash allocates nothing and
-// does not lock the world.
+// same Config.ChunkBytes and Config.FirstChunkBytes. This holds on all 64-bit architectures. In components with a
+// Go type all NaNs count as equal, because their bits differ between processors. 0 and -0 are different. Of a
+// component from [World.RegisterSize] every bit counts. Hash allocates nothing and does not lock the world.
 func (w *World) Hash(h uint64) uint64 {
 	h = mix(h, uint64(w.store.index.live))
 	for _, t := range w.store.tables {

@@ -43,8 +43,9 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // OnSet observer recurses without end if it sets the component that it observes.
 //
 // An observer must close its queries, because an open query locks the world. If an observer of removal leaves a query
-// open, the call that removes panics with a [*memory.Misuse], and the removal does not happen. Apply, AddAll,
-// ExchangeAll and SetTargetAll panic after an event of any kind. After other calls the next structural change panics.
+// open, the call that removes panics with a [*memory.Misuse], and the removal does not happen. If another observer
+// leaves a query open, Apply, AddAll, ExchangeAll and SetTargetAll panic as well. Other calls return, and the next
+// structural change panics.
 //
 // # Failures
 //
@@ -58,8 +59,9 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 // that the observer left open. Check returns nil.
 //
 // If an observer closes the allocator, the world closes itself: see [World]. If the call that reported the event has an
-// error result, it returns an error that wraps [memory.ErrClosed], also if the change was made before. Other calls panic
-// with a [*memory.Misuse]: Reset, RemoveTree, Discard, World.Remove and World.RemoveAll. Set returns true.
+// error result, it returns an error that wraps [memory.ErrClosed], even if its change happened before the event. Of the
+// other calls Set returns true. Reset, RemoveTree, Discard, World.Remove and World.RemoveAll panic with a
+// [*memory.Misuse].
 //
 // # What is not reported
 //

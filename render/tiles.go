@@ -21,8 +21,8 @@ const TileUnit = 64
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
 // A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is valid until Tiles.Free
-// or Tiles.Close. The zero Tile is no tile. A Tile of other Tiles is not live. If a process has made 2^k Tiles, a Tile
-// can be mistaken for one of other Tiles only after 2^(31-k) tiles on the same square.
+// or Tiles.Close. The zero Tile is no tile. A Tile is live only in the [Tiles] whose Place returned it. After 2^k calls
+// of NewTiles in a process, the wrong Tiles can accept a Tile only after 2^(31-k) reuses of its square.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32 // of the unit, and the key of the Tiles

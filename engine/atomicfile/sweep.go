@@ -17,9 +17,10 @@ const forgotten = 24 * time.Hour
 var started = time.Now().Add(-time.Second)
 
 // Sweep removes the temporary files of ended processes from the folder dir. If another process still seems to run, its
-// files are removed after a day. A process of another computer or container seems to have ended, unless its number is
-// in use here. A file with the number of this process is removed if it is older than this process. Programs call Sweep
-// when they start. Files that Sweep cannot read or remove stay. Sweep reports no errors.
+// files are removed after a day. Sweep does not see the processes of another computer or container: it removes their
+// files, unless a process here has the same number. A file with the number of this process is removed if it is older
+// than this process. Programs call Sweep when they start. Files that Sweep cannot read or remove stay. Sweep reports no
+// errors.
 func Sweep(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

@@ -6,13 +6,15 @@ import (
 	"time"
 )
 
-// Reload makes the next Poll load the file with the given name again, for every kind whose asset of this file is
-// Loaded or Failed. If there is no such asset, or if all such assets wait for a reload already, Reload returns false.
-// The old value stays loaded until the new value is delivered. Kind.Deliver gets both values. If the reload fails,
-// the old value stays, and the error is logged and returned by Handle.Err. The error wraps ErrFull if all
-// Config.Assets places are taken by assets that are not cached. After all workers were abandoned, the next Poll drops
-// the reload without an error. A cached asset without handles is released. A reload in flight is restarted, a first
-// load in flight is not.
+// Reload makes the next Poll load the file with the given name again, for every kind whose asset of this file is Loaded
+// or Failed. A cached asset without handles is released instead. If there is no such asset, or if all such assets wait
+// for the next Poll already, Reload returns false. A reload in flight is restarted, a first load in flight is not.
+// After all workers were abandoned, the next Poll drops the reload without an error.
+//
+// The old value stays loaded until the new value is delivered. Kind.Deliver gets both values. If the reload fails, the
+// old value stays, and the error is logged and returned by Handle.Err. Until the delivery the new value takes a place
+// of Config.Assets, too. If all places are taken by assets that are not cached, the reload fails, and its error wraps
+// ErrFull.
 func (s *Streamer) Reload(name string) (any bool) {
 	s.mu.Lock()
 	for i := range s.entries {

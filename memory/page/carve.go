@@ -162,8 +162,8 @@ func (c *Carve) PageSize() uintptr { return SizeOf(c.src) }
 // source has no such boundary, or if c is closed.
 func (c *Carve) AheadTo() uintptr { return aheadOf(c.src) }
 
-// Busy reports whether the source is running Commit or Decommit for c. If c ends during such a call, the functions
-// that were passed to Watch are called within it.
+// Busy reports whether the source is running Commit or Decommit for c. If c ends during such a call, it calls the
+// functions of [Carve.Watch] before the call returns.
 func (c *Carve) Busy() bool { return c.calls > 0 }
 
 // Memory returns the large reservation that NewCarve was given, or the zero Memory if c is closed.

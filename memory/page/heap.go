@@ -42,8 +42,9 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 // ProbeHeap returns nil if the Go heap can grow by size bytes now. Otherwise it returns a [*memory.Exhausted]. Go
 // ends the process if its heap cannot grow. A caller whose metadata has a size from a configuration therefore calls
 // ProbeHeap before it allocates the metadata. For a size below 1 MiB ProbeHeap returns nil without a probe. For a
-// larger size it asks for size/32 and 64 MiB more, on 32-bit systems 4 MiB, because the heap grows in such steps. In
-// the browser the system cannot be asked: there ProbeHeap refuses only sizes above 1 GiB plus about 64 KiB.
+// larger size it asks the system for the sum of size, size/32 and 64 MiB, because the heap grows in such steps. On
+// 32-bit systems it adds 4 MiB instead of 64 MiB. In the browser the system cannot be asked: there ProbeHeap refuses
+// only sizes above 1 GiB plus about 64 KiB.
 func ProbeHeap(size uintptr) error {
 	if size < leastProbe {
 		return nil

@@ -199,9 +199,9 @@ func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 // Reserved returns the size of the reservation in bytes, or 0 if p is closed.
 func (p *Prefix) Reserved() uintptr { return p.size }
 
-// Busy reports whether the source is running a call for p. While Busy returns true, Trim does nothing and Close
-// fails. Drop and Fill panic, and so does an Ensure of more than Committed, unless it exceeds Reserved. If the source
-// ends during such a call, the function that was passed to Watch is called within it.
+// Busy reports whether the source is running a call for p. During such a call Trim does nothing and Close fails. Drop,
+// Fill and an Ensure that must commit panic with a [*memory.Misuse]. If the source ends during such a call, it calls
+// the function of [Prefix.Watch] before the call returns.
 func (p *Prefix) Busy() bool { return p.busy }
 
 // Committed returns the number of bytes from Base that are committed or dropped (see [Prefix.Drop]), a multiple of
@@ -280,9 +280,9 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 
 // Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not
 // use those bytes. If nothing can be decommitted, p is closed, or p is busy (see [Prefix.Busy]), Trim does nothing
-// and returns nil. If the source fails, Trim returns its error, and the memory up to Committed is unchanged. If some
-// bytes of p are dropped (see [Prefix.Drop]), Committed may be lower than before. If the source ends during the call
-// and p has a Watch, p is closed and the error is memory.ErrClosed.
+// and returns nil. If the source fails, Trim returns its error. Committed is then unchanged, or lower if some bytes
+// of p are dropped (see [Prefix.Drop]). The memory up to Committed is unchanged in both cases. If the source ends
+// during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.busy {
 		return nil

@@ -68,8 +68,9 @@ func refused(name string, state State) error {
 	return nil
 }
 
-// Seal ends the list of parts: Add then fails. If a part can no longer be saved, Seal returns an error that wraps those
-// of [Refuser], and the Set is not sealed. Seal may be called again.
+// Seal ends the list of parts: Add then fails. Seal calls CanSave of each part that is a [Refuser]. If some of these
+// calls return errors, Seal returns an error that wraps all of them. The Set is then not sealed, even if it was sealed
+// before. Seal may be called again.
 func (s *Set) Seal() error {
 	var errs []error
 	for i := range s.parts {

@@ -27,7 +27,7 @@ import (
 // blocks are freed with their arena.
 //
 // A block of a worker is sent to the worker, which frees it at its next Alloc, Resize or Settle. EndLevel,
-// [Manager.Rest], [Manager.Close], and a Set that saves or loads the manager free sent blocks as well. Outside a frame
+// [Manager.Rest], [Manager.Close], and a Set that saves or loads the worker free sent blocks as well. Outside a frame
 // the block is sent at once. Inside a frame the block is sent at EndFrame, or earlier if its batch is full, see
 // [Config.FreeItems].
 func (m *Manager) Free(p unsafe.Pointer, size uintptr) {

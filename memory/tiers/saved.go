@@ -91,12 +91,15 @@ func (m *Manager) SaveState(c *save.Coder) {
 	m.saving.SaveState(c)
 }
 
-// Rest waits until the given workers are in no task, and frees the blocks in flight to them and to the game goroutine.
-// If no workers are given, Rest waits for all. limit is for all workers together; with 0 Rest does not wait. The caller
-// must make sure that no worker begins a new task before the save or load ends, and that no result waits in a channel.
-// If a worker is still in a task after the limit, the error wraps save.ErrBusy. If the manager or a worker's heap is
-// closed, the error wraps memory.ErrClosed. Rest panics with a *memory.Misuse if a number is not that of a worker. Call
-// Rest on the game goroutine. While it waits, it keeps a processor busy.
+// Rest prepares the manager for a save or a load by a [save.Set]. It waits until the given workers are in no task, and
+// frees the blocks in flight to them and to the game goroutine. If no workers are given, Rest waits for all. limit is
+// for all workers together; with 0 Rest does not wait. Call Rest on the game goroutine. While it waits, it keeps a
+// processor busy. Until the Set has saved or loaded, no worker may begin a task, and no result of a worker may wait in
+// a channel.
+//
+// If a worker is still in a task after the limit, the error wraps save.ErrBusy. After Close the error wraps
+// memory.ErrClosed. Rest panics with a *memory.Misuse if a number is not that of a worker. It also panics if a block in
+// flight was misused, for example freed twice: see [Manager.NewFreer].
 func (m *Manager) Rest(limit time.Duration, workers ...int) error {
 	if m.phase >= closing {
 		return memory.ErrClosed

@@ -74,7 +74,7 @@ func (a *TagArena) Taken() Bumped {
 
 // Alloc calls Alloc of the current arena and returns its results. The TagArena of the frame needs an open frame, and
 // that of the level an open level. Otherwise Alloc fails with memory.ErrClosed, or with memory.ErrAlign if align is
-// invalid; in debug builds it panics with a *memory.Misuse.
+// invalid. In both cases debug builds panic with a *memory.Misuse instead.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()

@@ -17,12 +17,12 @@ import (
 // A Worker is the heap of one worker goroutine. Only that goroutine may call its methods. Stats, RemoteFrees and
 // NewFreer are safe for concurrent use; for Tag see [Worker.Tag]. The game goroutine frees the worker's blocks with
 // Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, which frees them at
-// its next Alloc, Resize or Settle. EndLevel, [Manager.Rest], Close, and a Set that saves or loads the manager free
-// them as well.
+// its next Alloc, Resize or Settle. EndLevel, [Manager.Rest], Close, and a Set that saves or loads the worker free them
+// as well.
 //
 // Methods that use the heap hold the worker's lock. If it is held, Stats returns the result of the last call of Stats.
 // These methods of the manager wait for the lock: BeginLevel, EndLevel, Check, Rest, EachSample and Close. A Set that
-// saves or loads the manager waits as well.
+// saves or loads the worker waits as well.
 //
 // Close the manager, or its page source, only after the worker's goroutine has ended. Then Alloc fails with
 // memory.ErrClosed, Settle does nothing, and Free and Resize of a block panic with a *memory.Misuse.
@@ -180,7 +180,7 @@ func (w *Worker) Settle() {
 // The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems] and
 // [Config.FreeBytes], and at Flush and Close. Sending is one compare-and-swap, and neither goroutine waits for the
 // other. The worker frees the sent blocks at its next Alloc, Resize or Settle. EndLevel, [Manager.Rest],
-// [Manager.Close], and a Set that saves or loads the manager free them as well, on the game goroutine.
+// [Manager.Close], and a Set that saves or loads the worker free them as well, on the game goroutine.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the Freer is closed, or if the address lies outside
 // this worker's heap or in its scratch arena. Other misuse panics in the call that frees the batch; a double free may
