@@ -98,7 +98,8 @@ func (c *Coder) Scanning() bool { return c.pass == scanning }
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 
 // Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without
-// addresses. Canonical returns true for slots of [Set.NewCanonical] and for files.
+// addresses. Types that it visits should have no padding: Go does not define those bytes, and equal values may
+// differ in them. Canonical returns true for slots of [Set.NewCanonical] and for files.
 func (c *Coder) Canonical() bool { return c.canonical }
 
 // Whole reports whether a State should copy all of a span of memory, of which live bytes of total are live. It returns
