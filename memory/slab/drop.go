@@ -172,7 +172,7 @@ func (h *Heap) takeAbsent(size, least, most uintptr) run {
 		if at+least > i {
 			continue
 		}
-		if !h.fill(at, at+min(most, i-at)) {
+		if !h.fill(at, at+least, at+min(most, i-at)) {
 			return run{}
 		}
 		return h.takeVacant(size, least, most)
@@ -180,9 +180,11 @@ func (h *Heap) takeAbsent(size, least, most uintptr) run {
 	return run{}
 }
 
-// fill commits what is absent of the units from first to end.
-func (h *Heap) fill(first, end uintptr) bool {
-	for {
+// fill commits what is absent of the units from first to most, at least fillStep bytes at once if so many follow. If
+// the source refuses, fill commits only what is absent from first to least. It asks for no refused range again.
+func (h *Heap) fill(first, least, most uintptr) bool {
+	refused := ^uintptr(0) // where the refused range ended
+	for end, step := most, uintptr(fillStep); h.base != nil && first <= h.limit/unitGranules; {
 		hole := bytes.IndexByte(h.place[first:min(end, h.limit/unitGranules)], absent)
 		if hole < 0 {
 			return true
@@ -195,20 +197,22 @@ func (h *Heap) fill(first, end uintptr) bool {
 		for high < h.limit/unitGranules && h.place[high] == absent {
 			high++
 		}
-		from, to := h.mem.Around(at<<unitShift, max(min(end, high)<<unitShift, at<<unitShift+fillStep))
+		from, to := h.mem.Around(at<<unitShift, max(min(end, high)<<unitShift, at<<unitShift+step))
 		from, to = max(from, low<<unitShift), min(to, high<<unitShift)
-		if h.mem.Fill(from, to-from) != nil || h.base == nil {
+		if to == refused {
 			return false
+		}
+		if h.mem.Fill(from, to-from) != nil {
+			refused, end, step = to, least, 0
+			continue
 		}
 		// A function of OnSoft may have freed blocks, or all by Reset. But what is absent stays below limit.
 		h.mark(from>>unitShift, to>>unitShift, vacant)
 		if invariant.Debug {
 			invariant.Freed(unsafe.Add(h.base, from), to-from)
 		}
-		if first >= h.limit/unitGranules {
-			return false
-		}
 	}
+	return false
 }
 
 // readHoles makes the units absent, in a heap without spans, whose memory is not there, and those between them vacant.

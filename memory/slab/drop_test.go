@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -474,4 +475,39 @@ func TestHeap_SweepLeavesTheNewestSpan(t *testing.T) {
 		h.get(48)
 	}
 	h.sound()
+}
+
+// A budget that leaves less than fillStep refused what a page serves. No refused range is asked for again.
+func TestHeap_FillsAsMuchAsTheBudgetLeaves(t *testing.T) {
+	for _, left := range []uintptr{0, 16 << 10, 32 << 10, 64 << 10, 121 << 10} {
+		h := newTrimmed(t, 4<<20)
+		all := h.exhaust(1 << 10)
+		for _, b := range all[512 : len(all)-64] {
+			h.Free(b.p, b.n)
+		}
+		h.settle(1 << 20)
+		hole := uintptr(bytes.IndexByte(h.place, absent))
+		h.src.calls, h.src.fail = 0, func() error { return memory.ErrOutOfMemory }
+		if h.fill(hole, hole+fillStep>>unitShift, hole+fillStep>>unitShift) || h.src.calls != 1 {
+			t.Errorf("the source has refused %d calls", h.src.calls)
+		}
+		h.src.fail = nil
+		h.limit.SetBudget(h.limit.Committed() + left)
+		served := len(h.exhaust(1<<10)) << 10
+		if rest := h.limit.Budget() - h.limit.Committed(); rest >= 16<<10 {
+			t.Errorf("%d of %d bytes of the budget are left, %d were served", rest, left, served)
+		}
+		h.sound()
+	}
+}
+
+// exhaust allocates blocks of n bytes until an Alloc fails.
+func (h *trimmed) exhaust(n uintptr) (all []owned) {
+	for {
+		p, err := h.Alloc(n, 8)
+		if err != nil {
+			return all
+		}
+		all = append(all, owned{p, n})
+	}
 }

@@ -59,7 +59,7 @@ func (h *Heap) saveState(c *save.Coder) {
 		h.saveMaps(c, units, was)
 	}
 	h.mem.SaveHoles(c, func() error {
-		if !h.fill(0, h.limit/unitGranules) {
+		if end := h.limit / unitGranules; !h.fill(0, end, end) {
 			return memory.ErrOutOfMemory
 		}
 		return nil
