@@ -281,34 +281,43 @@ func (h *Heap) droppedIn(pool int, start, end uint32) uint32 {
 }
 
 // fill commits the part of the dropped block i in the granules from start to end, and makes it free. If i has so many
-// bytes, it commits at least Config.Step. If that is refused, it tries what is needed.
+// bytes, it commits at least Config.Step. If that is refused, it tries what is needed, unless that is the same range.
 func (h *Heap) fill(i, start, end uint32) error {
 	pool := int(h.blocks[i].pool)
-	err := h.fillStep(i, start, end, h.config.Step)
+	from, to := h.rangeIn(i, start, end, h.config.Step)
+	err := h.commitDropped(pool, from, to)
 	if err == nil || h.closed {
 		return err
 	}
 	if i = h.droppedIn(pool, start, end); i == 0 { // a function of OnSoft
 		return err
 	}
-	return h.fillStep(i, start, end, 0)
+	least, most := h.rangeIn(i, start, end, 0)
+	if least == from && most == to {
+		return err
+	}
+	return h.commitDropped(pool, least, most)
 }
 
-func (h *Heap) fillStep(i, start, end uint32, step uintptr) error {
+// rangeIn returns the bytes of the dropped block i to commit for the granules from start to end, and for step bytes.
+func (h *Heap) rangeIn(i, start, end uint32, step uintptr) (from, to uintptr) {
 	x := &h.blocks[i]
-	pool := int(x.pool)
-	mem := &h.pools[pool].mem
-	lo := max(start, x.off)
-	from, to := mem.Around(h.grain.Bytes(lo), max(h.grain.Bytes(end), h.grain.Bytes(lo)+step))
+	lo := h.grain.Bytes(max(start, x.off))
+	from, to = h.pools[x.pool].mem.Around(lo, max(h.grain.Bytes(end), lo+step))
 	from = max(align.Down(from, h.config.Granule), h.grain.Bytes(x.off))
 	to = min(align.Up(to, h.config.Granule), h.grain.Bytes(x.off+x.size))
-	if err := mem.Fill(from, to-from); err != nil {
+	return from, to
+}
+
+// commitDropped commits the dropped bytes [from, to) of a pool, and makes them free.
+func (h *Heap) commitDropped(pool int, from, to uintptr) error {
+	if err := h.pools[pool].mem.Fill(from, to-from); err != nil {
 		return err
 	}
 	if h.closed { // by a function of the source
 		return memory.ErrClosed
 	}
-	lo, end = uint32(from>>h.grain), uint32(to>>h.grain)
+	lo, end := uint32(from>>h.grain), uint32(to>>h.grain)
 	// A function of OnSoft may have freed blocks, or all by Reset: but what was dropped still is, in some block.
 	h.undrop(h.droppedIn(pool, lo, end), lo, end)
 	return nil

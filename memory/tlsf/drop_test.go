@@ -119,26 +119,35 @@ func TestHeap_TrimStepBelowTheGranuleReturnsHoles(t *testing.T) {
 	}
 }
 
-// A budget that leaves less than a step refused what one page serves.
+// A budget that leaves less than a step refused what one page serves. A source was asked twice for what it refused.
 func TestHeap_FillsAsMuchAsTheBudgetLeaves(t *testing.T) {
-	for _, size := range []uintptr{256, 40 << 10} {
-		h, l, _ := dropHeap(t, Config{Reserve: 4 << 20, Step: 1 << 20})
+	for _, c := range []struct {
+		size, step, hole uintptr
+		calls            int // of the source, if it refuses
+	}{{256, 1 << 20, 2 << 20, 2}, {40 << 10, 1 << 20, 2 << 20, 2}, {256 << 10, 64 << 10, 2 << 20, 1}, {60 << 10, 1 << 20, 64 << 10, 1}} {
+		h, l, src := dropHeap(t, Config{Reserve: 4 << 20, Step: c.step})
 		var all []piece
 		for h.Stats().Committed < 4<<20 || h.Stats().Free > 0 {
 			all = append(all, alloc(t, h, 64<<10))
 		}
-		for i := 8; i < 40; i++ {
-			h.Free(all[i].p, all[i].n)
+		for _, b := range all[8 : 8+c.hole>>16] {
+			h.Free(b.p, b.n)
 		}
 		for n := uintptr(1); n > 0; {
 			n, _ = h.TrimStep(1 << 20)
 		}
-		if h.dropped() < 1<<20 || h.Stats().Free > 0 {
+		if h.dropped() < c.hole/2 || h.Stats().Free > 0 {
 			t.Fatalf("%d bytes were returned, %d are free", h.dropped(), h.Stats().Free)
 		}
-		l.SetBudget(l.Committed() + 64<<10)
-		if _, err := h.Alloc(size, 16); err != nil {
-			t.Errorf("%d bytes: %v", size, err)
+		src.commits, src.fail = 0, func(string) error { return memory.ErrOutOfMemory }
+		if _, err := h.Alloc(c.size, 16); err == nil || src.commits != c.calls {
+			t.Errorf("%d bytes: %v after %d calls, want %d", c.size, err, src.commits, c.calls)
+		}
+		src.fail = nil
+		sound(t, h, l)
+		l.SetBudget(l.Committed() + max(c.size, 64<<10))
+		if _, err := h.Alloc(c.size, 16); err != nil {
+			t.Errorf("%d bytes: %v", c.size, err)
 		}
 		sound(t, h, l)
 		l.SetBudget(0)
