@@ -362,7 +362,7 @@ func stateNumber(s save.State) uint64 {
 	}
 	var h Hasher
 	if set.Scan(slot, func(p save.Piece) bool {
-		if !strings.HasSuffix(p.Path, "/contents") {
+		if !p.Contents {
 			h.Bytes(slot.Bytes()[p.Off : p.Off+p.Size])
 		}
 		return true

@@ -1,10 +1,13 @@
 package engine_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/save"
 )
 
 type auditDeep struct {
@@ -21,9 +24,16 @@ type auditRoot struct {
 	Scratch int
 	Times   auditTimes
 	text    [2]string
+	chest   auditChest
 }
 
 type auditTimes struct{ A, B int64 }
+
+type auditChest struct{ rows [2]int32 }
+
+func (s *auditChest) SaveState(c *save.Coder) {
+	c.Rows("contents", reflect.TypeFor[int32](), unsafe.Pointer(&s.rows), 4, len(s.rows)) // rows, not contents of blocks
+}
 
 func TestFields_NamesEveryKindOfValue(t *testing.T) {
 	for want, change := range map[string]func(r *auditRoot){
@@ -37,9 +47,10 @@ func TestFields_NamesEveryKindOfValue(t *testing.T) {
 		".deep.Table[b]: 2, and 5": func(r *auditRoot) {
 			r.deep.Table["b"] = 5
 		},
-		".deep.Table[c]: a key": func(r *auditRoot) { delete(r.deep.Table, "b"); r.deep.Table["c"] = 2 },
-		".deep.F: an address":   func(r *auditRoot) { r.deep.F = nil },
-		".text[1]: ":            func(r *auditRoot) { r.text[1] = "z" },
+		".deep.Table[c]: a key":     func(r *auditRoot) { delete(r.deep.Table, "b"); r.deep.Table["c"] = 2 },
+		".deep.F: an address":       func(r *auditRoot) { r.deep.F = nil },
+		".text[1]: ":                func(r *auditRoot) { r.text[1] = "z" },
+		".chest: a State with hash": func(r *auditRoot) { r.chest.rows[1] = 7 },
 	} {
 		link := &auditDeep{List: [][]float32{{1}, {2}}}
 		link.Link = link

@@ -409,7 +409,7 @@ func (c *Coder) BeginContent() bool {
 	b := c.at
 	c.at += int(n)
 	if c.pass == scanning && n > 0 {
-		c.piece(Piece{Off: b, Size: int(n), Rows: 1, content: true})
+		c.piece(Piece{Off: b, Size: int(n), Rows: 1, Contents: true})
 	}
 	return false
 }

@@ -17,8 +17,10 @@ type Piece struct {
 	Rows int          // how many values
 	Type reflect.Type // of a value; nil if it is unknown
 
-	name    string // of the call of Coder.Rows, which ends Path; "" for other pieces
-	content bool   // the contents of blocks
+	// Contents is true for the contents of blocks. Rows may have the name "contents", too: there it is false.
+	Contents bool
+
+	name string // of the call of Coder.Rows, which ends Path; "" for other pieces
 }
 
 // Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each later call of Rows that has a name
@@ -53,7 +55,7 @@ func (s *Set) Scan(slot *Slot, yield func(Piece) bool) error {
 func (c *Coder) piece(p Piece) {
 	p.Path = c.where()
 	switch {
-	case p.content:
+	case p.Contents:
 		p.Path += "/contents"
 	case p.name != "":
 		p.Path += "/" + p.name
@@ -136,7 +138,7 @@ func Diff(a, b *Slot) (d Difference, differ bool, err error) {
 			continue
 		}
 		d, differ = differenceOf(p, x, y, names, a.buf), true
-		if !p.content { // otherwise a later piece may name the field
+		if !p.Contents { // otherwise a later piece may name the field
 			return d, true, nil
 		}
 	}
