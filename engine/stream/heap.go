@@ -30,6 +30,9 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if w.stop != nil {
 		return nil, w.stop
 	}
+	if align == 0 || align&(align-1) != 0 {
+		return nil, memory.ErrAlign
+	}
 	if w.held.n == maxBlocks {
 		return nil, fmt.Errorf("%w: an asset has at most %d blocks", memory.ErrTooLarge, maxBlocks)
 	}
@@ -38,9 +41,6 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	}
 	if err := w.reserve(int64(size)); err != nil {
 		return nil, err
-	}
-	if align == 0 || align&(align-1) != 0 {
-		return nil, memory.ErrAlign
 	}
 	p, err := w.alloc(size, max(align, blockAlign))
 	if err != nil {

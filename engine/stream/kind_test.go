@@ -298,16 +298,18 @@ func TestParsed_KeepsNoBlock(t *testing.T) {
 	}
 }
 
-// Free with another size took the block from its asset before it panicked, and an alignment of 48 was taken for 64.
+// Free with another size took the block from its asset before it panicked, and an alignment of 48 was taken for 64. A
+// refused alignment reserved the bytes under Config.Resident.
 func TestHeap_RefusesWrongSizesAndAlignments(t *testing.T) {
 	type careless struct{}
 	r := newRig(t, gallery(t), 1, 0)
 	var odd []error
 	var sizes []any
+	var reserved int64
 	err := Register(r.Streamer, Kind[careless]{Name: "careless", Stays: true, Decode: func(_ *Reader, h *Heap) (careless, error) {
 		for _, align := range []uintptr{0, 3, 48} {
-			_, err := h.Alloc(100, align)
-			odd = append(odd, err)
+			_, err := h.Alloc(200, align)
+			odd, reserved = append(odd, err), h.w.reserved
 		}
 		p, err := h.Alloc(100, 1)
 		if err != nil {
@@ -337,8 +339,8 @@ func TestHeap_RefusesWrongSizesAndAlignments(t *testing.T) {
 			t.Errorf("a size: %v", v)
 		}
 	}
-	if len(odd) != 3 || len(sizes) != 4 || k.State() != Loaded {
-		t.Errorf("%v, %v, %v", odd, sizes, k.Err())
+	if len(odd) != 3 || len(sizes) != 4 || reserved != 0 || k.State() != Loaded {
+		t.Errorf("%v, %v, %d bytes reserved, %v", odd, sizes, reserved, k.Err())
 	}
 	k.Close()
 	r.noLeaks(t)
