@@ -67,13 +67,10 @@ func (h *Heap) trimTail(most uintptr) (uintptr, error) {
 		if !h.lowerAbsent() {
 			return 0, nil
 		}
-		if err := h.mem.Trim(h.limit << granuleShift); err != nil { // holes: no call of the source
-			return 0, err
-		}
 	}
 }
 
-// lowerAbsent takes limit below the absent and vacant units at its end, and reports whether there was one.
+// lowerAbsent takes limit below the absent and then the vacant units at its end, and reports whether one was absent.
 func (h *Heap) lowerAbsent() bool {
 	units := h.limit / unitGranules
 	end := units
@@ -86,6 +83,7 @@ func (h *Heap) lowerAbsent() bool {
 	h.vacateUnits(end, units)
 	h.absent -= units - end
 	h.limit = end * unitGranules
+	_ = h.mem.Trim(end << unitShift) // only holes: no call of the source
 	h.lower()
 	h.poisoned = min(h.poisoned, h.limit)
 	return true

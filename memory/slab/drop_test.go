@@ -511,3 +511,32 @@ func (h *trimmed) exhaust(n uintptr) (all []owned) {
 		all = append(all, owned{p, n})
 	}
 }
+
+// A step that lowered the limit below a hole returned all the memory between this hole and the next one.
+func TestHeap_TrimStepBetweenHolesReturnsMost(t *testing.T) {
+	const most = 64 << 10
+	h := newTrimmed(t, 4<<20)
+	all := h.exhaust(1 << 10)
+	for _, free := range [][2]int{{256, 512}, {1024, 1280}, {512, 1024}, {1280, len(all)}} { // two holes, between them, and behind
+		for _, b := range all[free[0]:free[1]] {
+			h.Free(b.p, b.n)
+		}
+		h.reclaim()
+		for n := uintptr(1); n > 0; {
+			var err error
+			was := h.limit.Committed()
+			h.src.calls = 0
+			n, err = h.TrimStep(most)
+			if got := was - h.limit.Committed(); err != nil || got != n || n > most || h.src.calls > 1 {
+				t.Fatalf("%d bytes were returned by %d calls, TrimStep = %d, %v", got, h.src.calls, n, err)
+			}
+			h.sound()
+			if free[0] == 512 && n > 0 {
+				break // memory between the holes is left
+			}
+		}
+	}
+	if got := h.limit.Committed(); got > 320<<10 {
+		t.Errorf("%d bytes are committed", got)
+	}
+}
