@@ -23,8 +23,8 @@ import (
 //
 // If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns the
 // pool's error. In both cases no memory is released, and the caller may remove the cause. If the Close of a pool has
-// failed, calls of frames and levels, NewPool, AddPool and OnReset fail or panic as after Close. Blocks can still be
-// allocated and freed. A second Close continues after the steps that have completed. It does not stop at a callback
+// failed, calls of frames, levels and tasks, NewPool, AddPool and OnReset fail or panic as after Close. Blocks can still
+// be allocated and freed. A second Close continues after the steps that have completed. It does not stop at a callback
 // that panics, ends its goroutine or returns an error. At the end it releases the memory and returns an error that
 // names up to 32 failed callbacks. A third Close is necessary only if the page source fails to release the reservation.
 func (m *Manager) Close() error {

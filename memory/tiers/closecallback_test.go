@@ -137,6 +137,14 @@ func TestManager_CloseCompletesAtTheSecondCall(t *testing.T) {
 			other()
 			must(t, m.EndFrame())
 			first, returned := closeElsewhere(t, m)
+			for k, w := range m.inbox.workers {
+				if m.phase < closing {
+					break
+				}
+				if _, err := w.BeginTask(); err != memory.ErrClosed || w.EndTask() != memory.ErrClosed {
+					t.Fatalf("%s: BeginTask of worker %d after Close: %v", name, k, err)
+				}
+			}
 			called, second := n, error(nil)
 			if !returned || first != nil {
 				called, second = n, nil

@@ -18,6 +18,7 @@ type scratch struct {
 	shut   *arena.Linear // closed: what Scratch returns outside of a task
 	cur    *arena.Linear // the task's, or shut
 	busy   bool          // a task is open; written with the lock held
+	ended  bool          // Close has begun to close the arena; written with the lock held
 	stats  memory.Stats  // when the last task began or ended
 }
 
@@ -54,7 +55,7 @@ func (w *Worker) BeginTask() (*arena.Linear, error) {
 	defer w.mu.Unlock()
 	s := &w.scratch
 	switch {
-	case w.over:
+	case w.over || s.ended:
 		return nil, memory.ErrClosed
 	case s.busy:
 		return nil, fmt.Errorf("%w: BeginTask inside a task; EndTask first", ErrOrder)
@@ -91,7 +92,7 @@ func (w *Worker) EndTask() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case w.over:
+	case w.over || s.ended:
 		return memory.ErrClosed
 	case !s.busy:
 		return fmt.Errorf("%w: EndTask outside a task; BeginTask first", ErrOrder)
@@ -116,7 +117,7 @@ func (w *Worker) Scratch() *arena.Linear {
 func (w *Worker) closed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.over
+	return w.over || w.scratch.ended
 }
 
 // check verifies the arena and the copy of its statistics. It does nothing during a task.
@@ -133,6 +134,9 @@ func (s *scratch) check() error {
 
 // closeScratch closes the arena before the heaps, because its hooks may use all heaps.
 func (w *Worker) closeScratch() error {
+	w.mu.Lock()
+	w.scratch.ended = true
+	w.mu.Unlock()
 	err := w.scratch.frames.Close()
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -20,26 +20,34 @@ type faults struct {
 // memory. The tier Inbox is not limited, because the workers share its budget. Starve(false) restores the budgets. A
 // budget that was raised after Starve(true) is not changed. A repeated call does nothing and returns nil.
 //
-// If the manager is closed, Starve(true) returns an error that wraps memory.ErrClosed, and Starve(false) returns nil.
-// Other errors are errors of [tiers.Manager.SetBudget], joined. Tiers without such an error are limited or restored.
+// If the manager is closed, or a Close of it has failed, Starve(true) returns an error that wraps memory.ErrClosed, and
+// Starve(false) returns nil. Other errors are errors of [tiers.Manager.SetBudget], joined. Tiers without such an error
+// are limited or restored.
 func (o *Overlay) Starve(on bool) error {
 	f := &o.faults
 	if on == f.on {
 		return nil
 	}
-	if o.closed() {
-		*f = faults{} // the budgets went with the manager
-		if on {
-			return fmt.Errorf("overlay: no faults: %w", memory.ErrClosed)
-		}
-		return nil
-	}
 	var s tiers.Snapshot
 	o.m.Snapshot(&s)
+	set := o.restore
 	if on {
-		return o.hold(&s)
+		set = o.hold
 	}
-	var failed error
+	err := set(&s)
+	if !errors.Is(err, memory.ErrClosed) {
+		return err
+	}
+	*f = faults{} // the budgets went with the manager
+	if on {
+		return fmt.Errorf("overlay: no faults: %w", memory.ErrClosed)
+	}
+	return nil
+}
+
+// restore restores the budgets; s has the present ones.
+func (o *Overlay) restore(s *tiers.Snapshot) (failed error) {
+	f := &o.faults
 	for t := range tiers.Tier(tiers.Count) {
 		// Two overlays may limit a tier: the second must not change the budget that the first one restored.
 		if f.done[t] && s.Tiers[t].Budget <= f.held[t] {

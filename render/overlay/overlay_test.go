@@ -496,12 +496,22 @@ func TestFreeze_TheGameStandsAndSoDoTheFigures(t *testing.T) {
 
 func TestClosed_ItSaysSoAndGoesOn(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
+	broken := error(nil)
+	g.m.AddPool("broken", &tiers.Funcs{CloseFunc: func() error { return broken }})
 	g.run(1, memtest.Leak(t, g.tag("ai"), 100<<10, 1024))
 	for k := range Part(partCount) {
 		g.o.Show(k, true)
 	}
 	g.run(1, nil)
 	g.press(8)
+	broken = errors.New("broken")
+	if err := g.m.Close(); !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	must(t, g.o.Starve(false))
+	g.run(1, nil)
+	g.refusesFaults()
+	broken = nil
 	must(t, g.m.Close())
 	n := g.o.meter.Frames()
 	g.press(-7, -3, 8, 5, 5, 6)
@@ -515,10 +525,15 @@ func TestClosed_ItSaysSoAndGoesOn(t *testing.T) {
 		g.o.Show(k, true)
 	}
 	g.run(1, nil)
-	if err := g.o.Starve(true); !errors.Is(err, memory.ErrClosed) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("a closed manager starves: %v", err)
-	}
+	g.refusesFaults()
 	must(t, g.o.Close())
+}
+
+func (g *game) refusesFaults() {
+	g.t.Helper()
+	if err := g.o.Starve(true); !errors.Is(err, memory.ErrClosed) || strings.Contains(err.Error(), "\n") {
+		g.t.Errorf("a closed manager starves: %v", err)
+	}
 }
 
 func TestTap_TheCornerCyclesAndNothingElseDoes(t *testing.T) {
