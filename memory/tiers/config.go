@@ -30,7 +30,7 @@ type Config struct {
 
 	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; for Inbox, the address space of each
 	// worker. 0 means Info.Reserve, the tier's default: 64 MiB, except Static 16, Frame 8, Pools 128, Inbox 32. The
-	// maximum is 64 GiB less 64 KiB for Slab, 256 GiB for Large, 64 GiB for Inbox, and 1 TiB for the other tiers. On
+	// maximum is 64 GiB less 1 MiB for Slab, 256 GiB for Large, 64 GiB for Inbox, and 1 TiB for the other tiers. On
 	// 32-bit systems it is one byte less than 1 GiB. All tiers together may have at most half of all addresses. Address
 	// space is not memory, except if the source is the Go heap.
 	//
@@ -215,7 +215,7 @@ func (c *Config) checkFields() error {
 	}
 	for t := range Tier(Count) {
 		c.Reserve[t] = cmp.Or(c.Reserve[t], table[t].Reserve)
-		if most := min(uint64(1<<40), math.MaxUint/4); uint64(c.Reserve[t]) > most {
+		if most := min(cmp.Or(table[t].most, 1<<40), math.MaxUint/4); uint64(c.Reserve[t]) > most {
 			return bad("Reserve[%s] %d: want at most %d", t, c.Reserve[t], most)
 		}
 		c.Reserve[t] = align.Up(c.Reserve[t], regionBytes)

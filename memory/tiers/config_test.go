@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
+	"github.com/strata-go/strata/memory/slab"
 )
 
 func planOf(t testing.TB, size uintptr) *plan.Plan {
@@ -107,14 +109,31 @@ func TestConfig_SumsBeyondTheAddressesAreRefused(t *testing.T) {
 	if got := cfg.Reserved(Inbox); got != 0 {
 		t.Errorf("64 times an eighth of all addresses is %d bytes", got)
 	}
-	for _, n := range []uint64{1<<40 + 1, math.MaxUint/4 + 1} {
-		if uint64(uintptr(n)) != n {
-			continue
+}
+
+// A Reserve that slab or tlsf refuse was reserved first, and the error had no field and another value.
+func TestConfig_ReserveAboveTheMaximumIsRefused(t *testing.T) {
+	none := memtest.NewFaulty()
+	none.FailAt, none.ForGood = 1, true
+	heaps := map[Tier]func(n uintptr) error{
+		Slab:  func(n uintptr) error { _, err := slab.New(none, slab.Config{Reserve: n}); return err },
+		Large: func(n uintptr) error { _, err := newLarge(none, n, largeGranule, 0); return err },
+		Inbox: func(n uintptr) error { _, err := newLarge(none, n, workerGranule, 0); return err },
+	}
+	for tier, most := range map[Tier]uint64{Level: 1 << 40, Slab: 64<<30 - 1<<20, Large: 256 << 30, Inbox: 64 << 30} {
+		n := uintptr(min(most, math.MaxUint/4))
+		cfg := Config{Workers: 1}
+		cfg.Reserve[tier] = n
+		if _, err := cfg.withDefaults(); err != nil {
+			t.Error(err)
 		}
-		var one Config
-		one.Reserve[Level] = uintptr(n)
-		if _, err := New(one); !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "tiers: Reserve[level]") {
-			t.Errorf("%d bytes: %v", n, err)
+		if heap := heaps[tier]; heap != nil && errors.Is(heap(n), memory.ErrConfig) {
+			t.Errorf("%s: %v", tier, heap(n))
+		}
+		cfg.Reserve[tier]++
+		want := fmt.Sprintf("tiers: Reserve[%s] %d: want at most %d: ", tier, n+1, n)
+		if _, err := New(cfg); !errors.Is(err, memory.ErrConfig) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v; want %q", err, want)
 		}
 	}
 }

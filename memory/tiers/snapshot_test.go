@@ -12,8 +12,6 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
-	"github.com/strata-go/strata/memory/memtest"
-	"github.com/strata-go/strata/memory/page"
 )
 
 func TestSnapshot_HasTheBooksOfTheMoment(t *testing.T) {
@@ -106,31 +104,6 @@ func TestManager_HistoryTurnsOldestFirst(t *testing.T) {
 		if v != float32(i+2) {
 			t.Fatalf("sample %d is %v, want %d", i, v, i+2)
 		}
-	}
-}
-
-// A wideSource has more addresses than memory, as far as it says.
-type wideSource struct{ page.Source }
-
-func (s wideSource) Reserve(size uintptr) (page.Memory, error) {
-	m, err := s.Source.Reserve(16 << 20)
-	m.Size = size
-	return m, err
-}
-
-func TestNew_NamesATierWhoseAllocatorRefusesTheSize(t *testing.T) {
-	var beyond uint64 = 1 << 37 // the slab's granules have 32-bit numbers
-	if uint64(uintptr(beyond)) != beyond {
-		return
-	}
-	src := memtest.NewFaulty()
-	cfg := small()
-	cfg.Source, cfg.Reserve[Slab] = wideSource{src}, uintptr(beyond)
-	if m, err := New(cfg); m != nil || err == nil || !strings.Contains(err.Error(), "tiers: slab: ") {
-		t.Errorf("New = %v, %v", m, err)
-	}
-	if src.Reserved() != 0 {
-		t.Errorf("%d reservations are left", src.Reserved())
 	}
 }
 

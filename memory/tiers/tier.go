@@ -36,6 +36,7 @@ type row struct {
 	state    func(*Manager) state  // the tier in a manager
 	space    func(*Config) uintptr // address space in whole regions, of one worker with PerWorker; nil: Reserve
 	least    func(*Config) uintptr // the smallest Reserve in whole regions; nil: one region
+	most     uint64                // the largest Reserve, in whole regions; 0: 1 TiB
 	hooksIn  phase                 // where OnReset accepts hooks; 0: anywhere
 	tagRoute uint8                 // route of its regions with Config.Tags, Trace or SampleBytes; 0: the tier's number
 	tagged   bool                  // its blocks count in the rows of EachTag

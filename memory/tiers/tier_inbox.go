@@ -22,6 +22,7 @@ var inboxRow = row{
 		_, each := c.scratchBytes() // builds whose expired frames rest have space for those, too
 		return align.Up(c.Reserve[Inbox]+arena.RestingFrames*each, regionBytes)
 	},
+	most:   workerGranule << 28, // of tlsf: 2^28 granules
 	tagged: true,
 }
 

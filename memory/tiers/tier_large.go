@@ -13,6 +13,7 @@ var largeRow = row{
 		Color: 0xff8fa3, Reserve: 64 << 20,
 	},
 	state:    func(m *Manager) state { return &m.large },
+	most:     largeGranule << 28, // of tlsf: 2^28 granules
 	tagRoute: routeLarge,
 	tagged:   true,
 }

@@ -13,6 +13,7 @@ var slabRow = row{
 		Color: 0xc792ea, Reserve: 64 << 20,
 	},
 	state:    func(m *Manager) state { return &m.slab },
+	most:     64<<30 - regionBytes, // of slab: 64 KiB less than 64 GiB
 	tagRoute: routeSlab,
 	tagged:   true,
 }
