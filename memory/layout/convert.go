@@ -32,8 +32,8 @@ type Planner struct {
 	Renamed map[string]string
 	// Note, if not nil, receives each change that Plan finds.
 	Note func(change string)
-	// If Lenient is true, a field whose type cannot be converted stays zero. If it is false, Plan returns an error for
-	// the field. A number that does not fit is an error of the function in both cases.
+	// If Lenient is true, a field whose type cannot be converted stays zero, and Note receives it. If Lenient is false,
+	// Plan returns an error for the field. A number that does not fit is an error of the function in both cases.
 	Lenient bool
 }
 
@@ -78,15 +78,26 @@ func (p *Planner) plan(where string, from, to *Type) (Convert, error) {
 	case from.Kind == "bytes" && to.Kind == "bytes" && from.Size == to.Size:
 		return func(dst, src []byte) error { copy(dst, src); return nil }, nil
 	}
-	a, okA := scalars[from.Kind]
-	b, okB := scalars[to.Kind]
-	if !okA || !okB {
-		return p.impossible(where, from, to)
-	}
-	if from.Kind != to.Kind {
+	convert := p.numbers(where, from, to)
+	switch {
+	case convert == nil && p.Lenient:
+		p.note("%s: %s became %s, and is zero before Migration.Convert", where, from.describe(), to.describe())
+		return func(_, _ []byte) error { return nil }, nil
+	case convert == nil:
+		return nil, fmt.Errorf("%s was %s and is %s: values would be lost; convert them by Migration.Convert", where, from.describe(), to.describe())
+	case from.Kind != to.Kind:
 		p.note("%s: %s became %s", where, from.Kind, to.Kind)
 	}
+	return convert, nil
+}
+
+// numbers is plan for two numbers or handles. It returns nil for other types, and if values would be lost.
+func (p *Planner) numbers(where string, from, to *Type) Convert {
+	a, okA := scalars[from.Kind]
+	b, okB := scalars[to.Kind]
 	switch {
+	case !okA || !okB || a.class == 'h' && b.class == 'h' && !p.sameObjects(from, to):
+		return nil
 	case a.class == 'b' && b.class == 'b':
 		return func(dst, src []byte) error {
 			if src[0] > 1 {
@@ -94,14 +105,12 @@ func (p *Planner) plan(where string, from, to *Type) (Convert, error) {
 			}
 			dst[0] = src[0]
 			return nil
-		}, nil
-	case a.class == 'h' && b.class == 'h' && !p.sameObjects(from, to):
-		return p.impossible(where, from, to)
+		}
 	case from.Kind == to.Kind:
-		return func(dst, src []byte) error { copy(dst[:b.size], src); return nil }, nil
+		return func(dst, src []byte) error { copy(dst[:b.size], src); return nil }
 	case a.class == 'i' || a.class == 'u':
 		if b.class == 'i' || b.class == 'u' {
-			return integers(where, a, b, to.Kind), nil
+			return integers(where, a, b, to.Kind)
 		}
 		if b.class == 'f' && a.exact <= b.exact {
 			return func(dst, src []byte) error {
@@ -112,32 +121,25 @@ func (p *Planner) plan(where string, from, to *Type) (Convert, error) {
 				}
 				putFloat(dst, f, b)
 				return nil
-			}, nil
+			}
 		}
 	case a.class == 'f' && b.class == 'f' && a.size < b.size:
-		return func(dst, src []byte) error { putFloat(dst, float(src, a), b); return nil }, nil
+		return func(dst, src []byte) error { putFloat(dst, float(src, a), b); return nil }
 	case a.class == 'c' && b.class == 'c' && a.size < b.size:
 		half, whole := scalars["float32"], scalars["float64"]
 		return func(dst, src []byte) error {
 			putFloat(dst, float(src, half), whole)
 			putFloat(dst[8:], float(src[4:], half), whole)
 			return nil
-		}, nil
+		}
 	}
-	return p.impossible(where, from, to)
+	return nil
 }
 
 // sameObjects reports whether two handles name objects of one type, perhaps a renamed one.
 func (p *Planner) sameObjects(from, to *Type) bool {
 	was, is := from.of(), to.of()
 	return was == is || p.Renamed[was] == is
-}
-
-func (p *Planner) impossible(where string, from, to *Type) (Convert, error) {
-	if p.Lenient {
-		return func(_, _ []byte) error { return nil }, nil
-	}
-	return nil, fmt.Errorf("%s was %s and is %s: values would be lost; convert them by Migration.Convert", where, from.describe(), to.describe())
 }
 
 func (t *Type) describe() string {

@@ -144,6 +144,36 @@ func TestPlan_FloatsAreWidenedExactly(t *testing.T) {
 	}
 }
 
+// With Lenient, a struct that became an array, or a handle of another type, was lost without a note.
+func TestPlan_LenientNotesEveryKindThatChanges(t *testing.T) {
+	handle := Type{Name: "memory.Handle[game.Beast]", Kind: "handle", Size: 8}
+	other := Type{Name: "memory.Handle[game.Tree]", Kind: "handle", Size: 8}
+	few, many := Bytes("", 4), Bytes("", 8)
+	kinds := []*Type{of[bool](t), of[int8](t), of[int64](t), of[uint8](t), of[uint64](t), of[float32](t), of[float64](t), of[complex64](t), of[complex128](t),
+		of[[2]int32](t), of[[1]struct{ A int8 }](t), of[struct{ A [2]int32 }](t), of[struct{ A struct{ B int8 } }](t), &handle, &other, &few, &many}
+	for i, from := range kinds {
+		for k, to := range kinds {
+			if i == k {
+				continue
+			}
+			old, now := Type{Kind: "struct", Size: 16, Fields: []Field{{"F", 0, *from}}}, Type{Kind: "struct", Size: 16, Fields: []Field{{"F", 0, *to}}}
+			var notes []string
+			_, strict := (&Planner{}).Plan("v", &old, &now)
+			f, err := (&Planner{Lenient: true, Note: func(s string) { notes = append(notes, s) }}).Plan("v", &old, &now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lost := slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, " became ") && strings.HasSuffix(s, ", and is zero before Migration.Convert") })
+			if len(notes) == 0 || lost != (strict != nil) {
+				t.Errorf("%s to %s: notes %q; without Lenient %v", from.describe(), to.describe(), notes, strict)
+			}
+			if dst := make([]byte, 16); lost && (f(dst, bytes.Repeat([]byte{1}, 16)) != nil || !bytes.Equal(dst, make([]byte, 16))) {
+				t.Errorf("%s to %s: %v", from.describe(), to.describe(), dst)
+			}
+		}
+	}
+}
+
 type oldHull struct {
 	HP     int16
 	Gone   [3]float32
