@@ -37,7 +37,7 @@ type Exhausted struct {
 	Need  uintptr // the bytes that the request needs
 	Have  uintptr // the bytes that were left, or the size of the largest free block; 0 if unknown
 	Limit uintptr // the capacity or budget; without one, 0 or the size of the request
-	Cause error   // the error of the operating system or of the page source, or nil
+	Cause error   // the error of the operating system, of the page source or of package page, or nil
 }
 
 func (e *Exhausted) Error() string {

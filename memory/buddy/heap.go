@@ -212,7 +212,9 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 			if h.base == nil {
 				return nil, memory.ErrClosed // a function of OnSoft has ended the source
 			}
-			h.counts.Failed()
+			if h.counts.Failed(); err == errFull {
+				err = nil
+			}
 			return nil, &memory.Exhausted{Op: "buddy: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		off = h.find(n, step)

@@ -82,7 +82,7 @@ func TestHeap_FillsToTheLastUnit(t *testing.T) {
 		}
 		_, err := h.Alloc(1, 1)
 		var full *memory.Exhausted
-		if !errors.As(err, &full) || full.Need != 1 || full.Have != 0 {
+		if !errors.As(err, &full) || full.Need != 1 || full.Have != 0 || full.Cause != nil {
 			t.Errorf("%v: one unit more: %v", system, err)
 		}
 		h.Reset()

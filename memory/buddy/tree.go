@@ -1,7 +1,7 @@
 package buddy
 
 import (
-	"fmt"
+	"errors"
 	"math/bits"
 
 	"github.com/strata-go/strata/memory"
@@ -106,11 +106,14 @@ func (h *Heap) committed() uint32 {
 	return min(uint32(h.mem.Committed()>>h.grain), uint32(len(h.entries)))
 }
 
+// errFull is the error of grow if the reservation is full. Nothing below the heap has refused, so Alloc names no Cause.
+var errFull = errors.New("the reservation is full")
+
 // grow commits memory until a free block fits n units at a multiple of step. If it fails, nothing has changed.
 func (h *Heap) grow(n, step uint32) error {
 	p, ok := h.place(h.ladder.whole(), h.tail(), n, step)
 	if !ok {
-		return fmt.Errorf("no block of %d bytes is left to split off the reservation", h.grain.Bytes(n))
+		return errFull
 	}
 	before := h.committed()
 	if err := h.mem.Ensure(h.grain.Bytes(p.off + h.ladder.size[p.rung])); err != nil {

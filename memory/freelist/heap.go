@@ -176,7 +176,9 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 			if h.base == nil {
 				return nil, memory.ErrClosed // a function of OnSoft has ended the source
 			}
-			h.counts.Failed()
+			if h.counts.Failed(); err == errFull {
+				err = nil
+			}
 			return nil, &memory.Exhausted{Op: "freelist: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		if last := len(h.runs) - 1; last >= 0 && h.runs[last].holds(n, step) {

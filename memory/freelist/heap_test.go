@@ -159,7 +159,7 @@ func TestHeap_FillsToTheLastGranule(t *testing.T) {
 		memtest.MustAlloc(t, h, 1024, 1)
 		_, err := h.Alloc(1, 1)
 		var full *memory.Exhausted
-		if !errors.As(err, &full) || full.Need != 1 || full.Have != 0 || full.Limit != 16<<10 {
+		if !errors.As(err, &full) || full.Need != 1 || full.Have != 0 || full.Cause != nil || full.Limit != 16<<10 {
 			t.Errorf("%v: one granule more: %v", policy, err)
 		}
 		h.Free(p, 15<<10)

@@ -1,6 +1,7 @@
 package freelist
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -165,11 +166,14 @@ func (h *Heap) tail() uint32 {
 	return end
 }
 
+// errFull is the error of grow if the reservation is full. Nothing below the heap has refused, so Alloc names no Cause.
+var errFull = errors.New("the reservation is full")
+
 // grow commits memory up to granule end at least, as free memory. If it fails, nothing has changed.
 func (h *Heap) grow(end uint32) error {
 	before := h.committed()
 	if most := uint64(len(h.live)); uint64(end) > most { // in bytes it may be beyond the address space
-		return fmt.Errorf("the heap would end at granule %d of %d", end, most)
+		return errFull
 	}
 	if err := h.mem.Ensure(h.grain.Bytes(end)); err != nil {
 		return err

@@ -55,7 +55,7 @@ func TestHeap_FillsToTheLastGranule(t *testing.T) {
 		}
 		_, err := h.Alloc(1, 1)
 		var full *memory.Exhausted
-		if !errors.As(err, &full) || full.Need != 1 || full.Have != 0 || full.Limit != 16<<10 {
+		if !errors.As(err, &full) || full.Need != 1 || full.Have != 0 || full.Cause != nil || full.Limit != 16<<10 {
 			t.Errorf("one granule more: %v", err)
 		}
 		h.Free(p, size)
