@@ -163,7 +163,9 @@ func TestPlan_LenientNotesEveryKindThatChanges(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			lost := slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, " became ") && strings.HasSuffix(s, ", and is zero before Migration.Convert") })
+			lost := slices.ContainsFunc(notes, func(s string) bool {
+				return strings.Contains(s, " became ") && strings.HasSuffix(s, ", and is zero before Migration.Convert")
+			})
 			if len(notes) == 0 || lost != (strict != nil) {
 				t.Errorf("%s to %s: notes %q; without Lenient %v", from.describe(), to.describe(), notes, strict)
 			}
