@@ -26,10 +26,9 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 // needs its own Space.
 //
 // After the allocator is closed, its containers must not be read. Map.Set and Strings.Intern read, too, because they
-// search first. Debug builds panic with a *memory.Misuse at such a read. Calls that need memory and read none fail
-// with memory.ErrClosed in every build: the growth of a Vec or Ring, and Reserve. If Close of the allocator could not
-// release the memory, this error wraps [ErrNoBase] instead, and debug builds may not detect the read. Free of a
-// container that has memory panics with a *memory.Misuse.
+// search first. Debug builds panic with a *memory.Misuse at such a read, but may not detect it if Close could not
+// release the memory. Calls that need memory and read none fail with memory.ErrClosed in every build: the growth of a
+// Vec or Ring, and Reserve. Free of a container that has memory panics with a *memory.Misuse.
 //
 // An allocator may call a function within Alloc or Free, such as that of page.Limit.OnSoft. The function may read
 // containers, change elements and remove elements. If it makes a container of this Space grow, shrink or free its
@@ -104,7 +103,7 @@ func (sp *Space) open() error {
 	switch {
 	case sp.baser.Base() == sp.base:
 		return nil
-	case sp.gone():
+	case sp.gone() || sp.closed():
 		return memory.ErrClosed
 	}
 	return fmt.Errorf("container: more of %T, which has got a second range of addresses: %w", sp.a, ErrNoBase)
@@ -114,6 +113,16 @@ func (sp *Space) open() error {
 func (sp *Space) gone() bool {
 	o, ok := sp.a.(memory.Owner)
 	return !ok || !o.Owns(sp.base)
+}
+
+// closed asks an allocator that has another Base or none, and owns the old one: it has got a second range, or its Close could not
+// release the memory.
+func (sp *Space) closed() bool {
+	p, err := sp.a.Alloc(0, 1)
+	if err == nil {
+		sp.a.Free(p, 0)
+	}
+	return errors.Is(err, memory.ErrClosed)
 }
 
 // offset is the inverse of at.

@@ -203,8 +203,17 @@ func TestSpace_ClosedIsTold(t *testing.T) {
 	}
 }
 
+// If Close could not release the memory, the error said that the heap has got a second range of addresses.
 func TestSpace_GrowthInAClosedAllocatorIsAnError(t *testing.T) {
-	h, err := tlsf.New(nil, tlsf.Config{})
+	for _, fails := range []bool{false, true} {
+		growthInAClosedHeap(t, fails)
+	}
+}
+
+func growthInAClosedHeap(t *testing.T, fails bool) {
+	t.Helper()
+	src := memtest.NewFaulty()
+	h, err := tlsf.New(src, tlsf.Config{})
 	must(t, err)
 	sp := space(t, h)
 	var v Vec[int]
@@ -216,7 +225,10 @@ func TestSpace_GrowthInAClosedAllocatorIsAnError(t *testing.T) {
 		must(t, r.PushBack(sp, 1))
 	}
 	must(t, m.Set(sp, 1, 1))
-	must(t, h.Close())
+	src.FailReturns = fails
+	if err := h.Close(); (err != nil) != fails {
+		t.Fatal(err)
+	}
 	wasV, wasR, wasM := v, r, m
 	for name, f := range map[string]func() error{
 		"Append": func() error { return v.Append(sp, 1) }, "AppendSlice": func() error { return v.AppendSlice(sp, []int{1}) },
@@ -234,6 +246,8 @@ func TestSpace_GrowthInAClosedAllocatorIsAnError(t *testing.T) {
 			t.Error("a Free that is refused has changed something")
 		}
 	}
+	src.FailReturns = false
+	must(t, h.Close())
 }
 
 func TestSpace_ASecondPoolIsNoneOfTheContainers(t *testing.T) {
