@@ -62,7 +62,7 @@ type savedTag struct {
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
-		s.tiers[t] = cfg.Tiers == nil && t != Frame
+		s.tiers[t] = cfg.Tiers == nil // of Frame nothing is visited
 	}
 	for _, t := range cfg.Tiers {
 		if t >= Count || t == Frame {
@@ -146,12 +146,12 @@ func (s *managerState) SaveState(c *save.Coder) {
 	}
 	c.Same("the number of levels that have begun", m.level.begun)
 	c.Same("inside a level", uint64(m.phase&inLevel))
-	if !c.Scanning() && !c.Loading() && !c.Failed() {
+	if !c.Scanning() && !c.Failed() {
 		m.returned.Drain()
 	}
 	m.returned.SaveState(c)
 	s.saveTags(c)
-	defer s.raisePeaks(c)
+	defer s.raisePeaks()
 	for t, state := range m.states {
 		if !s.tiers[t] || c.Failed() {
 			continue
@@ -221,10 +221,6 @@ func (t *poolsTier) saveRefused(c *save.Coder, l *page.Limit) {
 
 // saveState visits the pools that are a State, in the order of their registration.
 func (t *poolsTier) saveState(c *save.Coder) {
-	if t.busy {
-		c.Busy("the pools are being reset or closed")
-		return
-	}
 	t.hookList.saveState(c)
 	save.Num(c, &t.ending)
 	save.Num(c, &t.registered)
@@ -260,7 +256,7 @@ func (t *poolsTier) lastName() string {
 func (s *managerState) saveWorkers(c *save.Coder) {
 	for _, k := range s.workers {
 		c.EnterAt("worker", k)
-		if !c.Scanning() && !c.Loading() {
+		if !c.Scanning() {
 			c.Fail(s.m.inbox.links[k].flush())
 		}
 		w := s.m.inbox.workers[k]
@@ -284,7 +280,7 @@ func (w *Worker) saveState(c *save.Coder) {
 	case w.scratch.busy:
 		c.Busy("a task is open; EndTask first")
 		return
-	case !c.Scanning() && !c.Loading():
+	case !c.Scanning():
 		w.inbox.Drain()
 	}
 	w.inbox.SaveState(c)
@@ -349,10 +345,7 @@ func (s *managerState) tag(t *Tag) (v savedTag) {
 }
 
 // raisePeaks follows the load of Slab or Large alone: a tag may then have more in both together than ever before.
-func (s *managerState) raisePeaks(c *save.Coder) {
-	if !c.Loading() {
-		return
-	}
+func (s *managerState) raisePeaks() {
 	for _, t := range s.m.tags {
 		t.peak = max(t.peak, s.m.taggedBytes(t.id))
 	}
@@ -361,35 +354,32 @@ func (s *managerState) raisePeaks(c *save.Coder) {
 func (s *slabNotes) saveState(c *save.Coder) {
 	save.List(c, &s.units)
 	save.Var(c, &s.spare)
-	saveChunks(c, &s.chunks, &s.next)
+	saveChunks(c, s.chunks, &s.next)
 	saveCounts(c, s.counts)
 }
 
 func (s *largeNotes) saveState(c *save.Coder) {
 	save.List(c, &s.units)
 	save.List(c, &s.huge)
-	saveChunks(c, &s.chunks, &s.next)
+	saveChunks(c, s.chunks, &s.next)
 	saveCounts(c, s.counts)
 }
 
 // saveChunks visits the words below next. Those behind are 0: a new leaf begins there.
-func saveChunks[T note | uint32](c *save.Coder, chunks *[]*[chunkWords]T, next *uint32) {
+func saveChunks[T note | uint32](c *save.Coder, chunks []*[chunkWords]T, next *uint32) {
 	end := int(c.Word(uint64(*next)))
 	for i := 0; i*chunkWords < end && !c.Failed(); i++ {
-		if i >= len(*chunks) {
-			if c.Scanning() {
-				c.Differs("%d words of tags", end)
-				return
-			}
-			*chunks = append(*chunks, new([chunkWords]T))
+		if i == len(chunks) {
+			c.Differs("%d words of tags", end)
+			return
 		}
-		save.Vec(c, (*chunks)[i][:min(end-i*chunkWords, chunkWords)])
+		save.Vec(c, chunks[i][:min(end-i*chunkWords, chunkWords)])
 	}
 	if !c.Loading() {
 		return
 	}
 	*next = uint32(end)
-	for i, chunk := range *chunks {
+	for i, chunk := range chunks {
 		clear(chunk[min(max(end-i*chunkWords, 0), chunkWords):])
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/strata-go/strata/memory/gcpace"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/tiers"
@@ -275,6 +276,14 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 	if !g.m.RemovePool(p) {
 		t.Error("the pool is not removed")
 	}
+	buffers, err := plan.Fast([]plan.Buffer{{Size: 100, Align: 8, Death: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.m.Declare(buffers); err != nil {
+		t.Fatal(err)
+	}
+	refused("with static buffers", save.ErrLayout, "declared static buffers was 0 and is 1")
 	if _, err := g.m.EndLevel(); err != nil {
 		t.Error(err)
 	}
@@ -285,19 +294,46 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 	refused("in another level", save.ErrLayout, "levels that have begun")
 }
 
+func TestManager_StateNamesWhatIsNotThere(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	state := func(cfg tiers.Saved) func() { return func() { g.m.State(cfg) } }
+	memtest.Misuse(t, state(tiers.Saved{Tiers: []tiers.Tier{tiers.Slab, tiers.Frame}}), "tiers.State: the tier frame cannot be saved")
+	memtest.Misuse(t, state(tiers.Saved{Tiers: []tiers.Tier{tiers.Count}}), "cannot be saved")
+	memtest.Misuse(t, state(tiers.Saved{Workers: []int{1, 2}}), "there is no worker 2 of 2")
+	memtest.Misuse(t, func() { _ = g.m.Rest(0, 1, -1) }, "there is no worker -1 of 2")
+}
+
+func TestManager_ClosedManagerIsNotSaved(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	slot := g.save()
+	if err := g.m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"Save": g.set.Save(slot), "Load": g.set.Load(slot), "Rest": g.m.Rest(0)} {
+		if !errors.Is(err, memory.ErrClosed) {
+			t.Errorf("%s: %v, want ErrClosed", what, err)
+		}
+	}
+}
+
 // After a failed EndLevel as many hooks may be registered as before. They are others.
 func TestManager_LoadRefusedAfterHookHasRun(t *testing.T) {
 	for _, tier := range []tiers.Tier{tiers.Static, tiers.Level, tiers.Pools} {
 		g := newSavedGame(t, tiers.Config{})
 		g.m.OnReset(tier, func() { panic("a") })
-		slot := g.save()
+		slot, canonical := g.save(), g.set.NewCanonical(8<<20)
+		if err := g.set.Save(canonical); err != nil {
+			t.Fatal(err)
+		}
 		func() {
 			defer func() { _ = recover() }()
 			_, _ = g.m.EndLevel()
 		}()
 		g.m.OnReset(tier, func() {})
-		if err := g.set.Load(slot); !errors.Is(err, save.ErrLayout) {
-			t.Errorf("%v: %v, want ErrLayout", tier, err)
+		for _, slot := range []*save.Slot{slot, canonical} {
+			if err := g.set.Load(slot); !errors.Is(err, save.ErrLayout) {
+				t.Errorf("%v: %v, want ErrLayout", tier, err)
+			}
 		}
 	}
 }
@@ -379,6 +415,72 @@ func TestManager_CheckAfterFailedLoadOfTasks(t *testing.T) {
 	}
 }
 
+// The parts before the one that fails are as they were, also what belongs to a discarded future.
+func TestManager_FailedLoadChangesNothing(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	var set save.Set
+	later := &failingState{}
+	if err := errors.Join(set.Add("memory", g.m), set.Add("later", later), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	slot, now, again := set.NewSlot(8<<20), set.NewCanonical(8<<20), set.NewCanonical(8<<20)
+	err := set.Save(slot)
+	ran := 0
+	for _, tier := range []tiers.Tier{tiers.Static, tiers.Level, tiers.Pools} {
+		g.m.OnReset(tier, func() { ran++ })
+	}
+	late, err2 := g.m.Tag("late")
+	for _, size := range []uintptr{100, 9000} {
+		memtest.MustAlloc(t, late, size, 8)
+	}
+	err = errors.Join(err, err2, set.Save(now))
+	later.fails = true
+	if err := set.Load(slot); !errors.Is(err, save.ErrLayout) {
+		t.Errorf("%v, want ErrLayout", err)
+	}
+	later.fails = false
+	if err = errors.Join(err, set.Save(again), g.m.Check()); err != nil {
+		t.Fatal(err)
+	}
+	if d, differ, err := set.Diff(now, again); differ || err != nil {
+		t.Errorf("a failed load changes the state: %v, %v", d, err)
+	}
+	if _, err := g.m.EndLevel(); err != nil || ran != 3 {
+		t.Errorf("%v, %d hooks ran, want 3", err, ran)
+	}
+}
+
+// After a load memory is returned in the frame in which it was returned the first time.
+func TestManager_LoadRestoresReturns(t *testing.T) {
+	for _, tier := range []tiers.Tier{tiers.Slab, tiers.Large, tiers.Inbox} {
+		g := newSavedGame(t, tiers.Config{})
+		a := map[tiers.Tier]memory.Allocator{tiers.Slab: g.m, tiers.Large: g.m.Large(), tiers.Inbox: g.m.Worker(1)}[tier]
+		var blocks [400]unsafe.Pointer
+		for i := range blocks {
+			blocks[i] = memtest.MustAlloc(t, a, 4000, 8)
+		}
+		for _, p := range blocks {
+			a.Free(p, 4000)
+		}
+		slot := g.save()
+		frames := func() (n int) {
+			for ; g.m.Inspect().Returned(tier) == 0 && n < 1000; n++ {
+				if err := errors.Join(g.m.BeginFrame(), g.m.EndFrame()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return n
+		}
+		first := frames()
+		if err := g.set.Load(slot); err != nil {
+			t.Fatal(err)
+		}
+		if again := frames(); first == 0 || again != first {
+			t.Errorf("%v: memory was returned after %d frames, and after a load after %d", tier, first, again)
+		}
+	}
+}
+
 // A failingState refuses its own load.
 type failingState struct{ fails bool }
 
@@ -423,6 +525,9 @@ func TestManager_LoadRefusedWithAnotherPool(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})
 	slot := g.save()
 	g.m.RemovePool(g.pool)
+	if err := g.set.Load(slot); !errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), "1 pools were registered, 0 are") {
+		t.Errorf("%v, want ErrLayout", err)
+	}
 	if _, err := tiers.NewPool[[4]uint64](g.m, pool.Config{Name: g.pool.Name(), Capacity: g.pool.Cap()}); err != nil {
 		t.Fatal(err)
 	}
@@ -478,6 +583,27 @@ func TestManager_LaterTagsLeaveNoTrace(t *testing.T) {
 	}
 }
 
+// The words behind those of the saved tags are clear, also in a chunk that the state has not begun.
+func TestManager_LoadClearsManyLaterBlocksOfTags(t *testing.T) {
+	for size, n := range map[uintptr]int{16: 5000, 9000: 300} {
+		g := newSavedGame(t, tiers.Config{})
+		blocks := func() {
+			for range n {
+				memtest.MustAlloc(t, g.tag, size, 8)
+			}
+		}
+		blocks()
+		slot := g.save()
+		blocks()
+		if err := g.set.Load(slot); err != nil {
+			t.Fatal(err)
+		}
+		if blocks(); g.tag.Stats().Live != uint64(2*n) || g.m.Check() != nil {
+			t.Errorf("size %d: %+v, %v", size, g.tag.Stats(), g.m.Check())
+		}
+	}
+}
+
 // What tags have counted in tiers that are not saved stays, as these tiers do.
 func TestManager_LoadOfSomeTiersKeepsTagsOfOthers(t *testing.T) {
 	for _, saved := range []tiers.Tier{tiers.Level, tiers.Slab, tiers.Large} {
@@ -494,17 +620,22 @@ func TestManager_LoadOfSomeTiersKeepsTagsOfOthers(t *testing.T) {
 			p := memtest.MustAlloc(t, tag, size, 8)
 			return func() { tag.Free(p, size) }
 		}
+		past, err := m.Tag("past")
+		if err != nil {
+			t.Fatal(err)
+		}
+		block(past, 30_000)()
 		free := block(early, 1000)
 		large := block(early, 9000)
 		slot := set.NewSlot(1 << 20)
 		if err := errors.Join(set.Seal(), set.Save(slot)); err != nil {
 			t.Fatal(err)
 		}
-		if saved != tiers.Large {
-			large()
-		}
-		if saved != tiers.Slab {
+		switch saved {
+		case tiers.Slab:
 			free()
+		case tiers.Large:
+			large()
 		}
 		late, err := m.Tag("late")
 		if err != nil {
@@ -523,6 +654,9 @@ func TestManager_LoadOfSomeTiersKeepsTagsOfOthers(t *testing.T) {
 		}
 		if err := errors.Join(set.Load(slot), m.Check()); err != nil {
 			t.Errorf("%v: %v", saved, err)
+		}
+		if s := past.Stats(); s.Peak < 30_000 {
+			t.Errorf("%v: the tag that had 30,000 bytes has %+v", saved, s)
 		}
 		for i, tag := range []*tiers.Tag{early, late} {
 			blocks, failures := uint64(1), uint64(1)

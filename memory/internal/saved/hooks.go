@@ -24,21 +24,20 @@ func (h *HookID) Next() HookID {
 func (h *HookID) SaveState(c *save.Coder, n int, id func(i int) HookID) (remain int) {
 	newest := func(n int) uint64 {
 		switch {
-		case n <= 0:
+		case n == 0:
 			return 0
 		case c.Canonical():
 			return id(n - 1).number
 		}
 		return id(n - 1).serial
 	}
-	count, was := int(c.Word(uint64(n))), c.Word(newest(n))
+	count, was := c.Word(uint64(n)), c.Word(newest(n))
 	save.Num(c, &h.number)
-	switch {
-	case c.Failed() || c.Saving():
-	case count < 0 || count > n || newest(count) != was:
+	if count > uint64(n) || newest(int(count)) != was {
 		c.Differs("%d hooks were registered, and some have run or were dropped since", count)
-	case c.Loading():
-		return count
+	}
+	if c.Loading() {
+		return int(count)
 	}
 	return n
 }
