@@ -61,9 +61,8 @@ type Config struct {
 	// Blocks that are freed on another goroutine than their owner's are collected in batches. FreeItems bounds the
 	// number of blocks in a batch, and FreeBytes their bytes. Each Freer of [Manager.NewFreer] and [Worker.NewFreer]
 	// has its own batch. Inside a frame, [Manager.Free] collects the blocks of workers in one batch for each worker. A
-	// full batch is sent at once. EndFrame, EndLevel, Rest, Close, and a Set that saves or loads the worker send the
-	// blocks that Manager.Free has collected. So does Manager.FreeAny of a block of the same worker. Sending never
-	// waits and never fails for lack of space.
+	// full batch is sent at once. EndFrame, EndLevel, Rest and Close send the blocks that Manager.Free has collected. So
+	// does Manager.FreeAny of a block of the same worker. Sending never waits and never fails for lack of space.
 	//
 	// FreeItems is from 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for a worker's blocks, which are
 	// few and large. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. For a Freer, 0 means 64 KiB.

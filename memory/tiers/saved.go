@@ -256,9 +256,6 @@ func (t *poolsTier) lastName() string {
 func (s *managerState) saveWorkers(c *save.Coder) {
 	for _, k := range s.workers {
 		c.EnterAt("worker", k)
-		if !c.Scanning() {
-			c.Fail(s.m.inbox.links[k].flush())
-		}
 		w := s.m.inbox.workers[k]
 		if w.saveState(c); c.Loading() { // what others see during a call of the worker is replaced, too
 			w.Stats()

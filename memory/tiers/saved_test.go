@@ -542,6 +542,7 @@ func TestManager_LoadRefusedWithAnotherPool(t *testing.T) {
 // A tag that was made after the state was saved has counted nothing in it, as the tiers have not.
 func TestManager_LoadClearsLaterTags(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})
+	memtest.MustAlloc(t, g.tag, 100, 8) // a tag that has counted nothing is not in the state
 	slot := g.save()
 	late, err := g.m.Tag("late")
 	if err != nil {
@@ -736,6 +737,37 @@ func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
 		t.Errorf("%v, and %d blocks are live", err, w.Stats().Live)
 	}
 	if err := errors.Join(f.Close(), m.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Save and Load free the blocks in flight, also those that wait for a batch and those that are sent on to a worker.
+func TestManager_SaveAndLoadFreeBlocksInFlight(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	w, f, h := g.m.Worker(1), g.m.NewFreer(), g.m.Worker(1).NewFreer()
+	slot := g.set.NewSlot(1 << 20)
+	send := func() {
+		var p [4]unsafe.Pointer
+		for i := range p {
+			p[i] = memtest.MustAlloc(t, w, 1000, 16)
+		}
+		err := g.m.BeginFrame()
+		g.m.Free(p[0], 1000)
+		err = errors.Join(err, g.m.EndFrame())
+		g.m.Free(p[1], 1000)
+		f.Free(p[2], 1000)
+		h.Free(p[3], 1000)
+		if err = errors.Join(err, f.Flush(), h.Flush()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, call := range []func(*save.Slot) error{g.set.Save, g.set.Load} {
+		send()
+		if err := call(slot); err != nil || w.Stats().Live != 0 || g.m.Check() != nil {
+			t.Errorf("call %d: %v, %d blocks are live, %v", i, err, w.Stats().Live, g.m.Check())
+		}
+	}
+	if err := errors.Join(f.Close(), h.Close()); err != nil {
 		t.Error(err)
 	}
 }
