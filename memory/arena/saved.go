@@ -64,7 +64,7 @@ func (f *Frames) SaveState(c *save.Coder) {
 		c.Fail(memory.ErrClosed)
 		return
 	}
-	c.Same("the buffers", uint64(len(f.ring)))
+	c.Same("the number of buffers", uint64(len(f.ring)))
 	frame := c.Word(f.frame)
 	for i := range f.ring {
 		c.EnterAt("buffer", i)
@@ -127,7 +127,7 @@ func (r *Region) SaveState(c *save.Coder) {
 		return
 	}
 	r.mem.SaveState(c)
-	c.Same("the bytes of a region", uint64(r.RegionBytes()))
+	c.Same("the size of a region", uint64(r.RegionBytes()))
 	for _, v := range [...]*uintptr{&r.off, &r.limit, &r.full, &r.peak} {
 		save.Num(c, v)
 	}

@@ -35,7 +35,7 @@ func (h *Heap) saveState(c *save.Coder) {
 		c.Busy("a function of the page source is running within Alloc")
 		return
 	}
-	c.Same("the classes", uint64(len(h.ladder.sizes)))
+	c.Same("the number of size classes", uint64(len(h.ladder.sizes)))
 	c.Same("the largest size", uint64(h.maxSize()))
 	h.mem.SaveState(c)
 	was := h.limit / unitGranules

@@ -145,7 +145,7 @@ func (s *managerState) SaveState(c *save.Coder) {
 		return
 	}
 	c.Same("the number of levels that have begun", m.level.begun)
-	c.Same("inside a level", uint64(m.phase&inLevel))
+	c.Same("the number of open levels", uint64(m.phase&inLevel))
 	if !c.Scanning() && !c.Failed() {
 		m.returned.Drain()
 	}
@@ -190,7 +190,7 @@ func (s *staticTier) saveState(c *save.Coder) {
 	if s.arena != nil {
 		there = 1
 	}
-	if c.Same("declared static buffers", there); s.arena != nil {
+	if c.Same("the number of static plans", there); s.arena != nil {
 		s.arena.SaveState(c)
 	}
 }

@@ -283,11 +283,11 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 	if _, err := g.m.Declare(buffers); err != nil {
 		t.Fatal(err)
 	}
-	refused("with static buffers", save.ErrLayout, "declared static buffers was 0 and is 1")
+	refused("with static buffers", save.ErrLayout, "the number of static plans was 0 and is 1")
 	if _, err := g.m.EndLevel(); err != nil {
 		t.Error(err)
 	}
-	refused("after the level", save.ErrLayout, "inside a level")
+	refused("after the level", save.ErrLayout, "the number of open levels was 1 and is 0")
 	if err := errors.Join(p.Close(), g.m.BeginLevel()); err != nil {
 		t.Error(err)
 	}
