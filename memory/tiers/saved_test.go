@@ -284,6 +284,7 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("with static buffers", save.ErrLayout, "the number of static plans was 0 and is 1")
+	g.m.OnReset(tiers.Level, func() { refused("in a hook", save.ErrBusy, "EndLevel is running") })
 	if _, err := g.m.EndLevel(); err != nil {
 		t.Error(err)
 	}
@@ -768,6 +769,20 @@ func TestManager_SaveAndLoadFreeBlocksInFlight(t *testing.T) {
 		}
 	}
 	if err := errors.Join(f.Close(), h.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestManager_RestWaitsForTask(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	begun, ended := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := g.m.Worker(0).BeginTask()
+		begun <- err
+		time.Sleep(time.Millisecond)
+		ended <- g.m.Worker(0).EndTask()
+	}()
+	if err := errors.Join(<-begun, g.m.Rest(time.Minute), <-ended); err != nil {
 		t.Error(err)
 	}
 }
