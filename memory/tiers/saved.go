@@ -146,7 +146,7 @@ func (s *managerState) SaveState(c *save.Coder) {
 	}
 	c.Same("the number of levels that have begun", m.level.begun)
 	c.Same("the number of open levels", uint64(m.phase&inLevel))
-	if !c.Scanning() && !c.Failed() {
+	if !c.Scanning() {
 		m.returned.Drain()
 	}
 	m.returned.SaveState(c)
@@ -351,32 +351,35 @@ func (s *managerState) raisePeaks() {
 func (s *slabNotes) saveState(c *save.Coder) {
 	save.List(c, &s.units)
 	save.Var(c, &s.spare)
-	saveChunks(c, s.chunks, &s.next)
+	saveChunks(c, &s.chunks, &s.next)
 	saveCounts(c, s.counts)
 }
 
 func (s *largeNotes) saveState(c *save.Coder) {
 	save.List(c, &s.units)
 	save.List(c, &s.huge)
-	saveChunks(c, s.chunks, &s.next)
+	saveChunks(c, &s.chunks, &s.next)
 	saveCounts(c, s.counts)
 }
 
 // saveChunks visits the words below next. Those behind are 0: a new leaf begins there.
-func saveChunks[T note | uint32](c *save.Coder, chunks []*[chunkWords]T, next *uint32) {
+func saveChunks[T note | uint32](c *save.Coder, chunks *[]*[chunkWords]T, next *uint32) {
 	end := int(c.Word(uint64(*next)))
 	for i := 0; i*chunkWords < end && !c.Failed(); i++ {
-		if i == len(chunks) {
-			c.Differs("%d words of tags", end)
-			return
+		if i == len(*chunks) { // of a new manager
+			if c.Scanning() {
+				c.Differs("%d words of tags", end)
+				return
+			}
+			*chunks = append(*chunks, new([chunkWords]T))
 		}
-		save.Vec(c, chunks[i][:min(end-i*chunkWords, chunkWords)])
+		save.Vec(c, (*chunks)[i][:min(end-i*chunkWords, chunkWords)])
 	}
 	if !c.Loading() {
 		return
 	}
 	*next = uint32(end)
-	for i, chunk := range chunks {
+	for i, chunk := range *chunks {
 		clear(chunk[min(max(end-i*chunkWords, 0), chunkWords):])
 	}
 }

@@ -606,6 +606,48 @@ func TestManager_LoadClearsManyLaterBlocksOfTags(t *testing.T) {
 	}
 }
 
+// A new manager that is set up as the saved one takes its place, also its tags, and goes on as that one does.
+func TestManager_StateIsLoadedByNewManager(t *testing.T) {
+	var set save.Set
+	var games [2]*savedGame
+	for i := range games {
+		games[i] = newSavedGame(t, tiers.Config{})
+		games[i].m.Worker(1).Tag(games[i].tag)
+	}
+	owner := &handedOver{games[0].m}
+	slot := set.NewSlot(8 << 20)
+	for range 200 {
+		games[0].frame()
+	}
+	for range 5000 {
+		memtest.MustAlloc(t, games[0].tag, 16, 8)
+		memtest.MustAlloc(t, games[0].m.Worker(1).Tag(games[0].tag), 16, 8)
+	}
+	err := errors.Join(set.Add("memory", owner), set.Seal(), set.Save(slot))
+	owner.Manager = games[1].m
+	if err := set.Scan(slot, func(save.Piece) bool { return true }); !errors.Is(err, save.ErrLayout) {
+		t.Errorf("a Scan, which must not make the notes of tags longer: %v, want ErrLayout", err)
+	}
+	if err = errors.Join(err, set.Load(slot), games[1].m.Check()); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		var at [2]uintptr
+		for i, g := range games {
+			at[i] = uintptr(memtest.MustAlloc(t, g.tag, 100, 8)) - uintptr(g.m.Base())
+		}
+		if at[0] != at[1] {
+			t.Fatalf("the next block is at %d, and in the saved manager at %d", at[1], at[0])
+		}
+	}
+	if a, b := games[0].tag.Stats(), games[1].tag.Stats(); a != b {
+		t.Errorf("the tag has %+v, and in the saved manager %+v", b, a)
+	}
+}
+
+// A handedOver is the State of the newest of several managers.
+type handedOver struct{ *tiers.Manager }
+
 // What tags have counted in tiers that are not saved stays, as these tiers do.
 func TestManager_LoadOfSomeTiersKeepsTagsOfOthers(t *testing.T) {
 	for _, saved := range []tiers.Tier{tiers.Level, tiers.Slab, tiers.Large} {
@@ -737,7 +779,12 @@ func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
 	if err := errors.Join(f.Flush(), m.Rest(0)); err != nil || w.Stats().Live != 0 {
 		t.Errorf("%v, and %d blocks are live", err, w.Stats().Live)
 	}
-	if err := errors.Join(f.Close(), m.Close()); err != nil {
+	err = m.BeginFrame()
+	m.Free(memtest.MustAlloc(t, w, 1000, 16), 1000) // it waits for others
+	if err = errors.Join(err, m.Rest(0)); err != nil || w.Stats().Live != 0 {
+		t.Errorf("in a frame: %v, and %d blocks are live", err, w.Stats().Live)
+	}
+	if err := errors.Join(m.EndFrame(), f.Close(), m.Close()); err != nil {
 		t.Error(err)
 	}
 }
