@@ -418,7 +418,9 @@ func TestManager_CheckAfterFailedLoadOfTasks(t *testing.T) {
 
 // The parts before the one that fails are as they were, also what belongs to a discarded future.
 func TestManager_FailedLoadChangesNothing(t *testing.T) {
-	g := newSavedGame(t, tiers.Config{})
+	cfg := tiers.Config{}
+	cfg.Budget[tiers.Pools] = 64 << 10
+	g := newSavedGame(t, cfg)
 	var set save.Set
 	later := &failingState{}
 	if err := errors.Join(set.Add("memory", g.m), set.Add("later", later), set.Seal()); err != nil {
@@ -434,6 +436,10 @@ func TestManager_FailedLoadChangesNothing(t *testing.T) {
 	for _, size := range []uintptr{100, 9000} {
 		memtest.MustAlloc(t, late, size, 8)
 	}
+	for refused := error(nil); refused == nil; {
+		_, _, refused = g.pool.New()
+	}
+	failures := g.m.Stats(tiers.Pools).Failures
 	err = errors.Join(err, err2, set.Save(now))
 	later.fails = true
 	if err := set.Load(slot); !errors.Is(err, save.ErrLayout) {
@@ -445,6 +451,9 @@ func TestManager_FailedLoadChangesNothing(t *testing.T) {
 	}
 	if d, differ, err := set.Diff(now, again); differ || err != nil {
 		t.Errorf("a failed load changes the state: %v, %v", d, err)
+	}
+	if n := g.m.Stats(tiers.Pools).Failures; n != failures || n == 0 {
+		t.Errorf("after a failed load %d commits were refused, and %d before", n, failures)
 	}
 	if _, err := g.m.EndLevel(); err != nil || ran != 3 {
 		t.Errorf("%v, %d hooks ran, want 3", err, ran)
@@ -614,6 +623,12 @@ func TestManager_StateIsLoadedByNewManager(t *testing.T) {
 		games[i] = newSavedGame(t, tiers.Config{})
 		games[i].m.Worker(1).Tag(games[i].tag)
 	}
+	more, err := games[0].m.Tag("more")
+	if err != nil {
+		t.Fatal(err)
+	}
+	memtest.MustAlloc(t, more, 100, 8)
+	memtest.MustAlloc(t, games[0].m.Worker(0).Tag(more), 100, 8)
 	owner := &handedOver{games[0].m}
 	slot := set.NewSlot(8 << 20)
 	for range 200 {
@@ -623,8 +638,18 @@ func TestManager_StateIsLoadedByNewManager(t *testing.T) {
 		memtest.MustAlloc(t, games[0].tag, 16, 8)
 		memtest.MustAlloc(t, games[0].m.Worker(1).Tag(games[0].tag), 16, 8)
 	}
-	err := errors.Join(set.Add("memory", owner), set.Seal(), set.Save(slot))
+	err = errors.Join(set.Add("memory", owner), set.Seal(), set.Save(slot))
 	owner.Manager = games[1].m
+	if err := set.Load(slot); !errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), "2 tags were made, 1 are") {
+		t.Errorf("without a tag: %v, want ErrLayout", err)
+	}
+	if more, err = games[1].m.Tag("more"); err != nil {
+		t.Fatal(err)
+	}
+	if err := set.Load(slot); !errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), "worker[0]: save: the layout differs: the counts of 3 tags, 0 are") {
+		t.Errorf("without a tag of a worker: %v, want ErrLayout", err)
+	}
+	games[1].m.Worker(0).Tag(more)
 	if err := set.Scan(slot, func(save.Piece) bool { return true }); !errors.Is(err, save.ErrLayout) {
 		t.Errorf("a Scan, which must not make the notes of tags longer: %v, want ErrLayout", err)
 	}
