@@ -43,8 +43,5 @@ func (*Lives) Pages() uintptr { return 0 }
 // Life returns 0.
 func (*Lives) Life(g uintptr) uint64 { return 0 }
 
-// Has returns false.
-func (*Lives) Has(g uintptr) bool { return false }
-
 // SetLife does nothing.
 func (*Lives) SetLife(g uintptr, v uint64) {}

@@ -162,9 +162,6 @@ func (l *Lives) Life(g uintptr) uint64 {
 	return 0
 }
 
-// Has reports whether the page of granule g was made.
-func (l *Lives) Has(g uintptr) bool { return l.at(g) != nil }
-
 // SetLife sets the entry of granule g to what Life returned.
 func (l *Lives) SetLife(g uintptr, v uint64) {
 	e := l.at(g)
