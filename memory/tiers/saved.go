@@ -153,7 +153,7 @@ func (s *managerState) SaveState(c *save.Coder) {
 	s.saveTags(c)
 	defer s.raisePeaks()
 	for t, state := range m.states {
-		if !s.tiers[t] || c.Failed() {
+		if !s.tiers[t] {
 			continue
 		}
 		c.Enter(Tier(t).String())

@@ -416,6 +416,28 @@ func TestManager_CheckAfterFailedLoadOfTasks(t *testing.T) {
 	}
 }
 
+func TestManager_LoadRestoresStaticBuffers(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	buffers, err := plan.Fast([]plan.Buffer{{Size: 100, Align: 8, Death: 2}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := g.m.Declare(buffers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Begin(0)
+	b := (*byte)(a.Get(0))
+	*b = 5
+	slot := g.save()
+	was := g.m.Stats(tiers.Static)
+	*b = 6
+	a.Advance(1)
+	if err := g.set.Load(slot); err != nil || *b != 5 || g.m.Stats(tiers.Static) != was {
+		t.Errorf("%v, the buffer has %d, the tier %+v, want %+v", err, *b, g.m.Stats(tiers.Static), was)
+	}
+}
+
 // The parts before the one that fails are as they were, also what belongs to a discarded future.
 func TestManager_FailedLoadChangesNothing(t *testing.T) {
 	cfg := tiers.Config{}
@@ -489,6 +511,37 @@ func TestManager_LoadRestoresReturns(t *testing.T) {
 			t.Errorf("%v: memory was returned after %d frames, and after a load after %d", tier, first, again)
 		}
 	}
+}
+
+// An EndLevel that fails has reset the newer pool. The next one reports what that pool has beyond the reset.
+func TestManager_LoadRestoresWhatPoolsKept(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	var now, kept memory.Stats
+	has := func(live, bytes uint64) memory.Stats {
+		return memory.Stats{Allocs: live, Live: live, InUse: bytes, Committed: bytes, Reserved: bytes, Peak: bytes}
+	}
+	reset := func() { panic("not yet") }
+	g.m.AddPool("older", &tiers.Funcs{ResetFunc: func() { reset() }})
+	g.m.AddPool("newer", &tiers.Funcs{StatsFunc: func() memory.Stats { return now }, ResetFunc: func() { now = kept }})
+	fail := func(left memory.Stats) {
+		kept = left
+		defer func() { _ = recover() }()
+		_, _ = g.m.EndLevel()
+	}
+	fail(has(1, 10))
+	slot := g.save()
+	now = has(2, 20)
+	fail(has(1, 99))
+	if err := g.set.Load(slot); err != nil {
+		t.Fatal(err)
+	}
+	now = has(1, 10)
+	reset = func() { now = has(2, 25) }
+	want := tiers.PoolLeak{Pool: "newer", AfterReset: true, Leak: tiers.Leak{Blocks: 1, Bytes: 15}}
+	if leaks, err := g.m.EndLevel(); err != nil || len(leaks.Pools) != 1 || leaks.Pools[0] != want {
+		t.Errorf("%v, %+v, want %+v", err, leaks.Pools, want)
+	}
+	now = memory.Stats{}
 }
 
 // A failingState refuses its own load.
@@ -795,11 +848,15 @@ func TestTag_FailuresGoBackWithTheirTier(t *testing.T) {
 
 // A Freer of the manager sends a worker's block to the game goroutine, which sends it on to the worker.
 func TestManager_RestFreesBlocksSentOnToWorkers(t *testing.T) {
-	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1})
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, f := m.Worker(0), m.NewFreer()
+	w, f, other := m.Worker(0), m.NewFreer(), m.Worker(1)
+	m.Free(memtest.MustAlloc(t, other, 1000, 16), 1000)
+	if err := m.Rest(0, 0); err != nil || other.Stats().Live != 1 {
+		t.Errorf("Rest of another worker: %v, and %d blocks are live", err, other.Stats().Live)
+	}
 	f.Free(memtest.MustAlloc(t, w, 1000, 16), 1000)
 	if err := errors.Join(f.Flush(), m.Rest(0)); err != nil || w.Stats().Live != 0 {
 		t.Errorf("%v, and %d blocks are live", err, w.Stats().Live)
