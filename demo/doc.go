@@ -101,8 +101,8 @@
 //	        paths to the player and to both sides of the player
 //
 // Budgets are about twice the peaks at full heat. Reservations are larger. When a tier is full the game shows or keeps
-// less, names the tier on the screen, counts the event, and goes on. With half of a budget, as by -budget slab=0.5,
-// this is lost:
+// less, writes on the screen what does not fit, counts the event, and goes on. With half of a budget, as by -budget
+// slab=0.5, this is lost:
 //
 //	static  glows, and most of each trail
 //	frame   at full heat enemies do not jostle each other; with less, far ones are not hit
@@ -112,8 +112,8 @@
 //	large   the soot is coarse
 //	inbox   sectors of the ground stay blurred
 //
-// If static, large or inbox is full, the hash is the same, because only the picture shows less. With -stats the use of
-// each tier is in the field traffic.
+// With half of static, large or inbox the hash is the same, because only the picture shows less. With much less of
+// large, paths are missing, too, and the hash is another one. With -stats the use of each tier is in the field traffic.
 //
 // At full heat (-heat 10) a run of seed 7 must reach these values. A test checks them for ten seconds, and the
 // nightly run from the arrival of the horde to the end of a realm:
@@ -178,7 +178,8 @@
 // It is unfair to the Go heap in these: each block is zeroed, as all memory of Go, and a growing list is zeroed a
 // second time. In pooled a power of two is up to twice the needed size.
 //
-// -mem selects the allocators of the game's own blocks only. In a window the drawn data always lies in the tiers.
+// -mem selects the allocators of the game's blocks, of vertices and indices, and of what workers make. In a window
+// props and the map always lie in the tiers.
 //
 // -compare plays the three stores, -rounds times, in separate processes. Their environment has no GOGC, GOMEMLIMIT and
 // GODEBUG, and tiers play with -headroom 0, so that GOGC is the default in each. Each round begins with another store,

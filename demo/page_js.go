@@ -57,6 +57,7 @@ func (a *app) state() map[string]any {
 	screens := map[shell.Screen]string{
 		shell.Title: "title", shell.Playing: "playing", shell.Paused: "paused", shell.Ask: "ask", shell.Setup: "setup", shell.Keys: "keys",
 		shell.Gifts: "gifts", shell.Ending: "ending", shell.Over: "over", shell.Table: "table", shell.Saved: "saved",
+		shell.Legend: "legend",
 	}
 	return map[string]any{
 		"ticks": a.s.Game.Ticks, "hash": fmt.Sprintf("%016x", a.s.Game.Hash()),

@@ -122,7 +122,7 @@ func (a *app) result(won bool) shell.Result {
 }
 
 // plurals are the kinds of enemies in the statistics.
-var plurals = [realm.EnemyKinds]string{"DRIFTERS", "LANCERS", "SWARMERS", "WARDENS"}
+var plurals = [realm.EnemyKinds]string{realm.Drifter: "DRIFTERS", realm.Lancer: "LANCERS", realm.Swarm: "SWARMERS", realm.Warden: "WARDENS"}
 
 // accuracy returns which share of the shots has hit.
 func accuracy(fired, struck int) string {

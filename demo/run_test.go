@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/assets"
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
@@ -182,6 +183,14 @@ func TestRun_OfADayIsTheSameForEveryone(t *testing.T) {
 			if got[i] != want[i] {
 				t.Fatalf("after %d ticks of another game, second %d is %+v, want %+v", before, i, got[i], want[i])
 			}
+		}
+	}
+}
+
+func TestRun_EachEnemyHasAPlural(t *testing.T) {
+	for k, name := range plurals {
+		if name == "" {
+			t.Errorf("%v has none", realm.Enemy(k))
 		}
 	}
 }

@@ -7,7 +7,8 @@ import (
 
 // The things that gifts put into the world; all lie in lists of the slab's.
 type (
-	// A Mine lies where it was dropped and goes off when an enemy comes near.
+	// A Mine lies where it was dropped. It goes off when an enemy comes near, or when Left, in seconds,
+	// has passed.
 	Mine struct {
 		P    vec
 		Wait float32 // until it is armed

@@ -63,7 +63,7 @@ func courseTo(g *Game, goal vec) vec {
 	return g.Realm.Guide(g.Goal, g.Player.P)
 }
 
-// aboutBoss circles the nearest of the wardens at a distance.
+// aboutBoss circles a warden at a distance: the first in storage order.
 func (l *look) aboutBoss(way vec) vec {
 	for _, r := range l.g.cast.enemyFilter.All() {
 		if r.C.Kind != realm.Warden {

@@ -19,7 +19,7 @@ type breed struct {
 	worth  int16 // in embers
 	move   func(w *walk, p *Position, v *Velocity, e *Enemy)
 	crowd  crowding
-	boss   bool // larger than the grid's cells, and nothing but fire ends it
+	boss   bool // larger than the grid's cells, and the ring of a seal does not end it
 
 	trail  int    // points of the longest that one of them has; 0 is none
 	keen   bool   // the trail grows in each tick, not in every fourth
@@ -32,7 +32,7 @@ type breed struct {
 
 	// How it takes hits, and falls.
 	kick   float32 // share of a shot's speed that it takes on
-	drops  float32 // chance of leaving something
+	drops  float32 // chance of leaving something, in a horde that is not crowded
 	faint  bool    // its burst is a small one
 	freeze int     // ticks that the game stands still
 	shake  float32

@@ -22,7 +22,7 @@ type (
 		Angle  float32
 		Flash  float32 // 1 when hit, fades
 		Aim    vec     // the direction of a lancer's charge; how the crowd pushes others, in units a second
-		Post   uint8   // its group: the horde, a seal's guards, or a stress run
+		Post   uint8   // its group: the horde, a seal's or the heart's guards, or a stress run
 		Marks  uint16  // 1 + the index of its list of marks; 0 if it has none
 	}
 

@@ -5,7 +5,8 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// An Ember lies where an enemy has fallen. When the player has collected enough embers, a gift is offered.
+// An Ember lies where an enemy has fallen or a seal has broken. When the player has collected enough
+// embers, a gift is offered.
 type Ember struct {
 	P, V  vec
 	Life  float32

@@ -23,10 +23,12 @@ func (g *Game) Figure(k Gift) string {
 	case GiftHaste:
 		rate := 60 * float32(barrels(int(g.Gifts[GiftVolley]))) / ticksPerShot(hasteOf(n+1))
 		return fmt.Sprintf("+%.0f %%: %.0f SHOTS A SECOND", 100*(hasteOf(n+1)/hasteOf(n)-1), rate)
+	case GiftFire, GiftFrost:
+		return fmt.Sprintf("%.0f %% OF HITS", 100*statusChance(n+1))
 	case GiftHull:
 		return fmt.Sprintf("HULL %d → %d", g.Player.Most, g.Player.Most+giftHull)
 	}
-	return fmt.Sprintf("%.0f %% OF HITS", 100*statusChance(n+1)) // wildfire and frost
+	panic(fmt.Sprintf("game: gift %d has no figure", k))
 }
 
 // GiftText returns the text of a gift that is offered. The slice has one element, so that no call allocates.

@@ -114,10 +114,18 @@ func TestGift_TextsOfTheFirstAndOfMore(t *testing.T) {
 	for _, c := range []struct {
 		have uint8
 		want string
-	}{{0, "a beam where you aim"}, {1, "longer, hotter"}, {4, "longer, hotter"}} {
+	}{{0, "a beam where you aim"}, {1, "a longer beam"}, {4, "a longer beam"}} {
 		g.Gifts[GiftBeam] = c.have
 		if got := g.GiftText(GiftBeam); len(got) != 1 || got[0] != c.want {
 			t.Errorf("with %d beams the text is %q, want %q", c.have, got, c.want)
+		}
+	}
+}
+
+func TestCause_EachHasWords(t *testing.T) {
+	for c := range CauseNone + 1 {
+		if c.String() == "" {
+			t.Errorf("cause %d has no words", c)
 		}
 	}
 }

@@ -55,13 +55,14 @@ const (
 type Config struct {
 	Seed      uint64
 	Particles int       // the most particles alive; 0 means 20,000
-	Quads     int       // the most quads that a frame draws; 0 means 1,024, for a game without a window
+	Quads     int       // the quads of a frame, see Pass.Quads; below 256 none are drawn; 0 means 1,024, for a game without a window
 	Guard     bool      // puts a guard around the allocators of lists: canaries, quarantine, call sites
 	Enemies   int       // extra drifters from the start, all over the realm, for a stress run; 0 to 200,000
 	Heat      float32   // the least heat, 0 to 10
 	Tour      tour.Kind // if set, the player flies this path and cannot be steered
-	// Heap, if not nil, allocates all blocks, in place of the manager's tiers. It must be safe for concurrent use. With
-	// Reuse, slices of scratch memory are kept from tick to tick.
+	// Heap, if not nil, allocates columns, lists, the scorched ground, soot and paths, in place of the manager's tiers.
+	// Everything else is then in slices of the Go heap. With Guard the lists stay in the tiers. It must be safe for
+	// concurrent use. With Reuse, slices of scratch memory are kept from tick to tick.
 	Heap  memory.Allocator
 	Reuse bool
 	// Sound, if not nil, receives the sounds of each tick. The rules never read it.
@@ -108,8 +109,8 @@ type Game struct {
 }
 
 // New makes a game whose blocks lie in the tiers of m, or in cfg.Heap. The last worker of m belongs to the game: use it
-// for nothing else. Begin starts the first realm. If cfg.Enemies or cfg.Heat is out of range, or if memory is short,
-// New fails. Close the game before m.
+// for nothing else. Begin starts the first realm. If cfg.Enemies, cfg.Heat or cfg.Particles is out of range, or if
+// memory is short, New fails. Close the game before m.
 func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	cfg.Particles = cmp.Or(cfg.Particles, 20_000)
 	cfg.Quads = cmp.Or(cfg.Quads, 1024)
@@ -239,12 +240,13 @@ func (g *Game) Restart() {
 	}
 	g.Tally.restart()
 	g.Bag.restart()
+	g.Cooldowns = Cooldowns{}
 	g.Player.Alive = false // so that Begin gives a full hull
 	g.Player.Most = HullMax
 }
 
-// Reseed restarts the random numbers with a seed, as New does. The next run is then the run of this seed. Call Reseed
-// after Restart.
+// Reseed restarts the random numbers with a seed, as New does. The next run is then the run of this seed, but
+// particles keep the seed of New, so the hash is another one. Call Reseed after Restart.
 func (g *Game) Reseed(seed uint64) {
 	g.cfg.Seed = seed
 	g.rng = engine.NewRand(seed, 1)

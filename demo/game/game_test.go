@@ -22,9 +22,10 @@ func TestGame_ClockStopsWithThePlayer(t *testing.T) {
 	if h.Played != died || died == 0 {
 		t.Errorf("the player lived %d ticks, and two seconds after the end %d", died, h.Played)
 	}
+	h.spin = 3
 	h.Restart()
-	if h.Played != 0 {
-		t.Error("the clock goes on after a restart")
+	if h.Played != 0 || h.Cooldowns != (Cooldowns{}) {
+		t.Errorf("after a restart the clock is at %d, and the gifts at %+v", h.Played, h.Cooldowns)
 	}
 }
 

@@ -36,7 +36,7 @@ var (
 	GiftTexts = [2][GiftKinds]string{
 		{"one barrel more", "sparks circle the ship", "lightning strikes near", "mines where you fly", "a beam where you aim", "fly and fire faster",
 			"more hull, mended", "hits burn all near", "hits slow all near"},
-		{"one barrel more", "one spark more", "farther, more often", "three mines more", "longer, hotter", "fly and fire faster",
+		{"one barrel more", "one spark more", "farther, more often", "three mines more", "a longer beam", "fly and fire faster",
 			"more hull, mended", "more hits burn all near", "more hits slow all near"},
 	}
 )

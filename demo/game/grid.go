@@ -58,8 +58,8 @@ type spot struct {
 	cell  uint16
 }
 
-// start makes space for counting. Without space in the frame arena there is no grid: shots pass through, enemies do not
-// jostle, and Lost counts it.
+// start makes space for counting. Without space in the frame arena there is no grid: shots pass through all but wardens,
+// enemies do not jostle, and Lost counts it.
 func (gr *grid) start(g *Game) {
 	*gr = grid{}
 	gr.x0, gr.y0 = corner(g.Player.P[0]), corner(g.Player.P[1])

@@ -258,7 +258,7 @@ func (s *sight) eachNear(g *Game, f func(*Seen)) {
 }
 
 // EachSeen calls f with the enemies to draw, at most 8,192, in drawing order. If there was no space to sort the
-// enemies, they come in storage order. The argument of f is valid during the call.
+// enemies, all that may be in sight come in storage order. The argument of f is valid during the call.
 func (g *Game) EachSeen(f func(*Seen)) {
 	if g.sight.passes == nil {
 		g.sight.eachNear(g, f)

@@ -7,7 +7,8 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A Seal keeps the heart of a realm closed. It breaks from shots, and while the player stays on it. Guards defend it.
+// A Seal keeps the heart of a realm closed. It breaks from shots, sparks, mines and the beam, and while the player
+// stays on it. Guards defend it.
 type Seal struct {
 	P      vec
 	HP     int16
@@ -147,7 +148,7 @@ const (
 	rippleReach = 640
 )
 
-// ripple starts a ring that kills everything hostile but wardens.
+// ripple starts a ring that kills all enemies but wardens.
 func (s *Siege) ripple(at vec) { s.shock, s.center = 1, at }
 
 // spread grows the ring, and ends it.
@@ -159,7 +160,8 @@ func (s *Siege) spread() {
 	}
 }
 
-// Ripple returns the centre and the radius of the ring that a broken seal sends out. If there is no ring, radius is 0.
+// Ripple returns the centre and the radius of the ring that a broken seal, or the heart as the warden arrives, sends
+// out. If there is no ring, radius is 0.
 func (s *Siege) Ripple() (at vec, radius float32) { return s.center, s.shock }
 
 // Title returns the title of the realm.

@@ -39,7 +39,8 @@ type hit struct {
 
 var hitType = memory.MustType[hit]()
 
-// maxHits bounds the hits of one tick; it is far above what a volley can do.
+// maxHits bounds the hits of all shots of a tick, and those of each stroke. It is far above what a
+// volley can do.
 const maxHits = 512
 
 // collide finds the shots that hit, on the grid, and then lets them.

@@ -115,8 +115,8 @@ type Cooldowns struct {
 	mine float32 // seconds until the next mine
 }
 
-// Lost counts what the game left out because a tier was full. Quads and Soot concern only the picture: no rule reads
-// them, and the hash excludes them.
+// Lost counts what the game left out because a tier or a list of fixed capacity was full. A status that an enemy does
+// not get counts as Enemies. Quads and Soot concern only the picture: no rule reads them, and the hash excludes them.
 type Lost struct {
 	Quads, Soot                                                                                                        int
 	Enemies, Shots, Pickups, Embers, Grids, Crowds, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int

@@ -26,7 +26,8 @@ func (g *Game) schedule() *engine.Schedule {
 	return s
 }
 
-// direct is the director: it warms the realm, wakes guards and the warden, and opens the portal.
+// direct is the director: it warms the realm, wakes guards and the warden, and takes the player
+// through the portal.
 func direct(g *Game) error {
 	switch g.Phase {
 	case Announce:

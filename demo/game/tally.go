@@ -24,7 +24,10 @@ const (
 	CauseNone
 )
 
-var causeNames = [CauseNone + 1]string{"a drifter's touch", "a lancer's charge", "a swarm", "a warden's touch", "a shot", "nothing"}
+var causeNames = [CauseNone + 1]string{
+	Cause(realm.Drifter): "a drifter's touch", Cause(realm.Lancer): "a lancer's charge", Cause(realm.Swarm): "a swarm",
+	Cause(realm.Warden): "a warden's touch", CauseShot: "a shot", CauseNone: "nothing",
+}
 
 // String returns the words that the player sees for the cause. For an unknown cause it returns "nothing".
 func (c Cause) String() string { return causeNames[min(c, CauseNone)] }

@@ -32,6 +32,7 @@ type Survey struct {
 }
 
 // Recipe makes the recipe of the sector in column x and row y. The walls are those of the realm's NAME.walls.
+// Entries above the most of a list are left out. The error is that of walls.
 func (s *Survey) Recipe(r *Recipe, x, y int, walls io.ReaderAt) error {
 	*r = Recipe{Base: s.Base, Loop: s.Loop[y*Sectors+x], X: x, Y: y}
 	for i := range 4 {

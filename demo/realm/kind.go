@@ -12,7 +12,7 @@ type Enemy uint8
 
 // The kinds of enemies.
 const (
-	Drifter Enemy = iota // round, wanders
+	Drifter Enemy = iota // round, follows in curves
 	Lancer               // an arrow, charges in a straight line after a tell
 	Swarm                // tiny, flocks by the dozen
 	Warden               // large, shoots rings

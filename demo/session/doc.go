@@ -21,5 +21,6 @@
 // # Errors
 //
 // A picture, a sector or a realm that cannot be loaded is reported to Config.Log once. The game continues without it,
-// with bare or blurred ground. An error that [Session.Frame] returns ends the run.
+// with bare or blurred ground. A manifest that cannot be read is replaced by one of Config.Fallback. Without Fallback
+// it ends the run. An error that [Session.Frame] returns ends the run.
 package session

@@ -189,8 +189,8 @@ func (g *Ground) resident() int64 { return g.composer.coming() + int64(g.handOve
 // Stats returns the statistics of the streaming since the realm began.
 func (g *Ground) Stats() ground.PlanStats { return g.plan.Stats() }
 
-// Resident returns the bytes of the ground's pictures, on the GPU and in the workers' blocks: the present number, the
-// high-water mark, and the budget. Without a view all are 0.
+// Resident returns the bytes of the ground's pictures, on the GPU and in the workers' blocks. now is their
+// number, peak the largest number at the end of a tick, and budget the limit. Without a view all are 0.
 func (g *Ground) Resident() (now, peak, budget int64) {
 	if g.view == nil {
 		return 0, 0, 0
@@ -201,15 +201,15 @@ func (g *Ground) Resident() (now, peak, budget int64) {
 // Shown reports whether a sector's picture is complete.
 func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 
-// Missing returns the number of sectors that are visible, or soon will be, and whose files cannot be read. These files
-// are retried. The number is that of the last tick.
+// Missing returns the number of sectors that are visible, or soon will be, and have failed: their files cannot be read,
+// or workers have no space for them. These files are retried. The number is that of the last tick.
 func (g *Ground) Missing() int { return g.failures.missing }
 
 // Narrow reports whether sectors are missing because workers have no space to compose them in.
 func (g *Ground) Narrow() bool { return g.failures.narrow && g.failures.missing > 0 }
 
 // Props returns the props of a sector. If the sector is not shown, it returns nil. The slice is valid until the next
-// Frame or Rewind.
+// Frame, Rewind, Seek, Start or Restore.
 func (g *Ground) Props(at ground.Sector) []Prop { return g.props.of[at.Index()] }
 
 // PropsLost returns how often a sector was shown without its props because there was no space for them.

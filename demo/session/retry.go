@@ -14,8 +14,7 @@ const (
 	stampsKind = "stamps"
 )
 
-// A retry is the wait before a failed file is read again: five seconds, then twice as long each time, up to a minute and
-// a half.
+// A retry is the wait before a failed file is read again: five seconds, then twice as long each time, up to 80 seconds.
 type retry struct{ left, next uint16 } // ticks
 
 // probeWait is the longest wait, in ticks, of the failed sector that is visible the soonest. It finds out whether files

@@ -9,6 +9,7 @@ import (
 )
 
 // States returns a sealed Set of the game's state, without the streamer, pictures, sound, settings and statistics.
+// If the game's blocks do not lie in the tiers, or have a guard, the error wraps memory.ErrConfig.
 func (s *Session) States() (*save.Set, error) {
 	set := new(save.Set)
 	if err := s.Game.AddTo(set, s.isHosted); err != nil {
@@ -21,7 +22,8 @@ func (s *Session) States() (*save.Set, error) {
 }
 
 // Rest ends the memory frame, and waits until the workers of the simulation are idle. The streamer's workers go on.
-// Call Rest before a state is saved or loaded. Rest fails after ten seconds.
+// Call Rest before a state is saved or loaded. Rest waits for searches of paths without a limit. If the worker is
+// not idle ten seconds later, Rest fails.
 func (s *Session) Rest() error {
 	if err := s.EndFrame(); err != nil {
 		return err
@@ -66,7 +68,8 @@ func (s *Session) stepOnce() error {
 // Rollback plays the given number of ticks. Then it measures the time to return to their beginning and to play them
 // again with a save after each. A game does that if it predicts the input of another player. A pause ends. waited is
 // the part of took in which Rollback waited for the worker of the paths. A realm must be playing. If the realm ends
-// meanwhile, the error wraps save.ErrLayout.
+// meanwhile, the error wraps save.ErrLayout. If the game's blocks do not lie in the tiers, or have a guard, it wraps
+// memory.ErrConfig.
 func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {
 	set, err := s.States()
 	if err != nil {
@@ -89,10 +92,12 @@ func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {
 		return set.Save(slots[i])
 	}
 	for i := range slots { // the first time, which also touches the memory of the slots
-		if err := keep(i); err != nil {
-			return 0, 0, err
+		if i > 0 {
+			if err := s.stepOnce(); err != nil {
+				return 0, 0, err
+			}
 		}
-		if err := s.stepOnce(); err != nil {
+		if err := keep(i); err != nil {
 			return 0, 0, err
 		}
 	}

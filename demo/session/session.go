@@ -24,8 +24,8 @@ type vec = mgl32.Vec2
 type Config struct {
 	Game  game.Config // New sets its Heap and Reuse, from Store
 	Store Store       // selects the allocators of the game's blocks
-	// Memory configures the manager. New adds a worker, and sets Tags, SlabMax and parts of GC. Workers below 1 count
-	// as 2.
+	// Memory configures the manager. New adds a worker, raises Scratch to at least 384 KiB, and sets Tags, SlabMax and
+	// parts of GC. It calls OnSoft after a function of its own. Workers below 1 count as 2.
 	Memory tiers.Config
 	FS     fs.FS // art/, levels/ and realms/
 	// Fallback contains manifests, in levels/, that replace manifests of FS which cannot be read. If Fallback is nil,
@@ -49,7 +49,7 @@ type Config struct {
 	// default.
 	Patience time.Duration
 	// Rewind is the size of the memory for states of the last ticks, in bytes, outside of the manager. 0 means none.
-	// Rewind needs StoreTiers.
+	// Rewind needs StoreTiers, and a Game without Guard: otherwise New fails, and the error wraps memory.ErrConfig.
 	Rewind int
 	// Watch is the time between two checks of the files for changes. 0 means no checks. Changed pictures are shown at
 	// once. Changes of files that the rules read have an effect in the next realm.
@@ -63,7 +63,7 @@ type Config struct {
 	// Stop, if not nil, is called at the beginning of each Frame, also while a realm loads. An error ends the run.
 	Stop func() error
 	// Ready, if not nil, reports whether the host has allocated everything that it keeps during a realm. The collection
-	// during the fade into a realm waits until Ready returns true, for at most two seconds.
+	// during the fade into a realm waits until Ready returns true, for at most 120 frames.
 	Ready func() bool
 }
 
@@ -179,8 +179,9 @@ func (s *Session) memory() tiers.Config {
 func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
 // Frame closes the previous frame, does one frame's share of the loading, and opens the next frame. While a realm is
-// played and not paused, Frame advances the game by one tick. Allocations from the frame arena are valid until the
-// frame ends, at the latest in the next call. The error ends the run.
+// played and not paused, Frame advances the game by one tick. The button Pause switches the pause. Restart ends it
+// and begins the realm again. Allocations from the frame arena are valid until the frame ends, at the latest in the
+// next call. The error ends the run.
 func (s *Session) Frame(in engine.Input) error {
 	if s.cfg.Stop != nil {
 		if err := s.cfg.Stop(); err != nil {

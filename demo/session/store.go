@@ -23,7 +23,7 @@ const (
 
 var storeNames = [Stores]string{"tiers", "goheap", "pooled"}
 
-// String returns the name that ParseStore accepts.
+// String returns the name that ParseStore accepts. It panics for an unknown store.
 func (k Store) String() string { return storeNames[k] }
 
 // StoreNames returns the names of all stores.

@@ -1,5 +1,5 @@
 // Package tour flies a spark over a realm by a fixed path, to test streaming. The path passes every
-// sector, over all walls, at the highest speed that play allows.
+// sector, over all walls, at the speed of a fast player.
 //
 // A [Path] is a function of its [Kind], its start and the tick. It draws nothing and reads no clock.
 package tour
@@ -46,8 +46,8 @@ func Parse(name string) (Kind, error) {
 }
 
 const (
-	// Speed is the speed of a tour, in units a second. A spark flies as fast if it has taken the gift of haste five
-	// times and dashes whenever it can.
+	// Speed is the speed of a tour, in units a second. A spark flies as fast, as the mean, if it has taken the gift
+	// of haste twice and dashes whenever it can.
 	Speed   = 308
 	edge    = 400  // units between the path and the sides of the realm
 	stride  = 1148 // units between two places of a row

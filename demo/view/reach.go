@@ -4,7 +4,7 @@ import "github.com/strata-go/strata/render"
 
 // Bleed is the number of logical pixels of the world that are drawn at most beyond each edge of the logical screen.
 // They are drawn if the window has another shape. It is enough for phones, upright or not, and for old monitors. The
-// horde arrives outside of this area, except some enemies at the edge of a group.
+// horde arrives outside of this area, except some enemies of the nearest groups.
 const Bleed = 110
 
 // A reach is the drawable area in pixels of the canvas: what text may use and, in a window of another shape, the area

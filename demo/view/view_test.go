@@ -165,11 +165,20 @@ func TestView_TrailsInACrowdAreShort(t *testing.T) {
 // With less memory for the frame's passes enemies are drawn without glows. The screen names that.
 func TestView_AShortStaticTierCostsTheGlows(t *testing.T) {
 	testenv.Long(t)
-	v := newScenery(t, realm.Names[0], 150, false).View
-	world, _ := v.paint()
-	v.s.Game.Lost.Quads++
-	v.Update()
-	if less, _ := v.paint(); less >= world {
+	shown := func(budget uintptr) (v *View, world int) {
+		mem := tiers.Config{Budget: [tiers.Count]uintptr{tiers.Static: budget}}
+		v = newShown(t, session.Config{Autopilot: true, Memory: mem, Game: game.Config{Seed: 7, Heat: game.HeatMost, Quads: 20_000}})
+		v.playTo(t, 150)
+		world, _ = v.paint()
+		return v, world
+	}
+	v, world := shown(0)
+	v.s.Game.Lost.Quads++ // in a realm before, or in a game that was loaded
+	if again, _ := v.paint(); again != world {
+		t.Errorf("%d quads, and %d after a loss before the realm", world, again)
+	}
+	v, less := shown(2 << 20)
+	if less >= world {
 		t.Errorf("%d quads, and %d without glows", world, less)
 	}
 	if v.shortage(); !strings.Contains(string(v.text), "NO ROOM FOR GLOWS") {

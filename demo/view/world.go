@@ -113,7 +113,7 @@ func (v *View) enemies() {
 
 // thrifty reports whether the frame's passes have less memory than they should. Then enemies are drawn without their glow,
 // and with the first part of their trails, so that everything else is complete.
-func (v *View) thrifty() bool { return v.s.Game.Lost.Quads > 0 }
+func (v *View) thrifty() bool { return v.s.Game.Lacking().Quads > 0 }
 
 // trailQuads bounds the quads of all trails together: where thousands are in sight their trails are short.
 const trailQuads = 12_000

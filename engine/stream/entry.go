@@ -34,10 +34,10 @@ func (h *holding) bytes() (sum int64) {
 // Invariants:
 //
 //	(1) it is in the order queue exactly where it is Queued; in ready exactly where it is Ready
-//	    and not parked; in room exactly where it is Waiting and retryAt is 0
+//	    and not parked; in blocked exactly where it is Waiting and retryAt is 0
 //	(2) held is not empty only in Ready, Loaded, delivering, and cancelled out of that; then its
 //	    blocks are of the heap of held.worker, and nobody else's
-//	(3) handles > 0 but for what is cached, cancelled, Vacant, or a reload, which has none
+//	(3) requests > 0 but for what is cached, cancelled, Vacant, or a reload, which has none
 //	(4) it is cached, and in the list of those, exactly where it is Loaded and has no handle
 //	(5) next is the reload of an entry that is Loaded, whose of is that entry; both or neither
 //	(6) size, which counts against Config.Resident, is 0 but in Ready, delivering, cancelled out
