@@ -417,10 +417,20 @@ func TestManager_CheckAfterFailedLoadOfTasks(t *testing.T) {
 }
 
 func TestManager_LoadRestoresStaticBuffers(t *testing.T) {
-	g := newSavedGame(t, tiers.Config{})
+	cfg := tiers.Config{}
+	cfg.Budget[tiers.Static] = 64 << 10
+	g := newSavedGame(t, cfg)
 	buffers, err := plan.Fast([]plan.Buffer{{Size: 100, Align: 8, Death: 2}})
-	if err != nil {
+	large, err2 := plan.Fast([]plan.Buffer{{Size: 100 << 10, Align: 8, Death: 2}})
+	if err = errors.Join(err, err2); err != nil {
 		t.Fatal(err)
+	}
+	before, was := g.save(), g.m.Stats(tiers.Static)
+	if _, err := g.m.Declare(large); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Fatalf("%v, want ErrOutOfMemory", err)
+	}
+	if err := g.set.Load(before); err != nil || g.m.Stats(tiers.Static) != was {
+		t.Errorf("after a refused plan: %v, the tier %+v, want %+v", err, g.m.Stats(tiers.Static), was)
 	}
 	a, err := g.m.Declare(buffers)
 	if err != nil {
@@ -430,7 +440,7 @@ func TestManager_LoadRestoresStaticBuffers(t *testing.T) {
 	b := (*byte)(a.Get(0))
 	*b = 5
 	slot := g.save()
-	was := g.m.Stats(tiers.Static)
+	was = g.m.Stats(tiers.Static)
 	*b = 6
 	a.Advance(1)
 	if err := g.set.Load(slot); err != nil || *b != 5 || g.m.Stats(tiers.Static) != was {
@@ -645,6 +655,25 @@ func TestManager_LaterTagsLeaveNoTrace(t *testing.T) {
 	}
 	if d, differ, err := g.set.Diff(first, again); differ || err != nil {
 		t.Errorf("the state is another one after a load: %v, %v", d, err)
+	}
+}
+
+func TestManager_StateWithoutTags(t *testing.T) {
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set save.Set
+	slot := set.NewSlot(1 << 20)
+	p, q := memtest.MustAlloc(t, m, 100, 8), memtest.MustAlloc(t, m.Worker(0), 100, 8)
+	err = errors.Join(set.Add("memory", m), set.Seal(), set.Save(slot))
+	m.Free(p, 100)
+	m.Worker(0).Free(q, 100)
+	if err = errors.Join(err, set.Load(slot), m.Check()); err != nil || m.Stats(tiers.Slab).Live != 1 || m.Worker(0).Stats().Live != 1 {
+		t.Errorf("%v, %+v, %+v", err, m.Stats(tiers.Slab), m.Worker(0).Stats())
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
