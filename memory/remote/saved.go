@@ -14,7 +14,7 @@ func (in *Inbox) SaveState(c *save.Coder) {
 	switch {
 	case in.target == nil:
 		c.Fail(memory.ErrClosed)
-	case in.Pending() && !c.Loading(): // a load must not fail after the fit, should a Freer send
+	case in.Pending() && (c.Saving() || c.Fitting()): // a load must not fail after the fit, should a Freer send
 		c.Busy("blocks wait in a remote inbox; call Drain")
 	}
 }

@@ -43,6 +43,9 @@ func TestInbox_LoadPassTakesBlocks(t *testing.T) {
 			t.Errorf("with a block that waits: %v, want ErrBusy", err)
 		}
 	}
+	if err := set.Scan(slot, func(save.Piece) bool { return true }); err != nil {
+		t.Errorf("Scan, which frees no block: %v", err)
+	}
 	in.Drain()
 	if err := errors.Join(f.Close(), in.Close()); err != nil {
 		t.Error(err)

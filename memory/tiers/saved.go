@@ -149,7 +149,6 @@ func (s *managerState) SaveState(c *save.Coder) {
 	if !c.Scanning() {
 		m.returned.Drain()
 	}
-	m.returned.SaveState(c)
 	s.saveTags(c)
 	defer s.raisePeaks()
 	for t, state := range m.states {
@@ -280,7 +279,6 @@ func (w *Worker) saveState(c *save.Coder) {
 	case !c.Scanning():
 		w.inbox.Drain()
 	}
-	w.inbox.SaveState(c)
 	w.heap.SaveState(c)
 	w.scratch.saveState(c)
 	saved.Lives(c, &w.sizes)

@@ -927,6 +927,13 @@ func TestManager_SaveAndLoadFreeBlocksInFlight(t *testing.T) {
 			t.Errorf("call %d: %v, %d blocks are live, %v", i, err, w.Stats().Live, g.m.Check())
 		}
 	}
+	send()
+	if _, differ, err := g.set.Diff(slot, slot); err != nil || differ {
+		t.Errorf("Diff, which has nothing to do with blocks in flight: %t, %v", differ, err)
+	}
+	if err := g.m.Rest(0); err != nil {
+		t.Error(err)
+	}
 	if err := errors.Join(f.Close(), h.Close()); err != nil {
 		t.Error(err)
 	}
