@@ -255,17 +255,17 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 	if err := g.m.EndFrame(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.m.Worker(0).BeginTask(); err != nil {
+	if _, err := g.m.Worker(1).BeginTask(); err != nil {
 		t.Fatal(err)
 	}
-	refused("inside a task", save.ErrBusy, "worker[0]: save: busy: a task is open")
-	if err := g.m.Rest(time.Millisecond); !errors.Is(err, save.ErrBusy) || !strings.Contains(err.Error(), "worker 0 is in a task") {
+	refused("inside a task", save.ErrBusy, "save: memory/inbox/worker[1]: save: busy: a task is open")
+	if err := g.m.Rest(time.Millisecond, 1); !errors.Is(err, save.ErrBusy) || !strings.Contains(err.Error(), "worker 1 is in a task") {
 		t.Errorf("Rest in a task: %v", err)
 	}
-	if err := g.m.Rest(0, 1); err != nil {
+	if err := g.m.Rest(0, 0); err != nil {
 		t.Errorf("Rest of another worker: %v", err)
 	}
-	if err := errors.Join(g.m.Worker(0).EndTask(), g.set.Load(slot)); err != nil {
+	if err := errors.Join(g.m.Worker(1).EndTask(), g.set.Load(slot)); err != nil {
 		t.Error(err)
 	}
 	p, err := tiers.NewPool[[4]uint64](g.m, pool.Config{Name: "late"})
@@ -306,14 +306,19 @@ func TestManager_StateNamesWhatIsNotThere(t *testing.T) {
 
 func TestManager_ClosedManagerIsNotSaved(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})
+	broken := errors.New("broken")
+	g.m.AddPool("broken", &tiers.Funcs{CloseFunc: func() error { return broken }})
 	slot := g.save()
-	if err := g.m.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for what, err := range map[string]error{"Save": g.set.Save(slot), "Load": g.set.Load(slot), "Rest": g.m.Rest(0)} {
-		if !errors.Is(err, memory.ErrClosed) {
-			t.Errorf("%s: %v, want ErrClosed", what, err)
+	for _, want := range []error{broken, nil} { // the first Close does not complete
+		if err := g.m.Close(); !errors.Is(err, want) {
+			t.Fatalf("%v, want %v", err, want)
 		}
+		for what, err := range map[string]error{"Save": g.set.Save(slot), "Load": g.set.Load(slot), "Rest": g.m.Rest(0)} {
+			if !errors.Is(err, memory.ErrClosed) {
+				t.Errorf("%s: %v, want ErrClosed", what, err)
+			}
+		}
+		broken = nil
 	}
 }
 
@@ -671,6 +676,9 @@ func TestManager_StateWithoutTags(t *testing.T) {
 	m.Worker(0).Free(q, 100)
 	if err = errors.Join(err, set.Load(slot), m.Check()); err != nil || m.Stats(tiers.Slab).Live != 1 || m.Worker(0).Stats().Live != 1 {
 		t.Errorf("%v, %+v, %+v", err, m.Stats(tiers.Slab), m.Worker(0).Stats())
+	}
+	if _, differ, err := set.Diff(slot, slot); err != nil || differ {
+		t.Errorf("Diff: %t, %v", differ, err)
 	}
 	if err := m.Close(); err != nil {
 		t.Error(err)
