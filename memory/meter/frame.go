@@ -64,7 +64,8 @@ func (r *Meter) Keep() *Frame {
 	return &r.kept
 }
 
-// Kept returns the copy that the last Keep has made. If there is no copy, Kept returns nil.
+// Kept returns the copy of the last Keep that made one. The next Keep overwrites the copy. If there is no copy, Kept
+// returns nil.
 func (r *Meter) Kept() *Frame {
 	if r.kept.Number == 0 {
 		return nil

@@ -121,8 +121,8 @@ type RowRecord struct {
 }
 
 // FrameRecord is [Frame] with names, without At and Pause. Rows without a change are left out. Timers of the same
-// name are added up; if monitors have the same name, only the last monitor is written. A monitor that is infinite or
-// NaN is left out, because JSON has no such numbers.
+// name are added up. A monitor that is infinite or NaN is left out, because JSON has no such numbers. If several of
+// the other monitors have the same name, only the last of them is written.
 type FrameRecord struct {
 	Number      uint64             `json:"number"`
 	Level       uint64             `json:"level"`

@@ -166,8 +166,8 @@ func (c *Coder) EnterAt(name string, i int) {
 func (c *Coder) Leave() { c.depth-- }
 
 // Word visits a number of 8 bytes. If [Coder.Saving] returns true, Word returns v. In all other passes it returns the
-// number that was saved. If the slot has no bytes left, the pass fails with an error that wraps [ErrLayout], and Word
-// returns 0.
+// number that was saved. If the slot has no bytes left, the pass fails with an error that wraps [ErrLayout]. Word
+// returns 0 for this error and after every other error of the pass, except in the pass that counts bytes.
 func (c *Coder) Word(v uint64) uint64 {
 	at := c.at
 	switch {

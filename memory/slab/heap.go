@@ -411,9 +411,10 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 // of Config.Large, and on a closed heap. Cost: constant.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the usable size of a live block in bytes: the block size of its class. For a block of Config.Large,
-// SizeOf returns the result of SizeOf of Large. If Large is no memory.Sizer, SizeOf panics with a *memory.Misuse.
-// SizeOf also panics if p is not a live block; memfast builds do not detect every such pointer. Cost: constant.
+// SizeOf returns the usable size of a live block in bytes: the block size of its class. If p lies outside the
+// reservation and Config.Large is a memory.Sizer, SizeOf returns the result of SizeOf of Large. Otherwise SizeOf
+// panics with a *memory.Misuse if p is not a live block of the heap, also for a block of a Large that is no Sizer. In
+// memfast builds SizeOf does not detect every such pointer. Cost: constant.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	if z, ok := h.large.(memory.Sizer); ok && h.base != nil && !h.mem.Contains(p) {
 		return z.SizeOf(p)
