@@ -11,12 +11,12 @@ import (
 // An Entity names one entity of one world. It is 8 bytes without pointers. It may be stored in components, compared,
 // copied and sent anywhere. When the entity is removed, the Entity becomes stale: look-ups in its world return false.
 // They never panic. They never find another entity, unless the world has loaded a state since: [World.ReadJSON],
-// [World.ReadBinary] and [World.SaveState] restore slots and generations.
+// [World.ReadBinary] and [World.SaveState] restore slots and generations. After loading, each Entity in a component
+// names the same entity as in the state that was saved.
 //
 // An Entity does not identify its world. Worlds number entities alike, so the first Entity of every world is the same
 // value. If an Entity is passed to another world, that world takes it for its own entity with the same slot and
-// generation. No build detects this mistake. Programs with several worlds must store the world with the Entity. In a
-// loaded world each Entity within a component still names the same entity.
+// generation. No build detects this mistake. Programs with several worlds must store the world with the Entity.
 //
 // The zero Entity is never valid.
 type Entity struct {

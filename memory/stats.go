@@ -56,8 +56,8 @@ func (s Stats) Add(t Stats) Stats {
 func (s Stats) Internal() float64 { return share(s.Requested, s.Measured) }
 
 // External returns external fragmentation: the share of Free above LargestFree, from 0 to 1. The share is 0 if
-// nothing is free, or if the allocator cannot fragment or does not report Free. An allocator with a largest request,
-// such as a slab.Heap, has a high share also without fragmentation. So has a sum over several allocators.
+// nothing is free, or if the allocator cannot fragment or does not report Free. An allocator that limits the size of
+// a request, such as a slab.Heap, has a high share also without fragmentation. So has a sum over several allocators.
 func (s Stats) External() float64 { return share(s.LargestFree, s.Free) }
 
 // share returns how much of whole is not in part.

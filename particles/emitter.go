@@ -59,8 +59,8 @@ func (s *System) Burst(e *Emitter) int {
 // e.Owed for the next call. Particles that cannot be emitted are dropped as in [System.Emit], and do not count in
 // e.Owed.
 //
-// The particles are distributed along the path of the emitter during dt, from (X, Y) back by (VX, VY)*dt, so that a
-// fast emitter leaves an even trail. EmitRate panics as [System.Emit].
+// The particles are distributed along the path of the emitter during dt, so that a fast emitter leaves an even
+// trail. The path begins at (X, Y) - (VX, VY)*dt and ends at (X, Y). EmitRate panics as [System.Emit].
 func (s *System) EmitRate(e *Emitter, dt float32) int {
 	s.open("EmitRate")
 	owed := e.Owed + float32(e.Rate*dt)

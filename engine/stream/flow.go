@@ -112,8 +112,9 @@ func (f *Flow[L]) Update() Phase {
 }
 
 // Finish waits until the phase is Playing, Broken or Idle, and returns Err. If the level file waits for space under
-// Config.Resident, and nothing in flight can free space, Finish breaks the level. While only retries of Config.Retries
-// are left, Finish calls Poll once a millisecond. Finish is for headless runs.
+// Config.Resident, and nothing in flight can free space, Finish breaks the level. If nothing but retries of
+// Config.Retries is in flight, or Enter has returned ErrMore, Finish calls Update once a millisecond. Finish is for
+// headless runs.
 func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {
 		if f.Update(); f.phase == Leaving || f.phase == Loading {

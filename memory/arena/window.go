@@ -22,8 +22,8 @@ import (
 //
 //	full:         copies length-1 entries to the front; the next one follows them
 //
-// One Push in Capacity-Keep+1 copies at most Keep-1 entries; the other calls copy none. On average a Push copies less
-// than Keep/(Capacity-Keep) entries: 1/3 with the default Capacity of 4 times Keep.
+// Of Capacity-Keep+1 calls of Push, one copies up to Keep-1 entries, and the others copy none. On average a Push
+// copies less than Keep/(Capacity-Keep) entries: 1/3 with the default Capacity of 4 times Keep.
 //
 // The entries belong to the Window. A slice or pointer that a method returns is valid until the next Push, Drop,
 // Reset or Close, or until the source ends. In builds with -race or -tags memdebug, removed entries are filled with
@@ -88,8 +88,8 @@ func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Win
 }
 
 // Push adds v as the newest entry. If the Window already has Keep entries, Push removes the oldest one. Push panics
-// with a *memory.Misuse if the Window is closed. Cost: a copy of v. Once in Capacity-Keep+1 calls, up to Keep-1
-// entries are copied as well.
+// with a *memory.Misuse if the Window is closed. Cost: a copy of v. Of Capacity-Keep+1 calls, one also copies up to
+// Keep-1 entries.
 func (w *Window[T]) Push(v T) {
 	if w.next == len(w.slots) {
 		w.compact()

@@ -152,8 +152,9 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // block of MinBlock bytes. If the heap is closed, also by the end of the source during Alloc, the error is
 // memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the largest block of the
 // ladder or 4 GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is
-// exhausted, or if the source fails, the error is a *memory.Exhausted. If the function of page.Limit.OnSoft makes
-// the heap grow while Alloc commits memory, the inner Alloc panics with a *memory.Misuse.
+// exhausted, or if the source fails, the error is a *memory.Exhausted. A commit may call the function of
+// page.Limit.OnSoft. If this function calls Alloc of the same heap, and that Alloc must commit memory, it panics
+// with a *memory.Misuse.
 //
 // Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
 // cost includes a system call. For an alignment above MinBlock, Alloc looks for a block that fits at any address. If

@@ -19,8 +19,8 @@ import (
 // its requests: use [NewFallback] for that.
 //
 // Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak is
-// the sum of two peaks. They may be reached at different times, so the sum is an upper bound. LargestFree is the
-// largest request that would be served: above limit bytes if large can serve one, and up to limit bytes otherwise.
+// the sum of two peaks. They may be reached at different times, so the sum is an upper bound. LargestFree is that of
+// large if it exceeds limit, and otherwise that of small, up to limit bytes.
 //
 // Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one
 // goroutine at a time. Cost: a comparison for each call, and an Owns for each call of FreeAny and SizeOf.

@@ -22,9 +22,9 @@ import (
 // Only after memory.ErrOutOfMemory or memory.ErrTooLarge of first is the request passed to second. Any other error of
 // first is returned, also memory.ErrClosed. If second fails as well, its error is returned.
 //
-// For a block of size 0, a full part may return the end address of its memory, for which its Owns returns false. If
-// first returns such an address, second serves the request. If second returns such an address and first owns it, the
-// error is memory.ErrOutOfMemory.
+// For a block of size 0, a full part may return the end address of its memory. The part does not own this address,
+// but the other part may, so Free would choose the wrong part. If first returns an address that it does not own,
+// second serves the request. If second returns an address that first owns, the error is memory.ErrOutOfMemory.
 //
 // Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak is
 // the sum of two peaks. They may be reached at different times, so the sum is an upper bound. Failures counts the

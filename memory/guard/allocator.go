@@ -24,8 +24,9 @@ import (
 //
 // After Close, Alloc fails with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block then report
 // a fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after
-// Close. The guard detects this end only if inner is a memory.Owner, and owned a block that is live or in quarantine.
-// If inner is no Owner, close inner only through its guard: otherwise the guard reads blocks that are gone.
+// Close. To detect this end, the guard calls Owns of inner for a block that is live or in quarantine. Inner must be a
+// memory.Owner, and must have owned the block before the end. If inner is no Owner, close inner only through its
+// guard: otherwise the guard reads blocks that are gone.
 type Allocator struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -200,7 +201,7 @@ func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Allocator.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny
-// reports the misuse that Free reports, except a wrong size. FreeAny does not need FreeAny of inner.
+// reports the misuse that Free reports, except a wrong size. Inner need not be a memory.AnyFreer.
 func (a *Allocator) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return

@@ -25,9 +25,9 @@ import (
 //
 // The pages of a freed block are returned to the source at once; Kept counts pages that the source refused. A place
 // is reused only if a new place does not fit the reservation or exceeds StompConfig.Blocks, so a dangling pointer
-// faults as long as possible. A vacant place serves blocks of its size or smaller. If none is large enough, vacant
-// places at the end are replaced by a new place. If memory is the Go heap (-race, -asan, the browser), no access
-// faults, but the canaries and all other checks work.
+// faults as long as possible. A vacant place serves blocks of its size or smaller. If none is large enough, Alloc
+// removes the vacant places behind the last block that is live or kept, and makes a new place there. If memory is
+// the Go heap (-race, -asan, the browser), no access faults, but the canaries and all other checks work.
 //
 // A block costs at least two pages of address space and one page of memory, where a page has at least 16 KiB. It also
 // costs two system calls and, on Linux, two of the 65,530 mappings of a process. A Stomp is therefore for tests and
@@ -126,8 +126,8 @@ const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 // not fit the reservation, the error is memory.ErrTooLarge. If Blocks or the address space is exhausted, the error
 // wraps memory.ErrOutOfMemory. If the source fails, the error wraps the error of the source.
 //
-// The source may call a function within Alloc, as page.Limit.OnSoft does. This function may free blocks; if it calls
-// Alloc, the inner Alloc panics with a *memory.Misuse. Cost: a system call and a stack trace.
+// The source may call a function within Alloc, as page.Limit.OnSoft does. This function may free blocks. If it calls
+// Alloc, that call panics with a *memory.Misuse. Cost: a system call and a stack trace.
 func (s *Stomp) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if s.gone {
 		return nil, memory.ErrClosed

@@ -179,10 +179,11 @@ func failingTrim(t testing.TB, s Subject, a memory.Allocator, src *Faulty) {
 	check(t, a)
 }
 
-// CloseAtFaults verifies Close of an allocator whose source fails or panics. Each run has one fault, at another call
-// that returns memory. After the fault Check must return nil. Each use of the allocator must work or panic with a
-// *memory.Misuse, and another Close must return all memory. The function open makes an allocator with live blocks,
-// and a list of functions that use the allocator and write to its blocks. A violation fails the test.
+// CloseAtFaults verifies Close of an allocator whose source fails or panics. It makes two runs for each call of
+// Decommit or Release in Close: in one the call fails, in the other it panics. Each run calls open, which returns an
+// allocator with live blocks, and functions that use the allocator and write to its blocks. After the fault Check
+// must return nil. Each of the functions must work or panic with a *memory.Misuse, and another Close must return all
+// memory. A violation fails the test.
 func CloseAtFaults[A interface {
 	memory.Checker
 	io.Closer

@@ -43,9 +43,9 @@ type Flips struct {
 // fourth bit.
 //
 // The values of roots are pointers. EveryBit visits fields, also unexported fields, elements, and values behind
-// pointers and interfaces, if their types are from this module. Of more than 24 elements of a slice or an array it
-// visits 24, evenly spread. It does not visit maps, functions, unsafe pointers and a page.Source. If metadata lies
-// behind an unsafe pointer, pass a pointer to a slice of it.
+// pointers and interfaces, if their types are from this module. If a slice or an array has more than 24 elements,
+// EveryBit visits 24 of them, evenly spread. It does not visit maps, functions, unsafe pointers and a page.Source.
+// If metadata lies behind an unsafe pointer, pass a pointer to a slice of it.
 func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	tb.Helper()
 	return EveryNthBit(tb, 1, check, roots...)

@@ -110,8 +110,9 @@ func SizeOf(src Source) uintptr {
 	return Granule
 }
 
-// Stepped is the optional interface of a Source that decides how many bytes it commits. The Source then counts one
-// failure instead of one for each attempt of the caller.
+// Stepped is the optional interface of a Source that decides how many bytes it commits. If Commit of a Source
+// without it fails, a [Prefix] may call Commit again with fewer bytes, and the Source may count two failures.
+// A Stepped Source gets one call of CommitSome.
 type Stepped interface {
 	// CommitSome commits got bytes of m from the offset off, and returns got, a multiple of [Granule] with
 	// least <= got <= want. least and want are multiples of Granule, too. If CommitSome fails, got is 0 and nothing

@@ -93,7 +93,7 @@ type Mapping struct {
 	Usage
 }
 
-// MaxSuspects is the largest length of Report.Suspects. Of more suspects the largest are listed.
+// MaxSuspects is the largest length of Report.Suspects. If there are more suspects, the largest are listed.
 const MaxSuspects = 16
 
 // A Report has the owners of the process's resident memory at one moment. Read, or Note and Fill, fill a Report. A

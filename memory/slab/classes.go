@@ -18,16 +18,16 @@ const (
 	// has 48 classes up to 4096 bytes. A request wastes at most 16 bytes or 12.5 % of its size.
 	Geometric ClassTable = iota
 
-	// PowerOfTwo doubles: 9 classes up to 4096 bytes. Less than half of a block above 16 bytes is wasted. Requests of
-	// 8 bytes or less take the 16-byte class; the package comment gives the reason.
+	// PowerOfTwo doubles: 9 classes up to 4096 bytes. If the block has more than 16 bytes, less than half of it is
+	// wasted. Requests of 8 bytes or less take the 16-byte class; the package comment gives the reason.
 	PowerOfTwo
 
 	// Step16 has a class every 16 bytes. A request wastes at most 16 bytes, but each of up to 256 classes has its own
 	// spans. MaxSize must be at most 4096.
 	Step16
 
-	// Fibonacci grows by the golden ratio, 16 × 1, 2, 3, 5, 8 …: 13 classes up to 4096 bytes. Less than two fifths
-	// of a block above 32 bytes is wasted.
+	// Fibonacci grows by the golden ratio, 16 × 1, 2, 3, 5, 8 …: 13 classes up to 4096 bytes. If the block has more
+	// than 32 bytes, less than two fifths of it are wasted.
 	Fibonacci
 )
 

@@ -196,9 +196,9 @@ func (o *Overlay) show(k int, on bool) {
 // tick of a frozen game run. With Config.Timeline the player selects earlier ticks of a frozen game.
 func (o *Overlay) Frozen() bool { return o != nil && o.halted }
 
-// Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. A game can
-// place its own text below this edge. Panels that [Overlay.Avoid] moves below its rectangle do not count. If nothing was
-// shown, or if the overlay begins in a lower corner, Bottom returns 0.
+// Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. A game can place
+// its own text below this edge. Panels below the rectangle of [Overlay.Avoid] do not count. If nothing was shown, or if
+// the overlay begins in a lower corner, Bottom returns 0.
 func (o *Overlay) Bottom() float32 {
 	if o.corner.bottom() {
 		return 0
@@ -249,8 +249,8 @@ func (o *Overlay) Covers(x, y, w, h float32) bool {
 }
 
 // Update reads keys, mouse and touch, and does what they request. While the overlay measures, Update also records how
-// much of the frame arena the previous tick has used. Call Update once a tick, first in Ebitengine's Update, before
-// the memory frame of the previous tick ends.
+// much of the frame arena the previous tick has used. Call Update once a tick, first in Ebitengine's Update. End the
+// memory frame of the previous tick after this call.
 //
 // On a nil Overlay, Update, Draw and Close do nothing, and Frozen returns false. So a game can run if New failed.
 // The other methods need an Overlay, unless their comment states otherwise.
@@ -278,9 +278,9 @@ func (o *Overlay) Update() {
 // Config.Watch is not set, Draw only ends the measuring. If the picture is nil, Draw panics with a [*memory.Misuse].
 //
 // Apart from the draw call of Ebitengine, Draw allocates only for new tags, pools and monitors, for dumps and temporary
-// messages, and for queries of the parts Memory and Heap. In the part Leaks it also allocates if more rows have changed
-// since snapshot A than before. With Corner Free, opening the overlay reads the picture from the GPU. Reading the
-// picture allocates and takes some milliseconds.
+// messages, and for queries of the parts Memory and Heap. In the part Leaks it also allocates when more rows have
+// changed since snapshot A than at any time before. With Corner Free, opening the overlay reads the picture from the
+// GPU. Reading the picture allocates and takes some milliseconds.
 func (o *Overlay) Draw(on *ebiten.Image) {
 	if o == nil {
 		return
