@@ -471,6 +471,45 @@ func TestAllocator_ABlockThatInnerPassedOnIsNoSignOfItsEnd(t *testing.T) {
 	}
 }
 
+// The newest block need not be one that inner owns: the guard must find another one that shows the end.
+func TestAllocator_FindsTheEndBehindABlockPassedOn(t *testing.T) {
+	const all = 2*(100+32) + 2*(100_000+32) // bytes with canaries
+	for _, quarantine := range []uintptr{0, all - 1} {
+		src := memtest.NewMortal(t, nil, 8<<20)
+		large, err := tlsf.New(src.Carve, tlsf.Config{Reserve: 2 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := slab.New(src.Carve, slab.Config{Reserve: 2 << 20, Large: large})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := New(h, Config{QuarantineBytes: quarantine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, q := mustAlloc(t, a, 100, 8), mustAlloc(t, a, 100, 8)
+		r, s := mustAlloc(t, a, 100_000, 8), mustAlloc(t, a, 100_000, 8)
+		if a.Free(q, 100); quarantine > 0 { // q would show the end, but is returned to inner, here by the last Free
+			a.Free(p, 100)
+			a.Free(r, 100_000)
+			a.Free(s, 100_000)
+		}
+		mustCheck(t, a)
+		src.End(t)
+		if _, err := a.Alloc(1, 1); err != memory.ErrClosed {
+			t.Errorf("quarantine of %d: Alloc: %v", quarantine, err)
+		}
+		if n := a.Stats().Live; n != 0 {
+			t.Fatalf("quarantine of %d: %d blocks are live after the end", quarantine, n)
+		}
+		memtest.Misuse(t, func() { a.Free(s, 100_000) }, "the allocator is closed")
+		if err := errors.Join(a.Check(), a.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestReset_HooksOfInnerSeeTheBlocksAsTheyWere(t *testing.T) {
 	l, err := arena.NewLinear(nil, arena.LinearConfig{Bytes: 1000})
 	if err != nil {

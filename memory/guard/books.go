@@ -139,12 +139,14 @@ func (b *books) covering(p unsafe.Pointer) uint32 {
 	return 0
 }
 
-// anyBlock returns the start of a block that is live or in quarantine, that o owns, or nil: of
-// each the newest is asked for.
+// anyBlock returns the start of the newest live block that o owns, or of the newest such block in quarantine, or nil.
+// Cost: proportional to the newer blocks, which o does not own.
 func (b *books) anyBlock(o memory.Owner) unsafe.Pointer {
 	for _, s := range []state{live, quarantined} {
-		if r := &b.records[b.records[s].prev]; r.block != nil && o.Owns(r.start()) {
-			return r.start()
+		for i := b.records[s].prev; i != uint32(s); i = b.records[i].prev {
+			if start := b.records[i].start(); o.Owns(start) {
+				return start
+			}
 		}
 	}
 	return nil
