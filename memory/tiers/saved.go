@@ -42,8 +42,8 @@ type managerState struct {
 
 // A savedTag is what a state has of a tag.
 type savedTag struct {
-	peak, begun uint64
-	taken       Bumped
+	peak  uint64
+	taken Bumped // of the level
 }
 
 // State returns a State of the manager, for a save.Set. Save and load it outside of frames, with the workers at rest:
@@ -223,7 +223,7 @@ func (t *poolsTier) saveState(c *save.Coder) {
 	t.hookList.saveState(c)
 	save.Num(c, &t.ending)
 	save.Num(c, &t.registered)
-	if n := c.Count(len(t.all)); n != len(t.all) && !c.Failed() {
+	if n := c.Count(len(t.all)); n != len(t.all) {
 		c.Differs("%d pools were registered, %d are; the last is %q", n, len(t.all), t.lastName())
 		return
 	}
@@ -313,7 +313,6 @@ func (s *managerState) saveTags(c *save.Coder) {
 		}
 		if i < n { // a later tag had counted nothing
 			save.Num(c, &was.peak)
-			save.Num(c, &was.begun)
 			save.Var(c, &was.taken)
 		}
 		if !c.Loading() {
@@ -323,7 +322,7 @@ func (s *managerState) saveTags(c *save.Coder) {
 			t.peak = was.peak
 		}
 		if s.tiers[Level] {
-			t.level.begun, t.level.taken = was.begun, was.taken
+			t.level.taken = was.taken
 		}
 	}
 }
@@ -334,7 +333,7 @@ func (s *managerState) tag(t *Tag) (v savedTag) {
 		v.peak = t.peak
 	}
 	if s.tiers[Level] {
-		v.begun, v.taken = t.level.begun, t.level.taken
+		v.taken = t.level.taken
 	}
 	return v
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/gcpace"
+	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/plan"
@@ -677,11 +678,36 @@ func TestManager_StateWithoutTags(t *testing.T) {
 	if err = errors.Join(err, set.Load(slot), m.Check()); err != nil || m.Stats(tiers.Slab).Live != 1 || m.Worker(0).Stats().Live != 1 {
 		t.Errorf("%v, %+v, %+v", err, m.Stats(tiers.Slab), m.Worker(0).Stats())
 	}
-	if _, differ, err := set.Diff(slot, slot); err != nil || differ {
-		t.Errorf("Diff: %t, %v", differ, err)
+	first, again := set.NewCanonical(1<<20), set.NewCanonical(1<<20)
+	err = set.Save(first)
+	_, err2 := m.Tag("late")
+	err = errors.Join(err, err2, set.Save(again))
+	if _, differ, err2 := set.Diff(first, again); err != nil || err2 != nil || differ {
+		t.Errorf("with a tag that has counted nothing: %t, %v, %v", differ, err, err2)
 	}
 	if err := m.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// The size of a block from 16 MiB on is in a list of its own.
+func TestManager_LoadRestoresHugeBlocksOfTags(t *testing.T) {
+	const size = 16<<20 + 100
+	g := newSavedGame(t, tiers.Config{})
+	var set save.Set
+	slot := set.NewSlot(1 << 20)
+	if invariant.Debug { // it saves the contents, too
+		slot = set.NewSlot(20 << 20)
+	}
+	p := memtest.MustAlloc(t, g.tag, size, 8)
+	cfg := tiers.Saved{Scratch: func(unsafe.Pointer) bool { return true }}
+	err := errors.Join(set.Add("memory", g.m.State(cfg)), set.Seal(), set.Save(slot))
+	g.tag.Free(p, size)
+	if err = errors.Join(err, set.Load(slot), g.m.Check()); err != nil {
+		t.Fatal(err)
+	}
+	if g.tag.Free(p, size); g.tag.Stats().Live != 0 {
+		t.Errorf("%+v", g.tag.Stats())
 	}
 }
 
@@ -938,6 +964,9 @@ func TestManager_SaveAndLoadFreeBlocksInFlight(t *testing.T) {
 	send()
 	if _, differ, err := g.set.Diff(slot, slot); err != nil || differ {
 		t.Errorf("Diff, which has nothing to do with blocks in flight: %t, %v", differ, err)
+	}
+	if n := w.Stats().Live; n != 4 {
+		t.Errorf("after Diff %d blocks are live, want 4", n)
 	}
 	if err := g.m.Rest(0); err != nil {
 		t.Error(err)

@@ -13,7 +13,7 @@ func Lives(c *save.Coder, l *invariant.Lives) {
 		return
 	}
 	known := l.Pages()
-	for c.Saving() && known > 0 && !used(l, known-1) { // a load leaves pages that were made since
+	for known > 0 && !used(l, known-1) { // a load leaves pages that were made since
 		known--
 	}
 	pages := uintptr(c.Count(int(known)))

@@ -28,5 +28,4 @@ func (r *Run) Add(base unsafe.Pointer, from, to uintptr) {
 // End visits the range that was not visited yet.
 func (r *Run) End() {
 	r.C.Raw(unsafe.Add(r.base, r.from), r.to-r.from)
-	r.from = r.to
 }
