@@ -29,7 +29,8 @@ type floor struct {
 	rate  float64 // growth in bytes a second, as judged last
 	since int64   // second in which the judgement changed between growth and none
 	grew  bool    // the judgement
-	named bool    // the judgement, once it has lasted
+	seen  float64 // judgements of growth, less those of none before: see fades
+	named bool    // growth was judged often enough, and still is
 }
 
 // A low is a minimum, +Inf before the first value, and when it was last: in 256ths of a second, from the beginning of its
@@ -108,9 +109,12 @@ func (m *minima) newest(p *points, span float64) {
 	}
 }
 
-// How many seconds a judgement must last before it is reported. Noise seldom rises for so long.
+// Growth is reported after namedAfter judgements of it, of which the last two follow each other. Each judgement of none
+// takes back a part of one. Noise seldom rises for so long, and a leak under noise is judged to grow with interruptions.
+// The report ends after some seconds without growth.
 const (
-	namedAfter   = 5
+	namedAfter   = 6
+	fades        = 0.2
 	clearedAfter = 3
 )
 
@@ -123,17 +127,26 @@ func (f *floor) judge(second int64, p *points) {
 		f.blocks.newest(p, blockSeconds)
 		rate = p.growth(&byBlock, noise)
 	}
+	f.report(second, rate)
+}
+
+// report brings the report up to date with the rate of the present judgement, 0 for none.
+func (f *floor) report(second int64, rate float64) {
 	if rate > 0 {
 		f.rate = rate
 	}
 	if grew := rate > 0; grew != f.grew {
 		f.grew, f.since = grew, second
 	}
-	switch lasted := second - f.since; {
-	case f.grew && lasted >= namedAfter:
-		f.named = true
-	case !f.grew && lasted >= clearedAfter:
-		f.named = false
+	lasted := second - f.since
+	if f.grew {
+		f.seen = min(f.seen+1, namedAfter)
+		f.named = f.named || f.seen == namedAfter && lasted > 0
+		return
+	}
+	f.seen = max(f.seen-fades, 0)
+	if f.named && lasted >= clearedAfter {
+		f.named, f.seen = false, 0
 	}
 }
 

@@ -5,31 +5,29 @@ import (
 	"testing"
 )
 
-// ramp returns a floor of so many seconds that rises by rate.
-func ramp(seconds int, rate float64) *floor {
-	f := newFloor()
-	for k := range seconds {
-		f.set(mib+rate*float64(k), 0)
-		f.cross(mib + rate*float64(k+1))
-	}
-	return &f
-}
-
+// A judgement of growth is a g, and one of none a point. Where growth is reported they are G and a comma.
 func TestFloor_IsNamedAndClearedOnceItLasts(t *testing.T) {
-	var p points
-	f := ramp(100, 1000)
-	for second := int64(100); second < 110; second++ {
-		f.judge(second, &p)
-		if named := f.growth() > 0; named != (second >= 100+namedAfter) {
-			t.Errorf("%d s after the judgement, named: %v", second-100, named)
+	for _, want := range []string{"gggggGG,,,..", "gggggG,G,,GGG,,,.gggggG", "gggg.ggGG", "gggg.g.g.g.gG", "g.g.g.g.g.g.g.g.g", "ggggg........ggGG", "ggg....ggg....gG,,GG"} {
+		f, got := newFloor(), []byte(want)
+		for second, c := range got {
+			rate := 0.0
+			if c|0x20 == 'g' {
+				rate = 1000
+			}
+			f.report(int64(second), rate)
+			switch named := f.growth() > 0; {
+			case rate > 0 && named:
+				got[second] = 'G'
+			case rate > 0:
+				got[second] = 'g'
+			case named:
+				got[second] = ','
+			default:
+				got[second] = '.'
+			}
 		}
-	}
-	rate := f.growth()
-	*f = floor{now: none, block: none, named: f.named, grew: f.grew, since: f.since, rate: f.rate}
-	for second := int64(200); second < 206; second++ {
-		f.judge(second, &p)
-		if named := f.growth() == rate; named != (second < 200+clearedAfter) {
-			t.Errorf("%d s after the judgement, still named: %v", second-200, named)
+		if string(got) != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

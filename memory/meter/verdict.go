@@ -95,7 +95,7 @@ func (r *Meter) judge() {
 	if v.Growing == nil {
 		v.Growing, v.Beside = v.Beside, nil
 	}
-	v.Young = int(r.series[0].floor.seconds.known) < bySecond.points+namedAfter
+	v.Young = int(r.series[0].floor.seconds.known) < bySecond.points+namedAfter-1
 	var curve [SlotCount]float32
 	r.series[tiers.Frame].curve(&curve)
 	most := float32(0)
