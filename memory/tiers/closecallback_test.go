@@ -292,3 +292,23 @@ func (s *callingSource) Commit(m page.Memory, off, size uintptr) error {
 	}
 	return s.Source.Commit(m, off, size)
 }
+
+// A callback of the first Close may begin a task. If a hook of the task then panics, the second Close ends the task.
+func TestManager_CloseEndsTheTaskOfACallback(t *testing.T) {
+	m, err := New(Config{Workers: 1})
+	must(t, err)
+	m.AddPool("p", &Funcs{ResetFunc: func() {
+		a, err := m.Worker(0).BeginTask()
+		must(t, err)
+		a.OnReset(func() { panic(errInjected) })
+	}})
+	if _, returned := closeElsewhere(t, m); returned {
+		t.Error("the panic did not pass through")
+	}
+	if err := m.Worker(0).EndTask(); err != memory.ErrClosed {
+		t.Errorf("EndTask after Close: %v", err)
+	}
+	if err := m.Close(); m.phase != closed {
+		t.Errorf("the second Close: %v", err)
+	}
+}

@@ -208,7 +208,7 @@ func (w *Worker) Stats() memory.Stats {
 func (w *Worker) inTask() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.scratch.busy
+	return w.scratch.busy && !w.scratch.ended
 }
 
 func (w *Worker) beginEpoch() {
