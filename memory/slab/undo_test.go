@@ -46,7 +46,7 @@ func pinned(t *testing.T, budget uintptr) (*Heap, *page.Limit, []unsafe.Pointer)
 func classes(h *Heap) []ClassStats { return slices.Collect(h.Classes) }
 
 func TestUndo_AFailureChangesNoClass(t *testing.T) {
-	for _, budget := range []uintptr{64 << 10, 1 << 20, 6 << 20} {
+	for _, budget := range []uintptr{128 << 10, 1 << 20, 6 << 20} {
 		h, limit, live := pinned(t, budget)
 		before, stats := classes(h), h.Stats()
 		for range 3 { // the second and the third time it is known
