@@ -15,6 +15,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
+	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
@@ -320,6 +321,45 @@ func TestManager_ClosedManagerIsNotSaved(t *testing.T) {
 			}
 		}
 		broken = nil
+	}
+}
+
+// Config.OnSoft closes the page source while a load commits memory for large: the workers have ended when their turn comes.
+func TestManager_LoadThatLosesItsSourceIsClosed(t *testing.T) {
+	whole, err := page.Default().Reserve(128 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	carve, err := page.NewCarve(page.Default(), whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	armed := false
+	cfg := tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1, Source: carve}
+	cfg.Reserve = [tiers.Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 4 << 20, 4 << 20}
+	cfg.OnSoft = func(tiers.Tier, uintptr, uintptr) {
+		if armed {
+			carve.Close()
+		}
+	}
+	m, err := tiers.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set save.Set
+	slot := set.NewSlot(8 << 20)
+	p := memtest.MustAlloc(t, m, 3500<<10, 8)
+	err = errors.Join(set.Add("memory", m), set.Seal(), set.Save(slot))
+	m.Free(p, 3500<<10)
+	if err = errors.Join(err, m.Large().Trim()); err != nil {
+		t.Fatal(err)
+	}
+	armed = true
+	if err := set.Load(slot); !errors.Is(err, memory.ErrClosed) {
+		t.Errorf("%v, want ErrClosed", err)
+	}
+	if err := errors.Join(m.Close(), page.Default().Release(whole)); err != nil {
+		t.Error(err)
 	}
 }
 
