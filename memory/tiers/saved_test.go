@@ -336,7 +336,9 @@ func TestManager_LoadThatLosesItsSourceIsClosed(t *testing.T) {
 	}
 	armed := false
 	cfg := tiers.Config{GC: gcpace.Config{Keep: true}, Workers: 1, Source: carve}
-	cfg.Reserve = [tiers.Count]uintptr{1 << 20, 1 << 20, 1 << 20, 1 << 20, 1 << 20, 4 << 20, 4 << 20}
+	for tier := range cfg.Reserve {
+		cfg.Reserve[tier] = 4 << 20
+	}
 	cfg.OnSoft = func(tiers.Tier, uintptr, uintptr) {
 		if armed {
 			carve.Close()
@@ -514,6 +516,7 @@ func TestManager_FailedLoadChangesNothing(t *testing.T) {
 	for _, size := range []uintptr{100, 9000} {
 		memtest.MustAlloc(t, late, size, 8)
 	}
+	late.Free(memtest.MustAlloc(t, late, 50_000, 8), 50_000) // its peak is above its use
 	for refused := error(nil); refused == nil; {
 		_, _, refused = g.pool.New()
 	}
@@ -632,6 +635,10 @@ func TestManager_LoadRestoresFailuresOfPools(t *testing.T) {
 		t.Errorf("%v; %d commits were refused, and %d after a load", err, failures, g.m.Stats(tiers.Pools).Failures)
 	}
 	frame()
+	refused := g.save()
+	if err := g.set.Load(refused); err != nil || g.m.Stats(tiers.Pools).Failures != failures {
+		t.Errorf("%v; %d commits were refused, and %d after a load of the state itself", err, failures, g.m.Stats(tiers.Pools).Failures)
+	}
 	if err := g.set.Save(again); err != nil {
 		t.Fatal(err)
 	}
@@ -1126,8 +1133,17 @@ func TestManager_DiscardedPoolsLeaveNoTraceInAHash(t *testing.T) {
 		g.m.AddPool("late", &tiers.Funcs{})
 		var err2 error
 		hashes[i], err2 = g.set.SaveHash(g.set.NewCanonical(8 << 20))
-		if err = errors.Join(err, err2); err != nil {
+		after, late := g.save(), &tiers.Funcs{}
+		g.m.AddPool("later", late)
+		discarded := g.save()
+		g.m.RemovePool(late)
+		err = errors.Join(err, err2, g.set.Load(after))
+		g.m.AddPool("later", &tiers.Funcs{}) // with the number of the discarded one
+		if err != nil {
 			t.Fatal(err)
+		}
+		if err := g.set.Load(discarded); !errors.Is(err, save.ErrLayout) {
+			t.Errorf("a state with a discarded pool: %v, want ErrLayout", err)
 		}
 	}
 	if hashes[0] != hashes[1] {
