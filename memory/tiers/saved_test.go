@@ -802,7 +802,9 @@ func TestManager_StateIsLoadedByNewManager(t *testing.T) {
 		memtest.MustAlloc(t, games[0].tag, 16, 8)
 		memtest.MustAlloc(t, games[0].m.Worker(1).Tag(games[0].tag), 16, 8)
 	}
-	err = errors.Join(set.Add("memory", owner), set.Seal(), set.Save(slot))
+	if err := errors.Join(set.Add("memory", owner), set.Seal(), set.Save(slot)); err != nil {
+		t.Fatal(err)
+	}
 	owner.Manager = games[1].m
 	if err := set.Load(slot); !errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), "2 tags were made, 1 are") {
 		t.Errorf("without a tag: %v, want ErrLayout", err)
