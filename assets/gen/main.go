@@ -16,8 +16,8 @@
 // function from seconds to a sample in the same way; oggenc, of the package vorbis-tools, encodes it.
 //
 // The pictures of the repository are a fifth smaller than those that gen writes. zopflipng -m, of the package zopfli, has
-// encoded the same pixels again. Where it would store a sprite with a palette, optipng -o7 -nc did. Do so with a new
-// picture.
+// encoded the same pixels again. Where it would store a sprite with a palette, optipng -o7 -nc did. The warden has
+// --filters=m: it decodes with fewer objects. Do so with a new picture.
 package main
 
 import (
