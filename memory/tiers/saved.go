@@ -56,9 +56,11 @@ type savedTag struct {
 //
 // The error of the Set wraps save.ErrBusy if a frame or a task is open, or if a hook or Config.OnSoft uses the Set. The
 // error of a load wraps save.ErrLayout if a level has begun or ended since the state was saved. In the saved tiers the
-// error is the same if static buffers were declared since, or if the registered pools are not those of the saved state. It
-// is also the same if a hook of the saved state has run, or if a load has removed it. After Close the error wraps
-// memory.ErrClosed. State panics with a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
+// error is the same if static buffers were declared since, or if the registered pools are not those of the saved state.
+// It is also the same if a hook of the saved state has run, or if a load has removed it. A slot of
+// [save.Set.NewCanonical] knows a pool by its number alone. After a load, a new pool may get the number of a pool that
+// the load discarded. After Close the error wraps memory.ErrClosed. State panics with a *memory.Misuse if cfg contains
+// Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {
