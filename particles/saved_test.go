@@ -7,17 +7,24 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-func TestSystem_SavedStatesAreRestored(t *testing.T) {
-	s, err := New(nil, Config{Capacity: 20_000, Seed: 5})
+// savedSparks makes a system with a kind of particles, and a sealed Set of it.
+func savedSparks(t *testing.T, capacity int) (s *System, id KindID, set *save.Set) {
+	t.Helper()
+	s, err := New(nil, Config{Capacity: capacity, Seed: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	id, err := s.Register(Kind{Name: "spark"})
-	set := new(save.Set)
+	t.Cleanup(func() { _ = s.Close() })
+	id, err = s.Register(Kind{Name: "spark"})
+	set = new(save.Set)
 	if err = errors.Join(err, set.Add("particles", s), set.Seal()); err != nil {
 		t.Fatal(err)
 	}
+	return s, id, set
+}
+
+func TestSystem_SavedStatesAreRestored(t *testing.T) {
+	s, id, set := savedSparks(t, 20_000)
 	run := func(n int) (h uint64) {
 		for i := range n {
 			s.Emit(&Emitter{Kind: id, X: float32(i), Speed: Range{1, 5}, Life: Range{0.2, 0.9}, Size: Just(2)}, 40*i%900)
@@ -49,16 +56,7 @@ func TestSystem_SavedStatesAreRestored(t *testing.T) {
 }
 
 func TestSystem_DiffOfMoreParticlesThanThereAre(t *testing.T) {
-	s, err := New(nil, Config{Capacity: 100_000, Seed: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	id, err := s.Register(Kind{Name: "spark"})
-	set := new(save.Set)
-	if err = errors.Join(err, set.Add("particles", s), set.Seal()); err != nil {
-		t.Fatal(err)
-	}
+	s, id, set := savedSparks(t, 100_000)
 	small, large := set.NewCanonical(16<<20), set.NewCanonical(16<<20)
 	if err := set.Save(small); err != nil {
 		t.Fatal(err)
