@@ -22,9 +22,12 @@ var uses = [tiers.Count]tierUse{
 }
 
 // budgetOf returns the budget of a tier: about twice of what the game uses, or the share of -budget of that. If the
-// reservation is smaller, as in a browser, the manager's budget is that.
+// reservation is smaller, as in a browser, the manager's budget is that. A tier that is not in uses has no limit.
 func (o *options) budgetOf(t tiers.Tier) uintptr {
 	u := &uses[t]
+	if u.budget == 0 {
+		return 0
+	}
 	b := u.budget + u.enemy*uintptr(o.enemies) + u.particle*uintptr(max(o.particles-20_000, 0))
 	if o.guard && t == tiers.Slab {
 		b *= 4 // canaries, and quarantine
@@ -32,5 +35,5 @@ func (o *options) budgetOf(t tiers.Tier) uintptr {
 	if share := o.budget[t]; share > 0 {
 		b = uintptr(share * float64(b))
 	}
-	return max(b, u.least, 1) // 0 would be no limit
+	return max(b, u.least, 1)
 }

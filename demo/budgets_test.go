@@ -38,6 +38,15 @@ func hot(t *testing.T, realm string, ticks uint64, shares budgets) *session.Sess
 	return s
 }
 
+func TestBudgetOf_NewTierHasNoLimit(t *testing.T) {
+	row := uses[tiers.Inbox]
+	uses[tiers.Inbox] = tierUse{}
+	defer func() { uses[tiers.Inbox] = row }()
+	if b := new(options).budgetOf(tiers.Inbox); b != 0 {
+		t.Errorf("a tier that is not in the table has a budget of %d bytes; 0 is no limit", b)
+	}
+}
+
 // Bars, warnings and -budget mean something if budgets follow use.
 func TestBudgets_AreAboutTwiceThePeak(t *testing.T) {
 	testenv.Longest(t)
