@@ -29,17 +29,22 @@ func Decode(data []byte, v any) (at int64, err error) {
 	return d.InputOffset(), nil
 }
 
-// fields returns the names of the fields of a type, and of the types within it.
+// fields returns the names of the fields of a type. Those of a field's own type follow it in braces.
 func fields(t reflect.Type) (names []string) {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:
 		return fields(t.Elem())
 	case reflect.Struct:
 		for f := range t.Fields() {
-			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			switch inner := fields(f.Type); {
+			case name == "":
+				names = append(names, inner...)
+			case inner == nil:
 				names = append(names, name)
+			default:
+				names = append(names, fmt.Sprintf("%s {%s}", name, strings.Join(inner, ", ")))
 			}
-			names = append(names, fields(f.Type)...)
 		}
 	}
 	return names
