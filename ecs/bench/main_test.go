@@ -43,7 +43,7 @@ func TestRun_BuildsAsksAndReports(t *testing.T) {
 	if err := run([]string{"-rows", "walk 1 by All", "-placements", "2", "-rounds", "2", "-svg", chart, "-json", figures}, &b); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(b.String(), "walk 1 by All, 2 components") || !strings.Contains(b.String(), "2 programs, 2 rounds") {
+	if !strings.Contains(b.String(), "walk 1 by All, 2 components") || !strings.Contains(b.String(), "programs: 2, rounds: 2") {
 		t.Error(b.String())
 	}
 	text, err := os.ReadFile(figures)

@@ -118,7 +118,7 @@ func TestRunsOf_NameEachProcessorOnce(t *testing.T) {
 	if !slices.Equal(got, []string{"a", "b"}) {
 		t.Error(got)
 	}
-	if r := runOf(5, 10); !strings.Contains(r, settle.Processor()) || !strings.Contains(r, "5 programs, 10 rounds") {
+	if r := runOf(5, 10); !strings.Contains(r, settle.Processor()) || !strings.Contains(r, "programs: 5, rounds: 10") {
 		t.Error(r)
 	}
 }

@@ -70,7 +70,7 @@ func (r result) cell(name string) string {
 
 // runOf says where figures come from.
 func runOf(programs, rounds int) string {
-	return fmt.Sprintf("%s; %d programs, %d rounds", settle.Machine(), programs, rounds)
+	return fmt.Sprintf("%s; programs: %d, rounds: %d", settle.Machine(), programs, rounds)
 }
 
 // runsOf returns the runs that the figures come from, each once.
