@@ -6,7 +6,7 @@
 // A container is a few numbers: a length, a capacity, and the offset of its block from the base of its allocator. A
 // container may therefore lie in a component, a block or another container, and the collector does not scan it. Its
 // bytes stay valid if the memory is copied to another address, written to a file, or read by another process. The
-// [Space], which is passed to every call, has the address of the base.
+// [Space], which is passed to calls that use the block, has the address of the base.
 //
 // # Layout
 //
@@ -95,12 +95,13 @@
 //
 // An index out of range panics as an index of a slice does. The bytes of a container do not show whether its block is
 // still live. The block may have been freed by the Reset or Close of its allocator, or by the growth of a copy of the
-// container. Reading the container then reads the present contents of this memory.
+// container. Reading the container then reads the present contents of this memory, or crashes if the memory was
+// released.
 //
-// Free and growth pass the block to the allocator's Free. The allocator panics with a *memory.Misuse as far as its
-// own metadata shows the misuse; the container has not changed in this case. If the allocator is a memory.Sizer,
-// Check compares the block with the allocator's metadata, too. In debug builds every access after Close panics. After
-// a Reset, Forget makes a container empty again.
+// Free and growth pass the block to the allocator's Free. The allocator panics with a *memory.Misuse as far as its own
+// metadata shows the misuse; a Vec, Ring or Map has not changed in this case. If the allocator is a memory.Sizer, Check
+// compares the block with the allocator's metadata, too. In debug builds access to a block after a successful Close
+// panics. After a Reset, Forget makes a container empty again.
 //
 // Bytes from a file or another process must not be used before Check returned nil. Check names the errors, reads only
 // memory of the Space, and ends even if the bytes are wrong.

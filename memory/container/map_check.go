@@ -2,8 +2,8 @@ package container
 
 import "unsafe"
 
-// Check returns the errors in the metadata and the table, joined, or nil. The rules are those of [Vec.Check]. Cost:
-// proportional to the slots; each entry is hashed at most twice.
+// Check returns the errors in the metadata and the table, joined, or nil: at most 32, and the number of the others.
+// The rules are those of [Vec.Check]. Cost: proportional to the slots; each entry is hashed at most twice.
 func (m *Map[K, V]) Check(sp *Space) error {
 	r := report{what: "Map"}
 	if m.bits == 0 {

@@ -14,8 +14,8 @@ import (
 //	start          first element            end of the block
 //	  | x2 | x3 | ··· free ··· | x0 | x1 |
 //
-// A Ring has 24 bytes and no pointer. Elements, lifetimes, errors, panics, goroutines and the use in a stack are as
-// for [Vec]. The capacity is 0 or a power of two. Beyond 2^30 elements the error is memory.ErrTooLarge.
+// A Ring has 24 bytes and no pointer. Elements, lifetimes, errors, panics, goroutines, copies and the use in a stack
+// are as for [Vec]. The capacity is 0 or a power of two. Beyond 2^30 elements the error is memory.ErrTooLarge.
 type Ring[T any] struct {
 	// Invariants, verified by Check in this order:
 	//

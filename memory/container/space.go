@@ -20,22 +20,22 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 // A Space is an allocator for containers, with the address from which offsets count. Containers store only offsets,
 // so a container can also be read through a second Space whose memory is a copy of the first.
 //
-// A Space lies in the Go heap, is made once, and is passed to every method. Methods that write to a container follow
-// the goroutine rule of its allocator. Any number of goroutines may read while no goroutine writes. If the allocator
-// is safe for concurrent use, as a slab.Central and the allocator of compose.NewLocked, each goroutine that writes
-// needs its own Space.
+// A Space lies in the Go heap, is made once, and is passed to methods that use a block. Methods that write to a
+// container follow the goroutine rule of its allocator. Any number of goroutines may read while no goroutine writes.
+// If the allocator is safe for concurrent use, as a slab.Central and the allocator of compose.NewLocked, each
+// goroutine that writes needs its own Space.
 //
 // After the allocator is closed, its containers must not be read. Map.Set and Strings.Intern read, too, because they
 // search first. Debug builds panic with a *memory.Misuse at such a read, but may not detect it if Close could not
 // release the memory. Calls that need memory and read none fail with memory.ErrClosed in every build: the growth of a
 // Vec or Ring, and Reserve. Free of a container that has memory panics with a *memory.Misuse.
 //
-// An allocator may call a function within Alloc or Free, such as that of page.Limit.OnSoft. The function may read
-// containers, change elements and remove elements. If it makes a container of this Space grow, shrink or free its
-// block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. So does a Release of a
-// string above 987 bytes. If the function is called during a Shrink and adds more elements than fit the smaller block,
-// Shrink panics. During the Free of an old block, the container already uses the new block. During the Free of its
-// only block, the container is empty.
+// An allocator may call a function within Alloc, Resize or Free, such as that of page.Limit.OnSoft. The function may
+// read containers, change elements and remove elements. If it makes a container of this Space grow, shrink or free its
+// block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. So does a Release that frees
+// a string above 987 bytes. If the function is called during a Shrink and adds more elements than fit the smaller block,
+// Shrink panics. During the Free of an old block, the container already uses the new block. During the Free of its only
+// block, the container is empty.
 //
 // If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls
 // that need memory then fail, and the error wraps [ErrNoBase].
@@ -60,8 +60,8 @@ func In(a memory.Allocator) (*Space, error) {
 }
 
 // Use makes sp the Space of a. The rules are those of [In]. Use allocates on the Go heap only for an error, so it
-// suits an allocator that changes each frame. If Use fails, sp has not changed. Use panics with a *memory.Misuse if
-// the allocator calls it within Alloc, Resize or Free for a container.
+// suits an allocator that changes each frame. If Use fails, sp has not changed. Use panics with a *memory.Misuse
+// during an Alloc, Resize or Free for a container of sp.
 func (sp *Space) Use(a memory.Allocator) error {
 	sp.idle()
 	b, ok := a.(memory.Baser)

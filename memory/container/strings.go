@@ -21,10 +21,10 @@ import (
 // string is freed, and its id is reused for a later string of similar length. A program need not call Release.
 // Strings does not detect the use of a released id that was reused.
 //
-// A string does not move. It lies in a slot whose size is from a Fibonacci ladder from 1 byte, with quarter steps
-// above 21 bytes. A string above 987 bytes has its own block. In addition, an id takes 12 bytes, and 11 to 22 bytes
-// in the index. Slots of released strings are reused for strings of similar size; Free frees all memory. The package
-// comment shows the waste for words and sentences.
+// A string does not move. It lies in a slot of 1 to 987 bytes. The sizes are Fibonacci numbers, and above 21 bytes
+// also the quarters between them. A string above 987 bytes has its own block. In addition, an id takes 12 bytes, and
+// 11 to 22 bytes in the index. Slots of released strings are reused for strings of similar size; Free frees all
+// memory. The package comment shows the waste for words and sentences.
 //
 // A Strings has no pointer. Lifetimes, errors, panics, goroutines and copies are as for [Vec]. Beyond 3·2^28 strings,
 // 2^20 pages, or 2^31-1 bytes in a string the error is memory.ErrTooLarge. A Strings has several blocks that grow one

@@ -6,10 +6,10 @@ import (
 	"unsafe"
 )
 
-// Check returns the errors in the metadata and the strings, joined, or nil. If there are more than 32 errors, Check
-// returns 32 and the number of the others. It reads the strings only if the metadata has no error. The other rules
-// are those of [Vec.Check]. Check also allocates a few bytes on the Go heap for each id and each page. Cost:
-// proportional to the index, the ids and the bytes of the strings, and to n·log n for n pages.
+// Check returns the errors in the metadata and the strings, joined, or nil: at most 32, and the number of the
+// others. It reads the strings only if the metadata has no error. The other rules are those of [Vec.Check]. Check
+// also allocates a few bytes on the Go heap for each id and each page. Cost: proportional to the index, the ids and
+// the bytes of the strings, and to n·log n for n pages.
 func (s *Strings) Check(sp *Space) error {
 	r := report{what: "Strings"}
 	s.pages.check(sp, &r, "pages")

@@ -25,9 +25,10 @@ import (
 // for a panic, and once for each type. Growth, Shrink and Free panic with a *memory.Misuse if the Vec was
 // overwritten, as far as the Vec or the allocator's metadata show it. The goroutine rule is explained at [Space].
 //
-// In an allocator that frees newest first (stack, arena.StepBack) a block can only change its size in place, while it
-// is the newest one. Otherwise growth and Shrink of a Vec fail or panic with the allocator's *memory.Misuse. At the
-// falling edge of a stack.Double or stack.Pivot blocks do not grow in place. Call Reserve before the first element.
+// In an allocator that frees newest first (stack, arena.StepBack) a block can change its size only in place, and only
+// if it is the newest one. Otherwise growth and Shrink of a Vec fail or panic with the allocator's *memory.Misuse. At
+// the falling edge of a stack.Double or stack.Pivot blocks do not grow in place. Call Reserve before the first
+// element.
 type Vec[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -250,10 +251,9 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	return c, err
 }
 
-// Check returns the errors in the metadata, or nil. It does not look at the elements. It is for bytes of another
-// process, and for memory that may have been overwritten. Check allocates on the Go heap only for an error, and once
-// for each type. If the allocator has rounded the size up, and always in debug builds, Check calls its Resize to
-// verify the size. This call counts as a write for the goroutine rule.
+// Check returns the errors in the metadata, or nil. It does not look at the elements. Check allocates on the Go heap
+// only for an error, and once for each type. If the allocator has rounded the size up, and always in debug builds,
+// Check calls its Resize to verify the size. This call counts as a write for the goroutine rule.
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{what: "Vec"}
 	v.check(sp, &r, "elements")

@@ -5,9 +5,9 @@
 //
 // A [Subject] makes an allocator and declares the promises of the allocator. [Run] is the conformance suite: sizes,
 // alignments, accurate statistics, misuse detection, reuse of freed memory, resizing and growth, Close in any order.
-// [Fuzz] interprets random bytes as a program of allocations and frees, and compares it with a shadow model of each
-// block's contents. [Faults] repeats a program once for each call of the system, and makes this call fail once, fail
-// permanently, or panic. [EveryBit] verifies Check on corrupt metadata. The suite itself is tested on a gallery of
+// [Fuzz] interprets random bytes as a program of allocations and frees, and compares the allocator with a shadow model
+// of each block's contents. [Faults] repeats a program for each call of the source: the call fails once, fails
+// permanently, or panics. [EveryBit] verifies Check on corrupt metadata. The suite itself is tested on a gallery of
 // allocators that each break one promise.
 //
 // # Layout
@@ -30,13 +30,14 @@
 // The shadow keeps live blocks oldest first and compares a new block with every live block. An operation costs
 // O(live) in the model, and a Check of the allocator.
 //
-// Unless the environment variable STRATA_TEST is full or night, and with -short, less is tested. Run plays 8 random programs instead
-// of 40, Faults lets some calls fail instead of each, and Saved makes 40 rounds instead of 120. Set the variable to test
-// an allocator of your own.
+// Less is tested with -short, and unless the environment variable STRATA_TEST is full or night. Run plays at most 8
+// random programs instead of 40, Faults lets some calls fail instead of each, and Saved makes 40 rounds instead of 120.
+// Set the variable to test an allocator of your own.
 //
 // # Concurrency and the collector
 //
-// A test uses one goroutine, except for subjects with Shared. The model lies in the Go heap.
+// A test uses one goroutine, except in [EveryBit] and for subjects with Shared. The model lies in the
+// Go heap.
 //
 // # Source
 //

@@ -31,7 +31,7 @@ const manyElements = 24
 
 // Flips are the counts of one [EveryBit].
 type Flips struct {
-	Integers int // integers that were found
+	Integers int // integers, floats and bools that were found
 	Flipped  int // bits that were flipped, one at a time
 	Named    int // flipped bits that Check reported as a fault; Check tolerated the other bits
 }
@@ -42,17 +42,18 @@ type Flips struct {
 // most 64 MiB. If no bit is flipped, check must return nil. Short runs of debug builds (memdebug, -race) flip every
 // fourth bit.
 //
-// The values of roots are pointers. EveryBit visits fields, also unexported fields, elements, and values behind
-// pointers and interfaces, if their types are from this module. If a slice or an array has more than 24 elements,
-// EveryBit visits 24 of them, evenly spread. It does not visit maps, functions, unsafe pointers and a page.Source.
-// If metadata lies behind an unsafe pointer, pass a pointer to a slice of it.
+// The values of roots are pointers. EveryBit visits fields, also unexported ones, elements, and values behind
+// pointers, also in interfaces. It enters named structs of this module and of sync/atomic only. If a slice or an
+// array has more than 24 elements, EveryBit visits 24 of them, evenly spread. It does not visit maps, strings,
+// functions, unsafe pointers or a page.Source. If metadata lies behind an unsafe pointer, pass a pointer to a
+// slice of it.
 func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	tb.Helper()
 	return EveryNthBit(tb, 1, check, roots...)
 }
 
-// EveryNthBit does the same as [EveryBit] for every n-th bit of each number. It begins with another bit in each of n
-// successive numbers, so that together they have every bit flipped. The number n must be at least 1.
+// EveryNthBit does the same as [EveryBit] for every n-th bit of each number. It begins with another bit in each
+// number, so n successive numbers of one size together cover every bit. The number n must be at least 1.
 func EveryNthBit(tb testing.TB, n int, check func() error, roots ...any) Flips {
 	tb.Helper()
 	if brief() {

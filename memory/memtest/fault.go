@@ -13,16 +13,15 @@ import (
 // Commit. The calls of Decommit and Release, which return memory to the system, are numbered separately. A Faulty
 // belongs to one goroutine at a time.
 type Faulty struct {
-	// Source is the source that serves all other calls.
+	// Source serves the calls without a fault.
 	Source page.Source
 	// FailAt is the number, from 1, of the call that fails with a *memory.Exhausted. If FailAt is 0, no call of
 	// Reserve or Commit fails.
 	FailAt int
 	// ForGood makes call number FailAt and all later calls fail.
 	ForGood bool
-	// PanicAt is the number, from 1, of the call that panics with [ErrInjected] before it does anything. In a
-	// program, a function of page.Limit.OnSoft may panic in this way. If PanicAt is 0, no call of Reserve or Commit
-	// panics.
+	// PanicAt is the number, from 1, of the call that panics with [ErrInjected] before it does anything. If PanicAt
+	// is 0, no call of Reserve or Commit panics.
 	PanicAt int
 	// FailReturnAt and PanicReturnAt are FailAt and PanicAt for the calls of Decommit and Release. The error of such
 	// a call wraps no other error.
@@ -50,8 +49,7 @@ func (f *Faulty) Calls() int { return f.calls }
 // Returns returns the number of calls of Decommit and Release so far, including calls that failed or panicked.
 func (f *Faulty) Returns() int { return f.returns }
 
-// Reserved returns the number of reservations that were not released. At the end of a test such reservations are
-// leaks.
+// Reserved returns the number of reservations that were not released.
 func (f *Faulty) Reserved() int { return f.reserved }
 
 func (f *Faulty) fault(op string) error {

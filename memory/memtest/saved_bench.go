@@ -11,11 +11,11 @@ import (
 
 // BenchSaved prints what it costs to save and load the states of a set. The set must be sealed, and must not be busy.
 //
-// It saves into a ring of ten slots, and loads each slot five rounds later. In turn, copies of as many bytes do the same
-// between a state and a ring of their own. So all of them find their bytes in the same caches. BenchSaved reports the ratio
-// of the lower quartile of each save to that of the first copy, as NAME/copy. It reports the ratio of each load to the first
-// copy back, as NAME/back. "hash" is save.Set.SaveHash. The ratios of the second copy show the noise. A third copy has pieces
-// of 16 KiB: from 1 MiB on Go copies past the caches, and the parts of a state are smaller.
+// It saves into a ring of ten slots, and loads each slot five rounds later. Every second save is a save.Set.SaveHash,
+// named hash. In each round three copies of as many bytes do the same with rings of their own, so that all find their
+// bytes in the same caches. BenchSaved divides the lower quartile of each save by that of the first copy and reports it
+// as NAME/copy; for loads it is NAME/back. The ratios of the second copy show the noise. The third copy has pieces of 16
+// KiB: from 1 MiB on Go copies past the caches, and the parts of a state are smaller.
 //
 // BenchSaved allocates 43 times the bytes of a state. It must be called by a benchmark, on the goroutine that may call the
 // set. Afterwards the state is one that was saved before.

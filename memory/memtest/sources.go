@@ -14,7 +14,7 @@ import (
 // Source has reserved.
 type Giver struct {
 	page.Source
-	Give func(page.Memory) page.Memory // makes the wrong memory from the memory that Source has reserved
+	Give func(page.Memory) page.Memory
 }
 
 // Reserve reserves size bytes of Source, passes this memory to Give, and returns the result of Give and the error of
@@ -40,7 +40,7 @@ type Reporter interface {
 
 // Gifts verifies that a constructor handles wrong memory of its source. The function construct must request 1 MiB. If
 // the source returns no memory, the constructor must fail with "reserved 0 bytes at". If the source returns 8 GiB, as
-// it does on 64-bit systems, the allocator must use only 1 MiB, because it has no metadata for the rest.
+// it does on 64-bit systems, the allocator must use only 1 MiB.
 func Gifts[A interface {
 	Reporter
 	comparable

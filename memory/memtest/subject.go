@@ -12,7 +12,8 @@ import (
 // A Subject describes an allocator under test and the promises of the allocator.
 type Subject struct {
 	// New makes an empty allocator that takes all its memory from src. The allocator must be a memory.StatsReporter.
-	// If src is nil, it uses page.Default(). A few thousand blocks of MaxSize must exhaust the allocator.
+	// If src is nil, it uses page.Default(). New must succeed with a source of 24 MiB. A few thousand blocks of
+	// MaxSize must exhaust the allocator.
 	New func(src page.Source) (memory.Allocator, error)
 	// MaxSize is the largest size in bytes that the tests request, except Stats.LargestFree and sizes that must be
 	// refused. 0 means 4096.
@@ -22,15 +23,16 @@ type Subject struct {
 	// MaxAlign is the largest valid alignment that the tests request. 0 means memory.MaxAlign.
 	MaxAlign uintptr
 	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates in short runs. Set
-	// Allocs for an allocator whose Alloc makes a system call or a stack trace. 0 means 2^18.
+	// Allocs for an allocator whose Alloc makes a system call or a stack trace. 0 means 2^18+2^10.
 	Allocs int
 	// LIFO declares that only the newest block may be freed.
 	LIFO bool
-	// KeepsFreed declares that Free may return memory only at Reset. Live and InUse of such an allocator need not
-	// return to zero by frees alone. Free of the newest block must nevertheless make its bytes available again.
+	// KeepsFreed declares that freed memory may stay in use until Reset. Live and InUse of such an allocator need
+	// not return to zero by frees alone. Free of the newest block must nevertheless make its bytes available
+	// again.
 	KeepsFreed bool
 	// Hoards declares that freed memory may wait, in quarantine or in an alignment's padding, until Reset or a request
-	// that finds no other memory. Such a request, even if it fails, may change what is free and committed.
+	// that finds no other memory. Such a request, even if it fails, may change Free, Committed and Reserved.
 	Hoards bool
 	// Package is the prefix of the allocator's errors, and the Package of its *memory.Misuse. "" means any package.
 	Package string
@@ -44,22 +46,23 @@ type Subject struct {
 	// Lenient is the set of kinds of misuse that the allocator, as documented, does not detect in this build. These
 	// kinds are not tested.
 	Lenient Misuses
-	// Hook registers f to run when the blocks are freed. If Hook is nil, the allocator has no hooks.
+	// Hook registers f to run once, at the next Reset or Close, newest first. If Hook is nil, the
+	// allocator has no hooks.
 	Hook func(a memory.Allocator, f func())
-	// Far makes an allocator on 64-bit address space that can allocate more than 4 GiB in blocks of FarSize bytes,
-	// most of which are never accessed. If Far is nil, the metadata of the allocator limits it to less.
+	// Far makes an allocator on 64-bit address space that can allocate more than 4.25 GiB in blocks of FarSize
+	// bytes. Most of them are never accessed. If Far is nil, the metadata of the allocator limits it to less.
 	Far func(src page.Source) (memory.Allocator, error)
 	// FarSize is the size in bytes of the blocks of Far. 0 means MaxSize.
 	FarSize uintptr
-	// Shared returns a view of a for one goroutine, and a function that ends the view. If Shared is nil, the
-	// allocator serves one goroutine.
+	// Shared returns a view of a for one goroutine, and a function that ends the view. Several goroutines
+	// call it at once. If Shared is nil, the allocator serves one goroutine.
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
 	// Closed is the unwrapped error of every Alloc after Close. If Closed is set, the Misuse of other calls after
-	// Close must contain "closed", and Stats must report no memory. If Closed is nil, every error and every text is
-	// accepted. The suite then does not verify that a failed Close leaves the allocator open.
+	// Close must contain "closed", and Stats must report no memory. If Closed is nil, every error of Alloc and every
+	// text is accepted. The suite then does not verify that a failed Close leaves the allocator open.
 	Closed error
-	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator nevertheless. If it is
-	// false, such an allocator stays open, without blocks.
+	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator nevertheless. Otherwise
+	// such a Close leaves the allocator open, without blocks.
 	ClosesAnyway bool
 }
 

@@ -41,13 +41,13 @@ const (
 // with memory.ErrClosed. Put, SizeOf, Reset, and a Free or FreeAny of a slot then panic with a *memory.Misuse.
 //
 // A wrong pointer, or a Free with a size that is larger than a slot, panics with a *memory.Misuse before anything
-// changes. Debug builds (-tags memdebug or -race) also check the size of each block of Alloc to the byte. These
-// builds fill freed slots. TryGet, Get and Alloc then panic with a *memory.Misuse if the slot was written to after it
-// was freed.
+// changes. Debug builds (-tags memdebug or -race) also check that Free gets the size that Alloc got. These builds fill
+// freed slots. TryGet, Get and Alloc then panic with a *memory.Misuse if a slot that they return or prepare was written
+// to after it was freed.
 //
 // Builds with -tags memfast have no live bits. These builds detect pointers outside the used slots, misaligned
 // pointers, and more frees than there are live slots. They do not detect a double free while other slots are live,
-// nor an interior pointer at a multiple of 16; Check reports the damage.
+// nor an interior pointer at a multiple of 16. Check reports both until the address is allocated again.
 type Blocks struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -88,7 +88,7 @@ type Blocks struct {
 type BlocksConfig struct {
 	// Size is the number of bytes of a slot, rounded up to a multiple of 16 and of Align. 0 means 64.
 	Size uintptr
-	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0 means 16, the smallest alignment.
+	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0, and any value below 16, means 16.
 	Align uintptr
 	// Capacity is the largest number of slots that can be live at once. Capacity costs address space only: memory is
 	// committed when slots are first used. 0 means as many slots as fit in 64 MiB, at least one. All slots together
@@ -98,8 +98,8 @@ type BlocksConfig struct {
 
 // NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
 // the system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. If a field is out
-// of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If NewBlocks
-// fails, nothing is reserved, unless src fails to release it.
+// of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. A failed
+// NewBlocks keeps no reservation, unless src fails to release one.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	cfg.Size = cmp.Or(cfg.Size, 64)
 	cfg.Align = cmp.Or(cfg.Align, granuleBytes)
@@ -132,7 +132,7 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 const maxGranules = 1 << 32
 
 // TryGet is [Blocks.Get] without growth and without an error. It inlines. If no prepared slot is vacant, or the pool is
-// closed, TryGet returns nil. The caller then calls Get, which alone prepares slots: Grow does not. Reset leaves no
+// closed, TryGet returns nil. The caller then calls Get, which prepares slots; Grow prepares none. Reset leaves no
 // prepared slot, and Trim only those up to the last live slot.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
@@ -158,7 +158,7 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 // metadata, Get returns the error of page.ProbeHeap.
 //
 // Cost: a pop and a bit. If no prepared slot is vacant, Get prepares up to 64 slots in at most 16 KiB, or one larger
-// slot.
+// slot, and may double the metadata.
 func (b *Blocks) Get() (unsafe.Pointer, error) {
 	if p := b.TryGet(); p != nil {
 		return p, nil

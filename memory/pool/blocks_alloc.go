@@ -69,8 +69,8 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. For an address where no block can start, and in other builds, Generation returns 0. Package remote
-// uses it to detect stale frees. Generation is safe for concurrent use, also after Close.
+// modulo 2^32. For an address where no block can start, and in other builds, Generation returns 0. Generation is
+// safe for concurrent use, also after Close.
 func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.GenerationAt(p) }
 
 // Owns reports whether p lies in the reservation. p need not be in a live block. If the pool is closed, Owns returns

@@ -22,11 +22,12 @@ func (b *Blocks) Len() int { return int(b.opened) - int(b.n) }
 func (b *Blocks) Cap() int { return int(b.capacity) }
 
 // Grow makes space for a total of n live slots. It commits the memory and allocates the metadata for the first n slots
-// of the reservation. Until n slots are live, Trim is called or a state is loaded, Get then does not fail, and calls
-// neither the source nor the Go heap.
+// of the reservation. Get then does not fail, and calls neither the source nor the Go heap, until n slots are live,
+// Trim is called or a state is loaded.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
-// memory.ErrTooLarge. Otherwise Grow returns the error of Get. If Grow fails, nothing has changed but Stats.Failures.
+// memory.ErrTooLarge. Otherwise Grow returns the error of Get. If the source ends during Grow, the pool is closed. Any
+// other failed Grow changes at most Stats.Failures.
 func (b *Blocks) Grow(n int) error {
 	if b.base == nil {
 		return memory.ErrClosed
@@ -64,10 +65,10 @@ func (b *Blocks) forget(opened uintptr) {
 
 // Trim returns the memory behind the last live slot to the source, in whole pages of the source (page.SizeOf). If the
 // function of page.Limit.OnSoft calls Trim during a commit of this pool, Trim returns no memory. Trim also sorts the
-// vacant slots, so that the lowest slots are used next and a later Trim returns more memory. If the pool is closed,
+// vacant slots, so that the lowest slots are used next and a later Trim may return more memory. If the pool is closed,
 // the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing has
-// changed. If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost:
-// proportional to the slots that were used, and a Go allocation.
+// changed. If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost: proportional
+// to the slots that were used, and a Go allocation.
 func (b *Blocks) Trim() error {
 	if b.base == nil {
 		return memory.ErrClosed
@@ -114,10 +115,10 @@ func (b *Blocks) vacant() ([]uint64, []error) {
 	return set, errs
 }
 
-// Close frees every slot and releases the memory: the caller must not use pointers into the pool. If the page source
-// cannot release the memory, Close returns an error. So it does if the function of page.Limit.OnSoft calls Close
-// during a commit of this pool. All slots are freed nevertheless, and Close can be called again. The pool then stays
-// open. If the pool is closed, Close does nothing and returns nil.
+// Close frees every slot and releases the memory: the caller must not use pointers into the pool. Close fails if the
+// page source cannot release the memory. It also fails if the function of page.Limit.OnSoft calls Close during a
+// commit of this pool. A failed Close frees all slots, but the pool stays open, and Close can be retried. If the pool
+// is closed, Close does nothing and returns nil.
 func (b *Blocks) Close() error {
 	if b.base == nil {
 		return nil
@@ -131,7 +132,7 @@ func (b *Blocks) Close() error {
 }
 
 // Stats returns the statistics. Peak is the highest number of bytes in prepared slots (see [Blocks.Get]). It exceeds
-// the high-water mark of InUse by at most 63 slots.
+// the high-water mark of InUse by at most 63 slots. Loading a state restores Peak and all counters.
 func (b *Blocks) Stats() memory.Stats {
 	live := uint64(b.opened) - uint64(b.n)
 	return memory.Stats{
@@ -141,7 +142,7 @@ func (b *Blocks) Stats() memory.Stats {
 	}
 }
 
-// Check returns the errors in the metadata, or nil.
+// Check returns the errors in the metadata, or nil. Debug builds also report writes to vacant slots.
 func (b *Blocks) Check() error {
 	errs := []error{b.mem.Check()}
 	if b.base == nil {

@@ -1,5 +1,5 @@
-// Package pool has the fixed-size allocators: slots of equal size, allocated and freed one by one in constant time
-// and without fragmentation.
+// Package pool has the fixed-size allocators: slots of equal size, allocated and freed one by one in amortized
+// constant time, without external fragmentation.
 //
 // # The idea
 //
@@ -40,11 +40,11 @@
 //	Registry.NewIn, FreeIn  New or Free after a map lookup; a *Pool needs none
 //	Reset                   Blocks: clears the bits; Pool: a step for each live object
 //	Trim                    a step for each slot that was used
-//	Check                   the same, and a temporary bit for each slot
+//	Check                   a step and a temporary bit for each slot with metadata
 //
 // There is no external fragmentation, but Trim returns only the memory behind the last live slot. When a pool grows,
-// its metadata is copied to arrays of twice the size, so it takes up to twice the figures above. Grow copies the
-// metadata in advance. The benchmarks of this package compare the costs with the Go heap.
+// its metadata is copied to arrays of twice the size, so the metadata takes up to twice the figures above. Grow
+// copies the metadata in advance. The benchmarks of this package compare the costs with the Go heap.
 //
 // # Misuse
 //
@@ -52,16 +52,16 @@
 //	foreign pointer           Blocks
 //	stale handle, handle of   Pool, Split: Get returns ok == false, Free returns false
 //	another or closed pool
-//	wrong size                panics if no slot has it; debug builds check to the byte
+//	wrong size                panics if larger than a slot; debug builds check to the byte
 //	use after free            debug builds: panics when a written slot is allocated again
 //	use after Close, or       Get, Alloc, New, Grow and Trim fail with ErrClosed, handles are stale,
 //	after the source ended    Put, SizeOf and Reset panic
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time. Get, Hot and Cold with a handle, and iterations, only read: several goroutines may read a
-// pool while none changes it. Slots lie off the Go heap and must contain no Go pointers: the typed constructors refuse
-// such types.
+// A pool belongs to one goroutine at a time. Get, Hot and Cold with a handle, and iterations, only read: several
+// goroutines may read a pool while none changes it. Slots lie off the Go heap and must contain no Go pointers: the
+// typed constructors refuse types with pointers.
 //
 // # Source
 //

@@ -27,13 +27,13 @@ import (
 //
 // A Pool is closed after a Close that succeeded, and after its source has ended (see [page.Watched]). New, Grow and
 // Trim of a closed Pool fail with memory.ErrClosed, Reset panics with a *memory.Misuse, and all handles are stale.
-// Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if the
-// slot was written to after it was freed.
+// Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if a
+// slot that it returns or prepares was written to after it was freed.
 //
-// A handle of one pool is stale in every other pool, even if the first pool was closed before the other was made.
-// Each pool has a key that changes the generations of its handles. With 2^k pools in a process, a handle can be
-// accepted by the wrong pool only after 2^(31-k) reuses of its slot: with a thousand pools, after two million reuses.
-// The keys repeat after 2^31 pools.
+// A handle of one pool is stale in every other pool, even if the first pool was closed before the other was made. Each
+// pool has a key that changes the generations of its handles. If a process has made 2^k pools, the wrong pool can
+// accept a handle only after 2^(31-k) reuses of its slot: with a thousand pools, after two million. The keys repeat
+// after 2^31 pools.
 type Pool[T any] struct {
 	// Invariants, verified by Check: those of slots, and the opened slots are committed.
 
@@ -50,10 +50,10 @@ type Config struct {
 	// Capacity is the largest number of objects that can be live at once. Capacity costs address space only: memory
 	// is committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one. The maximum is
 	// 2^32-2. On 32-bit systems it is 2^27-1, because more metadata would not fit the address space. Capacity times
-	// the size of an object must also fit an int.
+	// the size of an object, or of a part of a [Split], must fit an int.
 	Capacity int
-	// Name is the name of the pool in reports. If Name is "", the pool has the name of its type, and a [Split] the
-	// name of the type of its hot part.
+	// Name is the name of the pool in reports. If Name is "", it is the name of T, and for a [Split] the name of
+	// Hot.
 	Name string
 }
 
@@ -61,8 +61,8 @@ type Config struct {
 // system refuses the address space, the capacity is halved, down to one object: see [Pool.Cap].
 //
 // If T contains a Go pointer, the error wraps a [*memory.PointerError]. If Capacity is out of range, the error wraps
-// memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails, nothing is reserved,
-// unless src fails to release it.
+// memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. A failed New keeps no reservation,
+// unless src fails to release one.
 func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	name, err := nameFor[T](cfg)
 	if err != nil {
@@ -123,7 +123,7 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 // no space for the metadata, New returns the error of page.ProbeHeap. A failed New returns the zero Handle and nil.
 //
 // Cost: a pop, a generation, a bit and the zeroing. If no prepared slot is vacant, New prepares up to 64 slots in at
-// most 16 KiB, or one larger slot.
+// most 16 KiB, or one larger slot, and may double the metadata.
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -192,11 +192,12 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 func (p *Pool[T]) more() error { return meta(&p.slots).refill(stride[T](), p) }
 
 // Grow makes space for a total of n live objects. It commits the memory and allocates the metadata for the first n
-// slots of the reservation. Until n slots are live or retired, Trim is called or a state is loaded, New then does not
-// fail, and calls neither the source nor the Go heap.
+// slots of the reservation. New then does not fail, and calls neither the source nor the Go heap, until n slots are
+// live or retired, Trim is called or a state is loaded.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
-// memory.ErrTooLarge. Otherwise Grow returns the error of New. If Grow fails, nothing has changed but Stats.Failures.
+// memory.ErrTooLarge. Otherwise Grow returns the error of New. If the source ends during Grow, the pool is closed. Any
+// other failed Grow changes at most Stats.Failures.
 func (p *Pool[T]) Grow(n int) error {
 	p.owner.Touch()
 	return meta(&p.slots).grow(n, p)
@@ -214,8 +215,7 @@ func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
 // LiveSlots returns a bit for each slot, and the size of a slot in bytes. Bit i%64 of live[i/64] is set if slot i has a
 // live object. Slots beyond the end of live have none. The words belong to the pool and must not be changed. They are
-// valid until the next call of another method. If the pool is closed, live is nil. Instruments use LiveSlots to find
-// what has changed since an earlier copy.
+// valid until the next call of another method. If the pool is closed, live is nil.
 func (p *Pool[T]) LiveSlots() (live []uint64, size uintptr) { return p.live, stride[T]() }
 
 // All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The
@@ -269,10 +269,10 @@ func (p *Pool[T]) Trim() error {
 	return nil
 }
 
-// Close frees every object and releases the memory: the caller must not use pointers into the pool. If the page source
-// cannot release the memory, Close returns an error. So it does if the function of page.Limit.OnSoft calls Close during
-// a commit of this pool. All objects are freed nevertheless, and Close can be called again. The pool then stays open. If
-// the pool is closed, Close does nothing and returns nil.
+// Close frees every object and releases the memory: the caller must not use pointers into the pool. Close fails if the
+// page source cannot release the memory. It also fails if the function of page.Limit.OnSoft calls Close during a commit
+// of this pool. A failed Close frees all objects, but the pool stays open, and Close can be retried. If the pool is
+// closed, Close does nothing and returns nil.
 func (p *Pool[T]) Close() error {
 	if p.base == nil {
 		return nil
@@ -287,16 +287,16 @@ func (p *Pool[T]) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak is the size of the prepared slots (see [Pool.New]) at their highest number. That
-// number is at most 63 above the highest number of slots that were live or retired at one time. Loading a file also
-// prepares the vacant slots of the file. Loading a save.Slot restores the Peak that was saved.
+// Stats returns the statistics. Peak is the highest number of bytes in prepared slots (see [Pool.New]). It is at most
+// 63 slots above the high-water mark of the live and retired slots. Loading a file also prepares the vacant slots of
+// the file. Loading restores the counters, and from a save.Slot also Peak.
 func (p *Pool[T]) Stats() memory.Stats {
 	s := meta(&p.slots).stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())
 	return s
 }
 
-// Check returns the errors in the metadata, or nil.
+// Check returns the errors in the metadata, or nil. Debug builds also report writes to vacant slots.
 func (p *Pool[T]) Check() error {
 	if p.base == nil {
 		return errors.Join(p.mem.Check(), meta(&p.slots).checkClosed())

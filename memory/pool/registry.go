@@ -16,9 +16,9 @@ import (
 // order of registration. A Registry belongs to one goroutine at a time. The zero Registry is empty and reserves from
 // page.Default().
 //
-// [NewIn] and [FreeIn] look up the pool in a map. Code that runs for each entity should keep the *Pool that
-// [Register] or [Of] returned. The registry closes its pools. Reset and Trim skip a pool that is closed already, by a
-// call of its Close or because its source has ended.
+// [NewIn] and [FreeIn] look up the pool in a map. Code that runs for each entity should keep the *Pool that [Register]
+// or [Of] returned. [Registry.Close] closes the pools. Reset and Trim skip a pool that is closed already, by a call of
+// its Close or because its source has ended.
 type Registry struct {
 	src    page.Source
 	pools  []member
@@ -79,8 +79,7 @@ func Of[T any](r *Registry) (*Pool[T], bool) {
 }
 
 // NewIn allocates a zeroed T in the pool of T. If T has a pool, NewIn returns the results of [Pool.New]. Otherwise
-// NewIn fails: with memory.ErrClosed if r is closed, else with an error that wraps [ErrUnregistered]. NewIn does not
-// make a pool: [Register] makes pools when the game loads, not within a frame.
+// NewIn fails: with memory.ErrClosed if r is closed, else with an error that wraps [ErrUnregistered].
 func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 	p, ok := Of[T](r)
 	switch {
@@ -177,9 +176,9 @@ func (r *Registry) allClosed() bool {
 	return true
 }
 
-// Close closes every pool and returns the errors of the pools, joined. If Close fails, it can be retried. In this
-// case the registry stays open, a pool that failed stays open without objects, and the other pools are closed. After
-// a Close that succeeded, Close does nothing and returns nil.
+// Close closes every pool and returns the errors of the pools, joined. If Close fails, the registry stays open, and
+// Close can be retried. A pool that failed stays open without objects; the other pools are closed. After a Close that
+// succeeded, Close does nothing and returns nil.
 func (r *Registry) Close() error {
 	if err := r.join(member.Close); err != nil {
 		return err

@@ -12,12 +12,13 @@ import (
 )
 
 // SaveState saves the live objects, the generations of all slots and the order of the vacant slots. After loading, a
-// handle is valid if it was valid when the state was saved, and its object has the same address. From a file, an object
-// has the same slot, and only handles within the loaded state are valid. The generations of slots go back, too. So a
-// handle that was made after the state was saved may later belong to another object.
+// handle is valid if it was valid when the state was saved, and its object has the same address. If the state is from a
+// file, an object has the same slot, and only handles in the loaded state are valid. Loading also sets the generations
+// back. A handle that was made after the state was saved may therefore later belong to another object.
 //
-// If the pool had another capacity, the error wraps save.ErrLayout. A file may be of a pool with another capacity if
-// all slots fit that the pool ever prepared (see [Pool.New]). If the pool is closed, the error wraps memory.ErrClosed.
+// If the pool had another capacity, the error wraps save.ErrLayout. A file may be of a pool with another capacity, if
+// the slots that are prepared or ever had an object fit (see [Pool.New]). If the pool is closed, the error wraps
+// memory.ErrClosed.
 func (p *Pool[T]) SaveState(c *save.Coder) {
 	if p.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -32,8 +32,8 @@ type Split[Hot, Cold any] struct {
 
 // NewSplit returns a Split with two reservations of src. If src is nil, it is page.Default(). A Capacity of 0 means 64
 // MiB divided by the size of both parts together, but at least one object. If the system refuses the address space, the
-// capacity is halved, down to one object: see [Split.Cap]. The errors are those of [New], for either part. If NewSplit
-// fails, nothing is reserved, unless src fails to release it.
+// capacity is halved, down to one object: see [Split.Cap]. The errors are those of [New], for either part. A failed
+// NewSplit keeps no reservation, unless src fails to release one.
 func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], error) {
 	name, err := nameFor[Hot](cfg)
 	if err != nil {
@@ -195,9 +195,8 @@ func (p *Split[Hot, Cold]) damage(i uint) (unsafe.Pointer, string) {
 //go:noinline
 func (p *Split[Hot, Cold]) more() error { return meta(&p.slots).refill(p.stride(), p) }
 
-// Grow is [Pool.Grow] for both regions. It commits both regions, or fails and changes nothing but Stats.Failures. If
-// the source also refuses to decommit the hot region, that stays committed, and the error wraps both errors. The
-// errors are those of Pool.Grow.
+// Grow is [Pool.Grow] for both regions. If the cold region cannot be committed, Grow decommits what it has committed
+// of the hot region. If that fails, too, the memory stays committed, and the error wraps both errors.
 func (p *Split[Hot, Cold]) Grow(n int) error {
 	p.owner.Touch()
 	return meta(&p.slots).grow(n, p)
@@ -243,8 +242,8 @@ func (p *Split[Hot, Cold]) Reset() {
 	meta(&p.slots).reset()
 }
 
-// Trim is [Pool.Trim] for both regions. The errors are those of Pool.Trim. If Trim fails for one region, the other
-// region may be trimmed nevertheless, and the vacant slots are sorted.
+// Trim is [Pool.Trim] for both regions. The errors are those of Pool.Trim. If Trim fails, the vacant slots are
+// sorted nevertheless, and one region may be trimmed.
 func (p *Split[Hot, Cold]) Trim() error {
 	if p.hotBase == nil {
 		return memory.ErrClosed
@@ -292,7 +291,7 @@ func (p *Split[Hot, Cold]) Stats() memory.Stats {
 	return s
 }
 
-// Check returns the errors in the metadata, or nil.
+// Check returns the errors in the metadata, or nil. Debug builds also report writes to vacant slots.
 func (p *Split[Hot, Cold]) Check() error {
 	mems := errors.Join(p.hot.Check(), p.cold.Check())
 	if p.hotBase == nil {

@@ -7,7 +7,7 @@ import (
 
 // Deadline returns the time at which a test gives up waiting. This time is 30 s before the deadline of the test
 // binary, but at least a second from now. If there is no deadline, as in a benchmark, Deadline returns the time an
-// hour from now. A busy machine delays every event; with a shorter limit a test would report such a delay as a fault.
+// hour from now.
 func Deadline(t testing.TB) time.Time { return time.Now().Add(limit(t)) }
 
 // Until calls done until done returns true, with a pause between the calls. If done does not return true before
