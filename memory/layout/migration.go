@@ -2,8 +2,8 @@ package layout
 
 import "errors"
 
-// ErrMigration is wrapped by errors about a [Migration] that names something that does not exist, or that gives two
-// things one name. The text contains the name and what is allowed. The file itself is valid.
+// ErrMigration is wrapped by errors about a [Migration] that names something that does not exist, gives two things
+// one name, or drops a relation. The text contains the name and what is allowed. The file itself is valid.
 var ErrMigration = errors.New("the Migration does not fit the program")
 
 // A Migration says how the types of a program have changed since a file was written. These changes need no Migration:
@@ -18,8 +18,8 @@ type Migration struct {
 	// for a field "game.Health.HP" to "Points", with the struct's name in the file. For a file of a save.Set it also
 	// maps the names of parts. If the file has an old name, the program must have the new one, and nothing else in the
 	// file may get it: otherwise the error wraps ErrMigration. A handle whose type has another name is an error unless
-	// Renamed maps the type's name. That error does not wrap ErrMigration. A Migration does not know the age of a file.
-	// If it exchanges two names, read files of today's program without it.
+	// Renamed maps the type's name, or Convert has the value's type. That error does not wrap ErrMigration. A Migration
+	// does not know the age of a file. So read files of today's program without a Migration that exchanges two names.
 	Renamed map[string]string
 	// Dropped lists names in the file: component types whose values are dropped, and parts that are dropped because the
 	// save.Set does not have them. If it lists a relation, the error wraps ErrMigration.
@@ -57,7 +57,8 @@ func (o OldValue) Int(path string) (int64, bool) {
 	return n, ok
 }
 
-// Float is [OldValue.Int], but returns the number as a float64. A large integer is rounded.
+// Float is [OldValue.Int], but returns the number as a float64: a float is exact, and a large integer
+// is rounded.
 func (o OldValue) Float(path string) (float64, bool) {
 	_, f, ok := o.number(path)
 	return f, ok
@@ -71,5 +72,6 @@ func (o OldValue) number(path string) (int64, float64, bool) {
 	return Number(t, o.value[off:off+t.Size])
 }
 
-// Bytes returns the bytes of the value as the file has them. They must not be changed, or kept after the call.
+// Bytes returns the bytes of the value as the file has them. They are valid as long as the OldValue, and must
+// not be changed.
 func (o OldValue) Bytes() []byte { return o.value }

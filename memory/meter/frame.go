@@ -10,7 +10,7 @@ type Frame struct {
 	Took   time.Duration // from the previous call of Meter.Frame to this one
 
 	Collections uint64  // collections of the Go heap that ended in the frame
-	Pause       float64 // the longest stop of the world for a collection so far, in seconds
+	Pause       float64 // the longest stop of the world for a collection since the manager's New, in seconds
 	Rows        []Delta // in the order of Meter.Rows
 	Monitors    []float64
 	Timers      []time.Duration
@@ -41,8 +41,8 @@ func (f *Frame) clear() {
 	*f = Frame{Rows: rows, Monitors: monitors, Timers: timers}
 }
 
-// Worst returns the longest frame of the window, or nil if no frame of the window was measured. The first frame, and
-// the first frame after Resume, are not measured. Later frames overwrite the result; Keep makes a copy.
+// Worst returns the longest frame of the window, or nil if no measured frame of the window took time. The first
+// frame, and the first frame after Resume, are not measured. Later frames overwrite the result; Keep makes a copy.
 func (r *Meter) Worst() *Frame {
 	var f *Frame
 	for i := range r.worst {

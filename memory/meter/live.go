@@ -15,8 +15,8 @@ type Heap struct {
 	Allocated float64       // bytes allocated a second, over at least a second; if the live size does not grow, all become garbage
 }
 
-// Heap returns the figures of the Go heap. Frame updates them four times a second, and when a collection has begun or
-// ended.
+// Heap returns the figures of the Go heap. Frame updates them four times a second, and in each frame in which a
+// collection begins, runs or ends.
 func (r *Meter) Heap() Heap { return r.live.heap }
 
 // collections is the number of collections from which growth is judged.

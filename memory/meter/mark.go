@@ -43,7 +43,7 @@ func (r *Meter) Marked(which int) bool {
 // Unmark removes the marks A and B. Changes then returns false.
 func (r *Meter) Unmark() { r.marks[A].rows, r.marks[B].rows = nil, nil }
 
-// A Change is the difference of a row between two marks.
+// A Change is the change of a row since mark A, see [Meter.Changes].
 type Change struct {
 	Row    int // index in Meter.Rows
 	Bytes  int64

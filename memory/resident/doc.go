@@ -1,4 +1,4 @@
-// Package resident finds the owner of each part of the process's resident memory. The sum of the parts is complete.
+// Package resident finds the owner of each part of the process's resident memory. The parts add up to RSS.
 //
 // # The idea
 //
@@ -29,8 +29,8 @@
 // # What is proved, and what is not
 //
 // If the kernel names the mappings of Go 1.25 and later, Report.Named is true. In this case the names decide which
-// memory is Go's, and an anonymous mapping without a name is unexplained. The names need CONFIG_ANON_VMA_NAME, and
-// are missing with GODEBUG decoratemappings=0.
+// memory is Go's: a mapping without a name is not. The names need CONFIG_ANON_VMA_NAME, and are missing with
+// GODEBUG decoratemappings=0.
 //
 // Otherwise Go's memory is found by elimination. The heap is the run of anonymous mappings without a gap around any
 // object on it, because the runtime extends it upwards from its base. The base is random since Go 1.26, so no address
@@ -40,10 +40,10 @@
 //
 // The balance: the runtime reports how many bytes it has mapped (/memory/classes/total:bytes). The reported number
 // lacks one table of 32 MiB, which is hardly touched. The memory that was taken for Go's must have this size. The
-// excess is foreign memory, and the resident part of the excess is unexplained. Rounding to pages and the loader's
-// own data cause a small excess. The excess is 25 KiB of 54 MiB in the demo without a window, and 49 to 53 KiB of 73
-// MiB with a window and 60 C libraries. Therefore an excess of 128 KiB plus 1/8192 of the mapped bytes is tolerated,
-// and counts as Go's.
+// excess is foreign memory, and as many resident bytes of GoRuntime count as unexplained. Rounding to pages and the
+// loader's own data cause a small excess. The excess is 25 KiB of 54 MiB in the demo without a window, and 49 to 53
+// KiB of 73 MiB with a window and 60 C libraries. Therefore an excess of 128 KiB plus 1/8192 of the mapped bytes is
+// tolerated, and counts as Go's.
 //
 // The memory of C libraries is recognized by the headers of glibc, if a library is loaded. Each chunk that is a
 // mapping, and each heap of a thread, begins with its length. Mappings of another allocator, or of a library itself,

@@ -84,8 +84,8 @@ type Library struct {
 	Usage
 }
 
-// A Mapping is a mapping of the process of which a part has no known owner, or may have none. Its Usage counts only this
-// part.
+// A Mapping is a mapping of the process that has, or may have, memory without a known owner. Its Usage counts only this
+// memory.
 type Mapping struct {
 	From, To uint64 // addresses
 	Perm     string // as in rw-p

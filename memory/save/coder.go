@@ -10,13 +10,13 @@ import (
 )
 
 // A State is data that a [Set] saves and loads. SaveState passes all data of the State to methods of c and to functions
-// such as [Num], always in the same order. That is called visiting. The Set calls SaveState in several passes, which
-// [Coder.Saving], [Coder.Fitting], [Coder.Scanning] and [Coder.Loading] distinguish. One method serves all passes, so
-// saving and loading cannot disagree.
+// such as [Num], always in the same order. That is called visiting. The Set calls SaveState in several passes: see
+// [Coder.Saving], [Coder.Fitting], [Coder.Scanning] and [Coder.Loading]. One method serves all passes, so saving and
+// loading cannot disagree.
 //
 // SaveState may return early after an error. It must not panic and must not call the Set. SaveState runs on the
-// goroutine that called the Set. If a State visits other bytes in one pass than in another, Save returns an error that
-// wraps [ErrLayout].
+// goroutine that called the Set. If a State visits more or fewer bytes than it visited in the pass that counts, Save
+// returns an error that wraps [ErrLayout].
 type State interface{ SaveState(c *Coder) }
 
 // A Refuser is a State that cannot always be saved. CanSave returns nil if it can be saved now. Otherwise [Set.Add] and
@@ -37,9 +37,10 @@ const (
 // A Coder moves a State into a [Slot] or a file, or out of it. Only a Set makes a Coder. The Coder is valid during the
 // call of SaveState.
 //
-// Values are padded with zeros to a multiple of 8 bytes. After the first error of a pass no method reads or writes data
-// of the State, and methods that return a number return 0. Only in the pass that counts bytes do they return the number
-// that was passed. So a State needs to test [Coder.Failed] only before it changes something.
+// The values of one call are padded together, with zeros to a multiple of 8 bytes. After the first error of a pass no
+// method reads or writes data of the State, and methods that return a number return 0. Only in the pass that counts
+// bytes do they return the number that was passed. So a State needs to test [Coder.Failed] only before it changes
+// something.
 type Coder struct {
 	// Invariant: 0 <= at <= len(buf), except in the pass measuring, which has no buf.
 
@@ -76,10 +77,10 @@ type label struct {
 // them.
 func (c *Coder) Saving() bool { return c.pass <= saving }
 
-// Fitting reports whether this is a pass before loading, also after an error. In this pass the State compares its
-// layout with what was saved. It also commits the memory and extends the metadata that loading needs, so that loading
-// from a slot cannot fail. The State must test [Coder.Failed] first, and must change nothing else. The pass may run
-// several times, see [Coder.Again], and a loading pass need not follow.
+// Fitting reports whether this is a pass before loading. It returns true after an error, too. In this pass the State
+// compares its layout with what was saved. It also commits the memory and extends the metadata that loading needs, so
+// that loading from a slot cannot fail. The State must test [Coder.Failed] first, and must change nothing else. The
+// pass may run several times, see [Coder.Again], and a loading pass need not follow.
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
 // Again demands one more fitting pass over all States. A State must call it if it has committed memory in a fitting
@@ -102,9 +103,9 @@ func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 // differ in them. Canonical returns true for slots of [Set.NewCanonical] and for files.
 func (c *Coder) Canonical() bool { return c.canonical }
 
-// Whole reports whether a State should copy all of a span of memory, of which live bytes of total are live. It returns
-// true if at least two-thirds are live, because one copy is faster than a copy of each block. So a state has at most one
-// and a half times the live bytes. If [Coder.Canonical] returns true, Whole returns false.
+// Whole reports whether a State should copy a span of total bytes as a whole. Of these, live bytes are in use. Whole
+// returns true if at least two-thirds are live, because one copy is faster than a copy of each block. So the copy has at
+// most one and a half times the live bytes. If [Coder.Canonical] returns true, Whole returns false.
 func (c *Coder) Whole(live, total uintptr) bool {
 	return !c.canonical && 3*uint64(live) >= 2*uint64(total)
 }
@@ -150,7 +151,7 @@ func (c *Coder) where() string {
 }
 
 // Enter sets a label for all data that is visited before the matching [Coder.Leave]. The paths in errors, [Set.Scan]
-// and [Set.Diff] consist of these labels. A path has at most 12 labels, of which the first is the part's name. Deeper
+// and [Set.Diff] begin with these labels. A path has at most 12 of them, of which the first is the part's name. Deeper
 // labels are left out.
 func (c *Coder) Enter(name string) { c.EnterAt(name, -1) }
 
@@ -166,8 +167,8 @@ func (c *Coder) EnterAt(name string, i int) {
 func (c *Coder) Leave() { c.depth-- }
 
 // Word visits a number of 8 bytes. If [Coder.Saving] returns true, Word returns v. In all other passes it returns the
-// number that was saved. If the slot has no bytes left, the pass fails with an error that wraps [ErrLayout]. Word
-// returns 0 for this error and after every other error of the pass, except in the pass that counts bytes.
+// number that was saved. If no bytes are left, the pass fails with an error that wraps [ErrLayout]. Word returns 0 for
+// this error and after every other error of the pass, except in the pass that counts bytes.
 func (c *Coder) Word(v uint64) uint64 {
 	at := c.at
 	switch {
@@ -266,12 +267,14 @@ func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 
 // Rows visits count values of type t. The first value is at p, and each begins size bytes after the one before. The
 // values must contain no Go pointers. count must be equal when the state is saved and loaded. [Set.Scan] returns name
-// at the end of [Piece.Path], and t as [Piece.Type]. If the values differ, [Set.Diff] names the row and the field.
+// at the end of [Piece.Path], and t as [Piece.Type]. If the values of two slots differ, [Set.Diff] names the row and
+// the field.
 //
 // If [Coder.Portable] returns false, t may be nil: then Diff cannot name the field. If Portable returns true and t is
-// nil, the pass fails with an error that wraps [ErrPortable]. Values from a file are converted if t has changed since
-// the file was written. If they do not convert, the pass fails with an error that wraps [ErrLayout]. If the Migration
-// does not fit, the error wraps layout.ErrMigration.
+// nil or has an address, the pass fails with an error that wraps [ErrPortable]. Values from a file are converted if t
+// has changed since the file was written. If they do not convert, or if a function of the Migration or a [RowChecker]
+// refuses one, the pass fails with an error that wraps [ErrLayout]. If the Migration does not fit, the error wraps
+// layout.ErrMigration.
 func (c *Coder) Rows(name string, t reflect.Type, p unsafe.Pointer, size uintptr, count int) {
 	c.raw(name, t, p, size*uintptr(count), count)
 }
@@ -341,8 +344,8 @@ func (c *Coder) fits(n uintptr) bool {
 	return false
 }
 
-// Var visits a variable. T must be pointer-free, which Var does not check. A value from a file is converted if T has
-// changed since it was written.
+// Var visits a variable. T must be pointer-free, which Var checks only for files. A value from a file is converted if
+// T has changed since it was written.
 func Var[T any](c *Coder, v *T) { c.raw("", fileType[T](c), unsafe.Pointer(v), unsafe.Sizeof(*v), 1) }
 
 // Typed is [Var] with a name and the type, so that [Set.Diff] can name the field at which two slots differ.
@@ -350,14 +353,14 @@ func Typed[T any](c *Coder, name string, v *T) {
 	c.Rows(name, reflect.TypeFor[T](), unsafe.Pointer(v), unsafe.Sizeof(*v), 1)
 }
 
-// Vec visits the elements of s. T must be pointer-free, which Vec does not check. Vec does not visit the length: use
-// [Coder.Count]. When the state is loaded, s must have the length that was saved.
+// Vec visits the elements of s. T must be pointer-free, which Vec checks only for files. Vec does not visit the
+// length: use [Coder.Count]. When the state is loaded, s must have the length that was saved.
 func Vec[T any](c *Coder, s []T) {
 	c.raw("", fileType[T](c), unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T))*uintptr(len(s)), len(s))
 }
 
-// List visits the length and the elements of a slice. T must be pointer-free, which List does not check. When the state
-// is loaded, the elements are copied into the array of the slice. If the capacity of the slice is below the saved
+// List visits the length and the elements of a slice. T must be pointer-free, which List checks only for files. When the
+// state is loaded, the elements are copied into the array of the slice. If the capacity of the slice is below the saved
 // length, List allocates a new array.
 func List[T any](c *Coder, s *[]T) {
 	size := unsafe.Sizeof(*new(T))
@@ -384,7 +387,7 @@ func List[T any](c *Coder, s *[]T) {
 	c.Rows("", reflect.TypeFor[T](), unsafe.Pointer(unsafe.SliceData(*s)), size, n)
 }
 
-// BeginContent begins the contents of blocks. The State must have visited the metadata that describes these blocks. If
+// BeginContent begins the contents of blocks. Before that the State must visit the metadata of these blocks. If
 // BeginContent returns true, the State must visit the contents by Raw and then call [Coder.EndContent]. If it returns
 // false, the State must skip them. It returns false in fitting and scanning passes, after an error, and for [Metadata]
 // except in debug builds. For a file the pass fails with an error that wraps [ErrPortable]. Contents must not be nested.
@@ -458,7 +461,7 @@ func (c *Coder) endLength(i, n int) {
 
 // Slots visits live slots of an array at base. A slot has size bytes. Slot i is live if bit i of bits is set and i is
 // below end. Adjacent slots are copied together. t is the type of the values, and may be nil if [Coder.Portable]
-// returns false. The values must contain no Go pointers. Paths, and errors while a state is loaded, contain the name.
+// returns false. The values must contain no Go pointers. Paths contain the name, and so do errors of a load.
 //
 // If [Coder.Whole] returns true for the slots up to the last live one, Slots saves all of them. When the state is loaded,
 // Slots ignores bits and loads the slots that were saved. For [Metadata] it visits no slots, except in debug builds.

@@ -17,22 +17,23 @@ type Piece struct {
 	Rows int          // how many values
 	Type reflect.Type // of a value; nil if it is unknown
 
-	// Contents is true for the contents of blocks. Rows may have the name "contents", too: there it is false.
+	// Contents is true for the contents of blocks. It is false for a call of Coder.Rows with the name
+	// "contents".
 	Contents bool
 
 	name string // of the call of Coder.Rows, which ends Path; "" for other pieces
 }
 
 // Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each later call of Rows that has a name
-// and the same labels of [Coder.Enter]. This lasts until the next call with this name. [Set.Diff] returns it in
-// [Difference.Entity].
+// and the same labels of [Coder.Enter]. This lasts until the next call with this name. [Set.Diff] returns the value in
+// [Difference.Entity], if its type is not nil.
 const Entity = "entity"
 
 var errStop = errors.New("save: stop")
 
 // Scan calls yield with each piece of the slot's state, in the order in which they were saved. If yield returns false,
-// Scan stops and returns nil. yield must not call the Set. The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty] or
-// [ErrBusy], or is the error of a part, which it names, such as [ErrLayout]. Scan changes nothing. It allocates.
+// Scan stops and returns nil. yield must not call the Set. The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty],
+// [ErrBusy], or another error of a part, such as [ErrLayout]. Scan changes nothing. It allocates.
 func (s *Set) Scan(slot *Slot, yield func(Piece) bool) error {
 	if err := s.owns(slot); err != nil {
 		return err

@@ -41,10 +41,10 @@
 //
 //	Save      a pass that counts, then one that copies: live blocks and metadata, not committed memory
 //	Load      a pass that compares the layout, then one that copies
-//	          neither allocates but the first Save, unless memory was trimmed or metadata is longer than ever
+//	          the first Save allocates; a later one only after a Trim, or for longer metadata than ever
 //	SaveHash  Save, and a hash of the bytes: a third to two thirds longer
 //
-// BenchmarkSet compares both with copy of the same bytes.
+// BenchmarkSet compares Save and Load with copy of the same bytes.
 //
 // # Concurrency and the collector
 //

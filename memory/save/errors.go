@@ -6,23 +6,23 @@ import (
 )
 
 var (
-	// ErrBusy is wrapped by the errors of a Set while a part is in use. Examples are an open query of a world and an open
-	// frame of a manager. The error names what is open. Calls that save, load or list fail with it also during another
-	// call of the Set, for example in a State or in the yield of Scan.
+	// ErrBusy is wrapped by the errors of a Set while a part is in use. Examples are an open query of a world and an
+	// open frame of a manager. The error names what is open. Methods that call SaveState also fail with it during
+	// another such call, for example in a State or in the yield of Scan.
 	ErrBusy = errors.New("save: busy")
 
-	// ErrLayout is wrapped by the errors of Load, Read, Verify, Scan and Diff if a part does not fit what was saved. The
-	// part may have another capacity or another type, or a level has ended. Save returns such an error if a State visits
-	// more or fewer bytes than were counted. The error names the part and what differs.
+	// ErrLayout is wrapped by the errors of Load, Read, Verify, Scan and Diff if the parts do not fit what was saved.
+	// Examples are another capacity, another type, and a level that has ended. Save returns such an error if a State
+	// visits more or fewer bytes than were counted. The error names what differs.
 	ErrLayout = errors.New("save: the layout differs")
 
 	// ErrPortable is wrapped by the errors of Portable, Write, Read and Verify if a part of the Set cannot be in a
-	// file. The error names the part and the path of the field.
+	// file. The error names the part. Methods for slots return it if a State calls [Coder.Stream].
 	ErrPortable = errors.New("save: it cannot be in a file")
 
 	// ErrFile is wrapped by the errors of Read and Verify if the file is damaged or truncated, or if other bytes follow
-	// it. It is also wrapped if the file is of another version, or was not written by Write. A truncated file also
-	// wraps io.ErrUnexpectedEOF.
+	// it. It is also wrapped if the file is of another version, or was not written by Write. For a truncated file the
+	// error also wraps io.ErrUnexpectedEOF.
 	ErrFile = errors.New("save: the file is not valid")
 
 	// ErrForeign is wrapped by the errors of Save, Load, Scan and Diff for a Slot that is nil or of another Set.

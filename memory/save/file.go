@@ -40,9 +40,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // convert values whose type has changed since.
 //
 // The error wraps [ErrUnsealed], [ErrPortable], the error of out, [io.ErrShortWrite], or the error of a part, such as
-// [ErrBusy], with the part's name. After an error of out or io.ErrShortWrite, out may have a part of the file: write to
-// a new file, and rename it. After other errors nothing was written. Write builds the whole file in Go memory, and allocates more while
-// the file grows. Padding bytes between fields are written as they are.
+// [ErrBusy], with the part's name. After an error of out or io.ErrShortWrite, out may have the beginning of the file:
+// write to a new file, and rename it. After other errors nothing was written. Write builds the whole file in Go memory.
+// Padding bytes between fields are written as they are.
 func (s *Set) Write(out io.Writer) error {
 	if err := s.Portable(); err != nil {
 		return err
@@ -112,16 +112,17 @@ func fingerprint(head []byte) uint64 {
 	return h.Sum64()
 }
 
-// Read replaces the present state by the state in a file of [Set.Write]. Parts are found by name, and types are
+// Read replaces the present state by the state in a file of [Set.Write]. Parts are found by name, and values are
 // converted. m declares changes that Read cannot find itself, such as renamed fields; it may be nil. A part that is not
 // in the file keeps its present state. The reader must end with the file.
 //
 // The error wraps one of these:
 //   - [ErrUnsealed], [ErrPortable], or the error of in
 //   - [ErrFile]: the file is of another version or truncated, is followed by other bytes, or a bit differs
-//   - [layout.ErrMigration]: m names a part, a field or a type that does not exist, or gives two of them one name
-//   - [ErrLayout]: a part or a type of the file does not fit, a [RowChecker] refuses a value, or the Set lacks a part that
-//     m does not drop
+//   - [layout.ErrMigration]: m names a part, a field or a type that does not exist, gives two of them one name, or drops
+//     a relation
+//   - [ErrLayout]: a part or a type of the file does not fit, a function of m or a [RowChecker] refuses a value, or the
+//     Set lacks a part that m does not drop
 //   - another error of a part, such as [ErrBusy] or memory.ErrOutOfMemory
 //
 // After an error all values are as before, but memory may have been committed: see [Set.Load]. If the error occurs
@@ -130,9 +131,9 @@ func fingerprint(head []byte) uint64 {
 // the error joins both errors, and the state is undefined. If a function of m or a State panics while parts are loaded,
 // Read restores nothing. Read allocates Go memory for the whole file and for the copy.
 //
-// A successful Read invalidates all earlier addresses of blocks, handles and entities. After a Read that restored the
-// values, earlier handles and entities are valid, and addresses of blocks are not. After other errors all of them are
-// valid.
+// A successful Read invalidates earlier addresses of blocks, handles and entities of the parts in the file. After a
+// Read that restored the values, earlier handles and entities are valid, and addresses of blocks are not. After other
+// errors all of them are valid.
 func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err == nil {

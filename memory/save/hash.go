@@ -9,8 +9,7 @@ import (
 // Hash returns a 64-bit hash of b and its length. The hash is the same on every architecture. Deliberate collisions are
 // easy. Hash allocates nothing.
 //
-// Four lanes run in parallel, because one chain of multiplies would wait for each product. BenchmarkHash compares Hash
-// with copy. On 32-bit systems each product takes four multiplies.
+// BenchmarkHash compares Hash with copy. On 32-bit systems each product takes four multiplies.
 func Hash(b []byte) uint64 {
 	l := start
 	return l.sum(l.blocks(b), len(b))

@@ -17,24 +17,24 @@ import (
 // and should wrap [ErrPortable].
 //
 // If all values of a Portable are of one type, it should have a method RowType() reflect.Type that returns this type.
-// Then [Set.Portable] checks the handles in these values: their pools must be in the Set. If all parts have RowType,
-// [Set.Read] also reports functions of a Migration whose type no part has.
+// Then [Set.Portable] checks the handles in these values: exactly one pool of the Set must own them. If all parts have
+// RowType, [Set.Read] returns an error for a function of Migration.Convert whose type no part has.
 type Portable interface {
 	State
 	CanWrite() error
 }
 
 // A HandleOwner is a State to which handles belong, such as a pool. HandleKey returns the type of the handles, and a
-// key. The generation in each handle is the slot's generation XOR the key. A file contains the generations without the
+// key. The generation in each handle is the one in the pool XOR the key. A file contains the generations without the
 // key.
 type HandleOwner interface {
 	HandleKey() (handle reflect.Type, key uint32)
 }
 
-// A RowChecker is a State that knows which values in files are impossible, such as an ecs.World for its entities. RowCheck
-// returns a function that returns an error if the value at an address, of type t, is impossible. It returns nil if every
-// value of type t is possible. [Set.Read] and [Set.Verify] call the function for all values of type t in all parts, except
-// those in a [Coder.Stream].
+// A RowChecker is a State that knows which values in files are impossible, such as an ecs.World for its entities.
+// RowCheck returns a function that takes the address of a value of type t, and returns an error if the value is
+// impossible. If every value of type t is possible, RowCheck returns nil. [Set.Read] and [Set.Verify] call the function
+// for all values that States visit as type t.
 type RowChecker interface {
 	RowCheck(t reflect.Type) func(value unsafe.Pointer) error
 }
@@ -146,7 +146,8 @@ func fileType[T any](c *Coder) reflect.Type {
 }
 
 // Migration returns the Migration that was passed to [Set.Read] or [Set.Verify], or an empty one for nil. While Read
-// restores the former state it returns an empty one. In passes of other methods it returns nil.
+// restores the former state it returns an empty one. While Write or Read writes a state, and in passes for slots, it
+// returns nil.
 func (c *Coder) Migration() *layout.Migration {
 	if c.file == nil {
 		return nil

@@ -10,12 +10,11 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Set contains what a program saves: States in a fixed order, its parts. Add them while the program starts, then call
-// Seal. The zero Set is empty. Only the goroutine to which the States belong may use the Set. A Set must not be copied
-// after Seal, or after it has made a Slot.
+// A Set contains the States that a program saves, in a fixed order. They are its parts. Add them while the program
+// starts, then call Seal. The zero Set is empty. Only the goroutine to which the States belong may use the Set. A Set
+// must not be copied after Seal, or after it has made a Slot.
 //
-// Add an allocator before the States whose data lies in its blocks, so that its memory is committed before they are
-// loaded.
+// Add an allocator before the States whose data lies in its blocks.
 type Set struct {
 	parts  []part
 	sealed bool
@@ -30,7 +29,7 @@ type part struct {
 }
 
 // Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state
-// is nil or was added already. If the state is a [Refuser] and CanSave returns an error, the error of Add wraps it.
+// is nil or equals an added one. If the state is a [Refuser] and CanSave returns an error, the error of Add wraps it.
 // After an error the Set is unchanged.
 func (s *Set) Add(name string, state State) error {
 	why := ""
@@ -105,13 +104,12 @@ func (s *Set) measure(canonical bool) (int, error) {
 // these errors the slot is unchanged. If a State visits more or fewer bytes than were counted, the error wraps
 // [ErrLayout], and the slot is empty.
 //
-// If the States do not allocate, a successful Save allocates at most a few words. It allocates the first time, and when
-// the state has more contents than ever before.
+// If the States do not allocate, a successful Save allocates only if the Set has more parts and contents than in any
+// pass before.
 func (s *Set) Save(slot *Slot) error { return s.save(slot, false) }
 
-// SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes while it copies them, when
-// they are in the processor's cache. In a slot of [Set.NewCanonical], equal states have equal hashes. After an error
-// the hash is 0.
+// SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes while it copies them. In a
+// slot of [Set.NewCanonical], equal states have equal hashes. After an error the hash is 0.
 func (s *Set) SaveHash(slot *Slot) (uint64, error) {
 	if err := s.save(slot, true); err != nil {
 		return 0, err
@@ -140,13 +138,13 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 }
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
-// Load returns an error, all values and blocks are unchanged. The exception is a State that panics or fails while it
-// loads, which breaks the rules of [State]: it leaves a mixture of both states.
+// Load returns an error, all values and blocks are unchanged. The exception is a State that breaks the rules: if it
+// panics or fails while it loads, it leaves a mixture of both states.
 //
-// A Load that fails does not decommit the memory that it has committed. The part that failed, and those before it, may
-// have as many bytes committed as when the slot was saved. No blocks lie in these bytes, but a later block of tlsf or
-// freelist may get another address than without the call. A later Load that succeeds, or a Trim of the allocator, ends
-// that. Blocks in flight to an allocator may have been freed.
+// A Load that fails does not decommit the memory that it has committed. All parts may have as many bytes committed as
+// when the slot was saved. No blocks lie in these bytes, but a later block of tlsf or freelist may get another address
+// than without the call. A later Load that succeeds, or a Trim of the allocator, ends that. Blocks in flight to an
+// allocator may have been freed.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of a part, with the part's name, such as
 // [ErrLayout], [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have at least the memory and the
@@ -257,9 +255,9 @@ func (s *Set) runPart(c *Coder, p *part) {
 	c.buf = whole
 }
 
-// Metadata returns a State that saves an allocator without the contents of its blocks. The parameter of is the
-// allocator, which must not be nil. Use Metadata if another State saves these contents itself, as an ecs.World saves
-// its chunks. Debug builds save the contents, too. A Set with such a part cannot be written to a file.
+// Metadata returns a State that saves an allocator without the contents of its blocks. The allocator must not be nil.
+// Use Metadata if another State saves these contents itself, as an ecs.World saves its chunks. Debug builds save the
+// contents, too. A Set with such a part cannot be written to a file.
 func Metadata(of State) State { return &metadata{of} }
 
 type metadata struct{ of State }

@@ -18,12 +18,12 @@ func (s *Set) NewSlot(bytes int) *Slot { return s.NewSlotIn(make([]byte, bytes))
 func (s *Set) NewSlotIn(memory []byte) *Slot { return &Slot{set: s, buf: memory[:0:len(memory)]} }
 
 // NewCanonical is [Set.NewSlot] for a slot in which equal states have equal bytes. The bytes contain no addresses and
-// no old contents of free blocks. Saving takes longer than into other slots. [Set.Diff] compares such slots.
+// no old contents of free blocks. Saving takes longer than into other slots.
 //
-// There are five exceptions. Padding bytes of values, the bytes of a block behind its requested size, and gaps between
-// blocks are saved as they are. With memfast slab.Heap and pool.Blocks include their free blocks, because they have no
-// live bits. In debug builds all allocators include their free blocks. compose.Counted over an allocator without Base
-// includes addresses, and guard.Allocator includes numbers of call sites.
+// There are exceptions. Padding bytes of values, the bytes of a block behind its requested size, and gaps between
+// blocks are saved as they are. Arenas save all bytes in use, with freed blocks among them. In memfast builds,
+// slab.Heap and pool.Blocks save their free blocks, too. In debug builds most allocators do. compose.Counted over an
+// allocator without Base includes addresses, and guard.Allocator includes numbers of call sites.
 func (s *Set) NewCanonical(bytes int) *Slot {
 	slot := s.NewSlot(bytes)
 	slot.canonical = true

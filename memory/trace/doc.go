@@ -52,8 +52,8 @@
 // block keeps its number, also if the program moved it.
 //
 // Sizes are the requested bytes, from 0 to 2^62. The alignment is what the program may rely on. For a block of
-// malloc(n) that is min(16, largest power of two <= n), and 1 if n is 0. Tier 0 means none. Tiers 1 to 15 are the
-// recorder's; package tiers writes the number of the tier plus 1. The recorder numbers the threads, too.
+// malloc(n) that is min(16, largest power of two <= n), and 1 if n is 0. Tier 0 means none. The recorder chooses
+// tiers 1 to 15; package tiers writes the number of the tier plus 1. The recorder numbers the threads, too.
 //
 // # Use it when, and when not
 //

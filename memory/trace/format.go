@@ -36,12 +36,12 @@ const (
 	maxRatio = 1032
 )
 
-// The errors of a Reader, besides the errors of its io.Reader. Test with errors.Is.
+// The errors of a [Reader] and of [ParseProgram], besides those of the io.Reader. Test with errors.Is.
 var (
-	// ErrFormat means that the input is no trace or is damaged.
+	// ErrFormat means that the input is no trace or program, or is damaged.
 	ErrFormat = errors.New("trace: not a trace, or damaged")
 
-	// ErrVersion means that the trace has a version of the format that this package does not read.
+	// ErrVersion means that this package does not read this version of the format.
 	ErrVersion = errors.New("trace: unknown version of the format")
 
 	// ErrTruncated means that the trace has no end. The recording program was killed or did not close the Writer, the
@@ -126,7 +126,7 @@ type Event struct {
 	Block uint64 // of Alloc, Free and Resize: the block's number in the order of allocation, from 0
 	Size  uint64 // of Alloc and Resize: the block's new size in bytes; of Used: the bytes
 	Align uint64 // of Alloc: a power of two
-	Begin bool   // of Level
+	Begin bool   // of Level: true if it begins
 }
 
 // end returns the end of a trace after n chunks.

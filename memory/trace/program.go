@@ -12,8 +12,8 @@ import (
 )
 
 // A Program is a trace in a form that a replay can run without work of its own: a flat list of operations on slots. A
-// slot is a place in a table of live blocks. Slots are reused: the table has as many slots as there are blocks when
-// most blocks are live. A replay in Go and one in C run the same list in a loop of equal cost.
+// slot is a place in a table of live blocks. Slots are reused: their number is the largest number of blocks that are
+// live at one time.
 //
 // The file of a program is little endian. [ParseProgram] checks the file. A replay may map it and use it as it is.
 //

@@ -63,7 +63,7 @@ type Writer struct {
 }
 
 // NewWriter writes the header and returns a Writer. If the header, the limit or w is invalid, the error wraps
-// memory.ErrConfig. If w fails, the error wraps the error of w.
+// memory.ErrConfig. If w fails, the error wraps that of w, or io.ErrShortWrite.
 func NewWriter(w io.Writer, h Header, cfg Config) (*Writer, error) {
 	if invariant.Nil(w) {
 		return nil, bad("the writer is nil: want one")
@@ -284,8 +284,8 @@ func (t *Writer) write(b []byte) {
 // fails, Copy returns its error. If t is closed or stopped, Copy reads nothing and returns the error of Append.
 //
 // Call Copy only if r and t are new, or if t has recorded exactly the events that r has returned (see
-// [Writer.Append]). If these are not equally many, or not with the same number of blocks, Copy reads nothing, and the
-// error wraps memory.ErrConfig.
+// [Writer.Append]). If the numbers of events or of blocks differ, Copy reads nothing, and the error wraps
+// memory.ErrConfig.
 func Copy(t *Writer, r *Reader, limit uint64) (operations uint64, err error) {
 	if err := t.ended(); err != nil {
 		return 0, err

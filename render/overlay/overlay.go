@@ -191,9 +191,9 @@ func (o *Overlay) show(k int, on bool) {
 }
 
 // Frozen reports whether the game must stand still in this tick. The result changes only in [Overlay.Update]. If Frozen
-// returns true, the game's Update returns after Overlay.Update, before it ends the memory frame. Draw can then draw the
-// open frame again. With the default keys F5 freezes the game or lets it go on. Shift+F5 freezes the game, or lets one
-// tick of a frozen game run. With Config.Timeline the player selects earlier ticks of a frozen game.
+// returns true, the game's Update must return after Overlay.Update, before it ends the memory frame. Draw can then draw
+// the open frame again. With the default keys F5 freezes the game or lets it go on. Shift+F5 freezes the game, or lets
+// one tick of a frozen game run. With Config.Timeline the player selects earlier ticks of a frozen game.
 func (o *Overlay) Frozen() bool { return o != nil && o.halted }
 
 // Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. A game can place
@@ -226,9 +226,9 @@ func (o *Overlay) Leave(top, bottom float32) {
 }
 
 // Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player. It
-// counts on a screen that is higher than wide, if panels in the corner would reach it: they lie above and below it, in
-// low lines. A single panel that fits at neither side may cover it, and so may the strip. An empty rectangle, the
-// default, ends this. Call Avoid before Draw. On a nil Overlay, Avoid does nothing.
+// counts only on a screen that is higher than wide, if panels in the corner would reach it. Panels then lie above and
+// below the rectangle, and their lines are lower. A single panel that fits at neither side may cover it, and so may the
+// strip. An empty rectangle, the default, ends this. Call Avoid before Draw. On a nil Overlay, Avoid does nothing.
 func (o *Overlay) Avoid(r image.Rectangle) {
 	if o != nil {
 		o.scr.spared = r
