@@ -121,8 +121,8 @@ func fingerprint(head []byte) uint64 {
 //   - [ErrFile]: the file is of another version or truncated, is followed by other bytes, or a bit differs
 //   - [layout.ErrMigration]: m names a part, a field or a type that does not exist, gives two of them one name, or drops
 //     a relation
-//   - [ErrLayout]: a part or a type of the file does not fit, a function of m or a [RowChecker] refuses a value, or the
-//     Set lacks a part that m does not drop
+//   - [ErrLayout]: a part or a type of the file does not fit, or the Set lacks a part that m does not drop
+//   - [ErrLayout]: a function of m or a [RowChecker] refuses a value
 //   - another error of a part, such as [ErrBusy] or memory.ErrOutOfMemory
 //
 // After an error all values are as before, but memory may have been committed: see [Set.Load]. If the error occurs
