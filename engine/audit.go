@@ -24,9 +24,9 @@ import (
 // finds a pointer into an array that was replaced. It does not read the variables of closures, the contents of channels
 // and of unsafe.Pointers, and elements beyond the length of a slice.
 //
-// A value with the method SaveState is read by this method, without the contents of allocated blocks. So the audit finds a
-// State that is missing in the Set, but no field that its SaveState lacks. Roots are read field by field: pass each State
-// that you wrote as a root. All States that cannot be saved at the moment count as equal. Values stored directly in maps and
+// A value with the method SaveState is read by this method, without the contents of allocated blocks. So the audit finds
+// a State that is missing in the Set, but no field that its SaveState lacks. Roots are read field by field, so pass your
+// own States as roots. All States that cannot be saved at the moment count as equal. Values stored directly in maps and
 // interfaces are always read field by field. The fields of a save.Set and a save.Slot are not read.
 //
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An

@@ -4,9 +4,9 @@
 //
 // # The idea
 //
-// The simulation is a function of a seed and of one [Input] per tick. The simulation does not use inputs that depend
-// on the machine: the wall clock, devices, files, the order of goroutines. So the same seed and the same inputs give
-// the same state hash, headless, in a window, in a browser and on every processor.
+// The simulation is a function of a seed and of one [Input] per tick. It must not depend on the wall clock, devices,
+// files or the order of goroutines. So the same seed and the same inputs give the same state hash, headless, in a
+// window, in a browser and on every processor.
 //
 // # Layout
 //

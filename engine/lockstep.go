@@ -10,8 +10,9 @@ import (
 )
 
 // Lockstep plays two games side by side and compares their hashes after each of a.Ticks ticks. It returns how many ticks
-// were equal. Lockstep uses Set, Step, Hash and Rest of a and b. Both Sets must have the same parts. If the hashes differ,
-// the error wraps a *[Desync] with the first difference of the Sets. Other errors are those of Step, Rest and the Sets.
+// were equal. Lockstep uses Set, Step, Hash and Rest of a and b. Both Sets must have the same parts. If the hashes
+// differ, the error wraps a *[Desync] with the first difference of the Sets, if there is one. Other errors wrap those of
+// Step, Rest and the Sets.
 //
 // If b replays what another process has recorded, Lockstep finds rules that differ between processes or architectures.
 // [Synctest] cannot find them.

@@ -14,11 +14,11 @@ import (
 type RewindConfig[T any] struct {
 	// Set saves and loads the state of the game. It must be sealed.
 	Set *save.Set
-	// Memory is where states are kept, up to its length. It must outlive the Rewind, and must not belong to a part of the
-	// Set. It needs no alignment and need not be zero.
+	// The states are kept in Memory. It must outlive the Rewind, and must not belong to a part of the Set. It needs no
+	// alignment and need not be zero.
 	Memory []byte
-	// Ticks is how many of the last inputs are kept; 0 means 7,200, which is two minutes. States is the largest number of
-	// states; 0 means 1,024. NewRewind allocates both lists.
+	// Ticks is the number of ticks whose inputs are kept; 0 means 7,200, which is two minutes. States is the largest
+	// number of states; 0 means 1,024. NewRewind allocates both lists.
 	Ticks, States int
 	// Step plays one tick again. Do not play sounds that it requests: they were heard already. Step must not change the
 	// input, keep the pointer, or call the Rewind.
@@ -27,9 +27,10 @@ type RewindConfig[T any] struct {
 	Rest func() error
 }
 
-// A Rewind returns to any of the last ticks of a game. It keeps the input of every tick, and a state when Keep saves one.
-// To return to a tick it loads the newest state that is not after this tick, and plays the inputs since that state again.
-// The game must depend only on its state and the inputs, which [Synctest] tests. A Rewind belongs to the game goroutine.
+// A Rewind returns to any of the last ticks of a game. It keeps the inputs of these ticks, and the states that Keep
+// saves. To return to a tick it loads the newest state that is not after this tick, and plays the inputs since that
+// state again. The game must depend only on its state and the inputs, which [Synctest] tests. A Rewind belongs to the
+// game goroutine.
 //
 //	ticks    ... 120 121 122 ... 150 151 152 153 ...
 //	states        S                S                    Keep
@@ -90,10 +91,10 @@ func (r *Rewind[T]) Record(in T) {
 	}
 }
 
-// Keep saves the present state if no state is kept, or if the newest is at least `every` ticks old. It replaces the oldest
-// states if there is no space. Call Keep after each tick. An `every` below 1 means 1. saved reports whether Keep has saved
-// the state. The errors are those of Rest and of [save.History.Save]. After a failed Step the state is not that of any
-// tick. Until Begin or a successful Seek, Keep then returns an error that wraps save.ErrEmpty.
+// Keep saves the present state if no state is kept, or if the newest is at least `every` ticks old. It replaces the
+// oldest states if there is no space. Call Keep after each tick. An `every` below 1 means 1. saved reports whether Keep
+// has saved the state. The errors are those of Rest and of [save.History.Save]. After an error of Step, or a panic of
+// Step or of a load, Keep returns an error that wraps save.ErrEmpty until Begin or a successful Seek.
 func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	if r.torn {
 		return false, fmt.Errorf("engine: rewind: a step has failed, and there is no state of tick %d; call Seek: %w", r.now, save.ErrEmpty)
@@ -112,12 +113,13 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // and inputs stay until [Rewind.Cut] or [Rewind.Record].
 //
 // If tick is out of range, the error wraps save.ErrEmpty. If Rest or loading fails, the present tick is unchanged. For
-// example, loading returns save.ErrLayout if a level has ended. After an error or a panic of Step the state is not that of
-// any tick. The next Seek then loads a state before it plays. If there is no such state, its error wraps save.ErrEmpty.
+// example, loading returns save.ErrLayout if a level has ended. After an error of Step, or a panic of Step or of the
+// load, the state is not that of any tick. The next Seek then loads a state before it plays. If there is no such state,
+// its error wraps save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
 // Back makes an earlier tick the present tick, as [Rewind.Seek] does, and forgets all states and inputs after it. If
-// there is free memory, Back saves a state after each `dense` ticks that it plays, but none of the last tick. So going
+// there is free memory, Back saves a state after each `dense` ticks that it plays, but not after the last one. So going
 // back tick by tick costs less with each step. A `dense` below 1 means 1. If tick is after the present tick, the error
 // wraps save.ErrEmpty. Other errors are those of Seek and of Keep. If an error occurs before the first Step, nothing is
 // forgotten. After a later error all states and inputs after tick are lost.

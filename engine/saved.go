@@ -31,8 +31,8 @@ func (r *Rand) SaveState(s *save.Coder) {
 // CanWrite returns nil: every Rand can be written to a file, as two numbers.
 func (r *Rand) CanWrite() error { return nil }
 
-// SaveState saves only the number of systems. Loading from memory fails with an error that wraps save.ErrLayout if the
-// number differs. Systems are code, and their times are not part of a simulation. A file has no data of a Schedule.
+// SaveState saves only the number of systems. If the number differs, loading from memory fails with an error that wraps
+// save.ErrLayout. Systems are code, and their times are not part of a simulation. A file has no data of a Schedule.
 func (s *Schedule) SaveState(c *save.Coder) {
 	c.Same("the number of systems", uint64(len(s.systems)))
 }

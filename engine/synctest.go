@@ -22,12 +22,13 @@ type Sync struct {
 	Rest func() error
 	// Ticks is the number of ticks to test. Below 1 means none.
 	Ticks int
-	// Distance is how many ticks lie between save and load. Below 1 means 1.
+	// Distance is the number of ticks between save and load. Below 1 means 1.
 	Distance int
 	// Check may be nil. Synctest calls it after each load. An error of Check ends the test, and becomes Desync.Err.
 	Check func() error
-	// Audit may be nil. Synctest calls it after each save that it loads later. After the load it calls the function that
-	// Audit returned, which returns the first difference from the save, and whether there is one. See [Fields].
+	// Audit may be nil. Synctest calls Audit after each save of a state that it loads later, and the function that Audit
+	// returns after the load. This function returns the first difference from the save, and whether there is one. See
+	// [Fields].
 	Audit func() func() (save.Difference, bool)
 }
 
@@ -39,8 +40,8 @@ type Synced struct {
 	Bytes   int // length of the largest state
 }
 
-// A Desync reports a difference of two states. In [Synctest] they are a state and the same state after a load. In
-// [Lockstep] they are the states of the two games.
+// A Desync reports a difference of two states. In [Synctest] they are the states of one tick, before and after a
+// load. In [Lockstep] they are the states of the two games.
 type Desync struct {
 	Tick       int             // the tick in the test, from 1; directly after a load, the tick of the loaded state, from 0
 	Difference save.Difference // the first difference in the Set or of Audit; empty if Differ is false
@@ -72,10 +73,10 @@ func (d *Desync) Unwrap() error { return d.Err }
 
 // Synctest tests that a game can be saved and loaded. It saves, plays Distance ticks, loads, and plays the same ticks
 // again. It repeats this from the state that it has reached. The hashes must be equal after the load and after every
-// tick. If they are not, the error wraps a *[Desync]. After a tick it names the first difference of the Set, if there is
-// one, by part, table, entity and field. If hashes differ directly after a load, it has only the tick. Other errors are
-// those of the functions in cfg and of the Set. But if a load fails with save.ErrLayout, the test goes on, and the ticks
-// since the save count as Skipped. Compare Synced.Skipped with the number that you expect.
+// tick. If they are not, the error wraps a *[Desync]. After a tick the Desync names the first difference of the Set, if
+// there is one, by part, table, entity and field. For hashes directly after a load it has only the tick. Other errors
+// wrap those of the functions in cfg and of the Set. But if a load fails with save.ErrLayout, the test goes on, and the
+// ticks since the save count as Skipped. Compare Synced.Skipped with the number that you expect.
 //
 // Synctest saves before each Distance ticks, and after each tick that it plays for the first time. It keeps Distance + 2
 // states in Go memory. The game must not be drawn during the test. After success the game is Ticks ticks later. After an

@@ -30,10 +30,10 @@ const (
 	IndicesPerQuad = 6 // indices of a particle: two triangles
 )
 
-// Build writes a quad of four vertices and six indices for every particle that [View] does not skip. Indices count
-// from base. The slice `regions` has at least one region for each kind, in the order of the IDs. The results nv and
-// ni are the numbers of vertices and indices that Build wrote. The result `dropped` is the number of quads that had
-// no space in verts or indices. The slices belong to the caller: Build neither grows nor keeps them.
+// Build writes a quad of four vertices and six indices for every visible particle, see [View]. Indices count from
+// base. The slice `regions` has at least one region for each kind, in the order of the IDs. The results nv and ni
+// are the numbers of vertices and indices that Build wrote. The result `dropped` is the number of quads that had no
+// space in verts or indices. The slices belong to the caller: Build neither grows nor keeps them.
 //
 // The quads have the order of the rows. Update changes the order of the rows, so particles that must lie above others
 // belong in a second System. Build allocates nothing. If there are fewer regions than kinds, or if the System is

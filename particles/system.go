@@ -129,8 +129,8 @@ func (s *System) SetBounds(b Bounds) {
 // Reserve commits memory for n particles. If n is at most Stats.Rows, Reserve commits nothing. Afterwards Emit commits
 // nothing until the next Trim, as long as at most n particles are alive. If n exceeds Capacity, the error wraps
 // memory.ErrTooLarge. If the source refuses, the error wraps the error of the source, and Stats.Failures counts the
-// refusal. If a function of the source closes the System during Reserve, the error wraps memory.ErrClosed. After an
-// error no rows are added.
+// refusal. If a function of the source closes the System during Reserve, the error wraps memory.ErrClosed. If such a
+// function calls Reserve for more rows, Reserve panics with a *memory.Misuse. After an error no rows are added.
 //
 // After a refused commit Emit does not ask the source for memory again. Reserve with n up to Capacity makes Emit ask
 // again, even if Reserve fails.

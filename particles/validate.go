@@ -86,8 +86,7 @@ func (k *Kind) check() error {
 //
 // An emitter that fails Validate may still be used. Emit then moves each finite value into the range from -1e9 to 1e9,
 // and each life into the range from 1/1024 s to 3600 s. An unknown Shape counts as Ring. Emit uses 0 for a value that
-// is not finite, and the longest life for an infinite life. If X or Y is not finite, Emit places particles out of
-// sight.
+// is not finite, but the longest life for a life of +Inf. If X or Y is not finite, Emit places particles out of sight.
 func (e *Emitter) Validate() error {
 	if e.Shape > Line {
 		return fmt.Errorf("particles: emitter: Shape %d: want 0 to %d: %w", e.Shape, Line, memory.ErrConfig)

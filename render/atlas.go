@@ -25,7 +25,7 @@ const gutter = 1
 // is a [*FullError].
 var ErrAtlasFull = errors.New("render: atlas is full")
 
-// A FullError is an ErrAtlasFull with figures, in texels.
+// A FullError reports ErrAtlasFull with figures, in texels.
 type FullError struct {
 	ID   int    // -1 for a built-in region or a font
 	Name string // as given to [Atlas.ID], or empty; "built in" for ID -1
@@ -49,8 +49,9 @@ type AtlasConfig struct {
 	Page    int // side of the page in texels: 512, 1024, 2048 or 4096; 0 means 2048
 	Regions int // 1 to 65536: ids are 0 to Regions-1; 0 means 1024
 
-	// Texels, if not nil, receives a copy of the page: 4·Page·Page bytes, rows from the top, premultiplied RGBA. It is
-	// for programs that draw batches without a GPU, for example in tests. The atlas keeps the slice.
+	// If Texels is not nil, the atlas copies each write to the page into Texels: 4·Page·Page bytes, rows from the top,
+	// premultiplied RGBA. Other bytes stay as they are. Texels is for programs that draw batches without a GPU, for
+	// example in tests. The atlas keeps the slice.
 	Texels []byte
 }
 
@@ -89,7 +90,7 @@ type entry struct {
 	kept     bool
 }
 
-// NewAtlas returns an atlas with the built-in regions. NewAtlas fails only if cfg is out of range.
+// NewAtlas returns an atlas with the built-in regions. NewAtlas fails only if cfg is invalid.
 func NewAtlas(cfg AtlasConfig) (*Atlas, error) {
 	cfg.Page = cmp.Or(cfg.Page, DefaultPage)
 	if cfg.Page < MinPage || cfg.Page > MaxPage || cfg.Page&(cfg.Page-1) != 0 {
@@ -126,9 +127,9 @@ func newAtlas(cfg AtlasConfig, p page) (*Atlas, error) {
 	return a, nil
 }
 
-// ID returns the id of name. The first call with a name assigns the next free id to the name. If all ids are
-// assigned, ID fails. An id that a game chooses itself may already belong to a name, so a game uses either names or
-// its own ids. Call ID once per name, during loading, not every frame.
+// ID returns the id of name. Names get the ids 0, 1, 2 and so on, in the order of their first calls. If no id is
+// left, ID fails. ID ignores ids that the game chooses itself, so use either names or your own ids. Call ID once per
+// name, during loading, not every frame.
 func (a *Atlas) ID(name string) (int, error) {
 	if id, ok := a.names[name]; ok {
 		return id, nil
@@ -274,8 +275,8 @@ func (a *Atlas) Free() int { return a.packer.free() }
 // Vertices are in pixels of the picture. Colours are premultiplied and drawn source-over. If the number of indices is
 // no multiple of three, or an index is not below len(verts), Draw panics.
 //
-// The cost is proportional to the number of vertices. Above 16,384 vertices the cost is up to three times as high if
-// the triangles do not use the vertices in order.
+// The cost is proportional to the number of vertices. If there are more than 16,384, and the triangles do not use
+// them in order, the cost is up to three times as high.
 func (a *Atlas) Draw(on *ebiten.Image, verts []Vertex, indices []uint32) {
 	if img := a.page.image(); img != nil {
 		handOver(on, verts, indices, img)

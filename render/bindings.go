@@ -37,11 +37,12 @@ var (
 		"FIRST GIFT", "SECOND GIFT", "THIRD GIFT", "PAUSE", "START AGAIN", "MUTE", "FULLSCREEN"}
 )
 
-// String returns the action's name in files. For any other value it returns the name of Fullscreen.
+// String returns the action's name in files. If a is out of range, String returns the name of
+// Fullscreen.
 func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
 
-// DeviceSlots is the number of controls of one device that one action may have. BindingSlots is the number of controls
-// of all devices that one action may have: first those of keyboard and mouse, then those of the gamepad.
+// An action has BindingSlots slots for controls: first DeviceSlots for keyboard and mouse, then DeviceSlots for the
+// gamepad.
 const (
 	DeviceSlots  = 3
 	BindingSlots = 2 * DeviceSlots
@@ -108,9 +109,9 @@ func (b *Bindings) find(c Control) (a, slot int) {
 // Bind puts a control, given by its name, into a slot of an action. If the control is bound in another slot already,
 // the two slots exchange their controls.
 //
-// If no control has this name, or if the overlay uses the control, Bind fails. If the slot is one of another device, or
-// if another action would lose its only control, Bind fails as well. A failed Bind changes nothing. If the action or
-// the slot is out of range, and the control is valid, Bind panics.
+// If no control has this name, or if the overlay uses the control, Bind fails. If the slot belongs to another device, or
+// if another action would lose its only control, Bind fails as well. A failed Bind changes nothing. If the action or the
+// slot is out of range, and the control is valid, Bind panics.
 func (b *Bindings) Bind(a, slot int, control string) error {
 	c, err := ParseControl(control)
 	if err != nil {
@@ -143,7 +144,7 @@ func (b *Bindings) count(a int) (n int) {
 }
 
 // Map returns the names of the controls of each action, by the action's name. Files contain the bindings in this
-// form. Empty slots are omitted, so after SetMap the empty slots of an action are the last ones of each device.
+// form. Map omits empty slots. SetMap therefore fills the slots of each device from the first one.
 func (b *Bindings) Map() map[string][]string {
 	m := make(map[string][]string, len(b))
 	for a := range b {
@@ -159,12 +160,12 @@ func (b *Bindings) Map() map[string][]string {
 }
 
 // SetMap sets the bindings from a map that Map returned. Actions that are not in m get their default controls. If m
-// lacks Rewind, as in files of former versions, Rewind gets only default controls that are not bound to other actions,
-// but at least one.
+// lacks Rewind, as in files of former versions, Rewind gets only default controls that are not bound to other actions.
+// If all of them are bound, SetMap fails.
 //
-// If m has an unknown action or control, no controls for an action or more than three of one device, or a key of the
-// overlay, SetMap fails. If a control is bound twice, default controls included, SetMap also fails. The error describes
-// one mistake. A failed SetMap changes nothing.
+// If m has an unknown action, an unknown control or a key of the overlay, SetMap fails. An action needs at least one
+// control, and has at most three of one device. No control may be bound twice, default controls included. The error
+// describes one mistake. A failed SetMap changes nothing.
 func (b *Bindings) SetMap(m map[string][]string) error {
 	n := DefaultBindings()
 	known := 0

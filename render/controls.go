@@ -46,7 +46,8 @@ func key(k ebiten.Key) Control                         { return keyFirst + Contr
 func mouseButton(b ebiten.MouseButton) Control         { return mouseFirst + Control(b) }
 func padButton(b ebiten.StandardGamepadButton) Control { return padFirst + Control(b) }
 
-// Device returns Gamepad or Keyboard, the kind of device that has the control. The zero Control has Keyboard.
+// Device returns Gamepad or Keyboard, the kind of device that has the control. For the zero Control it returns
+// Keyboard.
 func (c Control) Device() Device {
 	if c >= padFirst {
 		return Gamepad
@@ -60,7 +61,7 @@ const FunctionKeys = 10
 // function reports whether c is one of the overlay's keys.
 func (c Control) function() bool { return c >= key(ebiten.KeyF1) && c < key(ebiten.KeyF1)+FunctionKeys }
 
-// String returns the name that ParseControl accepts. For no control it returns "".
+// String returns the name that ParseControl accepts. If c is no control, String returns "".
 func (c Control) String() string {
 	switch {
 	case c == 0 || c >= controlEnd:
@@ -83,7 +84,7 @@ var labels = map[string]string{
 	"PadUp": "PAD ↑", "PadDown": "PAD ↓", "PadLeft": "PAD ←", "PadRight": "PAD →",
 }
 
-// Label returns the displayed name, in capitals where the name has letters. For no control it returns "".
+// Label returns the displayed name, with capital letters. If c is no control, Label returns "".
 func (c Control) Label() string {
 	name := c.String()
 	if l, ok := labels[name]; ok {

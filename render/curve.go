@@ -3,12 +3,12 @@ package render
 import "math"
 
 // Sparkline draws a curve. The last value of curve is the newest value and lies at the right edge. The scale reaches
-// from 0 to top. Higher values are cut off. If top is 0 or less, the scale reaches to the power of two above the
+// from 0 to top. Higher values are drawn at top. If top is 0 or less, the scale reaches to the power of two above the
 // highest value, so it rarely changes.
 //
-// The width w represents `of` values. A curve with fewer values is drawn shorter in proportion. Negative values and
-// NaN count as 0. If curve has fewer than two values, or if neither top nor any value is above 0, Sparkline draws
-// only the base line.
+// The width w represents `of` values. A curve with fewer values is shorter in proportion. A curve with more values
+// fills the width. Negative values and NaN count as 0. If curve has fewer than two values, or if neither top nor any
+// value is above 0, Sparkline draws only the base line.
 func (p *Panel) Sparkline(x, y, w, h float32, curve []float32, of int, top float32, accent Color) {
 	q, n := p.Q, len(curve)
 	x, y = p.X+x, p.Y+y

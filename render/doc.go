@@ -1,6 +1,6 @@
 // Package render is Strata's window: one batch of quads, one atlas, streamed tiles, text, bloom, input and bindings.
-// Package render/overlay draws its panels, the memory instrument, with this package. Of Strata's packages only these
-// two, and programs, import Ebitengine.
+// Package render/overlay draws the memory overlay with this package. Of Strata's packages only these two, and
+// programs, import Ebitengine.
 //
 // # The idea
 //
@@ -28,7 +28,8 @@
 // Coordinates are logical pixels; the logical screen has 640 × 360 unless configured. A [View] is the scale and
 // offset from logical to physical pixels. [Viewport] makes the view of the HUD, and [Camera] the view of the world.
 // In a window of another shape the area around the logical screen is black. With [Options.Bleed] the picture
-// continues in this area. Without a GPU pixels are expensive, so the scene has logical resolution, see [Resolution].
+// continues in this area. Without a GPU pixels are expensive, so by default the scene has logical resolution, see
+// [Resolution].
 //
 // # Use it when, and when not
 //

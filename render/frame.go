@@ -98,9 +98,9 @@ func (f *Frame) Submit(a *Atlas, q *Quads) {
 	a.Submit(f.to.clipped, q)
 }
 
-// Bloom adds a glow to what was drawn on the scene, or on the window outside of BeginScene and EndScene. Call Bloom
-// after the world and before HUD and overlay, which then stay sharp. If bloom is off, if o.Strength is not above 0, or
-// after a failure, Bloom does nothing. If the shaders do not compile, Run returns the error.
+// Bloom adds a glow to the scene between BeginScene and EndScene, otherwise to the window. Call Bloom after the world
+// and before HUD and overlay, which then stay sharp. If bloom is off, if o.Strength is not above 0, or after a failure,
+// Bloom does nothing. If the shaders do not compile, Run returns the error.
 func (f *Frame) Bloom(o Bloom) {
 	if !f.bloomOn || !(o.Strength > 0) || f.err != nil {
 		return

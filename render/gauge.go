@@ -31,9 +31,9 @@ func (g Gauge) Color(accent Color) Color {
 	return Level{Used: g.Committed, Budget: g.Budget}.Color(accent)
 }
 
-// Gauge draws g at (x, y) with size w × h: the bytes in use in c, committed bytes dimmed. A red mark shows the
-// budget, a red tint the part beyond it, and a white mark the peak. Fine lines divide the axis at 32 KiB, 1 MiB and
-// 32 MiB.
+// Gauge draws g at (x, y) with size w × h. Bytes in use have the colour c, committed bytes are dimmed. A red mark
+// shows the budget, a red tint the part beyond it, and a white mark the peak. Fine lines divide the axis at 32 KiB,
+// 1 MiB and 32 MiB.
 func (p *Panel) Gauge(x, y, w, h float32, g Gauge, c Color) {
 	q := p.Q
 	x, y = p.X+x, p.Y+y

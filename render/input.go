@@ -21,9 +21,9 @@ type Input struct {
 	Fire   bool // held, the right stick is pulled above 0.8, or the right thumb is pulled
 	Rewind bool // held
 
-	// These fields are true in one tick, the tick of the press. A modifier key (Shift, Ctrl, Alt, Meta) that is pressed
-	// while no bound key moves the player counts in the tick of its release. It does not count if F1 to F12, Enter or
-	// Tab was pressed with it. AnyKey is any control or finger except F1 to F12 and the modifier keys.
+	// These fields are true in one tick, the tick of the press. If a modifier key (Shift, Ctrl, Alt, Meta) is pressed
+	// while no bound key moves the player, it counts in the tick of its release. It does not count if F1 to F12, Enter
+	// or Tab was pressed with it. AnyKey is any control or finger except F1 to F12 and the modifier keys.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
 
 	Choose int     // 1, 2 or 3 in the tick of the press, else 0

@@ -5,10 +5,9 @@ import (
 	"github.com/hajimehoshi/ebiten/v2"
 )
 
-// Nav is the input of a menu. The controls of a menu do not depend on Bindings, so every player can use the menu with
-// any bindings. Arrows, WASD, the directional pad and the left stick move. Enter, Space and the gamepad's A select.
-// Esc, Backspace, the gamepad's B and the mouse's back button go back. Mouse and finger point, and a finger precedes
-// the mouse.
+// Nav is the input of a menu. The controls of a menu do not depend on Bindings. Arrows, WASD, the directional pad and
+// the left stick move. Both Enter keys, Space and the gamepad's A select. Esc, Backspace, the gamepad's B and the
+// mouse's back button go back. Mouse and finger point. While a finger points, the mouse does not.
 type Nav struct {
 	Up, Down, Left, Right bool // in the tick of the press; if held, again after 24 ticks, then every 6 ticks
 	Select, Back          bool // in the tick of the press; no Select while Alt is held

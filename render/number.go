@@ -24,7 +24,7 @@ func AppendFixed(dst []byte, v float64, prec, width int) []byte {
 	return pad(strconv.AppendFloat(dst, v, 'f', prec, 64), n, width)
 }
 
-// AppendPercent appends a share of 1, rounded, in at least four characters: 0.07 is "  7%".
+// AppendPercent appends a share in whole percent, in at least four characters: 0.07 is "  7%".
 func AppendPercent(dst []byte, share float64) []byte {
 	return append(AppendFixed(dst, share*100, 0, 3), '%')
 }

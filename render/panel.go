@@ -19,7 +19,8 @@ var (
 	Red        = RGB(0xff4d4d)
 )
 
-// The shares of a budget, or of a capacity without a budget, from which a bar is amber and red.
+// A bar is amber or red if at least this share of the budget is used. If the budget is 0, it is a
+// share of the capacity.
 const (
 	AmberAt = 0.75
 	RedAt   = 0.90
@@ -37,8 +38,8 @@ type Panel struct {
 	buf [32]byte // figures are formatted here
 }
 
-// NewPanel draws the translucent background of a panel and returns the panel. The panel's top left corner is (x, y),
-// its size is cols × rows steps of Grid. The line along the top has the accent's colour.
+// NewPanel draws the translucent background of a panel and returns the panel. The panel's top left corner is (x, y).
+// Its size is cols × rows steps of Grid. The line along the top has the accent's colour.
 func NewPanel(q *Quads, f *Font, x, y float32, cols, rows int, accent Color) Panel {
 	p := Panel{Q: q, Font: f, X: x, Y: y, W: float32(cols * Grid), H: float32(rows * Grid)}
 	q.Rect(x, y, p.W, p.H, PanelBack)
@@ -81,7 +82,7 @@ func (p *Panel) right(x, y float32, c Color, s []byte) {
 // Swatch draws the square of 6 × 6 pixels that identifies a tier by its colour.
 func (p *Panel) Swatch(x, y float32, accent Color) { p.Q.Rect(p.X+x, p.Y+y, 6, 6, accent) }
 
-// A Level is what [Panel.Bar] shows. All fields have the same unit, such as bytes.
+// A Level is shown by [Panel.Bar]. All fields have the same unit, such as bytes.
 type Level struct {
 	Used, Peak uint64
 	Budget     uint64 // 0 means the capacity

@@ -1,7 +1,7 @@
 package render
 
 // A Region is a rectangle of atlas texels. A Region has 16 bytes and no pointer, and may be stored off-heap. It is
-// valid until the region's id is removed. A region that was reserved after the last Keep is valid until Atlas.Reset.
+// valid until Atlas.Remove is called for its id. If it was reserved after the last Keep, Atlas.Reset also ends it.
 // The built-in regions stay valid.
 type Region struct{ X0, Y0, X1, Y1 float32 }
 

@@ -18,8 +18,8 @@ const (
 // pixel. Larger text stretches the last one. All four take 6 % of a default page; a page of 512 texels has two.
 const bakes = 4
 
-// A Font is a set of glyphs on an atlas: printable ASCII and some symbols. A glyph is a picture of 6 × 16 dots, and
-// scales count from the size of a dot. Other characters show as ▯. Only Large changes a Font.
+// A Font is a set of glyphs on an atlas: printable ASCII and some symbols. A glyph is a picture of 6 × 16 dots. The
+// scale of a text is the size of a dot. Other characters show as ▯. Only Large changes a Font.
 type Font struct {
 	glyphs [bakes][]Region // by glyph number
 	sizes  int             // how many of them are baked, the smaller ones
@@ -85,9 +85,9 @@ func (f *Font) bake(a *Atlas, k int) error {
 	return nil
 }
 
-// Large renders the letters again with k texels a dot, from 5 to 32, so that large text of these letters is sharp,
-// for example a title. A text that is larger than the sizes of NewFont uses the smallest size of Large that is large
-// enough, or else the largest size of Large.
+// Large renders the letters again with k texels a dot, from 5 to 32, for large text such as a title. In text above
+// the sizes of NewFont, each of these letters has the smallest size of Large that is large enough, or else its
+// largest size.
 //
 // Large calls [Atlas.Keep], so call Large right after NewFont. The letters must fit in one row of the page. If the
 // letters do not fit, the error is a [*FullError]. Any other error describes an invalid k. After an error, and without

@@ -16,13 +16,13 @@ import (
 // TileUnit is the side of the smallest tile, in texels. Every side is TileUnit times a power of two.
 const TileUnit = 64
 
-// ErrTilesFull reports that no page has space for the tile until other tiles are freed, or that the source refuses
-// memory for metadata.
+// ErrTilesFull reports that no page has space for the tile, or that the source refuses memory for metadata or has
+// ended.
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
-// A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is valid until Tiles.Free
-// or Tiles.Close. The zero Tile is no tile. A Tile is live only in the [Tiles] whose Place returned it. After 2^k calls
-// of NewTiles in a process, the wrong Tiles can accept a Tile only after 2^(31-k) reuses of its square.
+// A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is live until Tiles.Free or
+// Tiles.Close, and only in the [Tiles] whose Place returned it. The zero Tile is no tile. After 2^k calls of NewTiles in
+// a process, the wrong Tiles can accept a Tile only after 2^(31-k) reuses of its square.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32 // of the unit, and the key of the Tiles
@@ -85,7 +85,7 @@ type tileBatch struct {
 }
 
 // NewTiles returns Tiles without a page. If cfg is out of range, or if cfg.Source fails, NewTiles returns an error. If
-// cfg.Source refuses the whole reservation, the error wraps memory.ErrOutOfMemory.
+// cfg.Source reserves too little, the error wraps memory.ErrOutOfMemory.
 func NewTiles(cfg TilesConfig) (*Tiles, error) {
 	return newTiles(cfg, func(size int) page { return &gpuPage{size: size} })
 }
@@ -124,8 +124,8 @@ var tilesMade atomic.Uint32
 const tileBook = 64
 
 // Place allocates a square of side × side texels. Side is TileUnit times a power of two, at most the side of a page.
-// The texels are undefined until they are written. If there is no space, or the source refuses memory, the error is
-// ErrTilesFull. Any other error describes an invalid side.
+// The texels are undefined until they are written. If there is no space, or the source refuses memory or has ended,
+// the error is ErrTilesFull. Any other error describes an invalid side.
 func (t *Tiles) Place(side int) (Tile, error) {
 	if side < TileUnit || side > t.side || side&(side-1) != 0 {
 		return Tile{}, fmt.Errorf("render: a tile of %d texels; allowed are powers of two from %d to %d", side, TileUnit, t.side)

@@ -19,9 +19,9 @@ const (
 )
 
 // Circle returns the centre and radius of a button, in logical pixels, in an area from lo to hi, see [Viewport.Safe].
-// Buttons lie where steering thumbs do not hit them by accident. If the area is higher than wide, the button of the
-// dash is above the right thumb, and the button of the rewind above the left thumb. A finger hits within 1.2 times the
-// radius. For any other value Circle returns the circle of TouchOverlay.
+// If the area is higher than wide, the button of the dash is above the right thumb, and the button of the rewind above
+// the left thumb. A finger hits within 1.2 times the radius. If b is no button, Circle returns the circle of
+// TouchOverlay.
 func (b TouchButton) Circle(lo, hi mgl32.Vec2) (at mgl32.Vec2, r float32) {
 	switch b {
 	case TouchDash:

@@ -19,8 +19,9 @@ var ErrQuit = errors.New("render: quit")
 // ErrNoDisplay reports that no window can be opened. Run and Probe wrap it with the reason.
 var ErrNoDisplay = errors.New("render: no display")
 
-// A Game is updated 60 times a second and drawn once for each picture of the screen, on one goroutine. An error of
-// Update ends Run. The arguments of Update and Draw are valid during the call only.
+// A Game is updated 60 times a second and drawn once for each picture of the screen, on one goroutine. On a machine
+// that is too slow there are fewer updates. An error of Update ends Run. The arguments of Update and Draw are valid
+// during the call only.
 type Game interface {
 	Update(in *Input) error
 	Draw(f *Frame)
@@ -138,8 +139,8 @@ func Focused() bool { return ebiten.IsFocused() }
 // IsFullscreen reports whether the window covers the screen. Call it during Update or Draw.
 func IsFullscreen() bool { return ebiten.IsFullscreen() }
 
-// SetFullscreen makes the window cover the screen or not. A browser ignores SetFullscreen(true) unless the player has
-// just pressed something. Call it during Update or Draw.
+// SetFullscreen makes the window cover the screen or not. A browser ignores SetFullscreen(true) unless it can cover
+// the screen, and the player has just pressed something. Call it during Update or Draw.
 func SetFullscreen(on bool) {
 	if !on || mayFullscreen() {
 		ebiten.SetFullscreen(on)

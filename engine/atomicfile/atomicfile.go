@@ -50,16 +50,16 @@ type Writer struct {
 // Write writes a file atomically with mode 0644, as [Writer.Write] does.
 func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
 
-// Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The function
-// write writes the new contents to its argument, which is valid during the call of write. If Write returns nil and
-// the folder can be synced, the new version survives a power cut. Only Unix systems can sync folders. Even on Unix some
-// file systems cannot, and no user can who may not read the folder.
+// Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The function write
+// writes the new contents to its argument, which is valid during the call of write. If Write returns nil and the folder
+// can be synced, the new version survives a power cut. Only Unix systems can sync folders. Even on Unix some file
+// systems cannot, nor can a user who may not read the folder.
 //
 // If Write fails, the file at path is unchanged, except in two cases. If the error wraps ErrUnsynced, the new version
 // is at path. If Backup is set, and the old version is a folder or not readable, the old version may have moved to
-// Backup. A failed Write may have made a backup. Write returns the error of the function write, without ErrUnsynced in
-// its chain, or an *fs.PathError with the failed step, the path and the system's reason. If the error of the function
-// write wraps a failed write to the temporary file, Write returns only an *fs.PathError. If Write fails, or the
+// Backup. A failed Write may have made a backup. Write returns an *fs.PathError with the failed step, the path and the
+// system's reason, or the error of the function write. If that error wraps a failed write to the temporary file, Write
+// returns an *fs.PathError instead. If it wraps ErrUnsynced, Write returns only its text. If Write fails, or the
 // function write panics or calls runtime.Goexit, Write removes the temporary file if it can.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())

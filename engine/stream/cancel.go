@@ -19,9 +19,9 @@ func (s *Streamer) Settle() {
 }
 
 // Settled reports whether every worker has acknowledged the last Cancel and Settle. If Settled returns true, only
-// abandoned workers can have blocks of assets that were cancelled before the last Cancel or Settle. A busy worker
-// acknowledges when its running call has ended: a call of the file system, a step of a decoder between two reads, or
-// Drain. A worker that waits for space in its heap frees its blocks and acknowledges at once.
+// abandoned workers can have blocks of assets that were cancelled before the last Cancel or Settle returned. A busy
+// worker acknowledges when its running call has ended: a call of the file system, a step of a decoder between two
+// reads, or Drain. A worker that waits for space in its heap frees its blocks and acknowledges at once.
 func (s *Streamer) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

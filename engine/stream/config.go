@@ -34,7 +34,7 @@ type Config struct {
 	// Workers is the number of goroutines that read and decode, at most 64. 0 means 2; in a browser 0 means 1.
 	Workers int
 	// Patience is the longest time that one call of FS may take, at most 24 h. After a longer call the worker and its
-	// heap are abandoned, and the asset fails with ErrHangs. Close waits at most 2 s. 0 means 10 s.
+	// heap are abandoned, and the error of the asset wraps ErrHangs. Close waits at most 2 s. 0 means 10 s.
 	Patience time.Duration
 	// MaxBytes is the largest size of a file in bytes. It is also the largest sum of the asset's decoded blocks.
 	// MaxBytes is at most 1 GiB. 0 means 16 MiB.

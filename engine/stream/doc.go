@@ -6,8 +6,8 @@
 //
 // A [Kind] describes how a file becomes a value. The Kind's decode function runs on a worker and allocates from the
 // worker's own heap. The Kind's deliver function runs on the game goroutine. [Request] returns a [Handle]. The handle
-// has a priority, which may change. Closing the handle cancels or releases the asset. A [Scope] closes its handles
-// together.
+// has a priority, which may change. Closing the last handle of an asset cancels, caches or releases the asset. A
+// [Scope] closes its handles together.
 //
 // # Layout
 //
@@ -113,7 +113,8 @@
 //
 // If Decode, Deliver or a callback of a [Flow] panics, its asset or its level fails, with an error that names the
 // callback. A panic of Release or Free fails no asset, and a panic of Drain is logged. On the game goroutine the
-// panic continues to the caller. On a worker the streamer recovers from the panic.
+// panic continues to the caller, but Streamer.Close returns it as an error. On a worker the streamer recovers from
+// the panic.
 //
 // An abandoned worker and its heap are not used again while the streamer is open. Stats.Staging continues to count
 // the worker's blocks, and Stats.Abandoned counts the worker. If the call of the file system returns, the worker's

@@ -72,8 +72,8 @@ func (h *Heap) Bytes(n int) ([]byte, error) {
 }
 
 // Free frees a block of Alloc before the decode function returns. The size is the size that was passed to Alloc. If p
-// is no block of this asset, or size is another one, Free panics with a [*memory.Misuse] and the block stays. Free of
-// nil does nothing.
+// is no block of this asset, or the size differs, Free panics with a [*memory.Misuse] and the block stays. Free of nil
+// does nothing.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	held := &h.w.held
 	for i, b := range held.blocks[:held.n] {

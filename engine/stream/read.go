@@ -12,9 +12,10 @@ import (
 const emptyReads = 100
 
 // A Reader reads the file of an asset for its decode function. A Reader is an io.Reader and an io.ByteReader. Every 32
-// KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled. After an error other than io.EOF further
-// reads return the bytes that are buffered, and then the same error. The asset is not loaded, regardless of the result
-// of the decode function. A Reader is valid on the goroutine of the decode function until the decode function returns.
+// KiB (8 KiB in a browser) the Reader checks whether the asset was cancelled. After an error other than io.EOF the
+// asset is not loaded, regardless of the result of the decode function. Further reads return the bytes that are
+// buffered, and then the same error. A Reader is valid on the goroutine of the decode function until the decode
+// function returns.
 type Reader struct {
 	w     *worker
 	f     fs.File
@@ -69,9 +70,9 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 	return r.buf[:n], nil
 }
 
-// Wanted returns nil, or an error if the asset was cancelled or an error of Alloc has stopped it. Decoders
-// that compute for long between two reads should call Wanted, and must return its error. In a browser each call
-// sleeps for 1 ms.
+// If the asset was cancelled, or an error of Alloc has stopped it, Wanted returns an error, otherwise nil.
+// Decoders that compute for long between two reads should call Wanted, and must return its error. In a browser
+// each call sleeps for 1 ms.
 func (r *Reader) Wanted() error {
 	breathe()
 	s := r.w.s

@@ -11,8 +11,8 @@ type Scope struct {
 
 func (sc *Scope) scope() *Scope { return sc }
 
-// NewScope returns a scope without handles. The name is for display. A scope that is no longer used need not be
-// closed.
+// NewScope returns a scope without handles. The name is for display. A scope without open handles needs no
+// cleanup.
 func (s *Streamer) NewScope(name string) *Scope { return &Scope{s: s, name: name} }
 
 // Name returns the name that was passed to NewScope.

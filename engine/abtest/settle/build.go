@@ -17,10 +17,10 @@ type Build struct {
 	LinkFlags    string // flags of the linker; may be empty
 }
 
-// Placement builds the program into a file whose name is name and number, on Windows with .exe, and returns the path of
-// the file. A relative name is relative to Dir, and the path that Placement returns begins with Dir. Number 0 has the
-// linker's usual order of functions. Each positive number has an order of its own, by the linker's flag -randlayout. The
-// error contains the output of go build.
+// Placement builds the program into the file name+number, on Windows with .exe, and returns the path of the file. A
+// relative name is relative to Dir, and the path that Placement returns begins with Dir. Number 0 has the linker's usual
+// order of functions. Each positive number has an order of its own, by the linker's flag -randlayout. The error contains
+// the output of go build.
 func (b Build) Placement(name string, number int) (file string, err error) {
 	file = name + strconv.Itoa(number)
 	if runtime.GOOS == "windows" {

@@ -57,10 +57,10 @@ func Ratios(a, b []float64) []float64 {
 	return Each(a, b, 0, func(a, b float64) float64 { return a / b })
 }
 
-// Spread returns the largest deviation from 1 of the ratios of one side to itself. The slices have the two figures of
-// this side, one per program. The ratios are those in each program. The medians of the ratios over the programs count,
-// too: one median for each shift of one slice against the other, see [Each]. A spread of 0.05 means that ratios from
-// 1/1.05 to 1.05 are within noise.
+// Spread returns the largest deviation from 1 of the ratios of one side to itself. The slices mine and twin have its
+// two times in each program. The ratio of each program counts. The medians of the ratios over the programs count, too:
+// one median for each shift of one slice against the other, see [Each]. A spread of 0.05 means that ratios from 1/1.05
+// to 1.05 are within noise.
 func Spread(mine, twin []float64) float64 {
 	found := Ratios(mine, twin)
 	for shift := range mine {

@@ -23,8 +23,8 @@ const (
 	RGBA      ColorType = 6
 )
 
-// A Header describes a PNG before its pixels. If a function of this package returned it without an error,
-// 8*Width*Height does not overflow an int.
+// A Header has the size and the pixel format of a PNG. If a function of this package returned it without
+// an error, 8*Width*Height does not overflow an int.
 type Header struct {
 	Width, Height int       // in pixels, at least 1
 	Depth         int       // bits per sample: 1, 2, 4, 8 or 16
