@@ -26,12 +26,12 @@ import (
 // The arena cannot distinguish a plain pointer into an expired frame from a pointer into the frame that reuses the
 // buffer. A [Ref] detects that its object has expired.
 //
-// Builds with -tags memdebug reserve [RestingFrames] additional buffers, if the source has the address space. In these
-// builds an expired buffer is decommitted, and its addresses stay unused for [RestingFrames] frames. In this time an
-// access faults, and a Free panics with the age of the frame. These builds commit no more memory than others. A frame
-// whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros.
-// With -race, in the browser, without the address space, or if the source refuses to decommit, an expired buffer is
-// filled with 0xDD instead.
+// Builds with -tags memdebug reserve up to [RestingFrames] additional buffers, as many as the source has address space
+// for. They decommit an expired buffer, and so commit no more memory than others. Its addresses stay unused for one
+// frame per additional buffer. In this time an access faults, and a Free panics with the age of the frame. A frame
+// whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros. An
+// expired buffer is only filled with 0xDD with -race or -asan, in the browser, without additional buffers, or if the
+// source refuses to decommit.
 type Frames struct {
 	// Invariants, verified by Check:
 	//
@@ -67,7 +67,7 @@ const maxBuffers = 1024
 
 // NewFrames returns a ring at frame 0 with buffers of src. If src is nil, it is page.Default(). If Buffers is out of
 // range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If NewFrames
-// fails, nothing is reserved, unless src fails to release it.
+// fails, it releases its reservations, unless src refuses.
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	cfg.Buffers = cmp.Or(cfg.Buffers, 2)
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
@@ -114,15 +114,16 @@ func (f *Frames) ready(l *Linear) {
 // next Advance. If the ring is closed, Current returns a closed arena.
 func (f *Frames) Current() *Linear { return f.cur }
 
-// Frame returns the number of the current frame. The first frame is 0, and each Advance that completes adds 1.
+// Frame returns the number of the current frame. The first frame is 0, and each Advance that begins a frame
+// adds 1.
 func (f *Frames) Frame() uint64 { return f.frame }
 
 // Buffers returns N, the number of frames that are readable at once, including the current one.
 func (f *Frames) Buffers() int { return f.n }
 
 // At returns the bytes in use of a readable frame, from its first block. The parameter age is the number of calls of
-// Advance since that frame was current, from 0 to N-1. The bytes may be read until the frame expires, after N-age
-// more calls of Advance, or until Reset, Close or the end of the source. For an empty frame At returns an empty slice
+// Advance since that frame was current, from 0 to N-1. The frame expires after N-age more calls of Advance. The bytes
+// may be read until then, or until Reset, Close or the end of the source. For an empty frame At returns an empty slice
 // that is not nil.
 //
 // If the frame has expired or does not exist, or the ring is closed, At returns nil. In debug builds (-tags memdebug
@@ -213,8 +214,9 @@ func (f *Frames) age(i int) uint64 {
 	return (f.frame%n + n - uint64(i)) % n
 }
 
-// Advance begins the next frame. The oldest readable frame expires: its hooks run, newest first, and its blocks are
-// freed. If a hook panics, no frame begins or expires, and the next Advance runs the remaining hooks.
+// Advance begins the next frame. From the N-th call on, the oldest readable frame expires: its hooks run, newest
+// first, and its blocks are freed. If a hook panics, no frame begins or expires, and the next Advance runs the
+// remaining hooks.
 //
 // A buffer is committed when it is first used. If the commit fails, the frame has no capacity, and the next frame with
 // this buffer tries again. If the function of page.Limit.OnSoft panics, Advance panics with the same value and no frame
@@ -244,8 +246,9 @@ func (f *Frames) resetAll(op string) {
 	for i := range f.ring {
 		f.ring[i].idle(op)
 	}
+	oldest := f.frame + 1 // a hook may call Advance
 	for i := range f.ring {
-		if l := &f.ring[(f.frame+1+uint64(i))%uint64(len(f.ring))]; l.base != nil {
+		if l := &f.ring[(oldest+uint64(i))%uint64(len(f.ring))]; l.base != nil {
 			l.reset(op, nil)
 		}
 	}
@@ -258,8 +261,9 @@ func (f *Frames) RunHooks() {
 	for i := range f.ring {
 		f.ring[i].idle("RunHooks")
 	}
+	oldest := f.frame + 1 // a hook may call Advance
 	for i := range f.ring {
-		if l := &f.ring[(f.frame+1+uint64(i))%uint64(len(f.ring))]; l.base != nil {
+		if l := &f.ring[(oldest+uint64(i))%uint64(len(f.ring))]; l.base != nil {
 			l.runHooks("RunHooks", 0)
 		}
 	}

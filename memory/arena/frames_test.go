@@ -116,6 +116,23 @@ func TestFrames_HooksRunWhenTheFrameDies(t *testing.T) {
 	}
 }
 
+func TestFrames_AHookMayAdvanceDuringResetAndRunHooks(t *testing.T) {
+	for name, end := range map[string]func(*Frames){"Reset": (*Frames).Reset, "RunHooks": (*Frames).RunHooks} {
+		f := newFrames(t, 3, 4096)
+		f.Advance()
+		f.Current().OnReset(f.Advance)
+		f.Advance()
+		ran := false
+		f.Current().OnReset(func() { ran = true })
+		if end(f); !ran {
+			t.Errorf("%s: the hook of the last frame did not run, because an older one called Advance", name)
+		}
+		if err := f.Check(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestFrames_ForeignFreePanics(t *testing.T) {
 	f, l := newFrames(t, 2, 4096), newLinear(t, 100)
 	memtest.Misuse(t, func() { f.Free(mustAlloc(t, l, 10, 1), 10) }, "does not lie in any frame")
