@@ -8,7 +8,7 @@
 //
 // # Layout
 //
-//	Linear    | a | b |  c  |······················|        one block, fixed size
+//	Linear    | a | b |  c  |······················|        one buffer, fixed size
 //	                        ^off                   ^limit
 //
 //	Growing   | a | b |  c  |····|- - - - - - - - -|        one reservation, committed in steps
@@ -52,8 +52,10 @@
 //	                                    inlines
 //	Mark, Rewind, Reset, Advance        constant, plus the hooks registered    40 bytes for a mark
 //	                                    since
-//	Free of Linear, Growing, Frames     constant; reclaims the newest block    none
-//	                                    only
+//	Region.Reset                        a bit for each 16 bytes of regions     none
+//	                                    that were used
+//	Free of Linear, Growing, Frames     constant, in Frames a look at each     none
+//	                                    buffer; reclaims the newest block only
 //	Resize of Linear, Growing           constant; the newest block only, in    none
 //	                                    place
 //	Resize of Region                    a word for each KiB of the old size;   none
@@ -85,9 +87,9 @@
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time. Blocks lie off the Go heap and must contain no Go pointers; New requires the proof, a
-// [memory.Type]. An owner of an outside resource (a file, a texture) registers its release with OnReset: hooks run
-// newest first, before the bytes are reused.
+// One goroutine at a time. The collector does not scan blocks, so they must contain no Go pointers; New requires
+// the proof, a [memory.Type]. An owner of an outside resource (a file, a texture) registers its release with
+// OnReset: hooks run newest first, before the bytes are reused.
 //
 // # Misuse
 //
@@ -108,9 +110,9 @@
 //	stale pointer of a frame   faults in memdebug builds
 //	use after Close            always                       always       always
 //
-// In a Linear a block of size 0 has the address of the next block. A Free of size 0 at the start of a block therefore
-// does nothing; debug builds tell the two blocks apart. A block of size 0 takes one byte in a StepBack and 16 bytes
-// in a Region. Neither distinguishes it from a block of size 1.
+// In a Linear a block of size 0 may have the address of the next block. A Free of size 0 at the start of a block with
+// bytes therefore does nothing; debug builds tell the two blocks apart. A block of size 0 takes one byte in a StepBack
+// and 16 bytes in a Region. Neither distinguishes it from a block of size 1.
 //
 // # Source
 //

@@ -18,9 +18,9 @@ import (
 // newest block, they must lie in the bytes in use. Debug builds check that p and size are the address and the size of a
 // live block. If a check fails, or the arena is closed, Free panics with a *memory.Misuse.
 //
-// In other builds a Free of size 0 at the start of the newest block does nothing if that block has bytes. The
-// pointer may be that of an older block of size 0 with the same address. A second Free of a block that was not
-// reclaimed is not detected.
+// Outside debug builds, if the newest block has bytes, a Free of size 0 at its start does nothing. An older
+// block of size 0 may have the same address. These builds do not detect a second Free of a block that was not
+// reclaimed.
 func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return

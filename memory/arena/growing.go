@@ -41,7 +41,7 @@ type GrowingConfig struct {
 
 // NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default().
 // If Step, or its default, exceeds Reserve, the error wraps memory.ErrConfig. If src fails, the error wraps the error
-// of page.NewCommitted. If NewGrowing fails, nothing is reserved, unless src fails to release it.
+// of page.NewCommitted. If NewGrowing fails, it releases its reservation, unless src refuses.
 func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Step = cmp.Or(cfg.Step, 128<<10)
@@ -80,8 +80,8 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 // reservation, the error is memory.ErrTooLarge. Otherwise the error is the error of page.Prefix.Ensure: it wraps
 // memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
 //
-// A commit may call the function of page.Limit.OnSoft. If this function calls Alloc of the same arena, and that Alloc
-// must commit memory, it panics with a *memory.Misuse.
+// A commit may call the function of page.Limit.OnSoft. An Alloc of the same arena in this function panics with a
+// *memory.Misuse if it must commit memory.
 func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if p := g.TryAlloc(size, align); p != nil {
 		return p, nil
@@ -132,8 +132,8 @@ func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 	return v, nil
 }
 
-// MakeSliceIn is [MakeSlice] for a Growing. If n is negative, n times the size of T overflows, or t is the zero Type,
-// the error is memory.ErrTooLarge. Otherwise MakeSliceIn returns the error of [Growing.Alloc].
+// MakeSliceIn is [MakeSlice] for a Growing. The error is memory.ErrTooLarge if n is negative, if n times the size of T
+// overflows, or if t is the zero Type. Otherwise MakeSliceIn returns the error of [Growing.Alloc].
 func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	size, ok := align.Mul(n, unsafe.Sizeof(*new(T)))
 	if !ok || !t.Valid() {
@@ -154,8 +154,8 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
 // Resize changes the size of the newest block in place, as [Linear.Resize], and commits memory if needed. If the
-// reservation is too small or the memory is not available, Resize returns false. Misuse panics as in Linear.Resize. If
-// the function of page.Limit.OnSoft calls Resize, it panics as [Growing.Alloc] does.
+// reservation is too small or the memory is not available, Resize returns false. Misuse panics as in Linear.Resize. In
+// the function of page.Limit.OnSoft, Resize panics as [Growing.Alloc] does.
 func (g *Growing) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return g.lin.Resize(p, oldSize, newSize) || g.growNewest(p, oldSize, newSize)
 }

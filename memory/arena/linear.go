@@ -12,7 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Linear is a bump allocator over one block of fixed size. Alloc advances an offset. Rewind and Reset move the
+// A Linear is a bump allocator over one buffer of fixed size. Alloc advances an offset. Rewind and Reset move the
 // offset back and free every block above it. Free moves the offset back only for the newest block.
 //
 //	base            last      off                     limit
@@ -85,8 +85,7 @@ type LinearConfig struct {
 }
 
 // NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). If src fails, the error
-// wraps the error of page.NewCommitted. If NewLinear fails, nothing is reserved, unless src fails to release
-// it.
+// wraps the error of page.NewCommitted. If NewLinear fails, it releases its reservation, unless src refuses.
 func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	l := new(Linear)
@@ -138,10 +137,10 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 	invariant.Fresh(unsafe.Add(l.base, start), size)
 }
 
-// New allocates one zeroed T. The parameter t is the proof that T contains no Go pointer. The object is valid as long
-// as a block that Alloc returns. If T has size 0, the object must not be read: there may be no memory at its address.
-// If the arena is closed, the error is memory.ErrClosed. Otherwise, if the object does not fit or t is the zero Type,
-// the error is memory.ErrOutOfMemory. Cost: Alloc and the zeroing, inlined.
+// New allocates one zeroed T. The parameter t is the proof that T contains no Go pointer. For the lifetime of the
+// object see [Linear]. If T has size 0, the object must not be read: there may be no memory at its address. If the
+// arena is closed, the error is memory.ErrClosed. Otherwise, if the object does not fit or t is the zero Type, the
+// error is memory.ErrOutOfMemory. Cost: Alloc and the zeroing, inlined.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	// It repeats the code of Alloc: a call would exceed the inliner's budget of 80 nodes, which this code uses up.
 	start := (l.off + unsafe.Alignof(*v) - 1) & -unsafe.Alignof(*v)
@@ -167,8 +166,8 @@ func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 }
 
 // MakeSlice allocates n zeroed values of T, as a slice with length and capacity n. Appending to the slice allocates a
-// copy on the Go heap. The slice is valid as long as a block that Alloc returns. If n is negative, n times the size
-// of T overflows, or t is the zero Type, the error is memory.ErrTooLarge. Otherwise MakeSlice returns the error of
+// copy on the Go heap. For the lifetime of the slice see [Linear]. The error is memory.ErrTooLarge if n is negative,
+// if n times the size of T overflows, or if t is the zero Type. Otherwise MakeSlice returns the error of
 // [Linear.Alloc]. If MakeSlice fails, the slice is nil.
 func MakeSlice[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	s, err := MakeSliceUninit(l, t, n)
@@ -249,7 +248,7 @@ func (l *Linear) reset(op string, ring *Frames) {
 //
 // If the memory cannot be released, Close returns an error. All blocks are freed nevertheless, and Close can be called
 // again. If the source has decommitted a part of the memory, the arena is closed; if not, it stays open and can be
-// used. Close does nothing and returns nil if the arena is closed already, or if its page source was closed first.
+// used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
 		return nil

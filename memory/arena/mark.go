@@ -87,10 +87,10 @@ func (l *Linear) OnReset(f func()) {
 	l.hooks = append(l.hooks, hook{f, l.hooked.Next()})
 }
 
-// RunHooks runs the hooks, newest first. RunHooks itself frees nothing. An owner of several arenas calls RunHooks for
-// all arenas before it resets the first one. Each hook is removed before it runs. If a hook panics, the older hooks
-// stay registered. RunHooks panics with a *memory.Misuse if the arena is closed or one of its hooks is running. For the
-// rules of hooks see [Linear.OnReset].
+// RunHooks runs the hooks, newest first. RunHooks itself frees nothing. Use it to run the hooks of several arenas before
+// the first one is reset. Each hook is removed before it runs. If a hook panics, the older hooks stay registered.
+// RunHooks panics with a *memory.Misuse if the arena is closed or one of its hooks is running. For the rules of hooks
+// see [Linear.OnReset].
 func (l *Linear) RunHooks() {
 	l.open("RunHooks", nil, 0)
 	l.runHooks("RunHooks", 0)

@@ -20,12 +20,11 @@ import (
 //	  | live: 5 | live: 0 | live: 9 ··|  live: 2 |···| - - - - - |
 //	              empty     open               ^off  ^limit
 //
-// A request that does not fit the current region is served by the first of up to four open regions with enough space.
-// If no open region fits, the request is served by an empty region. If no region is empty, the request is served by a
-// new region. If the request takes an empty or new region, and at least 1/64 of the current region is free, the
-// current region stays current and the other one becomes open. If less is free, the other one becomes current, and the
-// old one becomes open if it has space left. After eight requests that did not fit, the region that served the last of
-// them becomes current. If five regions would be open, the one with the fewest free bytes is not.
+// If a request does not fit the current region, Alloc uses the first of up to four open regions with enough space. If
+// none fits, Alloc uses an empty region, or else a new one. If at least 1/64 of the current region is free, the empty
+// or new region becomes open. Otherwise it becomes current, and the former current region becomes open if it has space
+// left. After eight requests that did not fit, the region that served the last of them becomes current. If five regions
+// would be open, the one with the fewest free bytes is not.
 //
 // The size of a block is rounded up to a multiple of 16 bytes; a block of size 0 takes 16 bytes. One live block keeps
 // its whole region. BenchmarkRegion replaces blocks of 64 bytes, 1,000 of which are live. When it freed random
@@ -115,7 +114,7 @@ type RegionConfig struct {
 
 // NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
 // a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
-// page.NewPrefix. If NewRegion fails, nothing is reserved, unless src fails to release it.
+// page.NewPrefix. If NewRegion fails, it releases its reservation, unless src refuses.
 func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	cfg.RegionBytes = cmp.Or(cfg.RegionBytes, 64<<10)
 	if cfg.RegionBytes > maxRegionBytes {
@@ -141,12 +140,12 @@ func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 // RegionBytes returns the size of a region in bytes, which is the largest request.
 func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 
-// Alloc returns size bytes. They are aligned to align, a power of two up to 4096, but to 16 at least. If the arena is
-// closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds
-// RegionBytes, the error is memory.ErrTooLarge. If no current, open or empty region fits, Alloc commits a new region.
-// If the commit fails, the error is that of page.Prefix.Ensure, which wraps memory.ErrOutOfMemory if the reservation,
-// the budget or the system is exhausted. The commit may call the function of page.Limit.OnSoft. If this function calls
-// Alloc, and that Alloc must commit a region too, it panics with a *memory.Misuse.
+// Alloc returns size bytes aligned to align, a power of two up to 4096, and at least to 16. If the arena is closed, the
+// error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds RegionBytes, the error
+// is memory.ErrTooLarge. If no current, open or empty region fits, Alloc commits a new region. If the commit fails, the
+// error is that of page.Prefix.Ensure, which wraps memory.ErrOutOfMemory if the reservation, the budget or the system is
+// exhausted. The commit may call the function of page.Limit.OnSoft. An Alloc in this function panics with a
+// *memory.Misuse if it must commit a region, too.
 //
 // If a region is neither current nor open, Alloc does not use its free bytes until the region is empty, or until a
 // Resize of its last block opens it. Cost: constant, plus the commit of a new region.
@@ -354,8 +353,8 @@ func (r *Region) Reset() {
 
 // Close frees every block and releases the memory: the caller must not use pointers into the arena. If the memory
 // cannot be released, Close returns an error, also if the function of page.Limit.OnSoft calls it during a commit of
-// this arena. All blocks are freed nevertheless, the arena stays open, and Close can be called again. Close does
-// nothing and returns nil if the arena is closed already, or if its page source was closed first.
+// this arena. All blocks are freed nevertheless, the arena stays open, and Close can be called again. After a Close
+// that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (r *Region) Close() error {
 	if r.base == nil {
 		return nil

@@ -47,8 +47,8 @@ func (l *Linear) saveHooks(c *save.Coder) {
 	l.hooks = l.hooks[:n]
 }
 
-// SaveState saves the arena as [Linear.SaveState] does. If the function of page.Limit.OnSoft calls the
-// Set during a commit of this arena, the error wraps save.ErrBusy, too.
+// SaveState saves the arena as [Linear.SaveState] does. If the function of page.Limit.OnSoft calls a
+// save.Set during a commit of this arena, the error wraps save.ErrBusy.
 func (g *Growing) SaveState(c *save.Coder) {
 	g.lin.SaveState(c)
 	if g.lin.base != nil && (c.Fitting() || c.Loading()) {
@@ -119,7 +119,7 @@ func (w *Window[T]) SaveState(c *save.Coder) {
 }
 
 // SaveState implements [save.State]: it saves the bytes in use of all regions that have live blocks. If the arena is
-// closed, the error wraps memory.ErrClosed. If the function of page.Limit.OnSoft calls the Set during a commit of
+// closed, the error wraps memory.ErrClosed. If the function of page.Limit.OnSoft calls a save.Set during a commit of
 // this arena, the error wraps save.ErrBusy.
 func (r *Region) SaveState(c *save.Coder) {
 	if r.base == nil {

@@ -19,9 +19,9 @@ import (
 //	  | live blocks  |  free                  | guard
 //	  ^step 0   ^step 1                                 8 bytes for each block, in the Go heap
 //
-// A stack.Stack is a strict LIFO as well. A Stack has marks that protect older blocks, returns its newest block, can
-// have two ends, and needs 24 bytes of metadata for a block. A StepBack undoes without a pointer or a size, and the
-// number of blocks, Len, serves as a mark.
+// A stack.Stack is a strict LIFO as well. A Stack has marks that protect older blocks, returns its newest block, and
+// needs 24 bytes of metadata for a block. A StepBack undoes without a pointer or a size, and the number of blocks,
+// Len, serves as a mark.
 //
 // Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them, or
 // until the source ends. A block of size 0 takes one byte, so that no two live blocks share an address. Free does not
@@ -66,7 +66,7 @@ const startSteps = 256
 
 // NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). If Bytes is 4 GiB or more,
 // the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If NewStepBack
-// fails, nothing is reserved, unless src fails to release it.
+// fails, it releases its reservation, unless src refuses.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	if uint64(cfg.Bytes) > math.MaxUint32 {
@@ -219,8 +219,8 @@ func (s *StepBack) Reset() {
 
 // Close frees every block and releases the memory: the caller must not use pointers into the arena. If the page source
 // cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
-// If the source has decommitted a part of the memory, the arena is closed; if not, it stays open and can be used. Close
-// does nothing and returns nil if the arena is closed already, or if its page source was closed first.
+// If the source has decommitted a part of the memory, the arena is closed; if not, it stays open and can be used. After
+// a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (s *StepBack) Close() error {
 	if s.mem.Base() == nil {
 		return nil

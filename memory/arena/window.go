@@ -58,8 +58,8 @@ type WindowConfig struct {
 
 // NewWindow returns a Window with memory of src. If src is nil, it is page.Default(). The parameter t is the proof
 // that T contains no Go pointer. If a field is out of range or t is the zero Type, the error wraps memory.ErrConfig.
-// If src fails, the error wraps the error of page.NewCommitted. If NewWindow fails, nothing is reserved, unless src
-// fails to release it.
+// If src fails, the error wraps the error of page.NewCommitted. If NewWindow fails, it releases its reservation,
+// unless src refuses.
 func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Window[T], error) {
 	cfg.Keep = cmp.Or(cfg.Keep, 64)
 	if cfg.Keep > math.MaxInt/4 && cfg.Capacity == 0 {

@@ -18,13 +18,12 @@ import (
 // reserved again until Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one
 // goroutine at a time.
 //
-// The caller closes the Carve before it releases the large reservation. Close ends a Carve, and so does the end of a
-// source that is [Watched]. Reserve, Commit and Decommit of a closed Carve fail with memory.ErrClosed. Allocators in
-// the Carve are closed with the Carve (see [Watched]).
+// The caller closes the Carve before it releases the large reservation. Close ends a Carve; so does the end of its
+// source, if that is [Watched]. Reserve, Commit and Decommit of a closed Carve fail with memory.ErrClosed. Allocators
+// in the Carve are closed with the Carve (see [Watched]).
 //
-// A Carve may divide a reservation of another Carve, as a manager without workers within a manager does. The
-// source of the inner Carve must be the outer Carve, or a source that passes calls on to the outer Carve (see
-// [Layered]).
+// A Carve may divide a reservation of another Carve. The source of the inner Carve must be the outer Carve, or
+// a source that passes calls on to the outer Carve (see [Layered]).
 type Carve struct {
 	// Invariants, verified by Check:
 	//
@@ -50,10 +49,10 @@ var carves struct {
 // still owns mem and releases it after Close.
 //
 // The error wraps memory.ErrConfig if src is nil, or if mem is empty, not aligned to BaseAlign or not of whole
-// granules. It also wraps memory.ErrConfig if mem overlaps the memory of another open Carve. One overlap is allowed:
-// mem is a reservation of the other Carve, but not all of its [Carve.Memory], and src is the other Carve or passes
-// calls on to it. If src is [Watched] and has ended, the error is memory.ErrClosed. Cost: proportional to the open
-// Carves of the process.
+// granules. It also wraps memory.ErrConfig if mem overlaps the memory of another open Carve. The overlap is allowed
+// if mem is a reservation of the other Carve, smaller than its [Carve.Memory], and src is that Carve or passes calls
+// on to it. If src is [Watched] and has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves
+// of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	if invariant.Nil(src) || mem.Base == nil || mem.Size == 0 || !mem.sound() {
 		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T: want a source and whole granules of %d, aligned to %d: %w",
@@ -162,17 +161,17 @@ func (c *Carve) PageSize() uintptr { return SizeOf(c.src) }
 // source has no such boundary, or if c is closed.
 func (c *Carve) AheadTo() uintptr { return aheadOf(c.src) }
 
-// Busy reports whether the source is running Commit or Decommit for c. If c ends during such a call, it calls the
-// functions of [Carve.Watch] before the call returns.
+// Busy reports whether the source is running Commit or Decommit for c. If c ends during such a call, the functions
+// of [Carve.Watch] run before the call returns.
 func (c *Carve) Busy() bool { return c.calls > 0 }
 
 // Memory returns the large reservation that NewCarve was given, or the zero Memory if c is closed.
 func (c *Carve) Memory() Memory { return c.mem }
 
 // Reserve reserves the next size bytes, rounded up to a Granule and aligned to BaseAlign. At least one granule after
-// them is never reserved, as a guard. Bytes at the very end of the memory of c have no such guard. If c is closed,
-// the error is memory.ErrClosed. If size is 0, or larger than any system can reserve, the error wraps
-// memory.ErrConfig. If fewer bytes are left, the error is a [*memory.Exhausted].
+// them is never reserved, as a guard. A reservation that ends where c ends has no such guard. If c is closed, the
+// error is memory.ErrClosed. If size is 0, or larger than any system can reserve, the error wraps memory.ErrConfig.
+// If fewer bytes are left, the error is a [*memory.Exhausted].
 func (c *Carve) Reserve(size uintptr) (Memory, error) {
 	if c.src == nil {
 		return Memory{}, memory.ErrClosed

@@ -12,8 +12,8 @@
 //	  | readable, writable, zeroed |   inaccessible           | guard |
 //	  ^ aligned to 64 KiB          ^ page boundary                     never allocated
 //
-// By default a [Prefix] commits 1/32 of its committed bytes at once, from 16 to 256 KiB, in whole pages of the
-// system.
+// By default each commit of a [Prefix] adds at least 1/32 of the committed bytes, from 16 to 256 KiB, in whole
+// pages of the system.
 //
 // The guard behind each reservation makes Base+Size a legal pointer into the same object. An access to the guard
 // faults. With [Heap] the guard is at least 64 bytes that no block uses, and an access to it does not fault.

@@ -14,8 +14,8 @@ import (
 // use.
 //
 // Go ends the process if its heap cannot grow. From 1 MiB on Reserve therefore asks the system first, and returns a
-// [*memory.Exhausted] if the system refuses. In the browser Reserve cannot ask. The error of a reservation of more
-// than 64 TiB, in the browser of more than 1 GiB, wraps memory.ErrTooLarge and memory.ErrConfig.
+// [*memory.Exhausted] if the system refuses. In the browser Reserve cannot ask. If Reserve is asked for more than 64
+// TiB (in the browser 1 GiB), its error wraps memory.ErrTooLarge and memory.ErrConfig.
 func Heap() Source { return heapSource{} }
 
 type heapSource struct{}
@@ -40,11 +40,10 @@ func (heapSource) Reserve(size uintptr) (Memory, error) {
 }
 
 // ProbeHeap returns nil if the Go heap can grow by size bytes now. Otherwise it returns a [*memory.Exhausted]. Go
-// ends the process if its heap cannot grow. A caller whose metadata has a size from a configuration therefore calls
-// ProbeHeap before it allocates the metadata. For a size below 1 MiB ProbeHeap returns nil without a probe. For a
-// larger size it asks the system for the sum of size, size/32 and 64 MiB, because the heap grows in such steps. On
-// 32-bit systems it adds 4 MiB instead of 64 MiB. In the browser the system cannot be asked: there ProbeHeap refuses
-// only sizes above 1 GiB plus about 64 KiB.
+// ends the process if its heap cannot grow: call ProbeHeap before an allocation whose size comes from a
+// configuration. For a size below 1 MiB ProbeHeap returns nil without a probe. From 1 MiB on it asks the system for
+// the sum of size, size/32 and 64 MiB (4 MiB on 32-bit systems). In the browser the system cannot be asked: there
+// ProbeHeap refuses only sizes above 1 GiB plus about 64 KiB.
 func ProbeHeap(size uintptr) error {
 	if size < leastProbe {
 		return nil
@@ -64,7 +63,7 @@ func ProbeHeap(size uintptr) error {
 //
 // The Go heap, the stacks of threads and libraries map memory later. Under a limit on address space, such as ulimit
 // -v, the process ends if the system refuses such a mapping. ProbeAddresses maps addresses without memory, and unmaps
-// them. With -race and -asan, and on platforms without mappings, it returns nil.
+// them. With -race and -asan, and on platforms without mappings, it returns nil for every size.
 func ProbeAddresses(size uintptr) error {
 	if heapOnly {
 		return nil

@@ -32,13 +32,13 @@ func (h *holes) mark(first, n uintptr, hole bool) {
 	}
 }
 
-// Dropped returns the bytes below Committed that Drop has returned and Fill has not committed again.
+// Dropped returns the number of bytes below Committed that are dropped (see [Prefix.Drop]).
 func (p *Prefix) Dropped() uintptr { return p.holes.bytes }
 
-// Droppable returns the largest range of whole units within [off, end). If there is no whole unit, or if this range
-// ends above Committed, Droppable returns two equal offsets. Otherwise the offsets may be passed to [Prefix.Drop],
-// unless pages of the range are dropped already, which Droppable does not test. A unit is a page of the source. If the
-// source has commit boundaries (see [Ahead]), a unit is the memory between two of them, so that no huge page is split.
+// Droppable returns the largest range of whole units within [off, end). A unit is a page of the source. If the source
+// has commit boundaries (see [Ahead]), a unit is the memory between two of them, so that no huge page is split. If
+// there is no whole unit, or if the range ends above Committed, Droppable returns two equal offsets. Droppable does not
+// test whether pages of the range are dropped: [Prefix.Drop] panics for such a range.
 func (p *Prefix) Droppable(off, end uintptr) (from, to uintptr) {
 	unit := max(p.page, aheadOf(p.src))
 	base := uintptr(p.mem.Base)
@@ -49,19 +49,19 @@ func (p *Prefix) Droppable(off, end uintptr) (from, to uintptr) {
 	return from, to
 }
 
-// Around returns the smallest range of whole units, see [Prefix.Droppable], that contains [off, end). The range is
-// cut off at Base and at Committed. off must be at most Committed.
+// Around returns the smallest range of whole units that contains [off, end). For units see [Prefix.Droppable]. The
+// range is cut off at Base and at Committed. off must be at most Committed.
 func (p *Prefix) Around(off, end uintptr) (from, to uintptr) {
 	unit := max(p.page, aheadOf(p.src))
 	base := uintptr(p.mem.Base)
 	return max(align.Down(base+off, unit), base) - base, min(align.Up(base+end, unit)-base, p.committed)
 }
 
-// Drop decommits n bytes at off and keeps their addresses. Committed still includes these bytes. The caller must not
-// use them before Fill. They must be one or more whole pages (see [SizeOf]) that are committed and not dropped. In all
-// other cases, and while p is busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse]. Drop makes one call of the
-// source. If the source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed. If the
-// source fails or panics otherwise, nothing has changed, and Drop returns its error or panics.
+// Drop decommits n bytes at off and keeps their addresses. Committed still includes these bytes. The caller must not use
+// them before Fill. They must be one or more whole pages (see [SizeOf]) that are committed and not dropped. In all other
+// cases, and while p is busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse]. Drop makes one call of the
+// source. If the source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
+// Otherwise, if the source fails or panics, nothing has changed, and Drop returns the error or panics.
 func (p *Prefix) Drop(off, n uintptr) error {
 	p.mustBe("Drop", off, n, false)
 	p.busy = true

@@ -30,7 +30,7 @@ func NewLimit(src Source, limit uintptr) *Limit {
 
 // OnSoft sets a soft limit of mark bytes. Each time the committed bytes rise above mark, f is called on the goroutine
 // that commits, with the committed bytes and the budget. If the budget is not above mark, f is never called. If mark
-// is 0, f is called at each commit before which no bytes were committed. A nil f removes the soft limit.
+// is 0, f is called at each commit that begins with 0 committed bytes. A nil f removes the soft limit.
 //
 // f may decommit memory of this Limit. It must not allocate from this Limit (see [Prefix.Ensure]). It must not call
 // an allocator that allocates with a lock held, as a slab.Central does. If f panics or ends its goroutine, the commit

@@ -2,15 +2,15 @@ package page
 
 import "sync/atomic"
 
-// Options move the cost of first access from the frame to the commit: 1 to 1.5 µs for a page of 4 KiB (the row "cold"
-// of the allocator benchmarks). They are off by default because they make more memory resident. [GrantedBy] reports
-// the effects.
+// Options move the cost of the first access to a page into the commit: 1 to 1.5 µs for 4 KiB (the row "cold" of the
+// allocator benchmarks). They are off by default because they make more memory resident. [GrantedBy] reports the
+// effects.
 type Options struct {
 	// HugePages asks for pages of 2 MiB, if the system grants them on advice (Linux). On all systems with mappings a
 	// [Prefix] then commits up to the next multiple of 2 MiB, within its reservation and budget.
 	HugePages bool
-	// Prefault accesses every page when it is committed. If HugePages is set, too, the first accesses to 2 MiB cost
-	// about a tenth of the time that they cost with pages of 4 KiB.
+	// Prefault makes every page resident when it is committed. If HugePages is set, too, the first accesses to 2 MiB
+	// cost about a tenth of the time that they cost with pages of 4 KiB.
 	Prefault bool
 }
 

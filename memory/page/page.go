@@ -13,10 +13,9 @@ const (
 	// darwin/arm64 has pages of 16 KiB, most other ports have pages of 4 KiB.
 	//
 	// Some kernels of arm64 and ppc64 have pages of 64 KiB. On these kernels a [Prefix] commits and decommits whole
-	// pages, unless its reservation, a budget or a refusal of the source ends a commit within a page. If a caller
-	// commits less than a page, the granules of the page share its memory. The first Commit of a granule commits the
-	// page. The page is returned when one Decommit covers all its granules; a Decommit of fewer granules only zeroes
-	// them.
+	// pages. Only the end of its reservation, a budget or a refusal of the source ends a commit within a page. The
+	// first Commit of a granule commits its whole page. A Decommit returns the pages that it covers completely, and
+	// only zeroes other granules.
 	Granule = 16 << 10
 
 	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB, and a slab
@@ -55,8 +54,8 @@ func (m Memory) sound() bool {
 // [memory.ErrClosed]. A method that fails or panics does not change the memory. If the range is outside m or contains
 // parts of granules, Commit and Decommit return an error or panic with a [*memory.Misuse].
 //
-// A source calls the allocators that use it in two cases only. The first is the end of the source (see [Watched]).
-// The second is a Commit that raises the committed bytes above the soft limit of a [Limit].
+// A source calls functions of its users in two cases only: at its end (see [Watched]), and in a Commit that exceeds
+// the soft limit of a [Limit].
 type Source interface {
 	// Reserve reserves size bytes, rounded up to a Granule. The caller must not access the bytes before Commit. If
 	// size is 0, or larger than any system can reserve, the error wraps [memory.ErrConfig].
@@ -87,8 +86,8 @@ type Layered interface {
 	Under() Source
 }
 
-// Paged is the optional interface of a Source whose pages may be larger than a Granule. Without it a [Layered] Source
-// has the pages of the Source below, and any other Source has pages of a Granule: see [SizeOf].
+// Paged is the optional interface of a Source whose pages may be larger than a Granule. If a Source is not Paged,
+// [SizeOf] asks the Source below (see [Layered]), or else returns a Granule.
 type Paged interface {
 	// PageSize returns the bytes that are committed and decommitted together: a power of two up to
 	// BaseAlign.
@@ -110,9 +109,9 @@ func SizeOf(src Source) uintptr {
 	return Granule
 }
 
-// Stepped is the optional interface of a Source that decides how many bytes it commits. If Commit of a Source
-// without it fails, a [Prefix] may call Commit again with fewer bytes, and the Source may count two failures.
-// A Stepped Source gets one call of CommitSome.
+// Stepped is the optional interface of a Source that decides how many bytes it commits. If a Source is not
+// Stepped and its Commit fails, a [Prefix] may call Commit again with fewer bytes. The Source may count two
+// failures. A Stepped Source gets one call of CommitSome.
 type Stepped interface {
 	// CommitSome commits got bytes of m from the offset off, and returns got, a multiple of [Granule] with
 	// least <= got <= want. least and want are multiples of Granule, too. If CommitSome fails, got is 0 and nothing
@@ -143,8 +142,8 @@ func commitSome(src Source, m Memory, off, least, want uintptr) (uintptr, error)
 	return want, nil
 }
 
-// Default returns the source of this build. With -race or -asan, which can check only Go's own memory, it is [Heap].
-// On platforms that cannot map memory it is [Heap], too. In all other builds it is [OS].
+// Default returns the source of this build. With -race or -asan, and on platforms that cannot map memory, it is
+// [Heap]. In all other builds it is [OS].
 func Default() Source { return DefaultWith(Options{}) }
 
 // DefaultWith is [Default] with [Options], such as huge pages. If Default returns [Heap], the options have no effect.

@@ -35,13 +35,13 @@ type Prefix struct {
 }
 
 // NewPrefix reserves `want` bytes, or at least `least` bytes, for an allocator that grows. It reserves as [Reserve]
-// does and returns the error of Reserve. If the source reserves more than `want` bytes, the rest is not used. Nothing
-// is committed.
+// does and returns the error of Reserve. If the source reserves more than requested, the rest is not used. Nothing is
+// committed.
 //
-// The parameter step is the number of bytes, rounded up to a Granule, that Ensure commits at least at once. The end of
-// the reservation, a budget or the source may allow less: see [Prefix.Ensure]. If step is 0, it is 1/32 of the
-// committed bytes, rounded down to a Granule, from a Granule to 256 KiB. A small heap thus stays small, and growing to
-// 4 MiB takes about 100 system calls of a microsecond.
+// Each commit of Ensure adds at least step bytes, rounded up to a Granule. The end of the reservation, a budget or the
+// source may allow less: see [Prefix.Ensure]. If step is 0, it is 1/32 of the committed bytes, rounded down to a
+// Granule, from a Granule to 256 KiB. A small heap thus stays small, and growing to 4 MiB takes about 100 system calls
+// of a microsecond.
 func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 	src = cmp.Or(src, Default())
 	mem, size, err := reserve(src, want, least)
@@ -54,7 +54,7 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 // Reserve reserves `want` bytes of src. If src is nil, Reserve uses [Default]. If the operating system refuses,
 // Reserve halves the size and tries again, down to `least` bytes. After halving, Reserve also tests whether the Go
 // heap can still grow. If it cannot, Reserve halves the size again, unless that is below `least` bytes. If a [Carve]
-// has too few bytes left, or a budget refuses, Reserve fails at once.
+// has too few bytes left, Reserve fails at once.
 //
 // If src is an interface with a nil pointer, the error wraps memory.ErrConfig. If src fails, Reserve returns its
 // error. If the memory that src returns is smaller than requested or not as [Source] requires, Reserve releases the
@@ -104,8 +104,8 @@ func reserve(src Source, want, least uintptr) (Memory, uintptr, error) {
 //
 // Go ends the process if its heap cannot grow. Therefore NewPrefixWithMetadata halves the reservation, down to
 // `least` bytes, if the system has no memory for the metadata, or if the metadata exceeds 1 GiB. If the metadata is
-// still too large, the error wraps a *memory.Exhausted. If the source fails to release a reservation, the error
-// wraps both errors, and the reservation stays. Other errors are those of NewPrefix.
+// still too large, the error wraps a *memory.Exhausted. If the source fails to release a reservation, the error also
+// wraps that of the source, and the reservation stays. Other errors are those of NewPrefix.
 func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(reserved uintptr) uint64) (Prefix, error) {
 	for {
 		p, err := NewPrefix(src, want, least, step)
@@ -155,10 +155,10 @@ func RefusedBySystem(err error) bool {
 	return errors.Is(err, memory.ErrOutOfMemory)
 }
 
-// Watch registers the function lost, which is called once if the source of p ends before p is closed. An example is a
-// [Carve], which ends when its manager is closed; other code may use the addresses afterwards. When lost is called, p
-// is closed and has no memory. The function lost closes the allocator that uses p; it must not touch a block. If the
-// source has ended already, Watch calls lost at once. If the source cannot end (see [Watched]), lost is never called.
+// Watch registers the function lost, which is called once if the source of p ends before p is closed. A [Carve], for
+// example, ends when it is closed; other code may use its addresses afterwards. When lost is called, p is closed and
+// has no memory. The function lost closes the allocator that uses p; it must not touch a block. If the source has
+// ended already, Watch calls lost at once. If the source cannot end (see [Watched]), lost is never called.
 //
 // p must not be copied after Watch. A second Watch replaces the function of the first. If p is closed, Watch does
 // nothing.
@@ -200,8 +200,8 @@ func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 func (p *Prefix) Reserved() uintptr { return p.size }
 
 // Busy reports whether the source is running a call for p. During such a call Trim does nothing and Close fails. Drop,
-// Fill and an Ensure that must commit panic with a [*memory.Misuse]. If the source ends during such a call, it calls
-// the function of [Prefix.Watch] before the call returns.
+// Fill and an Ensure that must commit panic with a [*memory.Misuse]. If the source ends during such a call, the
+// function of [Prefix.Watch] runs before the call returns.
 func (p *Prefix) Busy() bool { return p.busy }
 
 // Committed returns the number of bytes from Base that are committed or dropped (see [Prefix.Drop]), a multiple of
@@ -213,9 +213,9 @@ func (p *Prefix) Committed() uintptr { return p.committed }
 func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.mem.Base) < p.size }
 
 // Ensure commits memory so that at least the first n bytes are committed. Dropped bytes count as committed and stay
-// dropped: see [Prefix.Fill]. New bytes are zero. Ensure commits in steps (see [NewPrefix]). If the budget of a [Limit]
-// has less than a step left, Ensure commits the rest of it. If the source refuses a step, Ensure commits only the bytes
-// that it needs. If n bytes are committed already, Ensure does nothing.
+// dropped: see [Prefix.Fill]. New bytes are zero. Ensure commits in steps (see [NewPrefix]). If a budget or the source
+// refuses a whole step, Ensure tries less, down to the bytes that it needs. If n bytes are committed already, Ensure
+// does nothing.
 //
 // If n bytes are not committed and p is closed, the error is memory.ErrClosed. If n exceeds the reservation, the
 // error is a [*memory.Exhausted]. If the source fails, Ensure returns its error, and nothing has changed. If the
@@ -260,8 +260,7 @@ func (p *Prefix) grow(n uintptr) error {
 }
 
 // Ahead returns the largest number of bytes from Base that may be committed after Ensure(n). If n bytes are committed
-// already, Ahead returns Committed. An allocator needs this number for the size of its metadata. n must be at most
-// Reserved.
+// already, Ahead returns Committed. n must be at most Reserved.
 func (p *Prefix) Ahead(n uintptr) uintptr {
 	if n <= p.committed {
 		return p.committed
@@ -279,8 +278,8 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 }
 
 // Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not
-// use those bytes. If nothing can be decommitted, p is closed, or p is busy (see [Prefix.Busy]), Trim does nothing
-// and returns nil. If the source fails, Trim returns its error. Committed is then unchanged, or lower if some bytes
+// use those bytes. Trim does nothing and returns nil if p is closed or busy (see [Prefix.Busy]), or if nothing can
+// be decommitted. If the source fails, Trim returns its error. Committed is then unchanged, or lower if some bytes
 // of p are dropped (see [Prefix.Drop]). The memory up to Committed is unchanged in both cases. If the source ends
 // during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
 func (p *Prefix) Trim(n uintptr) error {

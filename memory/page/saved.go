@@ -10,8 +10,8 @@ import (
 // loading fails with an error that wraps that of [Prefix.Ensure]. During the load it decommits the bytes above the
 // saved number; if the source refuses that, more bytes stay committed.
 //
-// If p is closed, saving and loading fail with memory.ErrClosed; while p is busy, with save.ErrBusy. If Reserved
-// differs from the saved reservation, loading fails with save.ErrLayout.
+// If p is closed, the error wraps memory.ErrClosed. If p is busy, it wraps save.ErrBusy. If Reserved differs from
+// the saved reservation, loading fails with an error that wraps save.ErrLayout.
 func (p *Prefix) SaveState(c *save.Coder) {
 	if p.mem.Base == nil {
 		c.Fail(memory.ErrClosed)
@@ -35,11 +35,11 @@ func (p *Prefix) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveHoles saves which pages are dropped. If other pages are dropped when a state is to be loaded, SaveHoles first
+// SaveHoles saves which pages are dropped. If the dropped pages differ from the saved ones before a load, SaveHoles
 // calls fill, which must commit all dropped pages again. If fill fails, loading fails with an error that wraps that
 // of fill. During the load SaveHoles drops the saved pages. If the source refuses to decommit the bytes [from, to),
-// SaveHoles calls undrop, which must record that they stay committed. Call SaveHoles after the metadata that undrop
-// changes was saved.
+// SaveHoles calls undrop, which must record that they stay committed. Call SaveHoles after saving the metadata that
+// undrop changes.
 func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, to uintptr)) {
 	count, same := 0, true
 	for from, to := p.NextHole(0); from < to; from, to = p.NextHole(to) {

@@ -51,7 +51,7 @@
 // # Concurrency and the collector
 //
 // One goroutine at a time may use a buffer with both its ends, because each end reads the edge of the other end.
-// Blocks lie off the Go heap and must contain no Go pointers.
+// The collector does not scan blocks, so they must contain no Go pointers.
 //
 // # Source
 //

@@ -37,7 +37,7 @@ type DoubleConfig struct {
 }
 
 // NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). If src fails, the error
-// wraps the error of page.NewCommitted. If NewDouble fails, nothing is reserved, unless src fails to release it.
+// wraps the error of page.NewCommitted. If NewDouble fails, it releases its reservation, unless src refuses.
 func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
@@ -82,8 +82,8 @@ func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
 // Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the page source
 // cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
-// If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can be used.
-// Close does nothing and returns nil if the buffer is closed already, or if its page source was closed first.
+// If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can be used. After
+// a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (d *Double) Close() error { return closeBuffer(&d.mem, d.top.origin, &d.bottom, &d.top) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.

@@ -39,7 +39,7 @@ type PivotConfig struct {
 
 // NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). If the sum of both capacities
 // overflows, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If
-// NewPivot fails, nothing is reserved, unless src fails to release it.
+// NewPivot fails, it releases its reservation, unless src refuses.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	cfg.Forward = cmp.Or(cfg.Forward, defaultBytes)
 	cfg.Backward = cmp.Or(cfg.Backward, cfg.Forward)
@@ -94,8 +94,8 @@ func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
 // Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the page source
 // cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
-// If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can be used.
-// Close does nothing and returns nil if the buffer is closed already, or if its page source was closed first.
+// If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can be used. After
+// a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (p *Pivot) Close() error { return closeBuffer(&p.mem, p.forward.limit, &p.forward, &p.backward) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.

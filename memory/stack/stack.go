@@ -32,7 +32,7 @@ type Config struct {
 }
 
 // New returns a Stack with a buffer of src. If src is nil, it is page.Default(). If src fails, the error wraps the
-// error of page.NewCommitted. If New fails, nothing is reserved, unless src fails to release it.
+// error of page.NewCommitted. If New fails, it releases its reservation, unless src refuses.
 func New(src page.Source, cfg Config) (*Stack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
@@ -56,8 +56,8 @@ func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
 // Close frees every block and releases the memory: the caller must not use pointers into the stack. If the page source
 // cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
-// If the source has decommitted a part of the memory, the stack is closed; if not, it stays open and can be used. Close
-// does nothing and returns nil if the stack is closed already, or if its page source was closed first.
+// If the source has decommitted a part of the memory, the stack is closed; if not, it stays open and can be used. After
+// a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (s *Stack) Close() error { return closeBuffer(&s.mem, s.limit, &s.End) }
 
 // closeBuffer closes a buffer of which so many bytes belong to its ends.
