@@ -61,7 +61,7 @@ func (m *Manager) idle() error {
 			return m.order("Close", fmt.Sprintf("inside a task of worker %d", k), "EndTask first")
 		}
 	}
-	if m.phase < closing && (m.level.arena.Busy() || m.frame.ring.Busy()) {
+	if m.phase < closing && m.rewinds() {
 		return m.order("Close", "from a hook of an arena", "return from it first")
 	}
 	return nil

@@ -72,6 +72,9 @@ func (m *Manager) enter(op string) error {
 	if m.running != "" {
 		return m.order(op, "from a hook or a callback in "+m.running, "return from it first")
 	}
+	if m.rewinds() {
+		return m.order(op, "from a hook of an arena", "return from it first")
+	}
 	for _, part := range m.parts {
 		if part != nil && part.Busy() {
 			return m.order(op, "from a call of the page source", "return from it first")
@@ -80,6 +83,9 @@ func (m *Manager) enter(op string) error {
 	m.running = op
 	return nil
 }
+
+// rewinds reports whether a Rewind, or a Reset of an arena, runs a hook of the frame or of the level.
+func (m *Manager) rewinds() bool { return m.level.arena.Busy() || m.frame.ring.Busy() }
 
 func (m *Manager) leave() { m.running, m.hooked = "", [Count]bool{} }
 

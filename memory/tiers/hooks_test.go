@@ -79,6 +79,50 @@ func TestManager_AFramesHooksRunWhenItExpires(t *testing.T) {
 	}
 }
 
+func TestManager_AHookOfARewindMayEndNothing(t *testing.T) {
+	for name, rewind := range map[string]func(m *Manager, hook func()){
+		"frame": func(m *Manager, hook func()) {
+			mark := m.Frames().Current().Mark()
+			m.OnReset(Frame, hook)
+			m.Frames().Current().Rewind(mark)
+		},
+		"level": func(m *Manager, hook func()) {
+			mark := m.Level().Mark()
+			m.OnReset(Level, hook)
+			m.Level().Rewind(mark)
+		},
+		"level, outside a frame": func(m *Manager, hook func()) {
+			must(t, m.EndFrame())
+			mark := m.Level().Mark()
+			m.OnReset(Level, hook)
+			m.Level().Rewind(mark)
+			must(t, m.BeginFrame())
+		},
+	} {
+		cfg := small()
+		cfg.Frames = 1
+		m := newManager(t, cfg)
+		must(t, m.BeginLevel())
+		must(t, m.BeginFrame())
+		ran := 0
+		rewind(m, func() {
+			for op, call := range map[string]func() error{
+				"BeginFrame": m.BeginFrame, "EndFrame": m.EndFrame, "NextFrame": m.NextFrame, "BeginLevel": m.BeginLevel, "Close": m.Close,
+				"EndLevel": func() error { _, err := m.EndLevel(); return err },
+				"Declare":  func() error { _, err := m.Declare(nil); return err },
+			} {
+				if ran++; !errors.Is(call(), ErrOrder) {
+					t.Errorf("%s: %s succeeded in the hook", name, op)
+				}
+			}
+		})
+		must(t, m.EndFrame())
+		if leaks, err := m.EndLevel(); ran != 7 || err != nil || leaks.Any() {
+			t.Errorf("%s: %d calls; EndLevel: %v, %v", name, ran, leaks, err)
+		}
+	}
+}
+
 func TestManager_OnResetRefusesWhatHasNoEnd(t *testing.T) {
 	m := newManager(t, small())
 	f := func() {}

@@ -40,6 +40,8 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 		return nil, m.order("Declare", "inside a frame", "EndFrame first")
 	case m.running != "":
 		return nil, m.order("Declare", "from a hook or a callback in "+m.running, "return from it first")
+	case m.rewinds():
+		return nil, m.order("Declare", "from a hook of an arena", "return from it first")
 	case m.static.arena != nil:
 		return nil, m.order("Declare", "a second time in a level", "EndLevel first")
 	}
