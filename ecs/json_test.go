@@ -217,14 +217,11 @@ func TestWriteJSON_SaysWhatItCannotWrite(t *testing.T) {
 	w, _ := newTestWorld(t, Config{})
 	newValue(t, w, twin{})
 	text := written(t, w)
-	other := otherTwin(t, w)
+	registerType(t, w, inMap{})
 	if got := written(t, w); got != text {
 		t.Error("a type that nobody has is in the text")
 	}
-	must[Entity](t)(w.NewEntity())
-	if _, err := w.AddID(MakeEntity(2, 1), other); err != nil {
-		t.Fatal(err)
-	}
+	otherTwin(t, w)
 	if err := w.WriteJSON(new(bytes.Buffer)); err == nil || err.Error() != "ecs: WriteJSON: two component types have the name ecs.twin" {
 		t.Error(err)
 	}

@@ -57,16 +57,16 @@ const flushBytes = 32 << 10
 //     the type MarshalJSON and UnmarshalJSON.
 //   - An unexported field. Export it, or tag it json:"-" to omit it.
 //   - Two fields of a value with the same name in the text, such as a field of an embedded struct.
-//   - A struct with several fields whose text is that of an embedded type with MarshalJSON or MarshalText.
+//   - A struct with several fields that an embedded MarshalJSON or MarshalText replaces.
 //   - A name in a json tag that encoding/json rejects.
-//   - Two component types with the same name, or a name that is not UTF-8.
+//   - A component of an archetype whose name is not UTF-8, or is the name of another type.
 //
 // Further losses of encoding/json are not detected. Strings become valid UTF-8. Interface values are
 // read back as maps, slices, strings and float64. The option omitempty drops the sign of a zero and
 // the difference between nil and an empty slice. Shared pointers are written as separate values.
 //
 // The error names the component, and also the entity if the value cannot be encoded. Other errors wrap the error of out,
-// [io.ErrShortWrite], or [memory.ErrClosed] if the allocator was closed. When WriteJSON fails, a part of the text may
+// [io.ErrShortWrite], or [memory.ErrClosed] if the world closed itself. When WriteJSON fails, a part of the text may
 // have been written.
 //
 // Resources, events, pending commands, observers and ticks are not written. After ReadJSON,
@@ -248,8 +248,10 @@ func (j *jsonWriter) key(id ID) ([]byte, error) {
 		return j.keys[id], nil
 	}
 	c := j.w.store.comps[id]
-	if first, _ := j.w.ID(c.name); first != id {
-		return nil, fmt.Errorf("two component types have the name %s", c.name)
+	for other, o := range j.w.store.comps {
+		if o.name == c.name && ID(other) != id {
+			return nil, fmt.Errorf("two component types have the name %s", c.name)
+		}
 	}
 	if !utf8.ValidString(c.name) {
 		return nil, fmt.Errorf("the name of component %q is not UTF-8", c.name)
