@@ -62,8 +62,9 @@ type Workers struct {
 }
 
 // NewWorkers creates the arenas and starts the goroutines. If cfg is invalid, the error wraps
-// [memory.ErrConfig]. If cfg.Pages fails, the error wraps the error of cfg.Pages. On error nothing is kept.
-func NewWorkers(cfg WorkersConfig) (*Workers, error) {
+// [memory.ErrConfig]. If cfg.Pages fails, the error wraps the error of cfg.Pages. On error nothing is kept,
+// unless cfg.Pages fails to release it.
+func NewWorkers(cfg WorkersConfig) (_ *Workers, err error) {
 	if cfg.Count == 0 {
 		cfg.Count = min(runtime.GOMAXPROCS(0), maxWorkers)
 	}
@@ -76,7 +77,7 @@ func NewWorkers(cfg WorkersConfig) (*Workers, error) {
 	made := false
 	defer func() { // also if the source panics
 		if !made {
-			_ = ws.closeArenas()
+			err = errors.Join(err, ws.closeArenas())
 		}
 	}()
 	for i := range cfg.Count {

@@ -53,6 +53,15 @@ func TestNewWorkers_ThatFailsKeepsNothing(t *testing.T) {
 	}
 }
 
+func TestNewWorkers_NamesWhatItCannotRelease(t *testing.T) {
+	src := memtest.NewFaulty()
+	src.FailAt, src.FailReturns = 3, true
+	_, err := NewWorkers(WorkersConfig{Count: 3, Pages: src})
+	if src.Reserved() != 1 || !strings.Contains(err.Error(), "arena: close: ") || !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("%d reservations are left: %v", src.Reserved(), err)
+	}
+}
+
 func TestWorkers_CloseCanBeTriedAgain(t *testing.T) {
 	src := memtest.NewFaulty()
 	ws, err := NewWorkers(WorkersConfig{Count: 3, Pages: src})
