@@ -27,20 +27,21 @@ type OldValue = layout.OldValue
 
 // ReadBinary loads the output of [World.WriteBinary] into a world without entities. Index and generation of each entity
 // come from the file. So each Entity, also an Entity in a component, names the same entity as in the world that was
-// written. All component types of the file must be registered, in any order. Their names must be the same, unless m
-// declares other names. m also declares other changes of the types, and may be nil. The file must be the last thing in the
-// reader, because ReadBinary reads one byte more.
+// written. All component types of the file that m does not drop must be registered, in any order. Their names must be
+// the same, unless m renames them. m also declares other changes of the types, and may be nil. The file must be the last
+// thing in the reader, because ReadBinary reads one byte more.
 //
-// Conditions, panics, locking and calls of observers are those of [World.ReadJSON]. If w has entities, ReadBinary returns
-// an error. On error w is unchanged, except that its empty chunks may have been freed, and that it may have been closed
-// with its allocator. ReadBinary also fails if:
+// Conditions, panics, locking and calls of observers are those of [World.ReadJSON]. If w has entities, ReadBinary
+// returns an error. On error w is unchanged, except that its empty chunks may have been freed, and that it may have
+// closed itself. ReadBinary also fails if:
 //   - the file is truncated or continued, a bit differs, or it has another version;
 //   - a component type is not registered, is registered twice, or has a field that WriteBinary refuses;
 //   - a value would be lost: a kind that does not convert, or an integer that does not fit;
 //   - a bool is neither 0 nor 1, or an Entity in a component has slot 0 or an even generation and is not the zero Entity;
 //   - an entity occurs twice, or another condition of ReadJSON does not hold;
-//   - m names a component or a field that does not exist, or gives two of them the same name: the error wraps
+//   - m names a component or a field that the program lacks, or gives two the same name: the error wraps
 //     [layout.ErrMigration];
+//   - m drops a relation, or converts a component of [World.RegisterSize]: the error wraps [layout.ErrMigration];
 //   - a function of m, the reader, the allocator or Config.Pages fails.
 //
 // Cost: that of copying the columns. ReadBinary reads the whole file into the Go heap first. A forged length in the file

@@ -12,7 +12,7 @@ import (
 // for new archetypes and for columns of types with pointers.
 //
 // If the entity or the target of a command is stale at Apply, the command is skipped. So two bullets may destroy one
-// target.
+// enemy.
 //
 // The buffer of [World.Commands] accepts no commands in a closed world and in a parallel run. In these cases
 // all methods except Len and Skipped, and functions such as [AddTo], panic with a [*memory.Misuse].
@@ -143,7 +143,7 @@ func (cmd *Commands) Destroy(e Entity) {
 
 // AddTo adds the component with value v to e at the next Apply. If e has the component at Apply, the
 // command overwrites it with v. If e is stale at Apply, the command is skipped. AddTo panics with a
-// [*memory.Misuse] if c is a relation, see [AddRelation], if c belongs to another world, or when cmd
+// [*memory.Misuse] if c is a relation (see [AddRelation]) or belongs to another world, or when cmd
 // accepts no commands, as [Commands] describes.
 func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 	checkComponent(cmd, c, "AddTo")
@@ -223,14 +223,13 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 //
 // On error the steps before the failed one have been applied. The failed step and all later ones still wait for
 // Apply. If the error wraps [memory.ErrOutOfMemory] or [ErrLimit], free memory or remove entities and call Apply
-// again, or call Discard.
-// If the error wraps [memory.ErrTooLarge], the row would not fit a chunk: call Discard. If the allocator was closed,
-// the error wraps [memory.ErrClosed], and the commands were dropped. Other errors of the allocator and of
-// Config.Pages are wrapped.
+// again, or call Discard. If the error wraps [memory.ErrTooLarge], the row would not fit a chunk: call Discard. If
+// the world closed itself, the error wraps [memory.ErrClosed], and the commands were dropped. Other errors of the
+// allocator and of Config.Pages are wrapped.
 //
 // If the allocator or an observer panics, the commands that were not applied still wait. If an entity would get a
-// fifth relation, Apply panics with a [*memory.Misuse], and only Discard helps. Apply also panics with a
-// [*memory.Misuse] if the world is locked, if an observer leaves it locked, or if these are the commands of a [Task].
+// fifth relation, Apply panics with a [*memory.Misuse]: call Discard. Apply also panics with a [*memory.Misuse] if the
+// world is locked, if an observer leaves it locked, or if these are the commands of a [Task].
 func (cmd *Commands) Apply() error {
 	cmd.mustApply("Apply")
 	cmd.w.guard.mutable("Apply")

@@ -1,4 +1,4 @@
-// Package ecs stores entities and their components in columns outside of the Go heap.
+// Package ecs stores entities and their pointer-free components in columns outside of the Go heap.
 //
 // # The idea
 //
@@ -59,10 +59,10 @@
 //	          1 KiB, 4 KiB, 4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
 //
 // A table is the list of an archetype's chunks. A few entities take 1 KiB, and an iteration over a million enters new
-// columns some twenty times. A batch skips small chunks: each chunk has the largest size that the batch fills at least
-// half. For sizes up to four times Config.ChunkBytes a third suffices. A thousand entities of one batch are in one chunk
-// if a row has at most 64 bytes, and iterate as fast as a slice. With rows of 17 to 21 bytes they are in two. Created one
-// by one they are in several chunks, whose edges cost a few per cent.
+// columns some twenty times. A batch skips a size if it fills at least half of the next one. For sizes up to four times
+// Config.ChunkBytes a third suffices. A thousand entities of one batch are in one chunk if a row has at most 64 bytes,
+// and iterate as fast as a slice. With rows of 17 to 21 bytes, however, they are in two. Created one by one they are in
+// several chunks, whose edges cost a few per cent.
 //
 // Growing copies nothing: chunks stay where they are until they are empty. If the allocator does not
 // have a block of the intended size, the world takes a smaller one. This affects neither the order
@@ -73,9 +73,9 @@
 // can free what the row referred to.
 //
 // A table keeps one chunk without rows, a spare, for entities that come and go at the edge of a chunk. If
-// the allocator is out of memory, another table takes the spare. [World.Shrink] frees all spares. The four
-// tables that got a spare last keep it. Older spares are freed if all spares, with their columns in the Go
-// heap, take more than 64 KiB and more than a sixteenth of all chunks.
+// the allocator is out of memory, another table takes the spare. The four tables that got a spare last keep
+// it. Older spares are freed if all spares, with their columns in the Go heap, take more than 64 KiB and
+// more than a sixteenth of all chunks. [World.Shrink] frees all spares.
 //
 // Chunks contain only rows. The entity index is in separate pages, Config.Pages, and grows without a
 // copy. Archetypes and column addresses are in the Go heap, with one pointer per chunk, or per 2048 rows of
@@ -86,17 +86,17 @@
 //
 // # Relations
 //
-// A component of type ChildOf, Likes or DockedAt can have a target, another entity: see
-// [RegisterRelation]. Entities of the same components then have one table per target, and "all
-// children of e" iterates over exactly these rows:
+// A component of type ChildOf, Likes or DockedAt can have a target, an entity: see [RegisterRelation].
+// Entities of the same components then have one table per target, and a loop over the children of e
+// visits only their rows:
 //
 //	archetype {Position, ChildOf}    ChildOf → a:  | rows … |      4 × 1 KiB, 8 × 4 KiB, 4 × 16 KiB …
 //	                                 ChildOf → b:  | rows … |
 //	index: (ChildOf, a) → tables     in the order in which they got the target
 //
-// Changing the target of an entity moves its row. Removing a target itself moves no row: its entities then
-// have a stale target, as [Relation] describes. An Entity in a field is better if no loop needs the entities
-// of one target, if nearly every entity has its own target, or if targets change every tick.
+// Changing the target of an entity moves its row. If a target is removed, the rows that refer to it stay:
+// their target is stale, as [Relation] describes. An Entity in a field is better if no loop needs the
+// entities of one target, if nearly every entity has its own target, or if targets change every tick.
 //
 // # Hot and cold components
 //
@@ -106,25 +106,25 @@
 //
 // # What changed since
 //
-// A component that [World.Track] names has a second column with the [Tick] of the last write of each
-// row. [World.Tick] ends one tick and starts the next. ChangedSince of a filter yields exactly the
-// entities that were written after a tick. Operations such as Set record the Tick of their writes. Loops and
-// parallel runs that write through pointers need Writes of their filter. It records a write of every row that
-// they reach. After a write through a pointer to a single entity call [Component.Touch].
+// A component that [World.Track] names has a second column with the [Tick] of the last write of each row.
+// [World.Tick] ends one tick and starts the next. ChangedSince of a filter yields exactly the entities that
+// were written after a tick. Operations such as Set record the Tick of their writes. Loops and parallel runs
+// that write through pointers need Writes of their filter, which records a write of every row that they reach.
+// After a write through a pointer to a single entity call [Component.Touch].
 //
 //	one chunk of {Position, Velocity}, Position tracked:
 //
 //	  | Entity × cap | Position × cap | Tick × cap | Velocity × cap | … |
 //
-// An [Observer] is called at once, for each write. A Tick costs one store per write, and is read later, for
-// example to send, draw or index once a frame what has changed.
+// An [Observer] is called at once, for each write by a method. A Tick costs one store per write and is read
+// later, for example to send or draw the changes once a frame.
 //
 // # When to use it
 //
 // Use it for many objects of few shapes that systems visit every tick. For a few hundred objects with
-// much behavior each, structs and a pool are simpler. A component that changes every tick is better as
-// a field than as an addition and removal. The collector does not scan pointer-free Go slices either;
-// chunks add growth without copies, stable addresses and exact release.
+// much behavior each, structs and a pool are simpler. State that comes and goes every tick is better as
+// a field than as a component. The collector does not scan pointer-free Go slices either; chunks add
+// growth without copies, stable addresses and exact release.
 //
 // # Cost
 //
@@ -167,11 +167,11 @@
 //
 // # Concurrency and the collector
 //
-// A World, its commands and its event queues belong to one goroutine at a time. Parallel of a filter
-// runs a body on several goroutines, whose number does not affect the results. Within an open query or a
-// loop over Chunks, columns may be passed to other goroutines. Each cell must be written by at most one
-// of them, and all must be done before the iteration continues. With -race the metadata is ordinary Go
-// memory, so the detector reports a second goroutine.
+// A World, its commands and its event queues belong to one goroutine at a time. Parallel of a filter runs
+// a body on several goroutines, whose number does not affect the results. Within an open query or a loop
+// over Chunks, columns may be passed to other goroutines. Each cell must be written by at most one of
+// them, and all must be done before the iteration continues. With -race the entity index is ordinary Go
+// memory, so the detector reports races in it.
 //
 // While a query is open, or an observer or a parallel run is in progress, structural changes panic with
 // a *memory.Misuse. Use [World.Commands], in a parallel run [Task.Commands]. A loop over All or Chunks
@@ -186,14 +186,13 @@
 // In steady state no operation allocates in the Go heap, except for a new chunk with columns in the Go heap. Check,
 // and the functions that read and write worlds, allocate.
 //
-// Iteration follows the order in which archetypes and rows were created, and nothing iterates over a
-// Go map. So the same operations give the same order and the same [World.Hash].
+// Iteration follows the storage order of archetypes and rows, never the order of a Go map. So the same
+// operations give the same order and the same [World.Hash].
 //
 // # Source
 //
 // Archetype tables in chunks of 16 KiB come from the Entities package of Unity, see "Archetypes
 // concepts" in its manual. Cached transitions between archetypes are the archetype graph of Flecs.
-// Swap-removal in dense arrays and generations in handles are older than both.
 package ecs
 
 //go:generate go run ./internal/generate .

@@ -12,9 +12,9 @@ import (
 // in a value and for each Entity that is the key of a map. The zero Entity is "0:0". MarshalText does not
 // check whether the entity is alive.
 //
-// MarshalText returns an error if the index is 1<<31 or more, as in an Entity from Spawn of a [Task]'s
-// commands: such an Entity names no entity, even after Apply. The error of an Entity that no function of this package
-// returns, such as one of slot 0 from a damaged file, is not nil either. For all others it is nil.
+// MarshalText returns an error if the index is 1<<31 or more, as in an Entity from Spawn of a [Task]'s commands: such
+// an Entity names no entity, even after Apply. It also returns an error if the index is 0 or the generation is even,
+// except for the zero Entity.
 //
 // A struct that embeds an Entity promotes this method, so only the Entity is written. Name the field
 // instead.

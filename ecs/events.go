@@ -31,8 +31,8 @@ const maxEvents = 1<<30 - 1
 
 // NewEvents creates a queue. Its capacity is the number of events of T that fit between two calls of Swap. NewEvents
 // allocates both buffers from mem, which must not be nil, in one block. Close frees the block. If mem has a Watch
-// method, as described at page.Watched, and is closed before the queue, the queue closes itself. Otherwise close the
-// queue before mem.
+// method, as described at page.Watched, the queue closes itself when mem is closed. Without Watch, close the queue
+// before mem.
 //
 // The error wraps [memory.ErrConfig] if capacity is not from 1 to 1<<30 - 1. If T contains a pointer, the error wraps
 // a [*memory.PointerError]. If the size in bytes overflows, the error wraps [memory.ErrTooLarge]. If mem fails, the

@@ -202,10 +202,9 @@ func (f *filter) closeNested(number uint64) {
 	}
 }
 
-// EndQueries closes all open queries and returns their number. The queries no longer lock the world. Call
-// EndQueries after you have recovered a panic that left a query open. If a query is used after EndQueries, it
-// panics with a [*memory.Misuse] when it advances to another chunk. EndQueries panics with a [*memory.Misuse]
-// in a parallel run.
+// EndQueries closes all open queries and returns their number. Call EndQueries after you have recovered a
+// panic that left a query open. A query that EndQueries closed panics with a [*memory.Misuse] when it
+// advances to another chunk. EndQueries panics with a [*memory.Misuse] in a parallel run.
 func (w *World) EndQueries() int {
 	w.guard.notInParallel("EndQueries")
 	n := w.guard.openQueries()

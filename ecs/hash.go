@@ -69,8 +69,8 @@ func appendArray(ws []word, t reflect.Type, off uintptr) []word {
 	return ws
 }
 
-// Hash mixes the state of the world into h and returns the result. The state is all entities and all pointer-free
-// components in storage order, except for padding and blank fields, and the targets of relations. The component types
+// Hash mixes the state of the world into h and returns the result. The state is all entities, the targets of
+// relations, and all pointer-free components without padding and blank fields, in storage order. The component types
 // of each archetype with entities are included, but not the values of types with pointers. Ticks, resources, events
 // and pending commands are not included.
 //

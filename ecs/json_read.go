@@ -31,10 +31,9 @@ import (
 //   - the reader fails, or returns nothing 100 times ([io.ErrNoProgress]);
 //   - the text has more than 65,536 consecutive blanks outside of strings;
 //   - the allocator or Config.Pages fails, for example with [memory.ErrOutOfMemory];
-//   - the allocator is closed ([memory.ErrClosed]), which also closes w.
+//   - w closes itself, because the allocator or Config.Pages is closed ([memory.ErrClosed]).
 //
-// On error w is unchanged, except that its empty chunks may have been freed and that it may have been closed with its
-// allocator.
+// On error w is unchanged, except that its empty chunks may have been freed and that it may have closed itself.
 //
 // Observers are called after everything is read, as for entities created by a batch. Resources, events, pending
 // commands and observers are unchanged.

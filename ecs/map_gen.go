@@ -106,8 +106,8 @@ func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return setAll1(m, "AddAll", s, false, a)
 }
 
-// Exchange adds the components to an entity as Add does, and removes the components set by Removes, in one
-// move. It ignores components of Removes that the entity does not have. Errors and panics are those of Add.
+// Exchange adds the components to an entity as Add does, and removes the components of Removes, in one move.
+// It ignores components of Removes that the entity does not have. Errors and panics are those of Add.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	return set1(m, "Exchange", entity, true, a)
 }

@@ -47,10 +47,10 @@ func (f *narrowing[Filter]) ToAny() Filter {
 	return f.whole()
 }
 
-// Writes declares that all later loops over the filter write these components. A loop, a query or a parallel run that
-// reaches a chunk records a write of all entities of the chunk, even if nothing is written. With ChangedSince only
-// the changed entities count. A further Writes adds to earlier ones. Only components that are tracked with
-// [World.Track] are recorded. Other components cost one check per chunk. Writes returns f.
+// Writes declares that all later loops over the filter write these components. A loop or a query that reaches a chunk
+// records a write of all its entities, even if nothing is written. A parallel run does so for each batch. With
+// ChangedSince only the changed entities count. A further Writes adds to earlier ones. Only components that are
+// tracked with [World.Track] are recorded. Other components cost one check per chunk. Writes returns f.
 //
 // Writes panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It
 // also panics while a query over f is open, in a parallel run, and in a closed world.

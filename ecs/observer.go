@@ -109,8 +109,9 @@ func (w *World) OnRemove(f func(e Entity)) *Observer {
 	return w.observeEntities("OnRemove", destroyEvent, f)
 }
 
-// OnAdd calls f for each entity that gained the component by any operation, until Stop of the result. v
-// points to the value and is valid during the call of f. OnAdd panics as [World.OnCreate] does.
+// OnAdd calls f for each entity that gained the component, also by its creation, until Stop of the
+// result. v points to the value and is valid during the call of f. OnAdd panics as [World.OnCreate]
+// does.
 func (c Component[T]) OnAdd(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnAdd", addEvent, f)
 }
@@ -122,10 +123,10 @@ func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet calls f after each write of the component by a method, until Stop of the result. Set, an addition that
-// overwrites the component, and setting the target of the relation are writes, even if the target stays the same.
-// Writes through pointers are not reported. v points to the new value and is valid during the call of f. OnSet panics
-// as [World.OnCreate] does.
+// OnSet calls f after each write of the component by a method, until Stop of the result. Writes are Set, an addition
+// that overwrites the component, and setting the target of the relation, even to the same target. Writes through
+// pointers are not reported. v points to the new value and is valid during the call of f. OnSet panics as
+// [World.OnCreate] does.
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }

@@ -9,8 +9,8 @@ import (
 
 // A Filter1 matches the entities that have a component of type A, whatever other components they have. Create it once
 // per system: it caches the matching archetypes. It belongs to its world and to the goroutine of the world. In a
-// parallel run all methods except Check panic with a [*memory.Misuse]. Loops over All and Chunks panic when they
-// begin.
+// parallel run all methods except All, Chunks and Check panic with a [*memory.Misuse]. Loops over All and Chunks panic
+// when they begin.
 type Filter1[A any] struct {
 	narrowing[*Filter1[A]]
 }
@@ -137,8 +137,7 @@ type Columns2[A, B any] struct {
 	B []B
 }
 
-// All is
-// [Filter1.All] for 2 components.
+// All is [Filter1.All] for 2 components.
 func (f *Filter2[A, B]) All() iter.Seq2[Entity, Row2[A, B]] {
 	return func(yield func(Entity, Row2[A, B]) bool) {
 		for t := f.filter.begin(); t != nil; t = t.next() {
@@ -225,8 +224,7 @@ type Columns3[A, B, C any] struct {
 	C []C
 }
 
-// All is
-// [Filter1.All] for 3 components.
+// All is [Filter1.All] for 3 components.
 func (f *Filter3[A, B, C]) All() iter.Seq2[Entity, Row3[A, B, C]] {
 	return func(yield func(Entity, Row3[A, B, C]) bool) {
 		for t := f.filter.begin(); t != nil; t = t.next() {
@@ -317,8 +315,7 @@ type Columns4[A, B, C, D any] struct {
 	D []D
 }
 
-// All is
-// [Filter1.All] for 4 components.
+// All is [Filter1.All] for 4 components.
 func (f *Filter4[A, B, C, D]) All() iter.Seq2[Entity, Row4[A, B, C, D]] {
 	return func(yield func(Entity, Row4[A, B, C, D]) bool) {
 		for t := f.filter.begin(); t != nil; t = t.next() {
@@ -413,8 +410,7 @@ type Columns5[A, B, C, D, E any] struct {
 	E []E
 }
 
-// All is
-// [Filter1.All] for 5 components.
+// All is [Filter1.All] for 5 components.
 func (f *Filter5[A, B, C, D, E]) All() iter.Seq2[Entity, Row5[A, B, C, D, E]] {
 	return func(yield func(Entity, Row5[A, B, C, D, E]) bool) {
 		for t := f.filter.begin(); t != nil; t = t.next() {
@@ -506,8 +502,7 @@ type Columns6[A, B, C, D, E, F any] struct {
 	F []F
 }
 
-// All is
-// [Filter1.All] for 6 components.
+// All is [Filter1.All] for 6 components.
 func (f *Filter6[A, B, C, D, E, F]) All() iter.Seq2[Entity, Row6[A, B, C, D, E, F]] {
 	return func(yield func(Entity, Row6[A, B, C, D, E, F]) bool) {
 		for t := f.filter.begin(); t != nil; t = t.next() {
@@ -602,8 +597,7 @@ type Columns7[A, B, C, D, E, F, G any] struct {
 	G []G
 }
 
-// All is
-// [Filter1.All] for 7 components.
+// All is [Filter1.All] for 7 components.
 func (f *Filter7[A, B, C, D, E, F, G]) All() iter.Seq2[Entity, Row7[A, B, C, D, E, F, G]] {
 	return func(yield func(Entity, Row7[A, B, C, D, E, F, G]) bool) {
 		for t := f.filter.begin(); t != nil; t = t.next() {
@@ -701,8 +695,7 @@ type Columns8[A, B, C, D, E, F, G, H any] struct {
 	H []H
 }
 
-// All is
-// [Filter1.All] for 8 components.
+// All is [Filter1.All] for 8 components.
 func (f *Filter8[A, B, C, D, E, F, G, H]) All() iter.Seq2[Entity, Row8[A, B, C, D, E, F, G, H]] {
 	return func(yield func(Entity, Row8[A, B, C, D, E, F, G, H]) bool) {
 		for t := f.filter.begin(); t != nil; t = t.next() {

@@ -8,8 +8,8 @@ import (
 // errTarget is what operations say of a target that is not alive.
 var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 
-// A Relation is a component with a target, which is another entity: ChildOf, Likes, DockedAt. A Relation
-// has all methods of [Component], and T may be empty. An entity has each relation at most once, with one
+// A Relation is a component with a target, which is an entity: ChildOf, Likes, DockedAt. A Relation has
+// all methods of [Component], and T may be empty. An entity has each relation at most once, with one
 // target. It has up to [MaxRelations] different relations.
 //
 // Entities with the same components and targets are stored together. A filter that is narrowed to a target by To
@@ -30,7 +30,7 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // is created later is never taken for the removed target.
 //
 // For entities with a stale target, SetTarget sets another target, and Remove removes the relation.
-// [Relation.RemoveTree] removes the entities, before or after the target itself.
+// [Relation.RemoveTree] of the removed target removes the entities.
 //
 // A table without rows is reused for another target if its own target is stale. So a world does not grow when
 // its targets are removed and new ones are created. If entities have several relations, there can be more

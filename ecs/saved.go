@@ -33,8 +33,8 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 //
 // If the world is locked, a command waits or blocks wait to be freed, the error wraps save.ErrBusy. Loading from memory
 // stops loops over All and Chunks, as a structural change does. If a component was registered after the save, the error
-// of loading wraps save.ErrLayout and names the component. If the world is closed, the error wraps memory.ErrClosed. The
-// other errors are those of [World.CanSave].
+// of loading wraps save.ErrLayout and names the component. If the world is closed, the error wraps memory.ErrClosed. If
+// Base of the allocator returns nil, the error wraps memory.ErrConfig. The other errors are those of [World.CanSave].
 //
 // A Set for files contains the world without its allocator. In a file the world has the form of [World.WriteBinary],
 // without ticks. Loading a file removes the present entities, and reads the file as [World.ReadBinary] does. It calls

@@ -9,8 +9,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanWrite returns an error if a registered component has a field that has no meaning in another process, such as a
-// pointer, or a name that is not UTF-8. The error names the path of the first such field of each component. A
+// CanWrite returns an error if a registered component has a name that is not UTF-8, or a field that has no meaning
+// in another process, such as a pointer. The error names the path of the first such field of each component. A
 // save.Set calls CanWrite.
 func (w *World) CanWrite() error {
 	var errs []error

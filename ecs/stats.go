@@ -12,7 +12,7 @@ import "slices"
 //	Chunks * Config.FirstChunkBytes <= BytesCapacity
 type Stats struct {
 	Entities        int    // entities alive
-	PeakEntities    int    // the peak (high-water mark) of Entities since New
+	PeakEntities    int    // the peak (high-water mark) of Entities; loading from memory restores that of the save
 	RetiredSlots    int    // slots whose generations are exhausted; each lowers the limit of entities by one
 	Components      int    // component types, and one more for each tracked type
 	Archetypes      int    // also without entities, at least 1; with relations, one per combination of targets
@@ -65,8 +65,8 @@ type ColumnStats struct {
 }
 
 // Column returns the statistics of component type i, from 0 to Stats().Components - 1, in order of
-// registration. The ticks of a tracked type have a number of their own, which the call of Track gives them.
-// Column panics if i is out of range. It visits all archetypes and allocates nothing.
+// registration. The ticks of a tracked type have a number of their own. Column panics if i is out of range.
+// It visits all archetypes and allocates nothing.
 func (w *World) Column(i int) ColumnStats {
 	c := w.store.comps[i]
 	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}

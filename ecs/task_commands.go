@@ -28,10 +28,10 @@ type batchStart struct {
 // stale.
 const placeholderBit = 1 << 31
 
-// Commands returns the commands of the batch, valid until the body returns. The type [Commands] says which methods
-// panic. After Parallel the commands of all batches wait in [World.Commands], in batch order, regardless of the workers
-// that ran them. Apply, Len and Discard of World.Commands include them. If a body panics or calls [runtime.Goexit], or
-// if the world closes itself at the end of the run, the commands of the run are discarded.
+// Commands returns the commands of the batch, valid until the body returns. For panics see the type [Commands]. After
+// Parallel the commands of all batches wait in [World.Commands], in batch order, regardless of the workers that ran
+// them. Apply, Len and Discard of World.Commands include them. If a body panics or calls [runtime.Goexit], or if the
+// world closes itself at the end of the run, the commands of the run are discarded.
 //
 // Spawn of a Task's commands returns a placeholder, and Apply creates the entity. Look-ups find the placeholder
 // stale. Later commands of the same batch accept the placeholder as their entity or target. A placeholder within

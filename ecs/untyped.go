@@ -172,8 +172,8 @@ func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 }
 
 // A FilterOf is a filter over component types given by ID. It has all methods of [Filter1] except Query. In
-// a parallel run all methods except Check panic with a [*memory.Misuse]. Loops over All and Chunks panic
-// when they begin.
+// a parallel run all methods except All, Chunks and Check panic with a [*memory.Misuse]. Loops over All and
+// Chunks panic when they begin.
 type FilterOf struct {
 	narrowing[*FilterOf]
 	sizes [maxFilter]uintptr

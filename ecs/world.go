@@ -36,14 +36,14 @@ type Config struct {
 	// one size only, such as a pool, set MaxChunkBytes to ChunkBytes.
 	//
 	// A chunk has at most 131,072 rows. Its columns in the Go heap together have at most 256 KiB, and at most the size
-	// of the block that is due, unless a single row is larger. If this allows fewer rows than the block has space for,
-	// the chunk takes a smaller block.
+	// of the next block in this order, unless a single row is larger. If this allows fewer rows than the block has
+	// space for, the chunk takes a smaller block.
 	MaxChunkBytes int
 
 	// FirstChunkBytes is the size of the first block of an archetype. One block of each size below ChunkBytes
 	// follows, in steps of four. An archetype of entities with a [Relation] exists once per combination of targets
-	// and takes four blocks of the first size, then eight of each size below ChunkBytes. FirstChunkBytes is a power
-	// of two from 1 KiB to ChunkBytes; a row that does not fit begins with the next size. Default 1 KiB, or
+	// and takes four blocks of the first size, then eight of each further size below ChunkBytes. FirstChunkBytes is
+	// a power of two from 1 KiB to ChunkBytes; a row that does not fit begins with the next size. Default 1 KiB, or
 	// ChunkBytes if MaxChunkBytes is not larger.
 	FirstChunkBytes int
 
@@ -135,12 +135,13 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # When the allocator is closed first
 //
-// If the allocator is closed before the world, the world closes itself and then accesses no block. If the allocator
-// has a Watch method, as described at page.Watched, the world closes itself at once, in a parallel run at its end.
+// If the allocator is closed before the world, the world closes itself and then accesses no block. If the allocator has
+// a Watch method, as described at page.Watched, the world closes itself at once, or at the end of a parallel run.
 // Without a Watch method the world closes itself when Alloc returns [memory.ErrClosed]. The error of the call in
-// progress wraps it. Until Alloc returns this error, the world still accesses its blocks. So close the world first. If
-// Config.Pages has a Watch method and is closed first, the world also closes itself, and leaves its blocks to Close.
-// Close then calls Alloc once, to learn whether the allocator was closed, too. If it was not, Close frees the blocks.
+// progress wraps this error. Until Alloc returns it, the world still accesses its blocks. So close the world first. If
+// Config.Pages has a Watch method and is closed after the first entity was created, the world also closes itself, and
+// leaves its blocks to Close. Close then calls Alloc once, to learn whether the allocator was closed, too. If it was
+// not, Close frees the blocks.
 //
 // In a closed World each structural change except Close, and each command, panics with a [*memory.Misuse].
 // Each Entity is stale, queries are empty, and statistics count no entities and no chunks.
@@ -154,10 +155,10 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # Panics
 //
-// If the allocator, an observer, the callback of a batch or the body of a loop panics, the world stays valid: Check
-// returns nil and no block is lost. Blocks that still had to be freed are freed by a later structural change or by
-// Close. If the body of a loop over a query panics, the query stays open: defer its Close, or call
-// [World.EndQueries].
+// If the allocator, an observer, the callback of a batch or the body of a loop panics, the world stays valid.
+// Check returns nil, and no block is lost except one whose Free panicked. Blocks that still had to be freed are freed by a
+// later structural change or by Close. If the body of a loop over a query panics, the query stays open: defer its
+// Close, or call [World.EndQueries].
 type World struct {
 	noCopy    noCopy
 	store     store
@@ -180,8 +181,7 @@ type store struct {
 	cfg   Config
 }
 
-// New creates an empty world. Pointer-free columns are in chunks that the world allocates from mem. Close frees the last
-// of them.
+// New creates an empty world. Pointer-free columns are in chunks that the world allocates from mem. Close frees them.
 //
 // The error wraps [memory.ErrConfig] if mem is nil. If a field of cfg is out of range, the error wraps
 // [memory.ErrConfig] and names the field. If mem has a Watch method that returns nil, because mem was closed, the error
