@@ -4,8 +4,9 @@
 // # The idea
 //
 // A game knows when its memory ends: with the frame, with the level, with an entity, or never. Each of these lifetimes
-// has an allocator that has less to do than a general heap. All these allocators take their memory off
-// the Go heap and account for every byte. Those that return blocks by address implement one interface, [Allocator].
+// has an allocator that has less to do than a general heap. All these allocators take their memory from a page source,
+// usually off the Go heap, and account for every byte. Those that return blocks by address implement one interface,
+// [Allocator].
 //
 // A program that begins with Strata uses package tiers, a manager that contains most of these allocators. Package save
 // copies all of it into a slot and back. Package meter and render/overlay show it.

@@ -22,8 +22,7 @@ var (
 
 	// ErrConfig means that a constructor refused its configuration, that another call refused a setting, or that a
 	// page source refused the size of a reservation. A field is out of range, fields contradict each other, or a
-	// required one is missing. The error names the field, its value and the values that are allowed. Nothing was
-	// allocated.
+	// required one is missing. The error says what is wrong. Nothing was allocated.
 	ErrConfig = errors.New("memory: invalid configuration")
 
 	// ErrClosed means that the allocator is closed, or that its page source has ended.

@@ -45,8 +45,9 @@ type (
 	// requested for the block. The bytes within both sizes are kept; new bytes are not zeroed. If Resize returns
 	// true, newSize is the size to pass to Free.
 	//
-	// If Resize cannot change the size in place, it changes nothing and returns false. Resize panics with a
-	// [*Misuse] if p is nil. If p is not a live block of oldSize bytes, Resize detects the same misuse as Free.
+	// If Resize cannot change the size in place, it returns false and the block is unchanged. Resize panics with
+	// a [*Misuse] if p is nil. If p is not a live block of oldSize bytes, Resize detects the same misuse as
+	// Free.
 	Resizer interface {
 		Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool
 	}

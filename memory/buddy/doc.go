@@ -52,7 +52,7 @@
 //	                               Fibonacci pads it and splits it no further
 //	metadata                       12 for each reserved unit of MinBlock
 //
-// n is the size of the reservation in units. The benchmarks of this package compare the times with the Go heap.
+// n is the size of the reservation in units.
 //
 // This command prints the waste of each ladder, in per cent of the memory in use, for the 1581 words and 71 sentences
 // of this repository's LICENSE:
@@ -76,8 +76,8 @@
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time. Blocks lie off the Go heap and must contain no Go pointers. The metadata are slices without pointers, so
-// the collector does not scan them either.
+// A Heap belongs to one goroutine at a time. Blocks lie outside the Go heap and must contain no Go pointers. The
+// metadata are slices without pointers, so the collector does not scan them either.
 //
 // # Source
 //

@@ -82,9 +82,9 @@ const none = ^uint32(0) // ends a list
 
 // Config configures [New].
 type Config struct {
-	// Reserve is the address space in bytes, and so the largest block. The maximum is 2^25 times MinBlock: 8 GiB with
-	// a MinBlock of 256. On 32-bit systems it is less than 1 GiB. 0 means 64 MiB. Reserve is rounded up to a size of
-	// the ladder. If the system refuses the reservation or its metadata, New halves the reservation, down to a
+	// Reserve is the address space in bytes. It bounds the memory in use. The maximum is 2^25 times MinBlock: 8 GiB
+	// with a MinBlock of 256. On 32-bit systems it is less than 1 GiB. 0 means 64 MiB. Reserve is rounded up to a size
+	// of the ladder. If the system refuses the reservation or its metadata, New halves the reservation, down to a
 	// page.Granule.
 	Reserve uintptr
 	// MinBlock is the size of the smallest block in bytes, and the unit of all block sizes: a power of two from 8 to
@@ -152,9 +152,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // block of MinBlock bytes. If the heap is closed, also by the end of the source during Alloc, the error is
 // memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the largest block of the
 // ladder or 4 GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is
-// exhausted, or if the source fails, the error is a *memory.Exhausted. A commit may call the function of
-// page.Limit.OnSoft. If this function calls Alloc of the same heap, and that Alloc must commit memory, it panics
-// with a *memory.Misuse.
+// exhausted, or if the source fails, the error is a *memory.Exhausted. If the function of page.Limit.OnSoft calls
+// Alloc during a commit of this heap, and that Alloc must commit memory, that Alloc panics with a *memory.Misuse.
 //
 // Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
 // cost includes a system call. For an alignment above MinBlock, Alloc looks for a block that fits at any address. If

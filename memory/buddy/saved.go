@@ -11,7 +11,7 @@ import (
 
 // SaveState saves the live blocks and the order of the free lists. MinBlock, System and the reservation must be the
 // same when the state is loaded: otherwise loading fails with save.ErrLayout. If the heap is closed, the error wraps
-// memory.ErrClosed.
+// memory.ErrClosed; during a call of the page source, save.ErrBusy.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.base == nil {
 		c.Fail(memory.ErrClosed)

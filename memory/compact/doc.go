@@ -46,15 +46,14 @@
 //	                                                                            live or once live;
 //	                                                                            2.5 KiB per heap
 //
-// A failing Alloc takes 0.2 to 1.3 µs if all of the 1,000, 10,000 or 40,000 gaps of its bin are too small. A search
-// of the whole bin took 27, 360 and 2,900 µs. (go test -bench Gaps; AMD EPYC, Go 1.26.8, two cores busy with other
-// work as well: the lowest of 3 rounds.)
+// A failing Alloc takes 0.2 to 1.3 µs if all of the 1,000, 10,000 or 40,000 gaps of its bin are too small (go test
+// -bench Gaps).
 //
 // External fragmentation is the memory in gaps. If no block is locked, a Compact that returns done reduces it to 0. A
-// pass moves a block once, or twice if a block in front of it is freed while it moves. The budget bounds how fast
-// gaps are gathered. TestCompact_BoundsFragmentation has a heap that is 88 % full and replaces four random blocks of
-// up to 64 KiB a frame. Its mean external fragmentation is 0.92 without Compact, 0.35 with 256 KiB a frame, 0.15 with
-// 1 MiB, and 0 without a bound. The benchmarks print the times of this heap and of the Go heap.
+// pass moves a block once, or twice if a block in front of it is freed while it moves. The budget bounds how fast gaps
+// are gathered. TestCompact_BoundsFragmentation has a heap that is 88 % full and replaces four random blocks of up to
+// 64 KiB a frame. Its mean external fragmentation is 0.92 without Compact, 0.35 with 256 KiB a frame, 0.15 with 1 MiB,
+// and 0 without a bound.
 //
 // # Concurrency and the collector
 //

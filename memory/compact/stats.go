@@ -16,7 +16,7 @@ func (h *Heap) Stats() memory.Stats {
 	}
 }
 
-// A Block describes a block for a map of the heap. It is also the type parameter of Handle.
+// A Block describes a block for a map of the heap. It is also the type argument of Handle.
 type Block struct {
 	Offset uintptr // bytes from the heap's first byte
 	Size   uintptr // bytes, whole multiples of Config.Align
@@ -29,7 +29,7 @@ type Block struct {
 // does not allocate.
 //
 // The function yield may change the heap, and even Reset or Close it. After a change the iteration continues at the
-// end of the block that was yielded last. Blocks that have moved in front of this address are not yielded. If a free
+// end of the block that was yielded last. Live blocks that then begin before this address are not yielded. If a free
 // block contains the address, only the part after the address is yielded. Cost: a step per record, and as many again
 // after a change.
 func (h *Heap) Blocks(yield func(Block) bool) {

@@ -41,8 +41,8 @@ type Allocator interface {
 // memory.ErrTooLarge. If inner is a memory.Owner, Owns returns true for each address that inner owns and for the start
 // of each live block. If inner is none, Owns returns true for each address in a live block.
 //
-// If the memory of inner ends while blocks are live, the next Stats, Check, Owns or SizeOf closes the Counter. The
-// Counter detects this end only if inner has Stats and Owns, and they show it.
+// If the memory of inner ends while blocks are live, the next Stats, Check, Owns, SizeOf or SaveState closes the
+// Counter. The Counter detects this end only if inner has Stats and Owns, and they show it.
 type Counter interface {
 	Allocator
 	memory.Sizer

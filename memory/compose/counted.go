@@ -74,7 +74,7 @@ func (o Op) String() string {
 //
 // Alignment, zeroing and lifetimes are as in inner. The Counter belongs to one goroutine at a time, even if inner is
 // safe for concurrent use. Cost: two probes of a hash table for each Alloc and Free, and 16 bytes for each slot of the
-// table, which is at most 3/4 full. Only the table is allocated on the Go heap. The table grows when more blocks are
+// table, which is at most 3/4 full. Only the table is allocated on the Go heap. The table grows only if more blocks are
 // live than ever before.
 func NewCounted(inner memory.Allocator, cfg CountedConfig) (Counter, error) {
 	c, err := newCounted(inner, cfg)

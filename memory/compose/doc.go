@@ -57,7 +57,6 @@
 //	Counted            two probes of a hash table for each Alloc and Free              16 bytes for a slot,
 //	                                                                                   at most 3/4 are taken
 //
-// Only the table of NewCounted is allocated on the Go heap. It grows when more blocks are live than ever before.
 // Times are in ns for a pair of Alloc and Free of 64 bytes: go test -bench Pair on an AMD EPYC, Go 1.26.8. Each is
 // the lowest of sixty rounds of 20,000 pairs (the Go heap: 25 of 400,000), on two cores that other processes use as
 // well.

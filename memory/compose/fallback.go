@@ -15,20 +15,20 @@ import (
 // the method. If a part is nil, or one allocator is passed as both parts, the error wraps memory.ErrConfig, too. The
 // range that first owns must contain no block of second.
 //
-// A block is freed and resized in the part that allocated it: if first owns the address, in first, and otherwise in
-// second. A pointer that neither part owns is therefore reported by second. A block may also be freed directly in its
-// part. Resize does not move a block to the other part.
+// If first owns the address of a block, calls with the block go to first, otherwise to second. Second therefore
+// refuses a pointer that neither part owns. A block may also be freed directly in its part. Resize does not move a
+// block to the other part.
 //
-// Only after memory.ErrOutOfMemory or memory.ErrTooLarge of first is the request passed to second. Any other error of
-// first is returned, also memory.ErrClosed. If second fails as well, its error is returned.
+// Second gets a request only if the error of first wraps memory.ErrOutOfMemory or memory.ErrTooLarge. Any other error
+// of first is returned, also memory.ErrClosed. If second fails as well, its error is returned.
 //
 // For a block of size 0, a full part may return the end address of its memory. The part does not own this address,
 // but the other part may, so Free would choose the wrong part. If first returns an address that it does not own,
 // second serves the request. If second returns an address that first owns, the error is memory.ErrOutOfMemory.
 //
-// Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak is
-// the sum of two peaks. They may be reached at different times, so the sum is an upper bound. Failures counts the
-// requests that both parts refused with memory.ErrOutOfMemory or memory.ErrTooLarge.
+// Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak,
+// the sum of both peaks, is an upper bound. Failures counts the requests that both parts refused with
+// memory.ErrOutOfMemory or memory.ErrTooLarge.
 //
 // Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one goroutine
 // at a time. Cost: a call of Owns for each call with a block, and for an Alloc of size 0. If first is full, the cost

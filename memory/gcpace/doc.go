@@ -4,7 +4,7 @@
 //
 // GOGC is a percentage of the live heap. A game whose data are off the Go heap has a small live heap, so a few MiB of
 // garbage trigger collection after collection. A [Pacer] raises GOGC until the heap may grow by a headroom in bytes,
-// follows the live heap, and runs collections that became due at the end of a level.
+// and follows the live heap. At the end of a level it runs a collection that became due.
 //
 //	p, err := gcpace.New(gcpace.Config{})
 //	for ... { p.BeginLevel(); play(); p.EndLevel() }
@@ -42,10 +42,10 @@
 // A Pacer belongs to one goroutine. Different pacers may belong to different goroutines. The pacing applies to the
 // whole process.
 //
-// While a pacer without [Config.Keep] is open, there are three causes of a collection. First, the Go heap has grown
-// by [Config.Headroom], or by the amount that GOGC allows if this is more. Second, a level ends, and without the
-// pacer a collection would have run during the level. Third, the program calls Collect or runtime.GC. So only these
-// calls add collections.
+// While a pacer without [Config.Keep] is open, there are three ordinary causes of a collection. First, the Go heap
+// has grown by [Config.Headroom], or by the amount that GOGC allows if this is more. Second, a level ends, and
+// without the pacer a collection would have run during the level. Third, the program calls Collect or runtime.GC. So
+// only these calls add collections.
 //
 // A level that makes less garbage than the headroom has no collection, with two exceptions. A memory limit may
 // require a collection. The runtime begins a collection if none ran for two minutes; [Config.Suspend] prevents this

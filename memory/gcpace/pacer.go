@@ -26,21 +26,21 @@ type Config struct {
 
 	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means 256
 	// MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. The headroom is added to the size of
-	// the heap at the last BeginLevel, EndLevel, Collect, New or Close of any pacer. After a collection it is added to
-	// the size then, and again one second later. If this size exceeds the largest heap under the program's own GOGC, the
-	// headroom is added to that instead. The heap may grow by another four tenths of the headroom before a collection
-	// begins and ends. With several pacers the largest headroom applies.
+	// the heap at the last BeginLevel, EndLevel, Collect, New or Close of any pacer without Keep. After a collection it
+	// is added to the size then, and again one second later. If this size exceeds the largest heap under the program's
+	// own GOGC, the headroom is added to that instead. The heap may grow by another four tenths of the headroom before a
+	// collection begins and ends. With several pacers the largest headroom applies.
 	Headroom int64
 
 	// Suspend turns GOGC off from BeginLevel to EndLevel or Close, until the process has allocated Headroom bytes in
 	// the level. The runtime then does not begin a collection after two minutes without one. Each collection restarts
 	// the count of bytes. Within a quarter of a second after the process has allocated Headroom bytes, GOGC is finite
 	// again. A collection then begins at once, or after up to another four tenths of the headroom. If the program sets
-	// GOGC during the level, the program's value stays. Only GOGC=off, set by the program during the level, ends with
-	// the level. With several pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
+	// GOGC during the level, the program's value stays, except GOGC=off, which ends with the suspension. With several
+	// pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
 	//
 	// Use Suspend for a game with levels of more than two minutes that make little garbage. Finalizers and cleanups do
-	// not run until the level ends.
+	// not run before the next collection.
 	Suspend bool
 
 	// Release makes Collect return the free memory of the Go heap to the system, as debug.FreeOSMemory does. Without
@@ -104,9 +104,9 @@ func (p *Pacer) Close() error {
 }
 
 // BeginLevel begins a level with the whole headroom, unless the program has changed GOGC. If a level is open,
-// BeginLevel ends it first, as EndLevel does. If a collection is running, BeginLevel waits until it ends. It does not
-// wait for that if GOGC is off or was changed by the program. With Config.Keep and after Close BeginLevel only counts
-// the level's collections. In all cases BeginLevel waits for a collection that another pacer runs.
+// BeginLevel ends it first, as EndLevel does. If a collection is running, BeginLevel waits until it ends. If GOGC is
+// off or was changed by the program, BeginLevel does not wait for this. With Config.Keep and after Close BeginLevel
+// only counts the level's collections. In all cases BeginLevel waits for a collection that another pacer runs.
 func (p *Pacer) BeginLevel() {
 	if p.playing {
 		p.EndLevel()

@@ -11,11 +11,12 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An Allocator wraps an inner allocator and checks every block. Alignments, lifetimes and the goroutine rule are as
-// in inner. New blocks are filled with 0xCD, freed blocks with 0xDD.
+// An Allocator wraps an inner allocator and checks every block. Alignments and lifetimes are as in inner. An
+// Allocator belongs to one goroutine at a time, even if inner is safe for concurrent use. New blocks are filled with
+// 0xCD, freed blocks with 0xDD.
 //
 // An Allocator has every optional interface of package memory except memory.Trimmer. To trim, call Flush, and Trim of
-// inner. If inner lacks an optional interface, the comment of the method describes its behavior without it.
+// inner. If inner lacks an optional interface, the comment of the method says what it does then.
 //
 // Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free, as
 // far as the block is recorded. A call that detects a fault panics with the Misuse, or passes the Misuse to
@@ -57,8 +58,8 @@ type Config struct {
 	// alignment of its block. The padding is checked, too.
 	CanaryBytes uintptr
 	// QuarantineBytes is the capacity of the quarantine in bytes. The quarantine keeps freed blocks, with canaries,
-	// from reuse, so that use after free is detected. 0 means no quarantine: a freed block is returned to inner at
-	// once. An inner allocator with frees in LIFO order requires 0. If a block with its canaries is larger than
+	// from reuse, so that a write after free is detected. 0 means no quarantine: a freed block is returned to inner
+	// at once. An inner allocator with frees in LIFO order requires 0. If a block with its canaries is larger than
 	// QuarantineBytes, it is not quarantined.
 	QuarantineBytes uintptr
 	// History is the number of freed blocks that stay recorded after they were returned to inner. A double free of a
@@ -110,8 +111,8 @@ func (a *Allocator) Inner() memory.Allocator { return a.inner }
 
 // Alloc returns a block of size bytes, aligned to align and filled with 0xCD. If size is 0, the block has canaries
 // only. If the error of inner wraps memory.ErrOutOfMemory, Alloc empties the quarantine, reports the damage in the
-// quarantine, and tries again. If inner returns a block that is live or in quarantine, Alloc reports that inner was
-// used or reset without the guard.
+// quarantine, and tries again. If the new block has the address of one that is live or in quarantine, Alloc reports
+// that inner was used or reset without the guard.
 //
 // If the guard is closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign.
 // If the size with the canaries overflows, the error is memory.ErrTooLarge. If inner fails, Alloc returns the error
@@ -248,9 +249,9 @@ func (a *Allocator) inspect(op string, i uint32) {
 }
 
 // Resize verifies the canaries of a block, reports damage, and changes the size in place if inner can. Resize returns
-// true if the size has changed. New bytes are filled with 0xCD. If inner is no memory.Resizer or cannot resize the
-// block, Resize returns false. A nil p, and the misuse that Free detects, are reported. If OnFault returns after
-// misuse, Resize returns false.
+// true if it succeeds. New bytes are filled with 0xCD. If inner is no memory.Resizer or cannot resize the block,
+// Resize returns false. A nil p, and the misuse that Free detects, are reported. If OnFault returns after misuse,
+// Resize returns false.
 func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	i := a.find("Resize", p, oldSize)
 	if i == 0 {

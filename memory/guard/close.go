@@ -8,10 +8,10 @@ import (
 
 // Reset verifies and frees every block, also the blocks in quarantine. It reports damage. If a report panics, the
 // reported damage is repaired, and no block is freed. A Reset after Close is reported, too. If inner is no
-// memory.Resetter, the blocks are freed one by one: live blocks from the newest on, then the quarantine. If inner is
-// a Resetter, hooks of inner run while the blocks are unchanged; if Reset of inner panics, nothing has changed. Blocks
-// that inner took from another allocator, and does not free in its Reset, are freed one by one. Cost: proportional to
-// the blocks and their bytes.
+// memory.Resetter, the blocks are freed one by one: live blocks from the newest on, then the quarantine. If inner is a
+// Resetter, hooks of inner run while the blocks are unchanged; if Reset of inner panics, nothing has changed. If inner
+// is a memory.Owner, blocks that it does not own are then freed one by one. Cost: proportional to the blocks and their
+// bytes.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})
@@ -52,10 +52,10 @@ func (a *Allocator) elsewhere(i uint32) bool {
 	return ok && !o.Owns(a.records[i].start())
 }
 
-// Close verifies every block, frees the quarantine, and closes inner if it is an io.Closer. Live blocks are reported
-// as a *LeakError; to drop live blocks deliberately, call Reset before Close. Close does not free live blocks: their
-// memory ends with inner. The error of Close joins the LeakError, the damage and the error of inner. Even if Close
-// returns an error, the allocator is closed. A second Close only closes inner again.
+// Close verifies every block, frees the quarantine, and closes inner if it is an io.Closer. The error of Close joins
+// the damage, a *LeakError if blocks are live, and the error of inner. To drop live blocks deliberately, call Reset
+// before Close. Close does not free live blocks: their memory ends with inner. Even if Close returns an error, the
+// allocator is closed. A second Close only closes inner again.
 func (a *Allocator) Close() error {
 	var errs []error
 	if !a.ended() {

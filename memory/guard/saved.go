@@ -10,7 +10,7 @@ import (
 
 // CanSave returns nil if inner is a [save.State] that can be saved, and a [memory.Baser] with one range of addresses.
 // If not, the error wraps memory.ErrConfig or the error of CanSave of inner. After Close CanSave does not check the
-// base address, and SaveState fails with memory.ErrClosed.
+// base address.
 func (a *Allocator) CanSave() error {
 	if _, ok := a.inner.(save.State); !ok {
 		return fmt.Errorf("guard: inner is a %T, which is no save.State: %w", a.inner, memory.ErrConfig)
@@ -30,6 +30,7 @@ func (a *Allocator) CanSave() error {
 // canaries and patterns are verified as before, and reports name the call sites of the saved records. Inner is saved
 // by the guard: do not add inner to the Set. Do not pass a guard to [save.Metadata], which does not save canaries. If
 // a block lies outside of the range from Base to Base+Extent, saving fails with an error that wraps memory.ErrConfig.
+// After Close the error wraps memory.ErrClosed.
 func (a *Allocator) SaveState(c *save.Coder) {
 	if !c.Loading() && a.ended() || a.closed {
 		c.Fail(memory.ErrClosed)
@@ -127,6 +128,7 @@ var errStomp = fmt.Errorf("guard: a Stomp cannot be saved: its freed blocks have
 // CanSave returns an error that wraps memory.ErrConfig, because a Stomp cannot be saved: see [Stomp.SaveState].
 func (s *Stomp) CanSave() error { return errStomp }
 
-// SaveState always fails with the error of CanSave. Loading would have to commit the pages of freed blocks again, and
-// their dangling pointers would no longer fault. To save a game with a Stomp, do not add the Stomp to the Set.
+// SaveState always fails with an error that wraps that of CanSave. Loading would have to commit the pages of freed
+// blocks again, and their dangling pointers would no longer fault. To save a game with a Stomp, do not add the Stomp
+// to the Set.
 func (s *Stomp) SaveState(c *save.Coder) { c.Fail(errStomp) }

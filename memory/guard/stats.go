@@ -2,11 +2,11 @@ package guard
 
 import "github.com/strata-go/strata/memory"
 
-// Stats returns the statistics. InUse counts canaries; blocks in quarantine are not in use. Counters and Peak count
-// blocks of the guard, and are exact. Reserved, Committed and Free are copied from inner. If inner reports no
-// statistics, Committed is the number of bytes in blocks and in quarantine, and Reserved is the larger of Peak and
-// Committed. After Close of such a guard both are 0. LargestFree is LargestFree of inner less two canaries, at least
-// 0.
+// Stats returns the statistics. InUse counts canaries; blocks in quarantine are not in use. The counters and Peak are
+// those of the guard, and exact. Reserved, Committed and Free are copied from inner. If inner is no
+// memory.StatsReporter, Committed is the number of bytes in blocks and in quarantine, and Reserved is the larger of
+// Peak and Committed. After Close of such a guard both are 0. LargestFree is LargestFree of inner less two canaries,
+// at least 0.
 func (a *Allocator) Stats() memory.Stats {
 	a.ended()
 	s := memory.Stats{

@@ -3,8 +3,8 @@
 // # The idea
 //
 // The runtime samples allocations, one for each runtime.MemProfileRate bytes, with their call stacks. A [Profile] adds
-// the samples up by function. A site is the innermost function of a stack that does not belong to the standard library:
-// a strings.Builder that grows counts for the function that uses it.
+// the samples up by function. A site is a stack's innermost function outside the standard library: a strings.Builder
+// that grows counts for the function that uses it.
 //
 //	var p heapsites.Profile
 //	if p.Read() {

@@ -28,7 +28,7 @@ type Site struct {
 // Profile is not safe for concurrent use. The next Read overwrites the array of Sites: copy what must be kept.
 type Profile struct {
 	Sites []Site        // sorted by the sum of Live and the bytes allocated during Span, the largest first
-	AsOf  time.Time     // the moment that Sites describes; zero before the second collection
+	AsOf  time.Time     // the moment that Sites describes; zero until a Read returns true
 	Span  time.Duration // the time before AsOf that Rate describes: since the former AsOf, or since the process began
 
 	cycles  int64

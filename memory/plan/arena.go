@@ -18,7 +18,7 @@ import (
 //	  | ......... | buffer id | ........ |
 //
 // A pointer is valid from the buffer's birth until its death, Close or the end of the page source. Buffers are not
-// zeroed: a new buffer contains the bytes of the buffers that used the same memory before. A block must not contain
+// zeroed: a new buffer contains the bytes of the buffers that used the same memory before. Buffers must not contain
 // Go pointers. If the plan's alignment exceeds 64 KiB, up to Plan.Align bytes around the block are committed and not
 // used.
 //
@@ -45,8 +45,9 @@ type Arena struct {
 }
 
 // New reserves and commits one block for the plan from src. A nil src means page.Default(). If p is nil, the error
-// wraps memory.ErrConfig. If src fails, the error wraps the error of src. After an error nothing stays reserved. The
-// plan decides how much is committed: if the plan is from an untrusted file, use a page.Limit as src.
+// wraps memory.ErrConfig. If src fails, the error wraps the error of src. After an error nothing stays reserved,
+// unless src fails to release it. The plan decides how much is committed: if the plan is from an untrusted file, use
+// a page.Limit as src.
 func New(src page.Source, p *Plan) (*Arena, error) {
 	if p == nil {
 		return nil, fmt.Errorf("plan: new Arena: the plan is nil; make one with Fast, Exact or Load: %w", memory.ErrConfig)
@@ -236,8 +237,8 @@ func (a *Arena) Stats() memory.Stats {
 	return s
 }
 
-// Check verifies the arena and its plan and returns all inconsistencies, joined into one error. Cost: as
-// [Plan.Verify].
+// Check verifies the arena and its plan and returns the inconsistencies, joined into one error, or nil.
+// Cost: as [Plan.Verify].
 func (a *Arena) Check() error {
 	errs := []error{a.mem.Check(), a.plan.Verify()}
 	if a.base == nil {

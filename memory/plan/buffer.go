@@ -10,8 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/align"
 )
 
-// Count is the largest number of buffers in a plan. The largest compilers of neural networks plan a fraction of this
-// number. Count bounds the memory that a forged plan file can demand.
+// Count is the largest number of buffers in a plan. It bounds the memory that a forged plan file can demand.
 const Count = 1 << 18
 
 // MaxAlign is the largest alignment of a buffer in bytes: a large page of common processors.

@@ -81,5 +81,5 @@
 //
 // Not used: boxing, Buchsbaum et al., "OPT versus LOAD in dynamic storage allocation", STOC 2003. Lamprakos et al.
 // built it into idealloc for sets of a million ("Futureproof static memory planning", arXiv 2504.04874, 2025). Here
-// Fast places such sets.
+// Fast places large sets, of at most [Count] buffers.
 package plan

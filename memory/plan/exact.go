@@ -11,9 +11,9 @@ import (
 
 // Limits bounds a call of Exact. If Time is 0, every machine computes the same plan for the same buffers and limits.
 type Limits struct {
-	// Steps is the largest number of steps of the search; in a step it tries one place for one buffer. If Steps is 0
-	// and Time is 0, the limit is DefaultSteps. If only Steps is 0, Steps is not limited. The work of Fast, which
-	// comes first, does not count.
+	// Steps is the largest number of steps of the search. A step tries one place for one buffer. If Steps is 0 and
+	// Time is 0, the limit is DefaultSteps. If only Steps is 0, Steps is not limited. The work of Fast, which comes
+	// first, does not count.
 	Steps int
 	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. Exact may
 	// take 1.1 times Time plus 50 ms. 0 means no limit.

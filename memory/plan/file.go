@@ -35,7 +35,8 @@ const (
 
 // The errors of Read and Load, besides the errors of the reader. Test with errors.Is.
 var (
-	// ErrFormat means that the file is no plan, is damaged, or has bytes after its end.
+	// ErrFormat means that the file is no plan, is damaged, has more than [Count] buffers, or has bytes
+	// after its end.
 	ErrFormat = errors.New("plan: not a plan file, or damaged")
 
 	// ErrVersion means that the file has a version of the format that this package does not read.

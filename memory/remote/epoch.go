@@ -55,7 +55,8 @@ func (in *Inbox) begin() {
 
 // Close drains the blocks that have arrived and closes the inbox. Freers that push afterwards abandon their blocks,
 // and report memory.ErrClosed. Close the inbox before its target. Abandoned blocks, and blocks in the batches of
-// Freers, are released with the target's memory. A second Close does nothing. The error is always nil.
+// Freers, are released with the target's memory. After a Close that returned, Close does nothing. The error is
+// always nil.
 //
 // If the target refuses a block, Close panics as Drain does. Freers then already abandon their blocks. Call Close
 // again to continue after the refused block. From within the target's FreeAny or FreeRun, Close panics with a

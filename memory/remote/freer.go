@@ -152,8 +152,7 @@ func (f *Freer) renew() uintptr {
 }
 
 // Free is [Freer.FreeAny] for a block of size bytes, and panics as FreeAny does. Free also pushes the batch if the
-// sizes that were passed to Free for this batch reach Config.Bytes. Without this limit, a few large blocks would wait
-// for many others. The size is not checked.
+// sizes that were passed to Free for this batch reach Config.Bytes. The size is not checked.
 func (f *Freer) Free(p unsafe.Pointer, size uintptr) {
 	f.FreeAny(p)
 	switch {

@@ -54,11 +54,9 @@ const (
 // goroutine that owns the target.
 //
 // Drain, DrainSome, Pending, Reset, Close and Check may be called only by the goroutine that owns the target.
-// NewFreer and Stats are safe for concurrent use. NewFreer, Stats, Reset, Check and Freer.Close take a mutex for a
-// short time. Pushing and draining are lock-free.
+// NewFreer and Stats are safe for concurrent use.
 //
-// If the target is reset, reset the inbox, too: see [Inbox.Reset]. A block that is freed twice is explained at
-// [Freer].
+// If the target is reset, reset the inbox, too: see [Inbox.Reset]. For double frees see [Freer].
 type Inbox struct {
 	//	Freer --batch--> head -> batch -> batch        pushed by any Freer
 	//	                  | Swap

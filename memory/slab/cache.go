@@ -93,8 +93,8 @@ func batchOf(size uint32) uint32 { return min(max(batchBytes/size, 1), batchBloc
 
 // Alloc returns a block of at least size bytes, as [Heap.Alloc]. If the cache is closed, the error is
 // memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If the heap is closed, the error is
-// memory.ErrClosed. Other errors and panics are those of Heap.Alloc. Cost: constant without the lock. The lock is
-// taken once in up to 32 calls per class, and in each call above MaxSize; the cost is then that of Heap.Alloc.
+// memory.ErrClosed. Other errors and panics are those of Heap.Alloc. Cost: constant. The lock is taken once in up
+// to 32 calls per class, and in each call above MaxSize; the cost is then that of Heap.Alloc.
 func (c *Cache) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift
 	mask := align - 1
@@ -185,7 +185,7 @@ func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Cache.Free] without the size. It panics as [Heap.FreeAny] does. On a closed cache FreeAny panics with a
-// *memory.Misuse, except for nil. In memfast builds it panics because of another block as Free does.
+// *memory.Misuse, except for nil. In memfast builds it also panics if it detects an earlier double free, as Free does.
 func (c *Cache) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	if c.stashes == nil || off >= c.span || !c.push(c.owned[off/unitGranules], off) {
@@ -193,8 +193,8 @@ func (c *Cache) FreeAny(p unsafe.Pointer) {
 	}
 }
 
-// In debug builds Generation returns the number of blocks that have started at p so far, and in other builds 0, as
-// [Heap.Generation]. It is safe for concurrent use.
+// Generation returns the result of [Heap.Generation]. It is safe for concurrent use if Generation of Config.Large
+// is.
 func (c *Cache) Generation(p unsafe.Pointer) uint32 { return c.central.Generation(p) }
 
 // push puts the block at off into its stash, or reports that it is not one that is used.
@@ -260,10 +260,10 @@ func (c *Cache) flush(op string, s *stash, k uint32) {
 	c.central.give(op, batch[:k])
 }
 
-// Flush returns every cached block to the Central. Call it at the end of a level, or before Trim, so that the spans
-// of these blocks can be recycled. On a closed cache or heap Flush panics with a *memory.Misuse. In memfast builds
-// Flush also panics if it detects a double free; another Flush then returns the other blocks. Cost: the lock is taken
-// once for each class with cached blocks.
+// Flush returns every cached block to the Central. Call it at the end of a level, or before Trim, so that the spans of
+// these blocks can be recycled. On a closed cache or heap Flush panics with a *memory.Misuse. In memfast builds Flush
+// also panics if it detects a double free; another Flush then returns the other blocks. Cost: the lock is taken once,
+// and once for each class with cached blocks.
 func (c *Cache) Flush() {
 	if c.stashes == nil || c.central.closed() {
 		panic(c.closed("Flush", nil))

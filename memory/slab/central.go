@@ -36,8 +36,8 @@ type Central struct {
 // h allocated before. The function of [Heap.OnShort] is not called any more. A second call for h returns the existing
 // Central. If h is closed, so is the Central. NewCentral itself is not safe for concurrent use.
 //
-// Cost in the Go heap: about 2.1 bytes for each reserved KiB, at once. Later, each range of 64 KiB with blocks that the
-// Central allocated costs one byte for every 16 bytes.
+// Cost in the Go heap: about 2.1 bytes for each reserved KiB, at once. Except in memfast builds, each range of 64 KiB
+// with blocks of the Central later costs one byte for every 16 bytes.
 //
 // The error wraps memory.ErrConfig if h is nil, and memory.ErrOutOfMemory if the Go heap has no space for this
 // metadata. If NewCentral fails, h is unchanged.
@@ -121,8 +121,8 @@ func (c *Central) Base() unsafe.Pointer {
 	return c.heap.Base()
 }
 
-// In debug builds Generation returns the number of blocks that have started at p so far, and in other builds 0, as
-// [Heap.Generation]. It does not take the lock. Safe for concurrent use.
+// Generation returns the result of [Heap.Generation]. It does not take the lock. Safe for concurrent use if
+// Generation of Config.Large is.
 func (c *Central) Generation(p unsafe.Pointer) uint32 { return c.heap.Generation(p) }
 
 // Owns reports whether p lies in the reservation of the heap, as [Heap.Owns]. Safe for concurrent use.
@@ -184,7 +184,7 @@ func (c *Central) Check() error {
 	return c.heap.Check()
 }
 
-// Close closes the heap and fails as [Heap.Close] does: the blocks of Config.Large stay allocated, and Large stays
+// Close closes the heap, and fails as [Heap.Close] does. The blocks of Config.Large stay allocated, and Large stays
 // open. If the heap is open and a Cache is open, Close returns an error and changes nothing. Safe for concurrent use.
 func (c *Central) Close() error {
 	c.mu.Lock()

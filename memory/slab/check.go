@@ -12,9 +12,9 @@ import (
 // maxFaults bounds how much a ruined heap is allowed to say.
 const maxFaults = 32
 
-// Check verifies the heap's metadata and returns the inconsistencies that it finds, about 32 at most and the number
-// of the others, joined into one error. For a closed heap Check returns nil. Cost: proportional to the free blocks,
-// the units in use and the lookup tables. Check allocates in the Go heap.
+// Check verifies the heap's metadata and returns the inconsistencies, joined into one error, or nil. After about 32
+// it only counts the others. For a closed heap Check returns nil. Cost: proportional to the free blocks and the
+// metadata. Check allocates in the Go heap.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
@@ -227,10 +227,10 @@ func (h *Heap) lentIn(r *report, off uintptr) (lent uint64) {
 	return lent
 }
 
-// Check verifies the cache's metadata and returns the inconsistencies that it finds, about 32 at most and the number
-// of the others, joined into one error. For a closed cache or heap Check returns nil. [Central.Check] verifies the
-// metadata of the heap. Like Alloc, Check may be called only by the goroutine that uses the cache. Cost: proportional
-// to the cached blocks.
+// Check verifies the cache's metadata and returns the inconsistencies, joined into one error, or nil. After about 32
+// it only counts the others. For a closed cache or heap Check returns nil. [Central.Check] verifies the metadata of
+// the heap. Like Alloc, Check may be called only by the goroutine that uses the cache. Cost: proportional to the
+// classes and the cached blocks.
 func (c *Cache) Check() error {
 	if c.stashes == nil || c.central.closed() {
 		return nil

@@ -9,13 +9,15 @@ import (
 )
 
 // A ClassTable selects the block sizes, the size classes, of a heap. Every table starts at 16 bytes, contains
-// multiples of 16 and ends at MaxSize rounded up to 16. A request is served from the smallest class that fits its
-// size and is a multiple of its alignment. The bounds of waste below hold for alignments up to 16.
+// multiples of 16, and ends at MaxSize, rounded up to a multiple of 16. A request is served from the smallest
+// class that fits its size and is a multiple of its alignment. The bounds of waste below hold for alignments up to
+// 16.
 type ClassTable uint8
 
 const (
 	// Geometric has 8 classes per doubling above 128 bytes, and a class every 16 bytes up to 128 bytes. This table
-	// has 48 classes up to 4096 bytes. A request wastes at most 16 bytes or 12.5 % of its size.
+	// has 48 classes up to 4096 bytes. A request of up to 128 bytes wastes at most 16 bytes, a larger one at most
+	// 12.5 % of its size.
 	Geometric ClassTable = iota
 
 	// PowerOfTwo doubles: 9 classes up to 4096 bytes. If the block has more than 16 bytes, less than half of it is
@@ -71,8 +73,8 @@ func (t ClassTable) String() string {
 }
 
 // Sizes returns the block sizes in bytes for requests of up to maxSize bytes, ascending. If the table is unknown or
-// maxSize is above 64 KiB, Sizes returns nil. If maxSize rounded up to 16 is no multiple of 4096, a heap has one more
-// class, for aligned requests. Sizes allocates in the Go heap.
+// maxSize is above 64 KiB, Sizes returns nil. If maxSize, rounded up to a multiple of 16, is no multiple of 4096, a
+// heap has one more class, for aligned requests. Sizes allocates in the Go heap.
 func (t ClassTable) Sizes(maxSize uintptr) []uintptr {
 	if t > Fibonacci || maxSize > largest {
 		return nil

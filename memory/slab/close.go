@@ -48,8 +48,8 @@ func (h *Heap) forget() {
 //
 // If a [Cache] of the heap's [Central] is open, Close returns an error and changes nothing. If the page source cannot
 // release the memory, Close returns an error that wraps that of the source. Close also fails if the function of
-// page.Limit.OnSoft calls it during a commit of this heap. In both cases all blocks are freed nevertheless, the heap
-// stays open, and Close can be called again.
+// page.Limit.OnSoft calls it during a commit of this heap. In the last two cases all blocks are freed, the heap stays
+// open, and Close can be called again.
 //
 // If the page source closes the memory first, for example when the manager of a [page.Carve] is closed, the heap and
 // its caches are closed, too. A later Close returns nil.

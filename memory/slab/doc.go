@@ -21,12 +21,12 @@
 //	           class   stack of free blocks, uint32 granules   4 bytes a block
 //	           tab     class by (size-1)/16                    and one per alignment from 32 to 4096
 //
-// A unit is 1 KiB. A span, the slab of the literature, is a run of units of one class. The first span of a class
-// holds one block, or 1 KiB of blocks. Each later span has 1/32 of the units that the class has, up to 64 KiB. A span
-// gets a few more units if its blocks would leave more than an eighth of it unused. If the block size is a multiple
-// of an alignment, spans and thus all blocks are aligned to it. Trim finds the spans without live blocks and recycles
-// them for any class. Alloc also recycles empty spans before it commits memory, if enough blocks were freed to pay
-// for the search. The live map and the other maps grow with the memory in use.
+// A unit is 1 KiB. A span, the slab of the literature, is a run of units of one class. The first span of a class holds
+// one block, or 1 KiB of blocks. Each later span has 1/32 of the units that the class has, up to 64 KiB. A later span
+// gets a few more units if its blocks would otherwise leave much of it unused. If the block size is a multiple of an
+// alignment, spans and thus all blocks are aligned to it. Trim finds the spans without live blocks and recycles them
+// for any class. Alloc also recycles empty spans before it commits memory, if enough blocks were freed to pay for the
+// search. The live map and the other maps grow with the memory in use.
 //
 // # Use it when, and when not
 //
@@ -64,10 +64,10 @@
 //	                               reserved, and a byte per 16 bytes, 6.3 %, in each 64 KiB
 //	                               of which a Cache or a caller has blocks
 //
-// External fragmentation is bounded by a span per class plus the spans that live blocks keep: one live block keeps
-// its span. The benchmarks of this package compare these costs with the Go heap. TestFootprint prints the share of
-// live bytes in the committed memory plus metadata (STRATA_TEST=full go test -v -run TestFootprint). Uniform sizes are
-// from 16 to 4096 bytes. With logarithmic sizes, as many blocks have 16 to 32 bytes as 2048 to 4096 bytes:
+// External fragmentation is bounded by a span per class plus the spans that live blocks keep: one live block keeps its
+// span. TestFootprint prints the share of live bytes in the committed memory plus metadata (STRATA_TEST=full go test -v
+// -run TestFootprint). Uniform sizes are from 16 to 4096 bytes. With logarithmic sizes, as many blocks have 16 to 32
+// bytes as 2048 to 4096 bytes:
 //
 //	live       uniform   logarithmic   after as many replacements as there are blocks
 //	100 KiB    68 %      60 %          52 %, 51 %
@@ -76,10 +76,10 @@
 //	5 MiB      87 %      87 %          80 %, 77 %
 //	30 MiB     93 %      90 %          89 %, 87 %
 //
-// The next table has the shares after ten times as many replacements, after which half of the blocks were replaced at
-// once, three times. The shares are lower, because each class keeps the spans that it needed at its peak. Up to 4 MiB
-// committed, Alloc recycles empty spans of the classes with most free bytes before it commits more memory. Above 4 MiB
-// this search took longer than the rest of Alloc, so Alloc recycles only when half of the memory is free.
+// For the next table, ten times as many blocks were replaced, and then half of the blocks at once, three times. The
+// shares are lower, because each class keeps the spans that it needed at its peak. Up to 4 MiB committed, Alloc
+// recycles empty spans of the classes with most free bytes before it commits more memory. Above 4 MiB this search took
+// longer than the rest of Alloc, so Alloc recycles only when half of the memory is free.
 // TestFootprint_OfHeapsThatWereReplacedTenTimes prints:
 //
 //	live       uniform   logarithmic   four in five up to 256 bytes
@@ -93,9 +93,8 @@
 // map, from 8 to 16 bytes for each KiB in use, and the metadata from 1.2 % to 2.0 %. The notes of a Central would
 // grow from 6.3 % to 12.5 %. Every heap would pay for its rarest size.
 //
-// A granule that depends on the ClassTable would replace four constant shifts of a pair of Alloc and Free by variable
-// shifts. A pair of 64 bytes took 6.5 to 6.9 ns instead of 5.4 to 5.6. A pair of 16 to 512 bytes took 9.2 to 9.9 ns
-// instead of 8.7 to 8.9 (three placements of the code, each the lowest of 12 rounds).
+// A granule that depends on the ClassTable would make each Alloc and Free slower: a pair of 64 bytes took 6.5 to 6.9
+// ns instead of 5.4 to 5.6.
 //
 // For smaller blocks use buddy.Heap with a MinBlock of 8, or for texts container.Strings.
 //

@@ -18,16 +18,17 @@ const absent = vacant - 1
 // returns.
 const fillStep = 64 << 10
 
-// TrimStep decommits unused memory. The parameter most is the largest number of bytes, but one page is decommitted even
-// if it is larger. The result is the number of bytes, 0 if there is no unused page. TrimStep calls the source at most
-// once. The first steps decommit memory behind the highest span in use, later steps memory between spans. If the source
-// prefers a boundary for commits, as with huge pages, the bytes between two boundaries count as a page. TrimStep
-// recycles no spans: see [Heap.Sweep]. Alloc commits the memory again when it needs it. For the heap of a [Central], and
-// within a function that the source calls during a call of this heap, TrimStep does nothing and returns 0.
+// TrimStep decommits at most `most` bytes of unused memory, or one page if a page is larger. The result is the number of
+// bytes, 0 if there is no unused page. TrimStep calls the source at most once. The first steps decommit memory behind
+// the highest span in use, later steps memory between spans. If the source prefers a boundary for commits, as with huge
+// pages, the bytes between two boundaries count as a page. TrimStep recycles no spans: see [Heap.Sweep]. Alloc commits
+// the memory again when it needs it. For the heap of a [Central], and within a function that the source calls during a
+// call of this heap, TrimStep does nothing and returns 0.
 //
 // On a closed heap the error is memory.ErrClosed. If the page source fails, the error wraps that of the source, and
-// nothing has changed. If the source panics, TrimStep panics with the same value. Cost: the call of the source, and a
-// byte read for each KiB in use.
+// nothing has changed. If the source ends during the call, the heap is closed and the error wraps memory.ErrClosed. If
+// the source panics, TrimStep panics with the same value. Cost: the call of the source, and a byte read for each KiB
+// in use.
 func (h *Heap) TrimStep(most uintptr) (uintptr, error) {
 	if h.base == nil {
 		return 0, memory.ErrClosed

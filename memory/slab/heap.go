@@ -184,11 +184,12 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // If the heap is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size is
 // above MaxSize, Alloc returns the results of Config.Large; if Large is nil, the error is memory.ErrTooLarge. If the
 // reservation is full, the page source refuses memory, or the Go heap has no space for the metadata, the error wraps
-// memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. A failed Alloc does not
-// change the results of Classes and Stats, except for Failures and for the frees of a function of [Heap.OnShort]. It
-// may also have committed memory before the source refused more: Committed, Free and LargestFree can then be higher.
-// Failures does not count the errors of Large. A commit may call the function of page.Limit.OnSoft. If this function
-// calls Alloc, and that Alloc must commit memory too, it panics with a *memory.Misuse.
+// memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. Other errors of the
+// source are returned unchanged. A failed Alloc does not change the results of Classes and Stats, except for Failures
+// and for the frees of a function of [Heap.OnShort]. It may also have committed memory before the source refused more:
+// Committed, Free and LargestFree can then be higher. Failures does not count the errors of Large. If the function of
+// page.Limit.OnSoft calls Alloc during a commit of this heap, and that Alloc must commit memory, that Alloc panics with
+// a *memory.Misuse.
 //
 // Debug builds (-tags memdebug or -race) panic with a *memory.Misuse if the free block was written to. After such a
 // panic the next Alloc may return this block.
@@ -231,9 +232,10 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // successful Resize. If p is nil, Free does nothing. The block must not be used afterwards.
 //
 // If size is above MaxSize and p lies outside the reservation, Free passes both on to Free of Config.Large, if there is
-// one. Otherwise Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a
-// wrong size. Ordinary builds detect a size that the class of the block never serves. Debug builds detect every wrong
-// size. Builds with memfast detect less: see the package comment. Cost: constant.
+// one. Otherwise Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong
+// size. Once Alloc has returned the address again, a second Free can free the new block. Ordinary builds detect only a
+// size that the class of the block never serves. Debug builds detect every wrong size. Builds with memfast detect less:
+// see the package comment. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
@@ -394,9 +396,9 @@ func (h *Heap) Base() unsafe.Pointer {
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
 // modulo 2^32. If no block has started there, as outside the reservation, it returns the result of Generation of
-// Config.Large, or 0 if Large has no such method. Other builds always return this result. Package remote uses
-// Generation to detect stale frees. Generation is safe for concurrent use, also after Close, if Generation of Large
-// is.
+// Config.Large, or 0 if Large has no such method. Other builds always return the result of Large, or 0. Package
+// remote uses Generation to detect stale frees. Generation is safe for concurrent use, also after Close, if
+// Generation of Large is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
 		return n

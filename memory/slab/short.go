@@ -5,7 +5,7 @@ package slab
 //
 // Alloc calls f(false) if the class has no free block. Alloc calls f(true) before it refuses a request for lack of
 // memory: f should then free as many blocks as it can. f may free blocks of h and must not allocate from h. If f
-// panics, the panic passes through Alloc, and only the frees that f made have taken effect. After [NewCentral], f is
+// panics, the panic passes through Alloc, no block is allocated, and the frees of f stay. After [NewCentral], f is
 // not called any more.
 func (h *Heap) OnShort(f func(all bool)) { h.onShort = f }
 

@@ -10,8 +10,9 @@ import (
 )
 
 // Check verifies the metadata of the manager, of every tier and of every registered pool that is a memory.Checker. It
-// returns all inconsistencies, joined into one error, or nil. After Close it returns nil. Call Check on the game
-// goroutine. While Check verifies a worker's heap, methods of this worker wait. Cost: the Check of every allocator.
+// returns all inconsistencies, joined into one error, or nil. After Close has reset the pools, it returns nil. Call
+// Check on the game goroutine. While Check verifies a worker's heap, methods of this worker wait. Cost: the Check of
+// every allocator.
 func (m *Manager) Check() error {
 	if m.phase >= closing {
 		return nil

@@ -9,24 +9,26 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Close ends the manager. First the blocks that other goroutines have sent are freed, and the hooks of all tiers run.
-// Then all pools that have a reset are reset, newest first. Then all pools are closed, newest first. Then all memory is
-// released. If no other pacer of package gcpace is open, GOGC gets the program's own value again. The workers'
-// goroutines must have ended. All pointers into the tiers are dangling afterwards. Pools that are built on PoolSource
-// and not registered are closed with the manager. If the page source is a [page.Watched] and is closed first, the
-// manager is closed with it, without hooks and without the Reset and Close of pools. After a Close that completed,
-// Close returns nil and changes nothing.
+// Close ends the manager. First the blocks that other goroutines have sent to the game goroutine are freed, and the
+// hooks of all tiers run. Then all pools that have a reset are reset, newest first, except those that a failed
+// EndLevel has reset since the last BeginFrame. Then all pools are closed, newest first. Then all memory is released.
+// If no other pacer of package gcpace is open, GOGC gets the program's own value again. The workers' goroutines must
+// have ended. All pointers into the tiers are dangling afterwards. Pools that are built on PoolSource and not
+// registered are closed with the manager. If the page source is a [page.Watched] and is closed first, the manager is
+// closed with it, without hooks and without the Reset and Close of pools. After a Close that completed, Close returns
+// nil and changes nothing.
 //
 // Inside a frame or a worker's task, and from a hook or a callback, Close changes nothing and returns an error that
 // wraps ErrOrder. If a pool is in use, see [Manager.AddPool], Close changes nothing and returns an error that wraps the
 // pool's.
 //
 // If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns the
-// pool's error. In both cases no memory is released, and the caller may remove the cause. If the Close of a pool has
-// failed, calls of frames, levels and tasks, NewPool, AddPool and OnReset fail or panic as after Close. Blocks can still
-// be allocated and freed. A second Close continues after the steps that have completed. It does not stop at a callback
-// that panics, ends its goroutine or returns an error. At the end it releases the memory and returns an error that
-// names up to 32 failed callbacks. A third Close is necessary only if the page source fails to release the reservation.
+// pool's error. In both cases no memory is released, and the caller may remove the cause. If Close fails or panics after
+// the resets, calls of frames, levels and tasks, Declare, NewPool, AddPool, OnReset, SetBudget, Tag, Rest and saving
+// fail or panic as after Close. Blocks can still be allocated and freed. A second Close continues after the steps that
+// have completed. It stops only if an InUse returns an error. Other callbacks that panic, end their goroutine or return
+// an error do not stop it. At the end it releases the memory. The error names up to 32 failed callbacks. A third Close
+// is necessary only if a pool is in use or the page source fails to release the reservation.
 func (m *Manager) Close() error {
 	switch {
 	case m.phase&closed != 0:

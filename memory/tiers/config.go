@@ -28,14 +28,14 @@ type Config struct {
 	// system has granted.
 	HugePages, Prefault bool
 
-	// Reserve is the address space of each tier in bytes, rounded up to 1 MiB; for Inbox, the address space of each
-	// worker. 0 means Info.Reserve, the tier's default: 64 MiB, except Static 16, Frame 8, Pools 128, Inbox 32. The
+	// Reserve is the address space of each tier in bytes, for Inbox that of each worker. It is rounded up to a multiple
+	// of 1 MiB. 0 means Info.Reserve, the tier's default: 64 MiB, except Static 16, Frame 8, Pools 128, Inbox 32. The
 	// maximum is 64 GiB less 1 MiB for Slab, 256 GiB for Large, 64 GiB for Inbox, and 1 TiB for the other tiers. On
 	// 32-bit systems it is one byte less than 1 GiB. All tiers together may have at most half of all addresses. Address
 	// space is not memory, except if the source is the Go heap.
 	//
 	// If the system refuses so much, as under ulimit -v, New tries again with an eighth less for each tier, and so on.
-	// New also reserves less if fewer than about 128 MiB of addresses would be left for the Go heap and threads. A
+	// New also reserves less if fewer than about 128 MiB of addresses, or too few for the metadata, would be left. A
 	// tier's minimum is 1 MiB; the minimum of Frame is 80 KiB for each buffer, rounded up to 1 MiB. Budgets and scratch
 	// arenas shrink if they do not fit. [Manager.Stats] returns the bytes that were reserved.
 	Reserve [Count]uintptr
@@ -53,16 +53,16 @@ type Config struct {
 	// Workers is the number of worker heaps, at most 64. 0 means 2; a negative number means none.
 	Workers int
 
-	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask]. Scratch is rounded up to 64
-	// KiB. The arena lies at the end of the worker's address space. Scratch must not exceed half of Reserve[Inbox]. 0
-	// means 256 KiB.
+	// Scratch is the size of each worker's scratch arena in bytes, see [Worker.BeginTask]. It is rounded up to a
+	// multiple of 64 KiB. The arena lies at the end of the worker's address space. Scratch must not exceed half of
+	// Reserve[Inbox]. 0 means 256 KiB.
 	Scratch uintptr
 
 	// Blocks that are freed on another goroutine than their owner's are collected in batches. FreeItems bounds the
-	// number of blocks in a batch, and FreeBytes their bytes. Each Freer of [Manager.NewFreer] and [Worker.NewFreer]
-	// has its own batch. Inside a frame, [Manager.Free] collects the blocks of workers in one batch for each worker. A
-	// full batch is sent at once. EndFrame, EndLevel, Rest and Close send the blocks that Manager.Free has collected. So
-	// does Manager.FreeAny of a block of the same worker. Sending never waits and never fails for lack of space.
+	// number of blocks in a batch, and FreeBytes their bytes. Each Freer of [Manager.NewFreer] and [Worker.NewFreer] has
+	// its own batch. Inside a frame, [Manager.Free] collects the blocks of workers in one batch for each worker. A full
+	// batch is sent at once. EndFrame and Close send all blocks that Manager.Free has collected. Rest and
+	// Manager.FreeAny send those of their workers. Sending never waits and never fails for lack of space.
 	//
 	// FreeItems is from 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for a worker's blocks, which are
 	// few and large. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. For a Freer, 0 means 64 KiB.
@@ -80,9 +80,9 @@ type Config struct {
 	// EndFrame, BeginLevel and all methods that return statistics of Large coalesce the waiting blocks. See
 	// [tlsf.Config].
 	//
-	// The table has ratios to the defaults. Of "mix", a random one of 4,000 blocks is replaced: 80 % of the blocks have
-	// up to 256 bytes, 15 % up to 4 KiB, 5 % up to 64 KiB. Of "large", one of 256 blocks of 4 to 256 KiB is replaced.
-	// The other columns are the process's resident bytes if blocks are written as a whole, for mix, and for 10 and 100
+	// The table has ratios to the defaults. A step of "mix" replaces a random one of 4,000 blocks: 80 % of the blocks
+	// have up to 256 bytes, 15 % up to 4 KiB, 5 % up to 64 KiB. A step of "large" replaces one of 256 blocks of 4 to 256
+	// KiB. The other columns are resident bytes of the process with fully written blocks, for mix, and for 10 and 100
 	// blocks of 4 to 64 KiB:
 	//
 	//	SlabMax  QuickBytes    mix: ns  large: ns    mix: bytes  10: bytes  100: bytes
@@ -102,11 +102,11 @@ type Config struct {
 	// Tags enables the statistics of tags, see [Tag]. If Tags is false, a Tag can be made and used, but counts nothing.
 	Tags bool
 
-	// Trace, if not nil, receives the allocation trace of the manager, see "Traces" in the package comment. New begins
-	// the trace, and the last blocks are recorded during Close. Close the Writer after the manager: the manager does
-	// not close it. Until then no other code may use the Writer. If the io.Writer fails or the limit is reached, the
-	// recording stops and the manager goes on; [Inspector.TraceErr] returns the error. The io.Writer is called on the
-	// goroutines of the game and of the workers, one at a time. It must not use the manager.
+	// Trace, if not nil, receives the allocation trace of the manager, see "Traces" in the package comment. The
+	// recording begins with New, and the last blocks are recorded during Close. Close the Writer after the manager: the
+	// manager does not close it. Until then no other code may use the Writer. If the io.Writer fails, trace.Config.Limit
+	// is reached or too many blocks are live, the recording stops; [Inspector.TraceErr] returns the error. The io.Writer
+	// is called on the goroutines of the game and of the workers, one at a time. It must not use the manager.
 	Trace *trace.Writer
 
 	// SampleBytes, if not 0, makes the manager record the call stacks of some allocations of slab, large and workers,
@@ -114,18 +114,18 @@ type Config struct {
 	// SampleBytes requested bytes. 64 KiB suits most games, and a smaller value is more exact. A sample takes about 1
 	// µs. The samples take at most about 6 MiB of the Go heap for the game goroutine and for each worker. Blocks that
 	// are allocated through Slab or Large are not sampled. With SampleBytes a pair of Alloc and Free of a small block
-	// takes 10 to 25 ns more, see BenchmarkTag. Without it Alloc, Free, FreeAny and Resize have the same instructions.
-	// The maximum is 1 GiB.
+	// takes 10 to 25 ns more, see BenchmarkTag. Without it Alloc, Free, FreeAny and Resize are not slower. The maximum
+	// is 1 GiB.
 	SampleBytes uintptr
 
 	// SoftMark is the share of a budget beyond which OnSoft is called, above 0 and up to 1. 0 means 0.75.
 	SoftMark float64
 	// OnSoft, if not nil, is called on the game goroutine each time a tier rises past its soft mark:
 	//
-	//   - Static, Level, Pools, Slab and Large: during the allocation that commits memory, with the committed bytes
-	//     and the budget.
-	//   - Frame: in EndFrame, if the frame used more than SoftMark of its buffer and the frame before it did not.
-	//     The arguments are the bytes used and the capacity of a buffer.
+	//   - Static, Level, Pools, Slab and Large: during the allocation or load that commits memory, with the
+	//     committed bytes and the budget.
+	//   - Frame: in EndFrame, if more than SoftMark of the frame's buffer is in use, and was not in the frame before.
+	//     The arguments are the bytes in use and the capacity of a buffer.
 	//   - Inbox: in BeginFrame, for each worker that has risen past the mark of its share since the last BeginFrame.
 	//     The arguments are the worker's committed bytes and its share of the budget.
 	//
@@ -134,12 +134,12 @@ type Config struct {
 	// called again, it calls OnSoft again.
 	OnSoft func(t Tier, committed, budget uintptr)
 
-	// ReturnAfter is the number of frames after which unused memory of a heap is returned to Source. The heaps are
-	// those of Slab, of Large and of the workers. If a heap has committed more than 256 KiB plus twice its highest use
-	// in the last ReturnAfter frames, EndFrame returns some of its memory. In each frame EndFrame returns at most 128
-	// KiB (with HugePages 2 MiB), with one call of Source. If a heap commits much memory again soon afterwards, it then
-	// waits longer, until the next level. Slab returns only spans without a live block, and its use is measured at the
-	// ends of frames. A worker's heap returns nothing in a frame that ends during a call of the worker.
+	// ReturnAfter is the number of frames after which unused memory of a heap is returned to Source. The heaps are those
+	// of Slab, of Large and of the workers. If a heap has committed more than 256 KiB plus twice its highest use in the
+	// last ReturnAfter frames, EndFrame returns some of its memory. In each frame EndFrame returns at most 128 KiB (with
+	// HugePages 2 MiB), with one call of Source. A heap that commits much memory again soon afterwards waits longer,
+	// until the next level. Slab returns only spans without a live block, and its use is measured at the ends of frames.
+	// A worker's heap returns nothing in a frame that ends during a call of the worker.
 	//
 	// 0 means 600: ten seconds at 60 frames a second. If the game has peaks of use at longer intervals, set ReturnAfter
 	// to the interval. With a negative ReturnAfter, heaps return memory only at their Trim and at Close.
@@ -290,8 +290,7 @@ func (c *Config) reserved(t Tier) uintptr {
 
 // SetBudget sets the budget of tier t in bytes. Call it on the game goroutine. Values above the tier's reservation mean
 // the reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 limits a tier to the
-// bytes that it has committed now. The soft mark and the size of the frame buffers do not change. Use SetBudget in
-// tests, and to shift memory between tiers when levels change.
+// bytes that it has committed now. The soft mark and the size of the frame buffers do not change.
 //
 // After Close the error wraps memory.ErrClosed. The error wraps memory.ErrConfig if bytes is 0, if t is no tier, or
 // if t is Inbox.

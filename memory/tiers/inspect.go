@@ -10,8 +10,8 @@ import (
 
 // An Inspector is a view of a manager for instruments: overlays, meters, reports and tests. It changes nothing, except
 // that statistics of Large coalesce the waiting blocks of [Config.QuickBytes]. Pages, RemoteFrees and TraceErr are safe
-// for concurrent use. All other methods belong to the game goroutine. No method allocates. The methods of the zero
-// Inspector panic.
+// for concurrent use. All other methods belong to the game goroutine. No method allocates. The zero Inspector must not
+// be used.
 type Inspector struct{ m *Manager }
 
 // Inspect returns the manager's view for instruments. The Inspector stays valid after Close of the manager.
@@ -21,8 +21,8 @@ func (m *Manager) Inspect() Inspector { return Inspector{m} }
 // contains p, and after Close, TierOf returns false. The blocks of workers are in the Inbox tier.
 func (i Inspector) TierOf(p unsafe.Pointer) (Tier, bool) { return i.m.tierOf(p) }
 
-// TagOf returns the tag of the live block of slab or large that starts at p. If the block has no tag, or no such block
-// starts at p, and without [Config.Tags], TagOf returns nil.
+// TagOf returns the tag of the live block of slab or large that starts at p. TagOf returns nil without [Config.Tags],
+// if the block has no tag, and if no such block starts at p.
 func (i Inspector) TagOf(p unsafe.Pointer) *Tag {
 	id := i.m.slab.notes.tagOf(p)
 	if id == 0 {
@@ -111,9 +111,9 @@ func (i Inspector) EachPool(f func(name string, s memory.Stats)) {
 }
 
 // EachTag calls f with the statistics of every tag, in the order of creation. The last call is for all untagged blocks,
-// and has an empty name. Over all calls, InUse and the counts add up to those of slab, large, pools and inbox. Frame
-// and Level add up to the memory that the frame and the level have in use. Without [Config.Tags] f is not called. If a
-// worker is inside a call, the last row may lack the effect of that call.
+// and has an empty name. Over all calls, InUse and the counts add up to those of slab, large, pools and inbox. Frame and
+// Level add up to the bytes that the frame and the level have in use, or to more after a Rewind or a Manager.Free.
+// Without [Config.Tags] f is not called. If a worker is inside a call, the last row may lack the effect of that call.
 func (i Inspector) EachTag(f func(TagStats)) {
 	m := i.m
 	if !m.cfg.Tags {

@@ -21,12 +21,12 @@ import (
 //
 // Slab, Large, Frame and similar methods return allocators. The caller may allocate, resize, free and read with them,
 // and use Mark and Rewind of the arenas. Only the manager may reset, advance or close them. The arena of
-// [Manager.Declare] is an exception: the caller may call its Begin, Advance and Reset. Free tagged blocks through the
-// manager, a [Tag] or a Freer.
+// [Manager.Declare] is an exception: the caller may call its Begin, Advance and Reset. Free and resize tagged blocks
+// only through the manager, a [Tag] or a Freer.
 //
-// After Close, Alloc and NewPool fail with memory.ErrClosed; Declare, BeginFrame and the other calls of frames and
-// levels fail with [ErrOrder]. Free of a block, Resize, SizeOf, AddPool and OnReset panic with a *memory.Misuse. Owns
-// returns false. In Stats no bytes are in use, committed or reserved.
+// After Close, Alloc, NewPool, SetBudget, Tag and Rest fail with memory.ErrClosed. Declare, BeginFrame and the other
+// calls of frames and levels fail with [ErrOrder]. Free of a block, Resize, SizeOf, AddPool and OnReset panic with a
+// *memory.Misuse. Owns returns false. In Stats no bytes are in use, committed or reserved.
 type Manager struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -86,9 +86,9 @@ type record struct {
 // power of two from 1 to 4096. Alloc returns the errors of [slab.Heap.Alloc].
 //
 // Other goroutines send the blocks that they free to the game goroutine. If the size class has no free block, Alloc
-// frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If such a block
-// was freed twice and not allocated again, Alloc panics with a *memory.Misuse. So it does if FreeAny would panic for a
-// sent address, see [Manager.NewFreer].
+// frees up to 32 of the sent blocks. Before Alloc fails for lack of memory, it frees all sent blocks. If FreeAny would
+// panic for a sent address, for example after a double free, Alloc panics with a *memory.Misuse: see
+// [Manager.NewFreer].
 func (m *Manager) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return m.slab.front.Alloc(size, align)
 }

@@ -28,11 +28,11 @@ func (m *Manager) order(op, state, remedy string) error {
 }
 
 // BeginFrame opens a frame. It first frees the blocks that other goroutines have sent to the game goroutine, and calls
-// Config.OnSoft for workers that rose past their soft mark. Then it runs the hooks of the oldest frame, and frees the
-// blocks of that frame. If the new frame's buffer cannot be committed, the frame's arena has no capacity. Inside a
-// frame, from a callback, and after Close the error wraps [ErrOrder]. If a callback closes the page source, the error
-// also wraps ErrOrder. After an error no new frame has begun. Cost: proportional to tiers, pools and workers, plus the
-// freed blocks and the hooks.
+// Config.OnSoft for workers that rose past their soft mark. If a sent block was misused, BeginFrame panics: see
+// [Manager.NewFreer]. Then it runs the hooks of the oldest frame, and frees the blocks of that frame. If the new
+// frame's buffer cannot be committed, the frame's arena has no capacity. Inside a frame, from a callback, and after
+// Close the error wraps [ErrOrder]. If a callback closes the page source, the error also wraps ErrOrder. After an error
+// no new frame has begun. Cost: proportional to tiers, pools and workers, plus the freed blocks and the hooks.
 func (m *Manager) BeginFrame() error {
 	switch {
 	case m.phase >= closing:
@@ -107,9 +107,9 @@ func (m *Manager) NextFrame() error {
 }
 
 // BeginLevel opens a level. Blocks of slab, large and the workers that are already live do not belong to the level, so
-// EndLevel will not report them as leaks. Unless Config.GC.Keep is set, BeginLevel waits until a running collection of
-// the Go heap ends. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. If a
-// callback closes the page source, the error also wraps ErrOrder. Cost: proportional to tiers, pools and workers, and
+// EndLevel will not report them as leaks. BeginLevel may wait until a running collection of the Go heap ends, see
+// [gcpace.Pacer.BeginLevel]. Inside a level or a frame, from a callback, and after Close the error wraps [ErrOrder]. If
+// a callback closes the page source, the error also wraps ErrOrder. Cost: proportional to tiers, pools and workers, and
 // 16 bytes read and written for each KiB of slab in use.
 func (m *Manager) BeginLevel() error {
 	switch {
@@ -157,9 +157,9 @@ func (m *Manager) BeginLevel() error {
 //
 // Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. If a callback closes the
 // page source, the manager is closed, and the error also wraps ErrOrder. Any other error means that the static memory
-// could not be released. After such an error, and after a panic of a hook or a reset, the level has not ended and
-// EndLevel may be called again. The second EndLevel runs only the remaining hooks. It resets a pool again if the pool
-// has more live objects than after its reset, or if a frame has begun in between.
+// could not be released. After such an error, and after a panic, the level has not ended and EndLevel may be called
+// again. The second EndLevel runs only the remaining hooks. It resets a pool again if the pool has more live objects
+// than after its reset, or if a frame has begun in between.
 func (m *Manager) EndLevel() (Leaks, error) {
 	switch {
 	case m.phase&inLevel == 0:

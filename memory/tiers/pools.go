@@ -36,7 +36,7 @@ type poolEntry struct {
 // PoolSource returns the page source for pools, component columns and particle columns. It provides memory of the pools
 // tier, within the tier's budget. Pass it to the constructor of a pool, then register the pool with AddPool. If a pool
 // is not registered, the statistics have only its committed bytes, and EndLevel does not reset it. Its memory is
-// released with the manager. If a pool is closed before, its memory returns to the budget, but its address space is
+// released with the manager. If a pool is closed earlier, its memory returns to the budget, but its address space is
 // never used again. So make pools once, and reset them. After Close the source fails with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
@@ -75,8 +75,8 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 // AddPool registers a pool that was built on PoolSource. The statistics of the tier then include the pool's statistics.
 // EndLevel resets the pool, also if the pool was made before BeginLevel. Close resets and then closes the pool. A
 // [Funcs] without ResetFunc is not reset. EndLevel and Close begin with the newest pool. EachPool and the leak report
-// return the name. AddPool panics with a *memory.Misuse if the pool is nil or already registered, during the Reset or
-// Close of a pool, and after Close.
+// return the name. AddPool panics with a *memory.Misuse if the pool is nil or already registered, while EndLevel or
+// Close resets or closes pools, and after Close.
 //
 // A pool may have a method InUse() error. Manager.Close calls InUse before anything changes. If InUse returns an
 // error, for example because of an open query, Close returns an error that wraps it, and changes nothing.
@@ -150,8 +150,8 @@ func (m *Manager) register(e *poolEntry) {
 }
 
 // RemovePool unregisters a pool without resetting or closing it, for an owner who closes it before the manager. It
-// reports whether the pool was registered. If the pool is registered, a RemovePool within the Reset or Close of a pool
-// panics with a *memory.Misuse.
+// reports whether the pool was registered. While EndLevel or Close resets or closes pools, RemovePool of a registered
+// pool panics with a *memory.Misuse.
 func (m *Manager) RemovePool(p Pool) bool {
 	for i := range m.pools.all {
 		if same(m.pools.all[i].pool, p) {

@@ -168,8 +168,8 @@ func (w *Worker) returnIdle(after int, may bool, err *error) (stepped bool) {
 }
 
 // Returned returns how many bytes of tier t EndFrame has returned to the page source since New, see
-// [Config.ReturnAfter]. Bytes that were committed again and returned again count again. A load restores the number that
-// was saved. For tiers that return no memory during play, the result is 0.
+// [Config.ReturnAfter]. Bytes that were returned twice count twice. A load restores the number that was saved. For tiers
+// that return no memory during play, the result is 0.
 func (i Inspector) Returned(t Tier) (bytes uint64) {
 	switch t {
 	case Slab:

@@ -23,8 +23,8 @@ import (
 //	pools     always fails: objects are freed through their pool
 //
 // Debug builds also check the size in slab to the byte, and in frame and level that a live block of that size starts
-// at p. A static buffer stays valid until EndLevel. In frame and level Free frees only the newest block; the other
-// blocks are freed with their arena.
+// at p. A static buffer stays valid until EndLevel. In frame and level Free frees only the newest block, see
+// [arena.Linear.Free]; the other blocks are freed with their arena.
 //
 // A block of a worker is sent to the worker, which frees it at its next Alloc, Resize or Settle. EndLevel,
 // [Manager.Rest], [Manager.Close], and a Set that saves or loads the worker free sent blocks as well. Outside a frame
@@ -46,7 +46,8 @@ func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Manager.Free] without the size. It makes the same checks, except those of the size. In frame and level
-// FreeAny frees nothing. A worker's block is sent at once, also inside a frame.
+// FreeAny frees nothing, and checks only that p lies in the bytes in use or at their end. A worker's block is sent at
+// once, also inside a frame.
 func (m *Manager) FreeAny(p unsafe.Pointer) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {
@@ -95,7 +96,7 @@ func (m *Manager) dead(t Tier) string {
 // SizeOf returns the size in bytes of a live block of slab or large, or of a static buffer. For a block of slab the
 // result is the size of the size class, otherwise the requested size. If several static buffers start at p, the
 // result is the largest of their sizes. For any other address SizeOf panics with a *memory.Misuse, except that
-// memfast builds do not detect freed blocks and interior pointers in slab.
+// memfast builds may not detect freed blocks and interior pointers in slab.
 func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
 	t, ok := m.tierOf(p)
 	if !ok {
@@ -134,9 +135,9 @@ func (m *Manager) Extent() uintptr { return m.size }
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the address lies outside the tiers, and if the Freer is
 // closed. Other misuse, such as a double free or an object of a pool, is detected when the game goroutine frees the
-// batch. Its call panics, and the next such call continues after the wrong block. A double free may not be detected if
-// the block was allocated again. Blocks that are sent after the manager's Close are not freed. In that case Flush and
-// Close of the Freer return an error that wraps memory.ErrClosed.
+// batch. The call that frees the batch panics, and the next such call continues after the wrong block. A double free
+// may not be detected if the block was allocated again. Blocks that are sent after the manager's Close are not freed.
+// In that case Flush and Close of the Freer return an error that wraps memory.ErrClosed.
 func (m *Manager) NewFreer() *remote.Freer { return m.returned.NewFreer() }
 
 func (m *Manager) foreign() string {

@@ -15,14 +15,14 @@ import (
 
 // Saved selects what [Manager.State] saves.
 type Saved struct {
-	// Tiers are the tiers that are saved. Nil means all but Frame, which is never saved. Loading does not change the
-	// other tiers. If the game does not change a tier after a level has begun, such as Level, the tier can be left out.
-	// The peaks of tags go back if both Slab and Large are saved. If one of them is, TagStats.Peak is an upper bound after
-	// a load.
+	// Tiers are the tiers that are saved. Nil means all but Frame, which is never saved. Loading does not restore the
+	// other tiers. A tier that the game does not change during a level, such as Level, can be left out. If both Slab
+	// and Large are saved, a load restores the peaks of tags. If only one is saved, TagStats.Peak is an upper bound
+	// after a load.
 	Tiers []Tier
 	// Workers are the numbers of the workers whose heaps and scratch arenas are saved with the tier Inbox. Nil means
-	// all. If the blocks of a worker do not influence the simulation, as those of one that streams pictures, leave it
-	// out: then it need not be at rest.
+	// all. Leave out a worker whose blocks do not influence the simulation, such as one that streams pictures. It need
+	// not be at rest.
 	Workers []int
 	// Scratch returns true if the contents of the live block of Large that starts at p need not be saved. The block
 	// itself is saved nevertheless. A nil Scratch means that all contents are saved. Scratch is called in several
@@ -48,18 +48,18 @@ type savedTag struct {
 
 // State returns a State of the manager, for a save.Set. Save and load it outside of frames, with the workers at rest:
 // see [Manager.Rest]. Load it within the level in which it was saved. Of the tier Pools it saves the pools that are a
-// save.State. Add other registered pools, such as a world that is registered by [Funcs], to the Set themselves, after
-// the manager. Budgets, the history, the samples, the figures of the collector and the trace are not saved. In the
-// saved tiers loading removes the hooks of [Manager.OnReset] that were registered after the state was saved. Saving and
-// loading also free the blocks in flight to the game goroutine and to the saved workers. A Set with the manager cannot
-// be written to a file.
+// save.State. Add other registered pools, such as a world that is registered by [Funcs], to the Set after the manager.
+// Budgets, the history, the samples, the figures of the collector and the trace are not saved. In the saved tiers
+// loading removes the hooks of [Manager.OnReset] that were registered after the state was saved. Saving and loading also
+// free the blocks in flight to the game goroutine and to the saved workers. A Set with the manager cannot be written to
+// a file.
 //
-// The error of the Set wraps save.ErrBusy if a frame or a task is open, or if a hook or Config.OnSoft uses the Set. The
-// error of a load wraps save.ErrLayout if a level has begun or ended since the state was saved. In the saved tiers the
-// error is the same if static buffers were declared since, or if the registered pools are not those of the saved state.
-// It is also the same if a hook of the saved state has run, or if a load has removed it. A slot of
-// [save.Set.NewCanonical] knows a pool by its number alone. After a load, a new pool may get the number of a pool that
-// the load discarded. After Close the error wraps memory.ErrClosed. State panics with a *memory.Misuse if cfg contains
+// The error of the Set wraps save.ErrBusy if a frame or a task of a saved worker is open, or if a hook or Config.OnSoft
+// uses the Set. The error of a load wraps save.ErrLayout if a level has begun or ended since the state was saved. In the
+// saved tiers the error is the same if static buffers were declared since, or if the registered pools are not those of
+// the saved state. It is also the same if a hook of the saved state has run, or if a load has removed it. A slot of
+// [save.Set.NewCanonical] identifies a pool by its number only. After a load, a new pool may have the number of a pool
+// that was removed. After Close the error wraps memory.ErrClosed. State panics with a *memory.Misuse if cfg contains
 // Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}

@@ -69,8 +69,7 @@ func (m *Manager) allStats() (all [Count]memory.Stats) {
 }
 
 // Snapshot overwrites s with the present statistics. Call it on the game goroutine. If the array of s.Tags has space
-// for a row for each tag and one more, Snapshot does not allocate. So an overlay may call Snapshot with one s in every
-// frame.
+// for a row for each tag and one more, Snapshot does not allocate.
 func (m *Manager) Snapshot(s *Snapshot) {
 	tags := s.Tags[:0]
 	*s = Snapshot{Frame: m.frame.begun, Level: m.level.begun, InLevel: m.Inspect().InLevel(), Go: m.pacer.Stats(), RSS: m.rss.read()}

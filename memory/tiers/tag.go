@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// MaxTags is the largest number of tags of a manager. A block's tag is recorded in one byte.
+	// MaxTags is the largest number of tags of a manager.
 	MaxTags = 255
-	// MaxTagName is the largest length of a tag's name in bytes, so that the name fits a column of a table.
+	// MaxTagName is the largest length of a tag's name in bytes.
 	MaxTagName = 48
 )
 
@@ -26,9 +26,9 @@ const (
 //
 // A tagged block is like every other block of the manager: not zeroed, and valid until it is freed. If it is a leak,
 // EndLevel reports it, as described at [Manager.Alloc]. Free checks the size of a tagged block to the byte, also in
-// slab. Do not free a tagged block through the tier's own allocator, such as Slab(). Otherwise its entry stays: the
-// tag's statistics are wrong, and a later Free of the address may report a wrong size. Check reports a stale entry if
-// no live block is at the address.
+// slab. Do not free or resize a tagged block through the tier's own allocator, such as Slab(). Otherwise its entry is
+// stale: the tag's statistics are wrong, and a later Free of the address may report a wrong size. Check reports a
+// stale entry if no live block is at the address.
 //
 // Without [Config.Tags] a tag allocates blocks as well, but its statistics are 0. A Tag belongs to the game
 // goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free of a block panics, and the
@@ -158,8 +158,7 @@ func (t *Tag) Free(p unsafe.Pointer, size uintptr) { t.of("Free").Free(p, size) 
 // FreeAny is Manager.FreeAny.
 func (t *Tag) FreeAny(p unsafe.Pointer) { t.of("FreeAny").FreeAny(p) }
 
-// Resize is [Manager.Resize]: it never moves the block. [memory.Grow] does: if it is called with this Tag, it allocates
-// the new block from this Tag.
+// Resize is [Manager.Resize]: it never moves the block. [memory.Grow] with this Tag allocates a new block from this Tag.
 func (t *Tag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return t.of("Resize").Resize(p, oldSize, newSize)
 }

@@ -13,8 +13,8 @@ import (
 //
 // The statistics count the bytes allocated through the TagArena since the frame or the level began, but never more
 // bytes than the arena has in use. TagArena.Free and TagArena.Resize change the statistics. An arena does not record
-// the tag of a block, so Manager.Free and Rewind change them only if the arena then has fewer bytes in use. Without
-// [Config.Tags] the statistics are zero.
+// the tag of a block, so Manager.Free and Rewind change them only if the arena then has fewer bytes in use than they
+// count. Without [Config.Tags] the statistics are zero.
 //
 // A TagArena belongs to the game goroutine. The methods of a nil or zero TagArena panic with a *memory.Misuse.
 type TagArena struct {
@@ -73,8 +73,8 @@ func (a *TagArena) Taken() Bumped {
 }
 
 // Alloc calls Alloc of the current arena and returns its results. The TagArena of the frame needs an open frame, and
-// that of the level an open level. Otherwise Alloc fails with memory.ErrClosed, or with memory.ErrAlign if align is
-// invalid. In both cases debug builds panic with a *memory.Misuse instead.
+// that of the level an open level. Otherwise the error is memory.ErrClosed; for the frame it is memory.ErrAlign if
+// align is invalid. Debug builds panic with a *memory.Misuse instead.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()

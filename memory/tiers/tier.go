@@ -88,8 +88,8 @@ func (t Tier) String() string {
 	return fmt.Sprintf("tier(%d)", uint8(t))
 }
 
-// ParseTier returns the tier with the given name, which must be a result of [Tier.String]. If no tier has this name,
-// the error lists the names.
+// ParseTier returns the tier with the given name, as [Tier.String] returns it. If no tier has this name, the error
+// lists the names.
 func ParseTier(name string) (Tier, error) {
 	var names []string
 	for t := range Tier(Count) {

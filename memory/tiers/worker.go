@@ -14,8 +14,8 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// A Worker is the heap of one worker goroutine. Only that goroutine may call its methods. Stats, RemoteFrees and
-// NewFreer are safe for concurrent use; for Tag see [Worker.Tag]. The game goroutine frees the worker's blocks with
+// A Worker is the heap of one worker goroutine. Only that goroutine may call its methods, except that Stats, RemoteFrees
+// and NewFreer are safe for concurrent use. For Tag see [Worker.Tag]. The game goroutine frees the worker's blocks with
 // Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, which frees them at
 // its next Alloc, Resize or Settle. EndLevel, [Manager.Rest], Close, and a Set that saves or loads the worker free them
 // as well.
@@ -178,9 +178,9 @@ func (w *Worker) Settle() {
 // concurrent use.
 //
 // The Freer collects blocks in a batch. It sends the batch when the batch is full, see [Config.FreeItems] and
-// [Config.FreeBytes], and at Flush and Close. Sending is one compare-and-swap, and neither goroutine waits for the
-// other. The worker frees the sent blocks at its next Alloc, Resize or Settle. EndLevel, [Manager.Rest],
-// [Manager.Close], and a Set that saves or loads the worker free them as well, on the game goroutine.
+// [Config.FreeBytes], and at Flush and Close. The worker frees the sent blocks at its next Alloc, Resize or Settle.
+// EndLevel, [Manager.Rest], [Manager.Close], and a Set that saves or loads the worker free them as well, on the
+// game goroutine.
 //
 // Freer.Free and Freer.FreeAny panic with a *memory.Misuse if the Freer is closed, or if the address lies outside
 // this worker's heap or in its scratch arena. Other misuse panics in the call that frees the batch; a double free may

@@ -46,10 +46,10 @@
 // So the default granule suits blocks above 4 KiB. Rounding wastes on average 3 % of a block of 4 KiB, but half of a
 // block of 128 bytes. See [Config.Granule] for smaller blocks.
 //
-// Rounding wastes at most a granule a block. With QuickBytes it wastes up to 1/16 of the block more. The search by
-// list misses free blocks that are less than 1/16 larger than the request. Before the heap grows, Alloc also searches
-// the lists of these sizes, at most 64 blocks deep. The README.md of this folder shows that the number of instructions
-// does not grow with the heap. The benchmarks of this package print the times, and the times of the Go heap.
+// Rounding wastes at most a granule a block. With QuickBytes it wastes up to 1/16 of the block more. The search by list
+// misses free blocks that are less than 1/16 larger than the request. Before the heap grows, Alloc also searches the
+// lists of these sizes, at most 64 blocks deep. The README.md of this folder shows that the number of instructions does
+// not grow with the heap.
 //
 // If a block grows by Resize, the free memory after the block is kept for its growth. Another request uses this
 // memory only if no other free block is large enough, and takes the far half first. If Resize fails, the block that

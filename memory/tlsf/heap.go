@@ -13,8 +13,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap allocates blocks of any size in constant time. Two bitmaps find a free block that is large enough, and Alloc
-// splits this block. Free coalesces a block with its free neighbours.
+// A Heap allocates blocks of any size in constant time. Free coalesces a block with its free neighbours.
 //
 // Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if this alignment is
 // larger. A block belongs to the caller and keeps its address until Free, FreeAny, Reset, Close or the end of a page
@@ -93,10 +92,9 @@ type Config struct {
 	// address space or metadata, New halves Reserve until the system agrees, but not below Step.
 	Reserve uintptr
 	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to 64 KiB. 0 means 256, which
-	// suits blocks above 4 KiB. Every block is rounded up to the granule. A granule of 256 wastes half of a block of
-	// 128 bytes, and 15/16 of a block of 16. Use 16 for many small blocks. The metadata takes 4 bytes per granule
-	// committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule can leave a free gap
-	// before the block.
+	// suits blocks above 4 KiB. Every block is rounded up to the granule. Use 16 for many small blocks. The metadata
+	// takes 4 bytes per granule committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule
+	// can leave a free gap before the block.
 	Granule uintptr
 	// Step is the least number of bytes that Alloc or Resize commits at once. If the pool has fewer bytes left, all
 	// of them are committed. If the page source refuses a step, only the bytes that are needed are committed. 0 means
@@ -170,9 +168,12 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 }
 
 // Alloc returns a block of size bytes, aligned to align, a power of two from 1 to 4096. The block is not zeroed. A
-// size of 0 gets a block of one granule. The error is memory.ErrClosed or memory.ErrAlign. It is memory.ErrTooLarge
-// for a size above the largest pool or above 4 GiB - 1. It is a *memory.Exhausted if the pools, a budget or the
-// system's memory is exhausted, or if a page source fails. Its Cause is the error of the source, or nil.
+// size of 0 gets a block of one granule. If the heap is closed, also by the end of a source during Alloc, the error
+// is memory.ErrClosed. If align is invalid, it is memory.ErrAlign. It is memory.ErrTooLarge for a size above the
+// largest pool or above 4 GiB - 1. It is a *memory.Exhausted if the pools, a budget or the system's memory is
+// exhausted, or if a page source fails. Its Cause is the error of the source or of package page, or nil. If the
+// function of page.Limit.OnSoft calls Alloc or Resize, and that call must commit in the same pool, it panics with a
+// *memory.Misuse.
 //
 // Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step, and may copy metadata to
 // larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes, then

@@ -201,7 +201,8 @@ func (h *Heap) extend(k int, end uint32) uint32 {
 // each pool to the page source, in whole pages. The address space stays reserved. [Heap.TrimStep] returns memory
 // between live blocks, too. While the source runs a call for a pool, Trim returns no memory of this pool. On a closed
 // heap the error is memory.ErrClosed. If a page source fails, Trim continues with the other pools and returns the
-// joined errors of the page sources. Cost: proportional to the waiting blocks, and a system call per pool.
+// joined errors of the page sources. If a source ends during Trim, the heap is closed and the error wraps
+// memory.ErrClosed. Cost: proportional to the waiting blocks, and a system call per pool.
 func (h *Heap) Trim() error {
 	if h.closed {
 		return memory.ErrClosed

@@ -10,15 +10,16 @@ import (
 )
 
 // SaveState saves the live blocks and all that decides where the next block lies. This includes the order of the free
-// lists, the blocks that wait because of Config.QuickBytes, and the age of blocks. Free memory is not saved, except
-// in debug builds, where it contains a pattern. If a pool was added since the state was saved, loading fails with
-// save.ErrLayout. If the heap is closed, the error wraps memory.ErrClosed.
+// lists, the blocks that wait because of Config.QuickBytes, and the age of blocks. Free memory is not saved, except in
+// debug builds, where it contains a pattern. If a pool was added since the state was saved, loading fails with
+// save.ErrLayout. If the heap is closed, the error wraps memory.ErrClosed; during a call of a page source,
+// save.ErrBusy.
 func (h *Heap) SaveState(c *save.Coder) { h.SaveStateExcept(c, nil) }
 
 // SaveStateExcept is [Heap.SaveState] without the contents of the live blocks for which the function scratch returns
 // true. After a load such a block is live, and its contents are whatever bytes its memory has. Debug builds save all
-// contents. The function scratch must not use the heap. If it is nil, all contents are saved. Pass nil to a load
-// exactly if nil was passed when the state was saved.
+// contents. The function scratch must not use the heap. If scratch is nil, all contents are saved. Pass nil to a load
+// only if nil was passed when the state was saved, and then always.
 func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) bool) {
 	if h.closed {
 		c.Fail(memory.ErrClosed)
