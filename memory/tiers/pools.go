@@ -3,6 +3,7 @@ package tiers
 import (
 	"fmt"
 	"reflect"
+	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
@@ -40,7 +41,8 @@ type poolEntry struct {
 // never used again. So make pools once, and reset them. After Close the source fails with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
-// NewPool makes a pool in the pools tier and registers it under its own name, as [Manager.AddPool] does. NewPool
+// NewPool makes a pool in the pools tier and registers it under its own name, as [Manager.AddPool] does. If
+// cfg.Capacity is 0, the pool may grow to an eighth of the tier's address space, by default to 16 MiB. NewPool
 // returns the error of [pool.New]. After Close has reset all pools, the error wraps memory.ErrClosed. If m is nil, the
 // error wraps memory.ErrConfig. While EndLevel or Close resets the pools, NewPool panics with a *memory.Misuse and
 // makes no pool.
@@ -64,6 +66,9 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 		return nil, fmt.Errorf("tiers: new pool: %w", memory.ErrClosed)
 	}
 	m.settled(op)
+	if cfg.Capacity == 0 {
+		cfg.Capacity = int(max(m.parts[Pools].Memory().Size/8/max(unsafe.Sizeof(*new(T)), 1), 1))
+	}
 	p, err := pool.New[T](m.PoolSource(), cfg)
 	if err != nil {
 		return nil, err

@@ -132,6 +132,26 @@ func TestNewPool_RegistersWhatItMakes(t *testing.T) {
 	}
 }
 
+func TestNewPool_SevenWithoutCapacityFitTheDefaultTier(t *testing.T) {
+	m, err := New(Config{})
+	must(t, err)
+	eighth := int(m.parts[Pools].Memory().Size / 8)
+	for i := range 7 { // each has a guard behind it
+		p, err := NewPool[[24]byte](m, pool.Config{})
+		if err != nil {
+			t.Fatalf("pool %d: %v", i, err)
+		}
+		if n := 24 * p.Cap(); n < eighth-64<<10 || n > eighth {
+			t.Errorf("pool %d has space for %d bytes; want %d", i, n, eighth)
+		}
+	}
+	must(t, m.Close())
+	m = newManager(t, small())
+	if big, err := NewPool[[1 << 20]byte](m, pool.Config{}); err != nil || big.Cap() != 1 {
+		t.Errorf("a pool of large objects: %v, %v", big, err)
+	}
+}
+
 func TestManager_WhatWasNeverRegisteredCountsAndEndsWithIt(t *testing.T) {
 	m := newManager(t, small())
 	p, err := page.NewPrefix(m.PoolSource(), 1<<20, 1<<20, 0)
