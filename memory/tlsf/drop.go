@@ -66,7 +66,9 @@ func (h *Heap) trimEnds(most uintptr) (uintptr, error) {
 			continue
 		}
 		held := mem.Committed() - mem.Dropped()
-		h.cutDropped(k)
+		if err := h.cutDropped(k); err != nil {
+			return 0, err
+		}
 		if n := held - (mem.Committed() - mem.Dropped()); n > 0 {
 			return n, nil // behind the last whole granule
 		}
@@ -90,17 +92,22 @@ func (h *Heap) trimEnds(most uintptr) (uintptr, error) {
 	return 0, nil
 }
 
-// cutDropped removes the dropped block at the end of pool k, if there is one. That needs no call of the source.
-func (h *Heap) cutDropped(k int) {
+// cutDropped removes the dropped block at the end of pool k, if there is one. That needs a call of the source only if
+// bytes behind the last whole granule are committed.
+func (h *Heap) cutDropped(k int) error {
 	i := h.blocks[k].prev
 	x := &h.blocks[i]
-	if x.state != dropped || h.pools[k].mem.Trim(h.grain.Bytes(x.off)) != nil {
-		return
+	if x.state != dropped {
+		return nil
+	}
+	if err := h.pools[k].mem.Trim(h.grain.Bytes(x.off)); err != nil {
+		return err
 	}
 	h.unlinkDropped(x)
 	h.blocks[x.prev].next = uint32(k)
 	h.blocks[k].prev = x.prev
 	h.discard(i, x)
+	return nil
 }
 
 // dropLargest returns the far end of the largest free block, at most that many bytes of it.

@@ -119,6 +119,41 @@ func TestHeap_TrimStepBelowTheGranuleReturnsHoles(t *testing.T) {
 	}
 }
 
+// One Trim returns all memory behind the last live block, whatever steps have returned before. It stopped at free memory
+// in front of a hole.
+func TestHeap_TrimReturnsAllBetweenHolesAtOnce(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		h, l, _ := dropHeap(t, Config{Reserve: 16 << 20, Step: 64 << 10, Granule: 256 << r.IntN(9)})
+		var all []piece
+		for range 20 {
+			all = append(all, alloc(t, h, uintptr(1+r.IntN(300<<10))))
+		}
+		for i := 2; i < len(all); i += 1 + r.IntN(2) {
+			h.Free(all[i].p, all[i].n)
+			all[i].p = nil
+			if r.IntN(2) == 0 {
+				if _, err := h.TrimStep(uintptr(4096 + r.IntN(64<<10))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, b := range all[2:] {
+			if b.p != nil {
+				h.Free(b.p, b.n)
+			}
+		}
+		if err := h.Trim(); err != nil {
+			t.Fatal(err)
+		}
+		sound(t, h, l)
+		once := l.Committed()
+		if err := h.Trim(); err != nil || l.Committed() != once {
+			t.Errorf("seed %d: a second Trim returns %d of %d bytes: %v", seed, once-l.Committed(), once, err)
+		}
+	}
+}
+
 // A budget that leaves less than a step refused what one page serves. A source was asked twice for what it refused.
 func TestHeap_FillsAsMuchAsTheBudgetLeaves(t *testing.T) {
 	for _, c := range []struct {

@@ -214,12 +214,26 @@ func (h *Heap) Trim() error {
 		if h.pools[k].mem.Busy() {
 			continue
 		}
-		h.cutDropped(k)
-		if err := h.trimPool(k, h.grain.Bytes(h.tail(k))); err != nil {
+		if err := h.trimWhole(k); err != nil {
 			errs = append(errs, fmt.Errorf("tlsf: trim pool %d: %w", k, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// trimWhole returns the memory behind the last live block of pool k. It may lie in free blocks and between them.
+func (h *Heap) trimWhole(k int) error {
+	for {
+		if err := h.cutDropped(k); err != nil {
+			return err
+		}
+		if err := h.trimPool(k, h.grain.Bytes(h.tail(k))); err != nil {
+			return err
+		}
+		if h.blocks[h.blocks[k].prev].state != dropped {
+			return nil
+		}
+	}
 }
 
 // trimPool returns the memory of pool k behind the first keep bytes, of which all is free.
