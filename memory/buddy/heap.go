@@ -152,12 +152,12 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // block of MinBlock bytes. If the heap is closed, also by the end of the source during Alloc, the error is
 // memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the largest block of the
 // ladder or 4 GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is
-// exhausted, or if the source fails, the error is a *memory.Exhausted. If the function of page.Limit.OnSoft calls
-// Alloc during a commit of this heap, and that Alloc must commit memory, that Alloc panics with a *memory.Misuse.
+// exhausted, or if the source fails, the error is a *memory.Exhausted. An Alloc that the function of
+// page.Limit.OnSoft calls during a commit of this heap panics with a *memory.Misuse if it must commit memory.
 //
 // Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
-// cost includes a system call. For an alignment above MinBlock, Alloc looks for a block that fits at any address. If
-// there is none, Alloc searches the smaller free blocks.
+// cost includes a system call. For an alignment above MinBlock, Alloc looks for a block that is large enough wherever
+// it lies. If there is none, it searches the smaller free blocks.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {

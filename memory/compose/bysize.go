@@ -8,7 +8,7 @@ import (
 )
 
 // NewBySize returns an allocator that serves requests of up to limit bytes from small and all others from large. If
-// limit is 0, small serves requests of size 0 only. The parts must have the methods of [Allocator]. If a method is
+// limit is 0, small serves requests of size 0 only. The parts must have Owns, Stats, Check and Close. If a method is
 // missing, the error wraps memory.ErrConfig and names the method. If a part is nil, or one allocator is passed as
 // both parts, the error wraps memory.ErrConfig, too.
 //

@@ -11,10 +11,10 @@ import (
 // locks mu and calls inner. Any goroutine may free any block, also one of another goroutine. Alignment, zeroing, lifetimes,
 // errors, statistics and the detection of misuse are as in inner.
 //
-// inner must have the methods of [Allocator]. If a method is missing, the error wraps memory.ErrConfig and names the
-// method. If inner is nil, the error wraps memory.ErrConfig, too. If mu is nil, the allocator has its own mutex. A
-// caller that passes a mutex can lock it and use inner directly, for several calls under one lock. Code that has not
-// locked mu must not use inner.
+// inner must have Owns, Stats, Check and Close. If a method is missing, the error wraps memory.ErrConfig and names
+// the method. If inner is nil, the error wraps memory.ErrConfig, too. If mu is nil, the allocator has its own mutex.
+// A caller that passes a mutex can lock it and use inner directly, for several calls under one lock. Code that has
+// not locked mu must not use inner.
 //
 // If a method of inner panics, the mutex is unlocked. If inner calls a function, as a hook at Reset or the function
 // of a soft limit, the mutex stays locked during the call. Such a function must use inner directly: a call of the

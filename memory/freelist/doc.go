@@ -42,10 +42,10 @@
 //	metadata                      4 for each reserved granule, 8 for each free run
 //
 // n is the number of free runs. It is at most the number of live blocks plus one. In a heap that has been used for a
-// long time, n is about half the number of live blocks (Knuth's fifty-per-cent rule). The benchmarks of this package
-// print the times and the memory for each policy and for the Go heap. In the table a random block is replaced by a
-// block of another size. A time is the lowest of eight short rounds of go test -bench Replace; the memory is the
-// range of these rounds. They ran on an AMD EPYC with Go 1.26.8 and two cores that other processes use as well.
+// long time, n is about half the number of live blocks (Knuth's fifty-per-cent rule). In the table a random block is
+// replaced by a block of another size. A time is the lowest of eight short rounds of go test -bench Replace; the
+// memory is the range of these rounds. They ran on an AMD EPYC with Go 1.26.8 and two cores that other processes use
+// as well.
 //
 //	                      4,000 of 16 B to 4 KiB     256 of 4 to 256 KiB
 //	            ns a pair   committed/requested     ns a pair   committed/requested

@@ -124,8 +124,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // bytes, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, or if the source
 // fails, the error is a *memory.Exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
 //
-// A commit may call the function of page.Limit.OnSoft. If this function calls Alloc or Resize of the same heap, and
-// that call must commit memory, it panics with a *memory.Misuse.
+// An Alloc or Resize that the function of page.Limit.OnSoft calls during a commit of this heap panics with a
+// *memory.Misuse if it must commit memory.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {

@@ -93,8 +93,9 @@ func (c Config) withDefaults() (Config, error) {
 // maxCanary is a page: a longer overflow reaches the page guards.
 const maxCanary = 4096
 
-// New returns a guard around inner. Afterwards inner must be used only through the guard. Close of the guard closes
-// inner if inner is an io.Closer. If inner is nil or a field is out of range, the error wraps memory.ErrConfig.
+// New returns a guard around inner. Afterwards inner must be used only through the guard, except for Trim. Close of
+// the guard closes inner if inner is an io.Closer. If inner is nil or a field is out of range, the error wraps
+// memory.ErrConfig.
 func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	if invariant.Nil(inner) {
 		return nil, fmt.Errorf("guard: new Allocator: the inner allocator is nil: %w", memory.ErrConfig)

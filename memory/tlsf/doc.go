@@ -58,9 +58,9 @@
 // KiB were committed. Without the kept memory it moved 260 times, and 1,776 KiB were committed.
 //
 // [Config.QuickBytes] trades footprint for time: up to QuickBytes bytes of freed blocks wait, not coalesced, for a
-// request of their size. Requests are rounded up to the sizes of lists if the rounding needs no more memory. Trim,
-// Stats, and an Alloc for which the heap cannot grow coalesce the waiting blocks. Only these calls take time in
-// proportion to the waiting blocks.
+// request of their size. Requests are rounded up to the sizes of lists, unless only the rounding would make the
+// heap grow. Trim, Stats, and an Alloc for which the heap cannot grow coalesce the waiting blocks. Only these calls
+// take time in proportion to the waiting blocks.
 //
 // # Concurrency and the collector
 //

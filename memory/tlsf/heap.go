@@ -96,9 +96,9 @@ type Config struct {
 	// takes 4 bytes per granule committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule
 	// can leave a free gap before the block.
 	Granule uintptr
-	// Step is the least number of bytes that Alloc or Resize commits at once. If the pool has fewer bytes left, all
-	// of them are committed. If the page source refuses a step, only the bytes that are needed are committed. 0 means
-	// 1 MiB, or Reserve if Reserve is less. Step must not exceed Reserve.
+	// Step is the least number of bytes that Alloc or Resize commits at once. If the pool or a budget has fewer bytes
+	// left, all of them are committed. If the page source refuses a step, only the bytes that are needed are
+	// committed. 0 means 1 MiB, or Reserve if Reserve is less. Step must not exceed Reserve.
 	Step uintptr
 	// QuickBytes is the number of bytes of freed blocks that may wait, not coalesced, for the next request of about
 	// their size. 0 means that no block waits. QuickBytes trades footprint for speed: requests are rounded up
@@ -171,9 +171,9 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // size of 0 gets a block of one granule. If the heap is closed, also by the end of a source during Alloc, the error
 // is memory.ErrClosed. If align is invalid, it is memory.ErrAlign. It is memory.ErrTooLarge for a size above the
 // largest pool or above 4 GiB - 1. It is a *memory.Exhausted if the pools, a budget or the system's memory is
-// exhausted, or if a page source fails. Its Cause is the error of the source or of package page, or nil. If the
-// function of page.Limit.OnSoft calls Alloc or Resize, and that call must commit in the same pool, it panics with a
-// *memory.Misuse.
+// exhausted, or if a page source fails. Its Cause is the error of the source or of package page, or nil. An Alloc or
+// Resize that the function of page.Limit.OnSoft calls panics with a *memory.Misuse if it must commit in the pool
+// that is growing.
 //
 // Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step, and may copy metadata to
 // larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes, then

@@ -19,7 +19,7 @@ func (h *Heap) SaveState(c *save.Coder) { h.SaveStateExcept(c, nil) }
 // SaveStateExcept is [Heap.SaveState] without the contents of the live blocks for which the function scratch returns
 // true. After a load such a block is live, and its contents are whatever bytes its memory has. Debug builds save all
 // contents. The function scratch must not use the heap. If scratch is nil, all contents are saved. Pass nil to a load
-// only if nil was passed when the state was saved, and then always.
+// if and only if nil was passed when the state was saved.
 func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) bool) {
 	if h.closed {
 		c.Fail(memory.ErrClosed)
