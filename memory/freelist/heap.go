@@ -84,7 +84,7 @@ const (
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
 // is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
 // page.NewPrefixWithMetadata. If the Go heap has no space for the metadata, the error wraps a *memory.Exhausted. If
-// New fails, nothing is reserved, unless src fails to release it.
+// New fails, it releases its reservation, unless src refuses.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Granule = cmp.Or(cfg.Granule, 64)

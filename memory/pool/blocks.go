@@ -99,7 +99,7 @@ type BlocksConfig struct {
 // NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
 // the system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. If a field is out
 // of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. A failed
-// NewBlocks keeps no reservation, unless src fails to release one.
+// NewBlocks releases its reservation, unless src refuses.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	cfg.Size = cmp.Or(cfg.Size, 64)
 	cfg.Align = cmp.Or(cfg.Align, granuleBytes)

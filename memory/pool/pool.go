@@ -61,8 +61,8 @@ type Config struct {
 // system refuses the address space, the capacity is halved, down to one object: see [Pool.Cap].
 //
 // If T contains a Go pointer, the error wraps a [*memory.PointerError]. If Capacity is out of range, the error wraps
-// memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. A failed New keeps no reservation,
-// unless src fails to release one.
+// memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails, it releases its
+// reservation, unless src refuses.
 func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	name, err := nameFor[T](cfg)
 	if err != nil {

@@ -147,7 +147,7 @@ const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan
 // New returns an empty heap with address space from src, and commits no memory yet. If src is nil, it is
 // page.Default(). If a field is out of range, MaxSize is too large for Classes, or Large is an interface with a nil
 // pointer, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails,
-// the heap is nil, and nothing is reserved, unless src fails to release it.
+// the heap is nil, and its reservation is released, unless src refuses.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.MaxSize = cmp.Or(cfg.MaxSize, 4096)
