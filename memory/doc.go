@@ -66,7 +66,8 @@
 //
 //	go build                  misuse is detected as far as the metadata shows it
 //	-tags memdebug, or -race  a debug build: freed memory is filled, sizes are compared to the byte, and most heaps
-//	                          detect writes to freed memory; several times slower
+//	                          detect writes to freed memory; several times slower: the costs in comments are those
+//	                          of other builds
 //	-tags memfast             pool, slab and arena.Region have no live bit: they are faster, and miss some double frees
 //
 // # Concurrency and the collector

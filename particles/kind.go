@@ -90,8 +90,9 @@ func (s *System) Register(k Kind) (KindID, error) {
 }
 
 // SetKind replaces a kind, for example with the palette of the next level. Live particles change their look and
-// motion at once and keep their angle and spin. If id is not registered, SetKind panics with a *memory.Misuse. If k
-// is invalid, SetKind changes nothing, and the error wraps memory.ErrConfig and names the field.
+// motion at once. They keep their angle and spin, but Build uses them only if k has an Angle or a Spin. If id is not
+// registered, SetKind panics with a *memory.Misuse. If k is invalid, SetKind changes nothing, and the error wraps
+// memory.ErrConfig and names the field.
 func (s *System) SetKind(id KindID, k Kind) error {
 	s.open("SetKind")
 	s.known("SetKind", id)

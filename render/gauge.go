@@ -17,7 +17,8 @@ const (
 	gaugeOctaves = 20
 )
 
-// GaugeAt returns the position of v bytes on the axis of a gauge, from 0 (1 KiB and less) to 1 (1 GiB and more).
+// GaugeAt returns the position of v bytes on the logarithmic axis of a [Panel.Gauge], from 0 (1 KiB and less) to
+// 1 (1 GiB and more).
 func GaugeAt(v uint64) float32 {
 	if v == 0 {
 		return 0

@@ -21,8 +21,8 @@ const TileUnit = 64
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
 // A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is live until Tiles.Free or
-// Tiles.Close, and only in the [Tiles] whose Place returned it. The zero Tile is no tile. After 2^k calls of NewTiles in
-// a process, the wrong Tiles can accept a Tile only after 2^(31-k) reuses of its square.
+// Tiles.Close, and only in the [Tiles] whose Place returned it. The zero Tile is no tile. If a process has called
+// NewTiles 2^k times, other Tiles refuse a Tile until its square was reused 2^(31-k) times.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32 // of the unit, and the key of the Tiles
@@ -193,7 +193,8 @@ func (t *Tiles) Write(tile Tile, y int, rgba []byte) error {
 	return nil
 }
 
-// Free frees a tile and returns true. If the tile is not live, Free returns false and does nothing.
+// Free frees a tile and returns true. If the tile is not live, Free returns false and does nothing. After the end of
+// TilesConfig.Source, Free may panic.
 func (t *Tiles) Free(tile Tile) (ok bool) {
 	if !t.has(tile) {
 		return false

@@ -62,8 +62,9 @@ func Wrong(f *flag.FlagSet, out io.Writer, problem string) error {
 	return ErrUsage
 }
 
-// Status returns the exit status of a command that ends with err: 0 for nil and flag.ErrHelp, 2 for ErrUsage, and 1 for
-// other errors. Before it returns 1, Status prints the command's name and err to out. Errors of out are ignored.
+// Status returns the exit status of a command that ends with err: 0 if err is nil or wraps flag.ErrHelp, 2 if it wraps
+// ErrUsage, and 1 otherwise. Before it returns 1, Status prints the command's name and err to out. Errors of out are
+// ignored.
 func Status(name string, err error, out io.Writer) int {
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):

@@ -251,9 +251,9 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	return c, err
 }
 
-// Check returns the errors in the metadata, or nil. It does not look at the elements. Check allocates on the Go heap
-// only for an error, and once for each type. If the allocator has rounded the size up, and always in debug builds,
-// Check calls its Resize to verify the size. This call counts as a write for the goroutine rule.
+// Check returns the errors in the metadata, or nil. It does not look at the elements. Only an error, or the first
+// call for a type, allocates on the Go heap. If the allocator has rounded the size up, and in debug builds, Check
+// may call its Resize to verify the size. This call counts as a write for the goroutine rule.
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{what: "Vec"}
 	v.check(sp, &r, "elements")

@@ -109,9 +109,9 @@ func SizeOf(src Source) uintptr {
 	return Granule
 }
 
-// Stepped is the optional interface of a Source that decides how many bytes it commits. If a Source is not
-// Stepped and its Commit fails, a [Prefix] may call Commit again with fewer bytes. The Source may count two
-// failures. A Stepped Source gets one call of CommitSome.
+// Stepped is the optional interface of a Source that decides how many bytes it commits. If Commit fails and
+// the Source is not Stepped, a [Prefix] or a [Limit] may call Commit again with fewer bytes. A Source that
+// counts failures counts both. A Stepped Source gets one call of CommitSome.
 type Stepped interface {
 	// CommitSome commits got bytes of m from the offset off, and returns got, a multiple of [Granule] with
 	// least <= got <= want. least and want are multiples of Granule, too. If CommitSome fails, got is 0 and nothing

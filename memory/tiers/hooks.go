@@ -18,18 +18,19 @@ import (
 //
 // If Close comes first, Close runs the remaining hooks, in the order Pools, Level, Frame, Static. A
 // Rewind of the frame's or level's arena runs the hooks of Frame or Level that are newer than its
-// Mark.
+// Mark. Reset and RunHooks of the arena run all of them. A load by a save.Set removes newer hooks
+// without running them: see [Manager.State].
 //
 // The other tiers are never reset, and OnReset panics with a *memory.Misuse for them. OnReset also panics if f is nil,
 // and after Close. It panics for Level and Static outside a level, for Frame outside a frame, and for Level and Frame
 // in a hook of their arena. During EndLevel and Close, OnReset panics for a tier whose hooks have begun to run.
 //
-// f may allocate and free, also through tags, workers and pools. Except in a Rewind it cannot allocate from the frame,
-// because no frame is open. EndLevel then frees f's blocks in the tiers that it resets, and reports f's other blocks as
-// leaks. Calls in f that begin or end a frame or a level, declare static memory, or close the manager return an error
-// that wraps ErrOrder. If a hook panics, BeginFrame, EndLevel or the first Close has reset nothing, and the same call
-// again runs the remaining hooks. For a second Close see [Manager.Close]. After the manager's page source is closed no
-// hook runs. If f closes the source, BeginFrame or EndLevel returns an error that wraps ErrOrder.
+// f may allocate and free, also through tags, workers and pools. f can allocate from the frame only if one is open, as
+// in a Rewind. EndLevel frees f's blocks in the tiers that it resets, and reports the others as leaks. Calls in f that
+// begin or end a frame or a level, declare static memory, or close the manager return an error that wraps ErrOrder. If a
+// hook panics, BeginFrame, EndLevel or the first Close has reset nothing, and the same call again runs the remaining
+// hooks. For a second Close see [Manager.Close]. After the manager's page source is closed no hook runs. If f closes the
+// source, BeginFrame or EndLevel returns an error that wraps ErrOrder.
 func (m *Manager) OnReset(t Tier, f func()) {
 	bad := ""
 	switch {

@@ -96,8 +96,8 @@ func (m *Manager) SaveState(c *save.Coder) {
 // Rest prepares the manager for a save or a load by a [save.Set]. It waits until the given workers are in no task, and
 // frees the blocks in flight to them and to the game goroutine. If no workers are given, Rest waits for all. limit is
 // for all workers together; with 0 Rest does not wait. Call Rest on the game goroutine. While it waits, it keeps a
-// processor busy. Until the Set has saved or loaded, no worker may begin a task, and no result of a worker may wait in
-// a channel.
+// processor busy. Until the Set has saved or loaded, none of these workers may begin a task, and none of their results
+// may wait in a channel.
 //
 // If a worker is still in a task after the limit, the error wraps save.ErrBusy. After Close the error wraps
 // memory.ErrClosed. Rest panics with a *memory.Misuse if a number is not that of a worker. It also panics if a block in

@@ -57,10 +57,9 @@ func Ratios(a, b []float64) []float64 {
 	return Each(a, b, 0, func(a, b float64) float64 { return a / b })
 }
 
-// Spread returns the largest deviation from 1 of the ratios of one side to itself. The slices mine and twin have its
-// two times in each program. The ratio of each program counts. The medians of the ratios over the programs count, too:
-// one median for each shift of one slice against the other, see [Each]. A spread of 0.05 means that ratios from 1/1.05
-// to 1.05 are within noise.
+// Spread returns the largest deviation from 1 of the ratios of one side to itself. In program i the side took mine[i]
+// and twin[i]. The ratio of each program counts. So does the median of the ratios for each shift of twin against mine:
+// see [Each]. A spread of 0.05 means that ratios from 1/1.05 to 1.05 are within noise.
 func Spread(mine, twin []float64) float64 {
 	found := Ratios(mine, twin)
 	for shift := range mine {
