@@ -187,9 +187,17 @@ func TestFront_SentencesHaveTheFiguresOfTheTables(t *testing.T) {
 	if play == nil || play[1] != "0" {
 		t.Fatalf("demo/README.md: the row of collections in play is %q", play)
 	}
+	judged, missed := 0, 0
+	for _, row := range regexp.MustCompile(`(?m)^\| [^|]*[^|)] \|.* \| (met|missed) ?[^|]*\|$`).FindAllStringSubmatch(bench, -1) { // "(… not judged)" ends in a parenthesis
+		judged++
+		if row[1] == "missed" {
+			missed++
+		}
+	}
 	for _, want := range []string{
+		fmt.Sprintf("It exits 1: %d of %d bounds are missed.", missed, judged),
 		fmt.Sprintf("99.9 %% of allocations take at most %s ns, with sync.Pool %s%s, and on the Go heap %.0f µs (GOMAXPROCS=1).", tail["manager"], tail["sync.Pool"], tie, number(t, tail["Go runtime"])/1000),
-		fmt.Sprintf("At the default GOGC, half a minute of the demo at full heat has none, with pools by hand %s, and on the Go heap %s.", play[3], play[2]),
+		fmt.Sprintf("At the default GOGC, half a minute of the demo's play at full heat has none, with pools by hand %s, and on the Go heap %s.", play[3], play[2]),
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("README.md does not say %q", want)
@@ -215,7 +223,7 @@ func TestFront_CountsAreThoseOfTheTests(t *testing.T) {
 	text := strings.Join(strings.Fields(readFile(t, readmeFile)), " ")
 	for _, want := range []string{
 		fmt.Sprintf("a main file under %d lines", mostLines),
-		"takes five lines in any Ebitengine game",
+		"takes six lines in any Ebitengine game",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("README.md does not say %q", want)

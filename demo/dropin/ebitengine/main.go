@@ -69,7 +69,9 @@ func main() {
 	}
 	g, err := newGame(m)
 	if err == nil {
-		err = errors.Join(ebiten.RunGame(g), m.EndFrame())
+		err = ebiten.RunGame(g)
+		err = errors.Join(err, g.overlay.Close()) // + it waits for a file of F6
+		err = errors.Join(err, m.EndFrame())
 	}
 	if err := errors.Join(err, m.Close()); err != nil {
 		log.Fatal(err)
