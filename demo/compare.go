@@ -23,7 +23,7 @@ import (
 func (o *options) checkMemory(given map[string]bool, browser bool) string {
 	switch {
 	case o.mem.Store != session.StoreTiers && o.guard:
-		return "-guard watches the tiers' general heap: use it with -mem tiers"
+		return "-guard watches lists in the tiers: use it with -mem tiers"
 	case o.mem.Store != session.StoreTiers && given["budget"]:
 		return "-budget holds tiers to a share: use it with -mem tiers"
 	case o.trace.path != "" && browser:

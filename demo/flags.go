@@ -279,7 +279,7 @@ func (o *options) declare(f *flag.FlagSet) {
 	f.Float64Var(&o.heat, "heat", 0, "the horde's heat is at least `N`, 0 calm to 10 full")
 	f.Var(&o.overlay, "overlay", "show the memory overlay from the start, strip and tiers, or `PARTS`: -overlay=f1,maps (F2 in play says which there are)")
 	f.Var(&o.size, "size", "the window's `W`xH, as 640x360")
-	f.BoolVar(&o.guard, "guard", false, "watch the general heap: canaries, quarantine, leaks with call sites")
+	f.BoolVar(&o.guard, "guard", false, "watch the game's lists: canaries, quarantine, leaks with call sites")
 	f.StringVar(&o.assets, "assets", "", "take art/, levels/, realms/ and sound/ from `DIR` and not from the program; what changes there is shown at once")
 	f.IntVar(&o.resident, "resident", session.GroundBytes>>20, "how many `MiB` of the ground's pictures may be there at once, 8 to 512")
 	f.Var(&o.slow, "slow", "read files as if they lay far away: `MS,MBS`, milliseconds of latency and megabytes a second, as 200,1")
