@@ -1,7 +1,7 @@
 // Package profiles serves profiles of the memory of a manager over HTTP, for servers without a screen:
 //
-//	go run ./demo/dropin/headless -http :6060 &
-//	go tool pprof -top http://localhost:6060/debug/pprof/strata
+//	go run ./demo/dropin/headless -http :6060                    # in one terminal
+//	go tool pprof -top http://localhost:6060/debug/pprof/strata  # in another one
 //
 // Without the flag -http it serves nothing. For an address without a host it listens on the loopback interface.
 package profiles
