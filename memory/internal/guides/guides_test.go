@@ -135,6 +135,37 @@ func TestGuides_DiffsAreOfTheTwoGames(t *testing.T) {
 	}
 }
 
+// order is the order of the guides on every page.
+var order = strings.Fields("enough choosing porting frames servers debugging saving glossary")
+
+// Each guide ends with what to read next. In order that is the next guide; both lists of guides have the same order.
+func TestGuides_LeadFromOneToTheNext(t *testing.T) {
+	all := guides(t)
+	for name, text := range all {
+		last := text[strings.LastIndex(text, "\n\n")+2:]
+		next := ""
+		if i := slices.Index(order, strings.TrimSuffix(name, ".md")); i >= 0 && i+1 < len(order) {
+			next = order[i+1] + ".md"
+		}
+		if !strings.HasPrefix(last, "Next: ") || !strings.Contains(last, next) {
+			t.Errorf("%s ends with %q: want Next, and a link to %s", name, last, next)
+		}
+	}
+	for page, begin := range map[string]string{"README.md": "Guides, in order:", "memory/README.md": "Guides, each on one page:"} {
+		_, list, _ := strings.Cut(read(t, root+"/"+page), begin)
+		list, _, _ = strings.Cut(list, "\n\n")
+		var got []string
+		for _, m := range regexp.MustCompile(`doc/(\w+)\.md`).FindAllStringSubmatch(list, -1) {
+			if slices.Contains(order, m[1]) {
+				got = append(got, m[1])
+			}
+		}
+		if !slices.Equal(got, order) {
+			t.Errorf("%s lists %q, want %q", page, got, order)
+		}
+	}
+}
+
 func TestGuides_AreShort(t *testing.T) {
 	for name, text := range guides(t) {
 		if n := strings.Count(text, "\n"); n > 150 {
