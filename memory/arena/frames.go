@@ -246,9 +246,8 @@ func (f *Frames) resetAll(op string) {
 	for i := range f.ring {
 		f.ring[i].idle(op)
 	}
-	oldest := f.frame + 1 // a hook may call Advance
-	for i := range f.ring {
-		if l := &f.ring[(oldest+uint64(i))%uint64(len(f.ring))]; l.base != nil {
+	for at := f.frame + 1; at <= f.frame+uint64(len(f.ring)); at++ { // a hook may call Advance
+		if l := &f.ring[at%uint64(len(f.ring))]; l.base != nil {
 			l.reset(op, nil)
 		}
 	}
@@ -261,9 +260,8 @@ func (f *Frames) RunHooks() {
 	for i := range f.ring {
 		f.ring[i].idle("RunHooks")
 	}
-	oldest := f.frame + 1 // a hook may call Advance
-	for i := range f.ring {
-		if l := &f.ring[(oldest+uint64(i))%uint64(len(f.ring))]; l.base != nil {
+	for at := f.frame + 1; at <= f.frame+uint64(len(f.ring)); at++ { // a hook may call Advance
+		if l := &f.ring[at%uint64(len(f.ring))]; l.base != nil {
 			l.runHooks("RunHooks", 0)
 		}
 	}

@@ -116,16 +116,29 @@ func TestFrames_HooksRunWhenTheFrameDies(t *testing.T) {
 	}
 }
 
+// The hook begins a frame in a buffer that was reset before. Its blocks and its hook end, too.
 func TestFrames_AHookMayAdvanceDuringResetAndRunHooks(t *testing.T) {
 	for name, end := range map[string]func(*Frames){"Reset": (*Frames).Reset, "RunHooks": (*Frames).RunHooks} {
 		f := newFrames(t, 3, 4096)
+		var ran []string
+		var ref Ref[vec]
 		f.Advance()
-		f.Current().OnReset(f.Advance)
+		f.Current().OnReset(func() {
+			f.Advance()
+			v, err := New(f.Current(), vecType)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ref = RefTo(f, v)
+			f.Current().OnReset(func() { ran = append(ran, "new") })
+		})
 		f.Advance()
-		ran := false
-		f.Current().OnReset(func() { ran = true })
-		if end(f); !ran {
-			t.Errorf("%s: the hook of the last frame did not run, because an older one called Advance", name)
+		f.Current().OnReset(func() { ran = append(ran, "last") })
+		if end(f); strings.Join(ran, " ") != "last new" {
+			t.Errorf("%s: the hooks ran as %q", name, ran)
+		}
+		if _, ok := ref.Get(f); name == "Reset" && (ok || f.Stats().InUse != 0) {
+			t.Errorf("after Reset a Ref is valid: %t, and %d bytes are in use", ok, f.Stats().InUse)
 		}
 		if err := f.Check(); err != nil {
 			t.Error(err)
