@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -225,8 +226,31 @@ func TestWriteJSON_SaysWhatItCannotWrite(t *testing.T) {
 	if err := w.WriteJSON(new(bytes.Buffer)); err == nil || err.Error() != "ecs: WriteJSON: two component types have the name ecs.twin" {
 		t.Error(err)
 	}
+	if err := w.CanWrite(); err == nil || !strings.Contains(err.Error(), "two component types have the name ecs.twin") {
+		t.Error(err)
+	}
 	w.Reset()
 	if err := w.ReadJSON(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), "two component types have the name ecs.twin") {
+		t.Error(err)
+	}
+}
+
+// The ticks of a tracked component have a name that only messages use, so that another type may have it.
+func TestWriteJSON_TypeMayHaveTheNameOfTicks(t *testing.T) {
+	type pos struct{ X int32 }
+	w, _ := newTestWorld(t, Config{})
+	id := registerType(t, w, pos{})
+	if err := w.Track(id); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := w.RegisterSize("ticks of "+w.Name(id), 8, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.AddID(must[Entity](t)(w.NewEntity()), raw); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.CanWrite(), w.WriteJSON(io.Discard), w.WriteBinary(io.Discard)); err != nil {
 		t.Error(err)
 	}
 }

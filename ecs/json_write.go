@@ -242,16 +242,25 @@ func (j *jsonWriter) relations(t *table) {
 // quote returns an entity as JSON.
 func quote(e Entity) string { return `"` + string(e.appendText(nil)) + `"` }
 
+// onlyOne returns an error if another component type has the name of this one.
+func (w *World) onlyOne(id ID) error {
+	name := w.store.comps[id].name
+	for other, c := range w.store.comps {
+		if c.name == name && c.owner == nil && ID(other) != id {
+			return fmt.Errorf("two component types have the name %s", name)
+		}
+	}
+	return nil
+}
+
 // key returns the name of a component as JSON with a colon. The error says why the type cannot be written.
 func (j *jsonWriter) key(id ID) ([]byte, error) {
 	if j.keys[id] != nil {
 		return j.keys[id], nil
 	}
 	c := j.w.store.comps[id]
-	for other, o := range j.w.store.comps {
-		if o.name == c.name && ID(other) != id {
-			return nil, fmt.Errorf("two component types have the name %s", c.name)
-		}
+	if err := j.w.onlyOne(id); err != nil {
+		return nil, err
 	}
 	if !utf8.ValidString(c.name) {
 		return nil, fmt.Errorf("the name of component %q is not UTF-8", c.name)

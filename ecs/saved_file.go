@@ -9,14 +9,16 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanWrite returns an error if a registered component has a name that is not UTF-8, or a field that has no meaning
-// in another process, such as a pointer. The error names the path of the first such field of each component. A
+// CanWrite returns an error if a registered component cannot be written. Its name may not be UTF-8, or be that of
+// another one. A field may have no meaning in another process, such as a pointer. The error names the path of the first such field of each component. A
 // save.Set calls CanWrite.
 func (w *World) CanWrite() error {
 	var errs []error
-	for _, c := range w.store.comps {
+	for id, c := range w.store.comps {
 		_, err := c.describe()
-		errs = append(errs, err)
+		if errs = append(errs, err); c.owner == nil {
+			errs = append(errs, w.onlyOne(ID(id)))
+		}
 	}
 	return errors.Join(errs...)
 }
