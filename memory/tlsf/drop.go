@@ -103,6 +103,9 @@ func (h *Heap) cutDropped(k int) error {
 	if err := h.pools[k].mem.Trim(h.grain.Bytes(x.off)); err != nil {
 		return err
 	}
+	if h.closed { // the source of another pool has ended
+		return memory.ErrClosed
+	}
 	h.unlinkDropped(x)
 	h.blocks[x.prev].next = uint32(k)
 	h.blocks[k].prev = x.prev
@@ -175,6 +178,9 @@ func (h *Heap) drop(i uint32, from, to uintptr) error {
 	}()
 	if err := h.pools[pool].mem.Drop(from, to-from); err != nil {
 		return err
+	}
+	if h.closed { // the source of another pool has ended
+		return memory.ErrClosed
 	}
 	done = true
 	h.joinDropped(i)

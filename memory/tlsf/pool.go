@@ -242,6 +242,9 @@ func (h *Heap) trimPool(k int, keep uintptr) error {
 	if err := pl.mem.Trim(keep); err != nil {
 		return err
 	}
+	if h.closed { // the source of another pool has ended
+		return memory.ErrClosed
+	}
 	i := h.blocks[k].prev
 	x := &h.blocks[i]
 	if x.state != free {
