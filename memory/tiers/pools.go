@@ -35,17 +35,18 @@ type poolEntry struct {
 }
 
 // PoolSource returns the page source for pools, component columns and particle columns. It provides memory of the pools
-// tier, within the tier's budget. Pass it to the constructor of a pool, then register the pool with AddPool. If a pool
-// is not registered, the statistics have only its committed bytes, and EndLevel does not reset it. Its memory is
-// released with the manager. If a pool is closed earlier, its memory returns to the budget, but its address space is
-// never used again. So make pools once, and reset them. After Close the source fails with memory.ErrClosed.
+// tier, within the tier's budget. Pass it to the constructor of a pool, with a Capacity or a Reserve: by default most
+// take half of the tier's addresses. Then register the pool with AddPool. If a pool is not registered, the statistics
+// have only its committed bytes, and EndLevel does not reset it. Its memory is released with the manager. If a pool is
+// closed earlier, its memory returns to the budget, but its address space is never used again. So make pools once, and
+// reset them. After Close the source fails with memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
 // NewPool makes a pool in the pools tier and registers it under its own name, as [Manager.AddPool] does. If
-// cfg.Capacity is 0, the pool may grow to an eighth of the tier's address space, by default to 16 MiB. NewPool
-// returns the error of [pool.New]. After Close has reset all pools, the error wraps memory.ErrClosed. If m is nil, the
-// error wraps memory.ErrConfig. While EndLevel or Close resets the pools, NewPool panics with a *memory.Misuse and
-// makes no pool.
+// cfg.Capacity is 0, the pool may grow to an eighth of the tier's address space, at most 64 MiB and by default 16
+// MiB. NewPool returns the error of [pool.New]. After Close has reset all pools, the error wraps memory.ErrClosed. If m
+// is nil, the error wraps memory.ErrConfig. While EndLevel or Close resets the pools, NewPool panics with a
+// *memory.Misuse and makes no pool.
 func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
 	return newPool[T](m, nil, "NewPool", cfg)
 }
@@ -67,7 +68,7 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 	}
 	m.settled(op)
 	if cfg.Capacity == 0 {
-		cfg.Capacity = int(max(m.parts[Pools].Memory().Size/8/max(unsafe.Sizeof(*new(T)), 1), 1))
+		cfg.Capacity = int(max(min(m.parts[Pools].Memory().Size/8, 64<<20)/max(unsafe.Sizeof(*new(T)), 1), 1))
 	}
 	p, err := pool.New[T](m.PoolSource(), cfg)
 	if err != nil {

@@ -146,6 +146,16 @@ func TestNewPool_SevenWithoutCapacityFitTheDefaultTier(t *testing.T) {
 		}
 	}
 	must(t, m.Close())
+	if large := uint64(64 << 30); uint64(uintptr(large)) == large { // not on 32-bit systems
+		var cfg Config
+		cfg.Reserve[Pools] = uintptr(large)
+		m, err = New(cfg)
+		must(t, err)
+		if p, err := NewPool[struct{}](m, pool.Config{}); err != nil || p.Cap() > 64<<20 {
+			t.Errorf("a pool in a large tier: %v, %v", p, err)
+		}
+		must(t, m.Close())
+	}
 	m = newManager(t, small())
 	if big, err := NewPool[[1 << 20]byte](m, pool.Config{}); err != nil || big.Cap() != 1 {
 		t.Errorf("a pool of large objects: %v, %v", big, err)
