@@ -72,6 +72,15 @@ func (m *Manager) runHooks(t Tier) {
 // enter begins a call of frames or levels, which runs callbacks. It refuses a call from one of these callbacks,
 // because the outer call is not complete.
 func (m *Manager) enter(op string) error {
+	err := m.midway(op)
+	if err == nil {
+		m.running = op
+	}
+	return err
+}
+
+// midway returns an error if a call that runs callbacks is not complete.
+func (m *Manager) midway(op string) error {
 	if m.running != "" {
 		return m.order(op, "from a hook or a callback in "+m.running, "return from it first")
 	}
@@ -83,7 +92,6 @@ func (m *Manager) enter(op string) error {
 			return m.order(op, "from a call of the page source", "return from it first")
 		}
 	}
-	m.running = op
 	return nil
 }
 

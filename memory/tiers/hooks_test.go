@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
 )
 
@@ -120,6 +121,36 @@ func TestManager_AHookOfARewindMayEndNothing(t *testing.T) {
 		if leaks, err := m.EndLevel(); ran != 7 || err != nil || leaks.Any() {
 			t.Errorf("%s: %d calls; EndLevel: %v, %v", name, ran, leaks, err)
 		}
+	}
+}
+
+// A function of the page source runs while an allocation commits memory. Declare panicked or succeeded there.
+func TestManager_DeclareIsRefusedInACallOfTheSource(t *testing.T) {
+	p, err := plan.Fast([]plan.Buffer{{Size: 5000, Death: 1}})
+	must(t, err)
+	for name, commit := range map[string]func(m *Manager) error{
+		"Declare":     func(m *Manager) error { _, err := m.Declare(p); return err },
+		"Level.Alloc": func(m *Manager) error { _, err := m.Level().Alloc(1000, 8); return err },
+	} {
+		src := page.NewLimit(nil, 0)
+		cfg := small()
+		cfg.Source, cfg.Workers = src, -1
+		m := newManager(t, cfg)
+		must(t, m.BeginLevel())
+		ran := false
+		src.OnSoft(1, func(_, _ uintptr) {
+			if ran {
+				return
+			}
+			ran = true
+			if _, err := m.Declare(p); !errors.Is(err, ErrOrder) {
+				t.Errorf("in a commit of %s: %v", name, err)
+			}
+		})
+		if err := commit(m); err != nil || !ran {
+			t.Errorf("%s: %v; the function ran: %t", name, err, ran)
+		}
+		must(t, m.Check())
 	}
 }
 

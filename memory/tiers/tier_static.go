@@ -38,12 +38,11 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 		return nil, m.order("Declare", "outside a level", "BeginLevel first")
 	case m.phase&inFrame != 0:
 		return nil, m.order("Declare", "inside a frame", "EndFrame first")
-	case m.running != "":
-		return nil, m.order("Declare", "from a hook or a callback in "+m.running, "return from it first")
-	case m.rewinds():
-		return nil, m.order("Declare", "from a hook of an arena", "return from it first")
 	case m.static.arena != nil:
 		return nil, m.order("Declare", "a second time in a level", "EndLevel first")
+	}
+	if err := m.midway("Declare"); err != nil {
+		return nil, err
 	}
 	m.parts[Static].Reset()
 	a, err := plan.New(m.limits[Static], p)
