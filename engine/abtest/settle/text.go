@@ -32,7 +32,7 @@ func Machine() string {
 	return fmt.Sprintf("%s, %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, Processor())
 }
 
-// Processor returns the model of the processors and their number, such as "AMD EPYC, 2 CPUs". If /proc/cpuinfo does not
+// Processor returns the model of the processors and their number, such as "AMD EPYC, CPUs: 2". If /proc/cpuinfo does not
 // name the model, the text has "unknown processor" in its place.
 func Processor() string {
 	name := "unknown processor"
@@ -44,7 +44,7 @@ func Processor() string {
 			}
 		}
 	}
-	return fmt.Sprintf("%s, %d CPUs", name, runtime.NumCPU())
+	return fmt.Sprintf("%s, CPUs: %d", name, runtime.NumCPU())
 }
 
 // Figure formats v as [Digits] does, and adds the unit. From 10,000 ns on it converts to µs, and from 10,000 µs on to ms.
