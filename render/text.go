@@ -19,7 +19,8 @@ const (
 const bakes = 4
 
 // A Font is a set of glyphs on an atlas: printable ASCII and some symbols. A glyph is a picture of 6 × 16 dots. The
-// scale of a text is the size of a dot. Other characters show as ▯. Only Large changes a Font.
+// scale of a text is the size of a dot. Other characters show as ▯, except letters of [Font.Large] in large text.
+// Only Large changes a Font.
 type Font struct {
 	glyphs [bakes][]Region // by glyph number
 	sizes  int             // how many of them are baked, the smaller ones

@@ -277,8 +277,8 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt
 // the source has ended, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the size in bytes of the live block at p, as passed to Free, without rounding up. SizeOf panics with
-// a *memory.Misuse if Alloc did not return p, the block is freed, or the heap is closed.
+// SizeOf returns the requested size in bytes of the live block at p, which is the size that Free takes. SizeOf panics
+// with a *memory.Misuse if Alloc did not return p, the block is freed, or the heap is closed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	at := h.grain.Index(h.base, p)
 	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 {

@@ -129,8 +129,9 @@ func (s *Stomp) Owns(p unsafe.Pointer) bool { return !s.gone && s.mem.Contains(p
 // blocks that were live; another Close tries again.
 func (s *Stomp) Kept() uintptr { return s.kept }
 
-// Trim returns the memory of freed blocks that the source refused before (see [Stomp.Kept]). If the source refuses
-// again, Trim returns the errors, joined. After Close the error is memory.ErrClosed.
+// Trim offers the source again the pages that it refused (see [Stomp.Kept]). If the source refuses again, Trim
+// returns the errors, joined. After Close, or if the source has ended or ends during Trim, the error is
+// memory.ErrClosed.
 func (s *Stomp) Trim() error {
 	if s.gone {
 		return memory.ErrClosed

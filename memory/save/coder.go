@@ -243,8 +243,8 @@ func (c *Coder) Same(what string, v uint64) {
 	}
 }
 
-// Pointer visits the address p of a block in memory that begins at base. It saves the offset of p from base, or nil. It
-// returns base plus the saved offset, or nil. base may be another address when the state is loaded. After an error
+// Pointer visits the address p of a block in memory that begins at base. It saves p as an offset from base, and returns
+// base plus the saved offset. Nil stays nil. base may be another address when the state is loaded. After an error
 // Pointer returns nil. For a file the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	if c.file != nil {

@@ -47,13 +47,13 @@ const (
 // visits the free blocks. The first call of a round visits none, each other call up to the given number of blocks. A
 // number below 1 counts as 1. Sweep returns true if the round has not ended. Call Sweep until it returns false, then
 // [Heap.TrimStep]. The next call begins a new round. Sweep recycles only spans whose blocks were not used for some
-// time, and leaves out size classes with less than 16 KiB in such blocks.
+// time. It skips size classes with less than 16 KiB of such blocks.
 //
 // Sweep does nothing and returns false for a closed heap and for the heap of a [Central]. The same holds within a
-// function that the source calls during an Alloc of this heap. Cost: about 3 ns for each visited block. When Sweep
-// begins with a size class, it clears 2 bytes for each KiB in use. When Sweep ends with a class, it recycles up to 2,048
-// spans, and moves up to 4 bytes for each free block that stays. Sweep allocates on the Go heap until its tables are
-// large enough.
+// function that the source calls during an Alloc of this heap. Cost: about 3 ns for each visited block. Before each size
+// class, Sweep clears 2 table bytes for each KiB in use. When Sweep ends with a class, it recycles up to 2,048 spans,
+// and moves up to 4 bytes for each free block that stays. Sweep allocates on the Go heap until its tables are large
+// enough.
 func (h *Heap) Sweep(blocks int) (more bool) {
 	if h.base == nil || h.central != nil || h.undo.on {
 		return false

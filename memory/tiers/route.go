@@ -12,7 +12,7 @@ import (
 // successful Resize received. Free of nil does nothing. If the check of the tier fails, Free panics with a
 // *memory.Misuse and changes nothing. The checks are
 //
-//	slab      a live block starts at p, and its class serves the size; a tagged block: to the byte.
+//	slab      a live block starts at p, and its class serves the size; with Config.Tags a tagged block: to the byte.
 //	          memfast builds do not detect every freed block
 //	large     a live block starts at p, and was requested with this size, to the byte
 //	static    a declared buffer starts at p and has this size, to the byte

@@ -25,10 +25,10 @@ const (
 // [Worker.Tag], [Tag.AddPool] and [NewPoolIn].
 //
 // A tagged block is like every other block of the manager: not zeroed, and valid until it is freed. If it is a leak,
-// EndLevel reports it, as described at [Manager.Alloc]. Free checks the size of a tagged block to the byte, also in
-// slab. Do not free or resize a tagged block through the tier's own allocator, such as Slab(). Otherwise its entry is
-// stale: the tag's statistics are wrong, and a later Free of the address may report a wrong size. Check reports a
-// stale entry if no live block is at the address.
+// EndLevel reports it, as described at [Manager.Alloc]. With [Config.Tags] Free checks the size of a tagged block to the
+// byte, also in slab. Do not free or resize a tagged block through the tier's own allocator, such as Slab(). Otherwise
+// its entry is stale: the tag's statistics are wrong, and a later Free of the address may report a wrong size. Check
+// reports a stale entry if no live block is at the address.
 //
 // Without [Config.Tags] a tag allocates blocks as well, but its statistics are 0. A Tag belongs to the game
 // goroutine. After Close of the manager, Tag.Alloc fails with memory.ErrClosed, Tag.Free of a block panics, and the
@@ -37,7 +37,8 @@ const (
 // Cost: Tag.Alloc and Tag.Free together take about 25 ns more than Manager.Alloc and Manager.Free, see BenchmarkTag.
 // The entries of tagged blocks are in the Go heap, and their memory is kept until Close. Each KiB of slab takes 8
 // bytes; a KiB that had tagged blocks takes about 4 to 8 bytes more for each block that fits into it. For large the
-// entries take up to a sixtieth of the tier. For an untagged block Alloc costs nothing more, and Free a table look-up.
+// entries take up to a sixtieth of the tier. For an untagged block Alloc costs nothing more; Free costs one table
+// look-up.
 type Tag struct {
 	m       *Manager
 	name    string
