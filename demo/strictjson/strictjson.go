@@ -4,6 +4,7 @@ package strictjson
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,18 +33,19 @@ func Decode(data []byte, v any) (at int64, err error) {
 // fields returns the names of the fields of a type. Those of a field's own type follow it in braces.
 func fields(t reflect.Type) (names []string) {
 	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice:
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
 		return fields(t.Elem())
 	case reflect.Struct:
 		for f := range t.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 			switch inner := fields(f.Type); {
-			case name == "":
+			case name == "-" || !f.Anonymous && !f.IsExported():
+			case name == "" && f.Anonymous:
 				names = append(names, inner...)
 			case inner == nil:
-				names = append(names, name)
+				names = append(names, cmp.Or(name, f.Name))
 			default:
-				names = append(names, fmt.Sprintf("%s {%s}", name, strings.Join(inner, ", ")))
+				names = append(names, fmt.Sprintf("%s {%s}", cmp.Or(name, f.Name), strings.Join(inner, ", ")))
 			}
 		}
 	}

@@ -13,6 +13,8 @@ type file struct {
 	Rows *[]struct {
 		Row [2]bool `json:"row"`
 	} `json:"rows"`
+	Places map[string]struct{ X int }
+	Kept   int `json:"-"`
 }
 
 type head struct {
@@ -28,7 +30,7 @@ func TestDecode_ErrorsAreShortAndSayWhere(t *testing.T) {
 		{`{"size":"1"}`, "cannot unmarshal string into Go struct field file.size of type int"},
 		{`{"size":` + digits + `}`, "cannot unmarshal number " + digits[:quoted] + "... into Go struct field file.size of type int"},
 		{`{"size":1e999}`, "cannot unmarshal number 1e999 into"},
-		{`{"colour":1}`, `unknown field "colour"; allowed are size, name, keys, rows {row}`},
+		{`{"colour":1}`, `unknown field "colour"; allowed are size, name, keys, rows {row}, Places {X}`},
 		{`{"` + long[:quoted] + `":1}`, `unknown field "` + long[:quoted] + `"`},
 		{`{"` + long[:quoted+1] + `":1}`, `unknown field "` + long[:quoted] + `..."`},
 		{`{"` + long + `":1}`, `unknown field "` + long[:quoted] + `..."`},
