@@ -80,7 +80,7 @@ type entry struct {
 }
 
 type table struct {
-	sp      *container.Space             // of container.In(m)
+	sp      *container.Space             // of container.In(m), or of a Tag
 	keys    container.Strings            // container.NewStrings(rand.Uint64()): clients choose the keys
 	entries container.Map[uint32, entry] // by the number of the key
 }
