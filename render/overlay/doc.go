@@ -55,7 +55,7 @@
 //		}
 //		err = m.NextFrame() // for a Draw before the first Update
 //		if err == nil {
-//			err = ebiten.RunGame(&Game{m, o})
+//			err = ebiten.RunGame(&Game{m: m, o: o})
 //		}
 //		return errors.Join(err, o.Close(), m.EndFrame(), m.Close())
 //	}
