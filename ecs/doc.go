@@ -22,6 +22,9 @@
 //
 //	ecs.NewWorld(n)                   New, with an allocator; the world has a Close and a Config.MaxEntities
 //	NewMap2, NewEntity(&a, &b)        NewMap2, NewEntity(a, b), which returns an error if memory is out
+//	NewEntityFn(f)                    NewEntity with the values
+//	Map2.New(w), Filter2.New(w)       NewMap2(w), NewFilter2(w)
+//	Map1.Add(e, &a)                   Add(e, a), which returns an error
 //	NewBatchFn, NewBatch(n, &a, &b)   NewBatch(n, fill); NewColumns if the entities are needed
 //	Map.Get                           Component.Get, which reports whether there is one
 //	Filter2.Register                  not needed: all filters cache their matches
@@ -38,7 +41,8 @@
 //	OnAddComponents, OnSetComponents  Component.OnAdd, OnRemove and OnSet, of one component each
 //	OnAddRelations, OnRemoveRelations those of the Relation; its OnSet reports another target
 //	EventRegistry, Emit               Events: queues without callbacks
-//	AddResource, GetResource          SetResource, Resource
+//	AddResource, GetResource          SetResource, Resource; not by reflect.Type
+//	World.Reset                       Reset, which keeps resources
 //	ComponentID, Unsafe               World.RegisterSize, World.AddID, NewFilterOf
 //	Unsafe.IDs(e)                     World.HasID for each of World.IDs
 //	a removed entity                  false or ErrStale instead of a panic
