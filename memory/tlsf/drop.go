@@ -100,11 +100,8 @@ func (h *Heap) cutDropped(k int) error {
 	if x.state != dropped {
 		return nil
 	}
-	if err := h.pools[k].mem.Trim(h.grain.Bytes(x.off)); err != nil {
+	if err := h.stillOpen(h.pools[k].mem.Trim(h.grain.Bytes(x.off))); err != nil {
 		return err
-	}
-	if h.closed { // the source of another pool has ended
-		return memory.ErrClosed
 	}
 	h.unlinkDropped(x)
 	h.blocks[x.prev].next = uint32(k)
@@ -176,11 +173,8 @@ func (h *Heap) drop(i uint32, from, to uintptr) error {
 			h.coalesce(i, x)
 		}
 	}()
-	if err := h.pools[pool].mem.Drop(from, to-from); err != nil {
+	if err := h.stillOpen(h.pools[pool].mem.Drop(from, to-from)); err != nil {
 		return err
-	}
-	if h.closed { // the source of another pool has ended
-		return memory.ErrClosed
 	}
 	done = true
 	h.joinDropped(i)

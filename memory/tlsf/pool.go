@@ -236,14 +236,23 @@ func (h *Heap) trimWhole(k int) error {
 	}
 }
 
+// stillOpen returns err, the result of a call of a source. If the source of another pool has ended during the call, the
+// error wraps memory.ErrClosed.
+func (h *Heap) stillOpen(err error) error {
+	switch {
+	case !h.closed || errors.Is(err, memory.ErrClosed):
+		return err
+	case err == nil:
+		return memory.ErrClosed
+	}
+	return fmt.Errorf("%w: %w", memory.ErrClosed, err)
+}
+
 // trimPool returns the memory of pool k behind the first keep bytes, of which all is free.
 func (h *Heap) trimPool(k int, keep uintptr) error {
 	pl := &h.pools[k]
-	if err := pl.mem.Trim(keep); err != nil {
+	if err := h.stillOpen(pl.mem.Trim(keep)); err != nil {
 		return err
-	}
-	if h.closed { // the source of another pool has ended
-		return memory.ErrClosed
 	}
 	i := h.blocks[k].prev
 	x := &h.blocks[i]

@@ -56,6 +56,9 @@ func endsInTrim(t *testing.T, name string, trim func(*Heap) error, granule uintp
 		if op == "decommit" {
 			if calls++; calls == at {
 				carve.Close()
+				if at%2 == 0 { // this pool's source fails, too
+					return errors.New("no")
+				}
 			}
 		}
 		return nil
