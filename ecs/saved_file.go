@@ -9,14 +9,18 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanWrite returns an error if a registered component cannot be written. Its name may not be UTF-8, or be that of
-// another one. A field may have no meaning in another process, such as a pointer. The error names the path of the first such field of each component. A
-// save.Set calls CanWrite.
+// CanWrite returns an error if a registered component has a name that is not UTF-8, or a field that has no meaning
+// in another process, such as a pointer. The error names the path of the first such field of each component. CanWrite
+// also returns an error if an archetype has a component whose name another one has, too. A save.Set calls CanWrite.
 func (w *World) CanWrite() error {
 	var errs []error
+	var used mask
+	for _, t := range w.store.tables {
+		used = used.with(t.mask)
+	}
 	for id, c := range w.store.comps {
 		_, err := c.describe()
-		if errs = append(errs, err); c.owner == nil {
+		if errs = append(errs, err); c.owner == nil && used.has(ID(id)) {
 			errs = append(errs, w.onlyOne(ID(id)))
 		}
 	}
