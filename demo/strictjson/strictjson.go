@@ -37,10 +37,18 @@ func fields(t reflect.Type) (names []string) {
 		return fields(t.Elem())
 	case reflect.Struct:
 		for f := range t.Fields() {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			tag := f.Tag.Get("json")
+			name, _, _ := strings.Cut(tag, ",")
+			of := f.Type
+			if f.Anonymous && of.Kind() == reflect.Pointer {
+				of = of.Elem()
+			}
+			promoted := f.Anonymous && of.Kind() == reflect.Struct
+			if tag == "-" || !promoted && !f.IsExported() {
+				continue
+			}
 			switch inner := fields(f.Type); {
-			case name == "-" || !f.Anonymous && !f.IsExported():
-			case name == "" && f.Anonymous:
+			case name == "" && promoted:
 				names = append(names, inner...)
 			case inner == nil:
 				names = append(names, cmp.Or(name, f.Name))
