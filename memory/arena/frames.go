@@ -234,8 +234,8 @@ func (f *Frames) Advance() {
 
 // Reset runs the hooks of all frames and frees their blocks, beginning with the oldest frame. All Refs expire. The
 // frame number does not change. If a hook of a frame panics, the older frames are reset already, and another Reset
-// continues with the frame of the hook. Reset panics with a *memory.Misuse if the ring is closed or one of its hooks
-// is running.
+// continues with the frame of the hook. A hook that advances must not register itself for the new frame, or Reset
+// does not end. Reset panics with a *memory.Misuse if the ring is closed or one of its hooks is running.
 func (f *Frames) Reset() {
 	f.cur.open("Reset", nil, 0)
 	f.resetAll("Reset")
