@@ -14,9 +14,9 @@ import "unsafe"
 // batch do not depend on them either, see [Results].
 //
 // body may write the columns that it receives. It may read other components of any entity with Get, Has, Column and
-// Alive, if no body writes them during the run. Touch and Set count as writes. Set panics if an OnSet observer
-// watches it. The world is locked: structural changes panic with a [*memory.Misuse], so use [Task.Commands].
-// Queries, loops, other runs, registering new types and observing also panic.
+// Alive, if no body writes them during the run. Touch and Set count as writes. Set panics with a [*memory.Misuse] if
+// its component has an OnSet observer. The world is locked: structural changes panic with a [*memory.Misuse], so use
+// [Task.Commands]. Queries, loops, other runs, registering new types and observing also panic.
 //
 // If a body panics, Parallel panics with the same value after all goroutines have stopped, and the run no longer
 // locks the world. If bodies of several batches panic, the value is that of the first of these batches. All batches

@@ -30,9 +30,9 @@ func (f *Filter1[A]) Query() Query1[A] {
 	return Query1[A]{cursor: cursor{number: f.filter.openQuery(), f: &f.filter}}
 }
 
-// A Query1 is one iteration over a Filter1. Do not copy a query: a for clause that declares
-// it copies it, too. After one copy has ended the query, the other copies panic with a [*memory.Misuse] when they
-// advance to another chunk.
+// A Query1 is one iteration over a Filter1. Do not copy a query. A for clause that declares a query copies it in each
+// step, so declare it before the loop. After one copy has ended the query, the other copies panic with a
+// [*memory.Misuse] when they advance to another chunk.
 type Query1[A any] struct {
 	of [0]*func(A)
 	cursor

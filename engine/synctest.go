@@ -26,9 +26,9 @@ type Sync struct {
 	Distance int
 	// Check may be nil. Synctest calls it after each load. An error of Check ends the test, and becomes Desync.Err.
 	Check func() error
-	// Audit may be nil. Synctest calls Audit after each save of a state that it loads later, and the function that Audit
-	// returns after the load. This function returns the first difference from the save, and whether there is one. See
-	// [Fields].
+	// Audit may be nil. Synctest calls Audit after each save of a state that it loads later. After the load it calls the
+	// function that Audit has returned. This function returns the first difference from the save, and whether there is
+	// one. See [Fields].
 	Audit func() func() (save.Difference, bool)
 }
 

@@ -91,8 +91,8 @@ func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldS
 // is [MakeSlice]; otherwise it is [Grow] for slices. The caller owns the result and frees it with [FreeSlice]. After
 // a success s must not be used.
 //
-// If GrowSlice fails, it returns s and an error, and s is still live. The error is a [*PointerError] or the error
-// of a.Alloc. If n is negative or n times the size of T overflows, the error is [ErrTooLarge].
+// If GrowSlice fails, it returns s and an error, and s is still live. The error is a [*PointerError], the error of
+// a.Alloc, or, if n is negative or n times the size of T overflows, [ErrTooLarge].
 //
 // GrowSlice panics with a [*Misuse] if [Grow] would. Passing a slice that was cut or appended to is misuse, as in
 // [FreeSlice]. Passing an empty slice that Go allocated is misuse, too.

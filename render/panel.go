@@ -19,8 +19,8 @@ var (
 	Red        = RGB(0xff4d4d)
 )
 
-// A bar is amber or red if at least this share of the budget is used. If the budget is 0, it is a
-// share of the capacity.
+// A bar is amber if the used share of the budget is at least AmberAt, and red if it is at least RedAt.
+// If the budget is 0, it is the share of the capacity.
 const (
 	AmberAt = 0.75
 	RedAt   = 0.90

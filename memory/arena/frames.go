@@ -29,9 +29,9 @@ import (
 // Builds with -tags memdebug reserve up to [RestingFrames] additional buffers, as many as the source has address space
 // for. They decommit an expired buffer, and so commit no more memory than others. Its addresses stay unused for one
 // frame per additional buffer. In this time an access faults, and a Free panics with the age of the frame. A frame
-// whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros. An
-// expired buffer is only filled with 0xDD with -race or -asan, in the browser, without additional buffers, or if the
-// source refuses to decommit.
+// whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros.
+// With -race or -asan, in the browser, without additional buffers, or if the source refuses to decommit, an expired
+// buffer is filled with 0xDD instead.
 type Frames struct {
 	// Invariants, verified by Check:
 	//
@@ -234,8 +234,9 @@ func (f *Frames) Advance() {
 
 // Reset runs the hooks of all frames and frees their blocks, beginning with the oldest frame. All Refs expire. The
 // frame number does not change. If a hook of a frame panics, the older frames are reset already, and another Reset
-// continues with the frame of the hook. A hook that advances must not register itself for the new frame, or Reset
-// does not end. Reset panics with a *memory.Misuse if the ring is closed or one of its hooks is running.
+// continues with the frame of the hook. A hook that calls Advance must not register itself for the new frame:
+// otherwise Reset, RunHooks and Close do not end. Reset panics with a *memory.Misuse if the ring is closed or one
+// of its hooks is running.
 func (f *Frames) Reset() {
 	f.cur.open("Reset", nil, 0)
 	f.resetAll("Reset")

@@ -82,10 +82,10 @@ const none = ^uint32(0) // ends a list
 
 // Config configures [New].
 type Config struct {
-	// Reserve is the address space in bytes. It bounds the memory in use. The maximum is 2^25 times MinBlock: 8 GiB
-	// with a MinBlock of 256. On 32-bit systems it is less than 1 GiB. 0 means 64 MiB. Reserve is rounded up to a size
-	// of the ladder. If the system refuses the reservation or its metadata, New halves the reservation, down to a
-	// page.Granule.
+	// Reserve is the address space in bytes. It bounds the memory in use and the size of a block. The maximum is 2^25
+	// times MinBlock: 8 GiB with a MinBlock of 256. On 32-bit systems it is less than 1 GiB. 0 means 64 MiB. Reserve is
+	// rounded up to a size of the ladder. If the system refuses the reservation or its metadata, New halves the
+	// reservation, down to a page.Granule.
 	Reserve uintptr
 	// MinBlock is the size of the smallest block in bytes, and the unit of all block sizes: a power of two from 8 to
 	// 16 KiB. 0 means 256. The metadata takes 12 bytes for each unit of the reservation.

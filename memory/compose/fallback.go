@@ -19,8 +19,9 @@ import (
 // refuses a pointer that neither part owns. A block may also be freed directly in its part. Resize does not move a
 // block to the other part.
 //
-// Second gets a request only if the error of first wraps memory.ErrOutOfMemory or memory.ErrTooLarge. Any other error
-// of first is returned, also memory.ErrClosed. If second fails as well, its error is returned.
+// A request of at least one byte goes to second only if the error of first wraps memory.ErrOutOfMemory or
+// memory.ErrTooLarge. Any other error of first is returned, also memory.ErrClosed. If second fails as well, its error
+// is returned.
 //
 // For a block of size 0, a full part may return the end address of its memory. The part does not own this address,
 // but the other part may, so Free would choose the wrong part. If first returns an address that it does not own,

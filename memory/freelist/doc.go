@@ -56,8 +56,8 @@
 //
 // # Concurrency and the collector
 //
-// A Heap belongs to one goroutine at a time. Blocks lie outside the Go heap and must contain no Go pointers. The
-// metadata are slices without pointers, so the collector does not scan them either.
+// A Heap belongs to one goroutine at a time. The collector does not scan blocks, so they must contain no Go
+// pointers. The metadata are slices without pointers, so the collector does not scan them either.
 //
 // # Source
 //

@@ -25,10 +25,10 @@ import (
 //
 // The pages of a freed block are returned to the source at once; Kept counts pages that the source refused. A place
 // is reused only if a new place does not fit the reservation or exceeds StompConfig.Blocks, so a dangling pointer
-// faults as long as possible. A vacant place serves blocks of its size or, unless its pages are kept, smaller ones.
-// If none is large enough, Alloc removes the vacant places behind the last block that is live or kept, and makes a
-// new place there. If memory is the Go heap (-race, -asan, the browser), no access faults, but the canaries and all
-// other checks work.
+// faults as long as possible. A vacant place serves blocks of its size or smaller. If its pages are kept, it serves
+// only blocks of exactly these pages. If no vacant place fits, Alloc removes the vacant places behind the last block
+// that is live or kept, and makes a new place there. If memory is the Go heap (-race, -asan, the browser), no access
+// faults, but the canaries and all other checks work.
 //
 // A block costs at least two pages of address space and one page of memory, where a page has at least 16 KiB. It also
 // costs two system calls and, on Linux, two of the 65,530 mappings of a process. A Stomp is therefore for tests and

@@ -43,11 +43,11 @@ func (p *Planner) note(format string, args ...any) {
 	}
 }
 
-// Plan returns a function that converts values. Their type is from in the file, and to in the program. If the function
-// and the error are nil, copy the bytes: the types are equal and have no bool to verify. The parameter where is the
-// first name in the paths of errors and notes. The error names a field that cannot be converted, or one that two fields
-// of the file became. If Renamed names a field that the program's type lacks, or gives two fields one name, the error
-// wraps [ErrMigration]. Both types must pass [Type.Check].
+// Plan returns a function that converts values. The file has them as the type from, and the program as the type to. If
+// the function and the error are nil, copy the bytes: the types are equal and have no bool to verify. The parameter
+// where is the first name in the paths of errors and notes. The error names a field that cannot be converted, or one
+// that two fields of the file became. If Renamed names a field that the program's type lacks, or gives two fields one
+// name, the error wraps [ErrMigration]. Both types must pass [Type.Check].
 func (p *Planner) Plan(where string, from, to *Type) (Convert, error) {
 	if from.Equal(to) && !p.renames(from) {
 		if !to.Has("bool") {

@@ -52,10 +52,10 @@ func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	}
 }
 
-// WriteIsTold writes 0x41 at the offset `at` of the freed block p. This must be the block that the next Alloc of size
-// bytes, aligned to al, returns without the write. After the write this Alloc must panic with a *memory.Misuse that
-// has the address p and contains ".Alloc", "use after free" and all strings of want. It must not change Stats, and
-// Check must return nil. A second Alloc must return p.
+// WriteIsTold writes 0x41 at the offset `at` of the freed block p. Without this write, the next Alloc of size bytes,
+// aligned to al, would return p. After the write this Alloc must panic with a *memory.Misuse that has the address p
+// and contains ".Alloc", "use after free" and all strings of want. It must not change Stats, and Check must return
+// nil. A second Alloc must return p.
 func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
 	t.Helper()
 	*(*byte)(unsafe.Add(p, at)) = 0x41

@@ -54,8 +54,8 @@ func (m Memory) sound() bool {
 // [memory.ErrClosed]. A method that fails or panics does not change the memory. If the range is outside m or contains
 // parts of granules, Commit and Decommit return an error or panic with a [*memory.Misuse].
 //
-// A source calls functions of its users in two cases only: at its end (see [Watched]), and in a Commit that exceeds
-// the soft limit of a [Limit].
+// A source calls functions of its users in two cases only. The first is its end (see [Watched]). The second is a
+// Commit in which the committed bytes rise above the soft limit of a [Limit].
 type Source interface {
 	// Reserve reserves size bytes, rounded up to a Granule. The caller must not access the bytes before Commit. If
 	// size is 0, or larger than any system can reserve, the error wraps [memory.ErrConfig].
@@ -111,7 +111,8 @@ func SizeOf(src Source) uintptr {
 
 // Stepped is the optional interface of a Source that decides how many bytes it commits. If Commit fails and
 // the Source is not Stepped, a [Prefix] or a [Limit] may call Commit again with fewer bytes. A Source that
-// counts failures counts both. A Stepped Source gets one call of CommitSome.
+// counts failures counts the first Commit even if the second succeeds. A Stepped Source gets one call of
+// CommitSome.
 type Stepped interface {
 	// CommitSome commits got bytes of m from the offset off, and returns got, a multiple of [Granule] with
 	// least <= got <= want. least and want are multiples of Granule, too. If CommitSome fails, got is 0 and nothing

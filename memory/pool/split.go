@@ -242,8 +242,8 @@ func (p *Split[Hot, Cold]) Reset() {
 	meta(&p.slots).reset()
 }
 
-// Trim is [Pool.Trim] for both regions. The errors are those of Pool.Trim. If Trim fails, the vacant slots are
-// sorted nevertheless, and one region may be trimmed.
+// Trim is [Pool.Trim] for both regions. The errors are those of Pool.Trim. If the source fails for one region,
+// the other region may be trimmed nevertheless, and the vacant slots are sorted.
 func (p *Split[Hot, Cold]) Trim() error {
 	if p.hotBase == nil {
 		return memory.ErrClosed

@@ -270,11 +270,11 @@ func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 // at the end of [Piece.Path], and t as [Piece.Type]. If the values of two slots differ, [Set.Diff] names the row and
 // the field.
 //
-// If [Coder.Portable] returns false, t may be nil: then Diff cannot name the field. If Portable returns true and t is
-// nil or has an address, the pass fails with an error that wraps [ErrPortable]. Values from a file are converted if t
-// has changed since the file was written. If they do not convert, or if a function of the Migration or a [RowChecker]
-// refuses one, the pass fails with an error that wraps [ErrLayout]. If the Migration does not fit, the error wraps
-// layout.ErrMigration.
+// If [Coder.Portable] returns false, t may be nil: then Diff cannot name the field. If Portable returns true, and t is
+// nil or contains an address, the pass fails with an error that wraps [ErrPortable]. Values from a file are converted
+// if t has changed since the file was written. If they do not convert, or if a function of the Migration or a
+// [RowChecker] refuses one, the pass fails with an error that wraps [ErrLayout]. If the Migration does not fit, the
+// error wraps layout.ErrMigration.
 func (c *Coder) Rows(name string, t reflect.Type, p unsafe.Pointer, size uintptr, count int) {
 	c.raw(name, t, p, size*uintptr(count), count)
 }

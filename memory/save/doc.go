@@ -41,7 +41,8 @@
 //
 //	Save      a pass that counts, then one that copies: live blocks and metadata, not committed memory
 //	Load      a pass that compares the layout, then one that copies
-//	          the first Save allocates; a later one only after a Trim, or for longer metadata than ever
+//	          the first Save allocates, and one with more contents than ever;
+//	          a Load only after a Trim, or if the saved metadata is longer
 //	SaveHash  Save, and a hash of the bytes: a third to two thirds longer
 //
 // BenchmarkSet compares Save and Load with copy of the same bytes.

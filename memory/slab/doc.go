@@ -23,10 +23,10 @@
 //
 // A unit is 1 KiB. A span, the slab of the literature, is a run of units of one class. The first span of a class holds
 // one block, or 1 KiB of blocks. Each later span has 1/32 of the units that the class has, up to 64 KiB. A later span
-// gets a few more units if its blocks would otherwise leave much of it unused. If the block size is a multiple of an
-// alignment, spans and thus all blocks are aligned to it. Trim finds the spans without live blocks and recycles them
-// for any class. Alloc also recycles empty spans before it commits memory, if enough blocks were freed to pay for the
-// search. The live map and the other maps grow with the memory in use.
+// gets a few more units if its blocks would otherwise leave more than an eighth of it unused. If the block size is a
+// multiple of an alignment, spans and thus all blocks are aligned to it. Trim finds the spans without live blocks and
+// recycles them for any class. Alloc also recycles empty spans before it commits memory, if enough blocks were freed to
+// pay for the search. The live map and the other maps grow with the memory in use.
 //
 // # Use it when, and when not
 //

@@ -233,9 +233,9 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 //
 // If size is above MaxSize and p lies outside the reservation, Free passes both on to Free of Config.Large, if there is
 // one. Otherwise Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong
-// size. Once Alloc has returned the address again, a second Free can free the new block. Ordinary builds detect only a
-// size that the class of the block never serves. Debug builds detect every wrong size. Builds with memfast detect less:
-// see the package comment. Cost: constant.
+// size. Once Alloc has returned the address again, a second Free can free the new block. Of wrong sizes, ordinary builds
+// detect only those that the class of the block never serves. Debug builds detect every wrong size. Builds with memfast
+// detect less: see the package comment. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))

@@ -80,8 +80,8 @@ type Config struct {
 	// EndFrame, BeginLevel and all methods that return statistics of Large coalesce the waiting blocks. See
 	// [tlsf.Config].
 	//
-	// The table has ratios to the defaults. A step of "mix" replaces a random one of 4,000 blocks: 80 % of the blocks
-	// have up to 256 bytes, 15 % up to 4 KiB, 5 % up to 64 KiB. A step of "large" replaces one of 256 blocks of 4 to 256
+	// The table has ratios to the defaults. A step of "mix" replaces a random one of 4,000 blocks. Of these, 80 % have
+	// up to 256 bytes, 15 % up to 4 KiB, and 5 % up to 64 KiB. A step of "large" replaces one of 256 blocks of 4 to 256
 	// KiB. The other columns are resident bytes of the process with fully written blocks, for mix, and for 10 and 100
 	// blocks of 4 to 64 KiB:
 	//

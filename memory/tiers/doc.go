@@ -171,8 +171,8 @@
 //
 // The manager belongs to the game goroutine, a [Worker] to its worker's goroutine, and a Freer to one goroutine.
 // Worker.Stats is safe for concurrent use. Callbacks run on the game goroutine, with three exceptions. The hooks of a
-// scratch arena run on the worker's goroutine. Functions that Config.Source calls run on the goroutine that commits
-// memory. The io.Writer of Config.Trace runs on all of these goroutines, one at a time.
+// scratch arena run on the worker's goroutine. Functions that Config.Source calls run on the goroutine that commits or
+// decommits memory. The io.Writer of Config.Trace runs on all of these goroutines, one at a time.
 //
 // Unless Config.GC has Keep, each manager paces the collector, for the whole process: see package gcpace and
 // [Config.GC]. EndLevel runs a collection that became due in the level.

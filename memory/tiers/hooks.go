@@ -18,8 +18,9 @@ import (
 //
 // If Close comes first, Close runs the remaining hooks, in the order Pools, Level, Frame, Static. A
 // Rewind of the frame's or level's arena runs the hooks of Frame or Level that are newer than its
-// Mark. Reset and RunHooks of the arena run all of them. A load by a save.Set removes newer hooks
-// without running them: see [Manager.State].
+// Mark. Reset and RunHooks of the arena run all of them. A load by a save.Set removes, without running
+// them, the hooks of the saved tiers that were registered after the state was saved: see
+// [Manager.State].
 //
 // The other tiers are never reset, and OnReset panics with a *memory.Misuse for them. OnReset also panics if f is nil,
 // and after Close. It panics for Level and Static outside a level, for Frame outside a frame, and for Level and Frame

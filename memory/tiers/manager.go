@@ -21,8 +21,8 @@ import (
 //
 // Slab, Large, Frame and similar methods return allocators. The caller may allocate, resize, free and read with them,
 // and use Mark and Rewind of the arenas. Only the manager may reset, advance or close them. The arena of
-// [Manager.Declare] is an exception: the caller may call its Begin, Advance and Reset. Free and resize tagged blocks
-// only through the manager, a [Tag] or a Freer.
+// [Manager.Declare] is an exception: the caller may call its Begin, Advance and Reset. Free tagged blocks only through
+// the manager, a [Tag] or a Freer. Resize them only through the manager or a Tag.
 //
 // After Close, Alloc, NewPool, SetBudget, Tag and Rest fail with memory.ErrClosed. Declare, BeginFrame and the other
 // calls of frames and levels fail with [ErrOrder]. Free of a block, Resize, SizeOf, AddPool and OnReset panic with a

@@ -96,7 +96,7 @@ func (m *Manager) dead(t Tier) string {
 // SizeOf returns the size in bytes of a live block of slab or large, or of a static buffer. For a block of slab the
 // result is the size of the size class, otherwise the requested size. If several static buffers start at p, the
 // result is the largest of their sizes. For any other address SizeOf panics with a *memory.Misuse, except that
-// memfast builds may not detect freed blocks and interior pointers in slab.
+// memfast builds miss some freed blocks and interior pointers in slab.
 func (m *Manager) SizeOf(p unsafe.Pointer) uintptr {
 	t, ok := m.tierOf(p)
 	if !ok {

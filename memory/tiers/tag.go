@@ -159,7 +159,8 @@ func (t *Tag) Free(p unsafe.Pointer, size uintptr) { t.of("Free").Free(p, size) 
 // FreeAny is Manager.FreeAny.
 func (t *Tag) FreeAny(p unsafe.Pointer) { t.of("FreeAny").FreeAny(p) }
 
-// Resize is [Manager.Resize]: it never moves the block. [memory.Grow] with this Tag allocates a new block from this Tag.
+// Resize is [Manager.Resize]: it never moves the block. If [memory.Grow] with this Tag must move the block, it allocates
+// the new block from this Tag.
 func (t *Tag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return t.of("Resize").Resize(p, oldSize, newSize)
 }
