@@ -244,12 +244,18 @@ func (f *Frames) Reset() {
 
 // resetAll resets the buffers that are open, beginning with the oldest frame.
 func (f *Frames) resetAll(op string) {
+	f.oldestFirst(op, func(l *Linear) { l.reset(op, nil) })
+}
+
+// oldestFirst calls visit, which runs hooks, for each open buffer. A hook may call Advance: then the buffer of the new
+// frame comes last.
+func (f *Frames) oldestFirst(op string, visit func(l *Linear)) {
 	for i := range f.ring {
 		f.ring[i].idle(op)
 	}
-	for at := f.frame + 1; at <= f.frame+uint64(len(f.ring)); at++ { // a hook may call Advance
+	for at := f.frame + 1; at <= f.frame+uint64(len(f.ring)); at++ {
 		if l := &f.ring[at%uint64(len(f.ring))]; l.base != nil {
-			l.reset(op, nil)
+			visit(l)
 		}
 	}
 }
@@ -258,14 +264,7 @@ func (f *Frames) resetAll(op string) {
 // RunHooks panics with a *memory.Misuse if the ring is closed or one of its hooks is running.
 func (f *Frames) RunHooks() {
 	f.cur.open("RunHooks", nil, 0)
-	for i := range f.ring {
-		f.ring[i].idle("RunHooks")
-	}
-	for at := f.frame + 1; at <= f.frame+uint64(len(f.ring)); at++ { // a hook may call Advance
-		if l := &f.ring[at%uint64(len(f.ring))]; l.base != nil {
-			l.runHooks("RunHooks", 0)
-		}
-	}
+	f.oldestFirst("RunHooks", func(l *Linear) { l.runHooks("RunHooks", 0) })
 }
 
 // Busy reports whether a hook of one of the frames is running. While it runs, Reset, RunHooks and Close panic. An
