@@ -89,13 +89,14 @@ func Exact(buffers []Buffer, limits Limits) (*Plan, Proof, error) {
 	}
 	p := newPlan(set, g.best, g.bound)
 	if err = p.verify(g.time, b.gone); err == ErrTime {
-		p, err = nil, b.short(limits, len(set))
+		err = b.short(limits, len(set))
 	}
-	if p == nil {
-		return nil, Proof{Bound: low, Steps: b.used, Elapsed: time.Since(begin)}, err
+	proof := Proof{Bound: low, Steps: b.used, Elapsed: time.Since(begin)}
+	if err != nil {
+		return nil, proof, err
 	}
-	proof := Proof{Bound: low, Optimal: p.total == low, Steps: b.used, Elapsed: time.Since(begin)}
-	return p, proof, err
+	proof.Optimal = p.total == low
+	return p, proof, nil
 }
 
 // A budget is the rest of the limits.
