@@ -17,60 +17,34 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A Tape has the inputs of consecutive ticks. The zero Tape is empty and grows. A tape of [New] keeps the newest inputs
-// and does not allocate.
+// A Tape has the inputs of consecutive ticks. The zero Tape is empty and grows.
 type Tape struct {
-	// Invariant: len(ring) <= most, if most is not 0; the input of tick t is ring[t%len(ring)] once the ring is full.
-
-	most  int
-	ring  []engine.Input
-	first uint64 // tick
-	n     int    // inputs, from first on
-}
-
-// New returns a tape that keeps the newest inputs, at most `most` of them. If most is below 1, New panics.
-func New(most int) *Tape {
-	if most < 1 {
-		panic(fmt.Sprintf("replay: a tape of %d inputs; at least 1 is needed", most))
-	}
-	return &Tape{most: most, ring: make([]engine.Input, most)}
+	first  uint64 // tick
+	inputs []engine.Input
 }
 
 // Add appends the input of a tick. If the tape has the tick already, because the game went back, Add first drops this
 // input and later ones. If ticks are missing between the end of the tape and this tick, Add drops all former inputs.
 func (t *Tape) Add(tick uint64, in engine.Input) {
 	t.Cut(tick)
-	if t.n == 0 || tick != t.End() {
-		t.first, t.n = tick, 0
+	if len(t.inputs) == 0 || tick != t.End() {
+		t.first, t.inputs = tick, t.inputs[:0]
 	}
-	switch {
-	case t.most == 0:
-		t.ring = append(t.ring[:t.n], in)
-		t.n++
-		return
-	case t.n == t.most:
-		t.first++
-	default:
-		t.n++
-	}
-	t.ring[tick%uint64(t.most)] = in
+	t.inputs = append(t.inputs, in)
 }
 
 // At returns the input of a tick and true. If the tape does not have the input, At returns false.
 func (t *Tape) At(tick uint64) (engine.Input, bool) {
-	if tick-t.first >= uint64(t.n) { // also for a tick before the first
+	if tick-t.first >= uint64(len(t.inputs)) { // also for a tick before the first
 		return engine.Input{}, false
 	}
-	if t.most == 0 {
-		return t.ring[tick-t.first], true
-	}
-	return t.ring[tick%uint64(t.most)], true
+	return t.inputs[tick-t.first], true
 }
 
 // Cut drops the inputs of a tick and of all later ones.
 func (t *Tape) Cut(tick uint64) {
 	if tick < t.End() {
-		t.n = int(max(tick, t.first) - t.first)
+		t.inputs = t.inputs[:max(tick, t.first)-t.first]
 	}
 }
 
@@ -78,10 +52,10 @@ func (t *Tape) Cut(tick uint64) {
 func (t *Tape) First() uint64 { return t.first }
 
 // End returns the tick after that of the last input.
-func (t *Tape) End() uint64 { return t.first + uint64(t.n) }
+func (t *Tape) End() uint64 { return t.first + uint64(len(t.inputs)) }
 
 // Len returns the number of inputs.
-func (t *Tape) Len() int { return t.n }
+func (t *Tape) Len() int { return len(t.inputs) }
 
 const (
 	headBytes = 16
@@ -92,10 +66,9 @@ const (
 // bytes for each input.
 func (t *Tape) AppendTo(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, t.first)
-	dst = binary.LittleEndian.AppendUint64(dst, uint64(t.n))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(len(t.inputs)))
 	var last, now [engine.InputBytes]byte
-	for tick := t.first; tick < t.End(); tick++ {
-		in, _ := t.At(tick)
+	for _, in := range t.inputs {
 		in.AppendTo(now[:0])
 		mask := len(dst)
 		dst = append(dst, 0)
@@ -110,7 +83,7 @@ func (t *Tape) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Decode decodes a tape at the start of src and returns the bytes after it. The tape is not limited, as the zero Tape.
+// Decode decodes a tape at the start of src and returns the bytes after it.
 // If src is too short, a word is marked as different and is not, or [engine.DecodeInput] rejects an input, the error
 // names the tick and the byte. Decode allocates at most 24 times the bytes of src.
 func Decode(src []byte) (t *Tape, rest []byte, err error) {
@@ -121,7 +94,7 @@ func Decode(src []byte) (t *Tape, rest []byte, err error) {
 	if n > uint64(len(src)-headBytes) || first+n < first {
 		return nil, nil, fmt.Errorf("replay: a tape of %d inputs from tick %d on, in %d bytes", n, first, len(src))
 	}
-	t = &Tape{first: first, ring: make([]engine.Input, 0, n)}
+	t = &Tape{first: first, inputs: make([]engine.Input, 0, n)}
 	var now [engine.InputBytes]byte
 	at := headBytes
 	for range n {
@@ -139,8 +112,7 @@ func Decode(src []byte) (t *Tape, rest []byte, err error) {
 func (t *Tape) decoded(now *[engine.InputBytes]byte) error {
 	in, err := engine.DecodeInput(now[:])
 	if err == nil {
-		t.ring = append(t.ring, in)
-		t.n++
+		t.inputs = append(t.inputs, in)
 	}
 	return err
 }
