@@ -8,7 +8,7 @@ import (
 
 // ending shows how a game went.
 func (m *Menu) ending(s string) {
-	m.dim(0.74)
+	m.dim(textDark)
 	r, place, best := m.Source.Result()
 	k, x := m.arrive(30), m.ui.W/2
 	if r.Won {
@@ -144,7 +144,7 @@ func (m *Menu) rays() {
 
 // table lists the best runs: in one line each, or in two if the canvas is narrow.
 func (m *Menu) table() {
-	m.dim(0.86)
+	m.dim(textDark)
 	m.heading("BEST RUNS", m.head())
 	c := m.Source.Canvas()
 	runs := m.Source.Runs()
@@ -169,7 +169,8 @@ func (m *Menu) table() {
 			m.q.Rect(left, y-1, width, step, render.White.Fade(0.03))
 		}
 		if i >= len(runs) {
-			m.q.Text(m.font, left+8, y, 1, faint.Fade(0.4), "·")
+			m.text = render.AppendInt(m.text[:0], int64(i+1), 0)
+			m.q.TextBytes(m.font, left+20-float32(len(m.text))*render.GlyphW, y, 1, faint.Fade(0.5), m.text)
 			continue
 		}
 		r := &runs[i]
