@@ -146,7 +146,10 @@ func (s *Shell) build() {
 		s.add(idLeave, Button, "TITLE", "")
 	case Saved:
 		s.buildSlots()
-	case Table, Legend:
+	case Table:
+		s.add(idBack, Button, "BACK", "")
+	case Legend:
+		s.addPage(s.canvas.Legend)
 		s.add(idBack, Button, "BACK", "")
 	}
 	s.place()
@@ -197,9 +200,7 @@ func (s *Shell) buildKeys() {
 	}
 	each := s.keyRows()
 	pages := (b.Actions() + each - 1) / each
-	if s.page = min(s.page, pages-1); pages > 1 {
-		s.add(idPage, Choice, "PAGE", strconv.Itoa(s.page+1)+" OF "+strconv.Itoa(pages))
-	}
+	s.addPage(pages)
 	for a := s.page * each; a < min(b.Actions(), (s.page+1)*each); a++ {
 		it := s.add(idKey+id(a), KeyRow, b.Action(a), "")
 		for slot := range Slots {
@@ -208,6 +209,14 @@ func (s *Shell) buildKeys() {
 	}
 	s.add(idDefaults, Button, "DEFAULTS", "")
 	s.add(idBack, Button, "BACK", "")
+}
+
+// addPage adds the choice of a page if there are several.
+func (s *Shell) addPage(pages int) {
+	s.pages = max(pages, 1)
+	if s.page = min(s.page, s.pages-1); s.pages > 1 {
+		s.add(idPage, Choice, "PAGE", strconv.Itoa(s.page+1)+" OF "+strconv.Itoa(s.pages))
+	}
 }
 
 // keyRows returns how many actions a page of keys has: all of them, unless fingers need higher rows.

@@ -20,6 +20,7 @@ type Canvas struct {
 	W, H   float32
 	Finger float32 // the least height of an item, and width of a part of it; 0 for a mouse
 	Device Device  // the device in use
+	Legend int     // pages that the legend takes; 0 means 1
 }
 
 // A screen of a desk: the canvas until Place is called.
@@ -103,7 +104,7 @@ func (s *Shell) place() {
 		}
 		s.columns(s.items, c.Head(), bottom, height, 400, 0.2)
 	case Keys:
-		s.columns(s.items, c.Head()-keysUp, c.H-c.Foot(), 17, 540, 0)
+		s.columns(s.items, c.Head()-keysUp, c.H-c.Foot(), s.keyHeight(), 540, 0)
 	case Gifts:
 		s.cards()
 	case Saved:
@@ -111,6 +112,20 @@ func (s *Shell) place() {
 	case Ending, Over, Table, Legend:
 		s.row(s.items)
 	}
+}
+
+// keyHeight returns the least height of a row of keys. A desk's rows are as high as its space allows, up to those of a menu.
+func (s *Shell) keyHeight() float32 {
+	const least, most = 17, 26
+	c, rows := &s.canvas, len(s.items)
+	if c.Finger > 0 || c.low() {
+		return least
+	}
+	space := int(c.H - c.Foot() - c.Head() + keysUp)
+	if rows*least > space && !c.Tall() {
+		rows = (rows + 1) / 2
+	}
+	return float32(max(least, min(space/rows, most)))
 }
 
 // columns places items in rows of at least a height between top and bottom: in one column of a width or, if that does

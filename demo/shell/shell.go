@@ -112,7 +112,8 @@ type Shell struct {
 	under  Screen // that Paused and Ask lie over
 	asked  id     // what Ask asks for: idAgain or idLeave
 	device Device // whose controls Keys shows
-	page   int    // of Keys
+	page   int    // of Keys or Legend
+	pages  int    // of the screen, at least 1 once it is built
 	day    string // of the player's game; "" if it is no daily run
 	setup  Screen // from which Setup was opened
 	table  Screen // from which Table was opened
@@ -203,6 +204,9 @@ func (s *Shell) Attract() bool { return s.screen == Title || s.Running() && s.sc
 
 // Items returns the items of this screen. They are valid until the next call that may change a screen, such as Step.
 func (s *Shell) Items() []Item { return s.items }
+
+// Page returns the page of Keys or Legend, from 0.
+func (s *Shell) Page() int { return s.page }
 
 // Settings returns the player's settings, which the caller must not change. The pointer stays valid.
 func (s *Shell) Settings() *Settings { return &s.settings }

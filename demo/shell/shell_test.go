@@ -277,6 +277,28 @@ func TestKeys_ARefusalIsSaidAndEscOrTimeCancels(t *testing.T) {
 	}
 }
 
+// On a desk the rows of keys filled half the screen, and the buttons below them were smaller than anywhere else.
+func TestKeys_RowsUseTheSpaceOfADesk(t *testing.T) {
+	d := newDesk(t, nil)
+	for _, c := range []shell.Canvas{{W: 640, H: 360}, {W: 640, H: 480}, {W: 768, H: 360}} {
+		d.Place(c)
+		d.choose(t, "SETTINGS")
+		d.choose(t, "CONTROLS")
+		top, foot := c.H, float32(0)
+		for _, it := range d.Items() {
+			if it.Box.H < 21 {
+				t.Errorf("%v: %s is %g high", c, it.Label, it.Box.H)
+			}
+			top, foot = min(top, it.Box.Y), max(foot, it.Box.Y+it.Box.H)
+		}
+		if foot > c.H-c.Foot() || foot-top < 0.6*c.H {
+			t.Errorf("%v: the rows lie from %g to %g", c, top, foot)
+		}
+		d.Step(shell.Nav{Back: true})
+		d.Step(shell.Nav{Back: true})
+	}
+}
+
 // A tablet has a keyboard: a row is chosen with a finger, and the key makes the canvas one without fingers.
 func TestKeys_ACaptureKeepsItsRowIfTheCanvasChanges(t *testing.T) {
 	mouse := shell.Canvas{W: 640, H: 360}

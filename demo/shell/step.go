@@ -237,7 +237,7 @@ func (s *Shell) act(i id) Command {
 		s.table = s.screen
 		s.show(Table)
 	case idLegend:
-		s.legend = s.screen
+		s.legend, s.page = s.screen, 0
 		s.show(Legend)
 	case idSetup:
 		s.setup = s.screen
@@ -327,9 +327,7 @@ func (s *Shell) adjust(i id, by int, round bool) Command {
 		s.changeDeed(by)
 		return None
 	case idPage:
-		n := s.cfg.Bindings.Actions()
-		pages := (n + s.keyRows() - 1) / s.keyRows()
-		s.page = (s.page + by + pages) % pages
+		s.page = (s.page + by + s.pages) % s.pages
 		s.build()
 		return None
 	case idMaster:

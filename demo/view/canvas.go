@@ -51,7 +51,8 @@ func (v *View) Canvas(d render.Device) Canvas {
 
 // Shell returns the canvas in the form that package shell uses.
 func (c *Canvas) Shell() shell.Canvas {
-	return shell.Canvas{W: c.W, H: c.H, Finger: c.finger, Device: shell.Device(c.Device)}
+	pages, _ := c.legendPages()
+	return shell.Canvas{W: c.W, H: c.H, Finger: c.finger, Device: shell.Device(c.Device), Legend: pages}
 }
 
 // FromScreen converts logical pixels to pixels of the canvas.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/render"
 )
 
@@ -22,7 +23,7 @@ var legendParts = [...]struct {
 }{
 	{"YOURS", []legendRow{
 		{"YOU", "the ring marks you", 0.5, func(v *View) { v.craft(vec{}, vec{1, 0}, beaconLeast, 0, 2.2, v.ours()) }},
-		{"YOUR SHOT", "", 0.9, func(v *View) { f := v.fire(); v.shot(&f, vec{}, vec{1, 0}, false) }},
+		{"YOUR SHOT", "hurts them", 0.9, func(v *View) { f := v.fire(); v.shot(&f, vec{}, vec{1, 0}, false) }},
 		{"EMBER", "fills the gift bar", 1.1, func(v *View) {
 			v.ember(v.region(v.ids.pickup[game.PickupScore], v.atlas.Soft()), v.ours().Mix(white, 0.4), vec{}, 12)
 		}},
@@ -35,9 +36,9 @@ var legendParts = [...]struct {
 		{"PORTAL", "to the next realm", 0.24, func(v *View) { v.gate(vec{}, 74) }},
 	}},
 	{"THE HORDE", append(kindRows(), []legendRow{
-		{"TRIANGLE", "elite: more embers", 0.5, func(v *View) { v.specimen(game.Seen{Kind: realm.Drifter, Elite: true}) }},
+		{"TRIANGLE", "elite: more embers", 0.4, func(v *View) { v.specimen(game.Seen{Kind: realm.Drifter, Elite: true}) }},
 		{"RING", "a shield: breaks first", 0.6, func(v *View) { v.specimen(game.Seen{Kind: realm.Drifter, Shielded: true}) }},
-		{"HOSTILE SHOT", "", 1, func(v *View) { f := v.fire(); v.shot(&f, vec{}, vec{1, 0}, true) }},
+		{"HOSTILE SHOT", "hurts you", 1, func(v *View) { f := v.fire(); v.shot(&f, vec{}, vec{1, 0}, true) }},
 		{"CLOSING RING", "one appears", 0.9, func(v *View) { v.quads.Ring(0, 0, 10, 2, v.time*3, 6, v.pal[3].Light(0.75)) }},
 		{"LINE", "a lancer charges here", 1, func(v *View) { v.quads.Line(-10, 0, 10, 0, 1.5, v.pal[4].Light(0.5)) }},
 	}...)},
@@ -83,29 +84,54 @@ func (v *View) specimen(e game.Seen) {
 }
 
 const (
-	legendWide  = 206 // of a column, at most
-	legendLeast = 174 // of a column, at least
-	legendHigh  = 25  // of a row, at most
+	legendWide = 206 // of a column
+	legendHigh = 25  // of a row, at most
+	legendStep = 13  // and at least, or the rows lie over each other
+	legendTop  = 44  // where the columns begin
+	legendFoot = 4   // between the columns and the items
 )
 
-// legend draws all that is on the screen during play, with its name. It lies between the heading and the button below:
-// in three columns, or in fewer where a screen is narrow.
-func (v *View) legend(w, top, bottom float32) {
-	cols, rows := min(max(int(w/legendLeast), 1), len(legendParts)), 0
-	wide := min(w/float32(cols), legendWide)
-	for i := range legendParts {
-		if n := len(legendParts[i].rows) + 1; cols == len(legendParts) {
-			rows = max(rows, n)
-		} else {
-			rows += n
+// legendPages returns how many pages the legend takes on a canvas, and how many of its columns a page has.
+func (c *Canvas) legendPages() (pages, each int) {
+	foot := shell.Canvas{W: c.W, H: c.H}
+	for each = len(legendParts); each > 1; each-- {
+		pages = (len(legendParts) + each - 1) / each
+		items := max(24, c.finger) // to go back and, if there are pages, beside or above it to choose one
+		if pages > 1 && c.tall() {
+			items *= 2
+		}
+		if _, rows := legendGrid(c.W, 0, each); float32(rows)*legendStep <= c.H-legendTop-legendFoot-foot.Foot()-items {
+			return pages, each
 		}
 	}
-	if cols == 2 { // the longest column and the other two
-		rows = len(legendParts[1].rows) + len(legendParts[2].rows) + 2
+	return len(legendParts), 1
+}
+
+// legendGrid returns how many columns of the screen the columns of the legend from one to another take, and how many rows.
+func legendGrid(w float32, from, to int) (cols, rows int) {
+	cols = min(max(int(w/legendWide), 1), to-from)
+	high := 0
+	for i := from; i < to; i++ {
+		if i-from < cols { // the last column has the others
+			high = 0
+		}
+		high += len(legendParts[i].rows) + 1
+		rows = max(rows, high)
 	}
+	return cols, rows
+}
+
+// legend draws all that is on the screen during play, with its name. It lies between the heading and the items
+// below: in three columns, or in fewer on a narrow screen. It has pages if the rows would be too low on one.
+func (v *View) legend(w, top, bottom float32) {
+	_, each := v.ui.legendPages()
+	from := min(v.Menu.Source.Page()*each, len(legendParts)-1)
+	to := min(from+each, len(legendParts))
+	cols, rows := legendGrid(w, from, to)
+	wide := min(w/float32(cols), legendWide)
 	high := min((bottom-top)/float32(rows), legendHigh)
 	left, x, y := (w-float32(cols)*wide)/2, 0, top
-	for i := range legendParts {
+	for i := from; i < to; i++ {
 		p := &legendParts[i]
 		v.quads.Text(v.font, left+float32(x)*wide+4, y+(high-render.GlyphH)/2, 1, v.Menu.accent(), p.title)
 		y += high

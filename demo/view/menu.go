@@ -24,6 +24,7 @@ type MenuSource interface {
 	Canvas() shell.Canvas
 	KeyDevice() shell.Device
 	Capturing() bool
+	Page() int
 }
 
 // A Menu draws the screens of a shell over the game, on the canvas. It belongs to the game goroutine. It
@@ -101,13 +102,13 @@ func (m *Menu) Draw(q *render.Quads) {
 	case shell.Table:
 		m.table()
 	case shell.Saved:
-		m.dim(0.88)
+		m.dim(textDark)
 		m.heading("SAVED RUNS", m.head())
 	case shell.Legend:
-		m.dim(0.9)
+		m.dim(textDark)
 		m.heading("LEGEND", 2)
-		if items := m.Source.Items(); m.legend != nil && len(items) > 0 {
-			m.legend(m.ui.W, 44, items[0].Box.Y-4)
+		if m.legend != nil {
+			m.legend(m.ui.W, legendTop, m.top()-legendFoot)
 		}
 	}
 	items := m.Source.Items()
@@ -394,7 +395,7 @@ func (m *Menu) prompted() (s string, c render.Color) {
 		}
 	case m.Source.Screen() == shell.Keys && m.Source.KeyDevice() != shell.Touch:
 		s = m.hints.keys
-	case m.Source.Screen() == shell.Setup:
+	case m.Source.Screen() == shell.Setup, m.Source.Screen() == shell.Legend && len(m.Source.Items()) > 1:
 		s = m.hints.setup
 	case !m.ui.tall() && (m.Source.Screen() == shell.Over || m.Source.Screen() == shell.Ending): // side by side
 		s = m.hints.row
@@ -431,7 +432,7 @@ func (m *Menu) keyRow(it *shell.Item) {
 		m.q.Rect(b.X, b.Y, b.W, b.H, m.accent().Fade(0.10))
 	}
 	y := b.Y + (b.H-render.GlyphH)/2
-	m.q.Text(m.font, b.X+6, y, 1, c, it.Label)
+	m.q.Text(m.font, b.X+14, y, 1, c, it.Label) // where the labels of other items begin
 	for i, label := range it.Slots {
 		s := it.SlotBox(i)
 		here := it.Selected && i == it.Slot
