@@ -58,7 +58,10 @@ func (v *View) gauges(at reach) {
 	v.chargeGauge(vec{x, second})
 	x += chargesWide + gaugeGap
 	wide := min(embersWide, free-x)
-	v.emberGauge(vec{min(max(v.ui.W/2-wide/2, x), free-wide), second}, wide)
+	if v.ui.tall() { // to the edge of the other plates
+		wide = free + 8 - x
+	}
+	v.emberGauge(vec{max(x, min(v.ui.W/2-wide/2, free-wide)), second}, wide)
 	if memory {
 		v.memoryGauge(at.hi)
 	}

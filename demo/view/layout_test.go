@@ -293,6 +293,36 @@ func TestHUD_TheOverlayEndsAboveTheGauges(t *testing.T) {
 	}
 }
 
+// On an upright screen the bar of the gift ended before the plates above and below it.
+func TestHUD_RowsOfAnUprightScreenEndTogether(t *testing.T) {
+	v := newShown(t, session.Config{Autopilot: true, Rewind: 1 << 20, Game: game.Config{Seed: 7, Quads: 20_000}}) // with charges
+	v.playTo(t, 2)
+	for _, size := range slices.Concat(windows, small) {
+		if v.frameOf(shaped(size), 1); !v.ui.tall() {
+			continue
+		}
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		v.gauges(v.safe())
+		ends := map[int]float32{} // of the last plate, by its upper edge
+		for q := v.quads.Vertices(); len(q) >= render.VertsPerQuad; q = q[1:] {
+			high := (q[3].DstY - q[0].DstY) / v.ui.view.Scale
+			if q[0].DstX == q[2].DstX && q[0].DstY == q[1].DstY && q[3].DstX-q[0].DstX >= 40 && math.Abs(float64(high)-gaugeHigh) < 0.01 {
+				ends[int(q[0].DstY+0.5)] = max(ends[int(q[0].DstY+0.5)], q[3].DstX)
+			}
+		}
+		want := v.ui.view.Apply(vec{v.safe().hi[0] + 4, 0})[0]
+		for y, end := range ends {
+			if end < want/2 && !slices.Contains(windows, size) {
+				continue // the hull's row, without the gauge of memory
+			}
+			if len(ends) != 2 || math.Abs(float64(end-want)) > 0.5 {
+				t.Errorf("%v: the row at %d ends at %g of %d; want %g", size, y, end, len(ends), want)
+			}
+		}
+	}
+}
+
 // A machine that is too slow is named for some seconds of play, on every screen.
 func TestView_SaysThatTheMachineIsTooSlow(t *testing.T) {
 	v := newShown(t, session.Config{Autopilot: true, Game: game.Config{Seed: 7, Quads: 20_000}})

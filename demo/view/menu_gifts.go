@@ -72,8 +72,9 @@ func (m *Menu) face(g *shell.Gift, b shell.Box, k float32, c, edge render.Color)
 	for _, s := range g.Lines[:min(len(g.Lines), 4)] {
 		y = m.lines(x, y, width, soft.Fade(k), s)
 	}
-	foot = max(foot, y+2)
-	q.Rect(b.X+b.W-width-4, foot-4, width, 14*float32(rows(g.Figure, width))+10, m.Palette[2].Fade(0.12*k))
+	high := 14*float32(rows(g.Figure, width)) + 10
+	foot = max(foot, y+2, min(y+10, b.Y+b.H-high)) // not against the text, if there is space
+	q.Rect(b.X+b.W-width-4, foot-4, width, high, m.Palette[2].Fade(0.12*k))
 	m.lines(x, foot, width, m.accent().Fade(k), g.Figure)
 }
 

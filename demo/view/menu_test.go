@@ -428,3 +428,28 @@ func TestMenu_ThePromptOfGiftsHasAPlate(t *testing.T) {
 		}
 	}
 }
+
+// On low screens the figure of a gift lay against the line above it, with free space below.
+func TestMenu_TheFigureOfAGiftLiesOffItsText(t *testing.T) {
+	b := newMenuBench(t)
+	play(b.sh)
+	b.sh.Offer([]shell.Gift{{Name: "MINES", Lines: []string{"three mines more"}, Figure: "6 → 9 MINES"}})
+	for range 90 {
+		b.sh.Step(shell.Nav{})
+	}
+	for _, size := range slices.Concat(windows, small) {
+		b.shape(shaped(size), 1, render.Keyboard)
+		b.draw()
+		var rows []float32 // where lines of letters begin, in pixels of the canvas
+		letters(&b.q, func(x0, y0, x1, y1 float32) {
+			y := b.m.ui.view.Invert(vec{x0, y0})[1]
+			if high := (y1 - y0) / b.m.ui.view.Scale; high < render.GlyphH+0.1 && !slices.ContainsFunc(rows, func(r float32) bool { return r > y-1 && r < y+1 }) {
+				rows = append(rows, y)
+			}
+		})
+		slices.Sort(rows)
+		if n := len(rows); n < 4 || rows[n-2]-rows[n-3] < 21 { // the prompt is the last line
+			t.Errorf("%v: lines at %v", size, rows)
+		}
+	}
+}
