@@ -26,7 +26,7 @@ type Config struct {
 	NoTap  bool
 
 	// Scale is the size of the overlay's pixels in pixels of the screen, from 0.5 to 8. 0 means the screen's height
-	// divided by 720, rounded down to a multiple of one half, and at least 1.
+	// divided by 720, rounded down to a multiple of one half, and at least 1. See [Overlay.Density].
 	Scale float32
 
 	// Top and Bottom are the shares of the screen's height that the overlay leaves to the game, from 0 to below 0.4

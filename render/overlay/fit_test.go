@@ -110,6 +110,28 @@ func TestAvoid_PanelsLeaveTheMiddleOfUprightScreens(t *testing.T) {
 	(*Overlay)(nil).Avoid(image.Rectangle{})
 }
 
+// On a phone held sideways, which has two or three pixels for each device-independent one, letters were 5 of these high.
+func TestDensity_LettersAreAsLargeOnEachDensity(t *testing.T) {
+	for _, c := range []struct {
+		w, h          int
+		density, want float32
+	}{{844, 390, 0, 1}, {844, 390, 1, 1}, {1688, 780, 2, 2}, {2532, 1170, 3, 3}, {2195, 1014, 2.6, 2.5}, {1170, 2532, 3, 3.5}, {2560, 1440, 2, 2}, {1600, 900, 1.25, 1},
+		{640, 360, -1, 1}, {6000, 3000, 99, 8}} {
+		g := still(t, c.w, c.h, Config{})
+		if c.density != 0 {
+			g.o.Density(c.density)
+		}
+		if g.picture(int(Tiers)); g.o.scr.scale != c.want {
+			t.Errorf("%d × %d, density %g: the scale is %g, want %g", c.w, c.h, c.density, g.o.scr.scale, c.want)
+		}
+	}
+	g := still(t, 2532, 1170, Config{Scale: 1.5})
+	if g.o.Density(3); g.o.scr.scale != 1.5 {
+		t.Errorf("Config.Scale 1.5 became %g", g.o.scr.scale)
+	}
+	(*Overlay)(nil).Density(2)
+}
+
 // The help leaves out its last lines, but no key: it draws as many as its panel has.
 func TestHelp_LinesThatDoNotFitAreTheLast(t *testing.T) {
 	for _, cfg := range []Config{{}, {Preset: Full}} {

@@ -20,6 +20,7 @@ type screen struct {
 	cols        int     // of a panel
 	full        bool
 	spared      image.Rectangle // see Avoid
+	density     float32         // see Density
 }
 
 // A band is a range of the screen's height in which panels lie.
@@ -35,9 +36,11 @@ const (
 
 func (s *screen) set(scale float32, x, y, w, h int, preset Preset) {
 	if scale == 0 {
-		scale = max(1, float32(math.Floor(float64(h)/360))/2)
+		halves := max(math.Floor(float64(h)/360), math.Floor(float64(2*s.density)))
+		scale = float32(max(2, halves)) / 2
 	}
-	*s = screen{x: float32(x), y: float32(y), scale: scale, w: float32(w) / scale, h: float32(h) / scale, pitch: 2 * render.Grid, spared: s.spared}
+	*s = screen{x: float32(x), y: float32(y), scale: scale, w: float32(w) / scale, h: float32(h) / scale, pitch: 2 * render.Grid,
+		spared: s.spared, density: s.density}
 	if s.h < 600 {
 		s.pitch = 12
 	}

@@ -235,6 +235,19 @@ func (o *Overlay) Avoid(r image.Rectangle) {
 	}
 }
 
+// Density sets how many pixels of the picture a device-independent pixel has. If the picture has the pixels of the window,
+// that is the monitor's scale factor. If Config.Scale is 0, a pixel of the overlay is at least so large, rounded down to a
+// multiple of one half. Otherwise the letters are small on a phone held sideways. Values below 1, the default, count as 1,
+// and values above 8 as 8. Call Density before Draw. On a nil Overlay, Density does nothing.
+func (o *Overlay) Density(d float32) {
+	if o == nil {
+		return
+	}
+	if o.scr.density = 1; d > 1 {
+		o.scr.density = min(d, 8)
+	}
+}
+
 // Covers reports whether the last Draw put a panel over any part of the rectangle. The rectangle is in pixels of the
 // picture.
 func (o *Overlay) Covers(x, y, w, h float32) bool {
