@@ -109,6 +109,30 @@ func (v *View) shipArea() image.Rectangle {
 	return image.Rect(middle.X-d, middle.Y-d, middle.X+d, middle.Y+d)
 }
 
+// asideMost is how far the ship may be from the middle, in units of the world. Farther aside, the view would show places whose
+// enemies are not among those of Game.EachSeen.
+const asideMost = 140
+
+// besidePanels returns how far right of the middle the ship is in front of no panel, in units of the world. It is 0 on an
+// upright screen, where panels lie above and below the ship, and if no place is free.
+func (v *View) besidePanels() float32 {
+	if v.Overlay == nil || v.ui.tall() {
+		return 0
+	}
+	const step, ship = 4, beaconLeast + beaconCrowd
+	r := v.port.Drawn()
+	k, middle := v.port.Scale, r.Min.Add(r.Max).Div(2)
+	wide, high := (lookAhead+ship)*k, ship*k
+	for a := float32(0); a <= asideMost; a += step {
+		for _, a := range [2]float32{a, -a} {
+			if !v.Overlay.Covers(float32(middle.X)+a*k-wide, float32(middle.Y)-high, 2*wide, 2*high) {
+				return a
+			}
+		}
+	}
+	return 0
+}
+
 // compass draws an arrow on an ellipse around the ship, towards the next goal, while that is out of sight. At the
 // screen's edge it would lie under text. The arrow is closer to the ship if something else is there.
 func (v *View) compass() {
@@ -120,8 +144,9 @@ func (v *View) compass() {
 		return
 	}
 	to := v.ui.FromScreen(v.cam.ToScreen(g.GoalAt()))
-	wide, high := min(196, v.ui.W/2-44), min(max(118, v.ui.H*0.26), 196)
-	middle := vec{v.ui.W / 2, v.ui.H / 2}
+	aside := v.aside * v.ui.screen.Scale / v.ui.view.Scale
+	wide, high := min(196, v.ui.W/2-44-max(aside, -aside)), min(max(118, v.ui.H*0.26), 196)
+	middle := vec{v.ui.W/2 + aside, v.ui.H / 2}
 	dir := to.Sub(middle).Normalize()
 	at := middle.Add(vec{wide * dir[0], high * dir[1]})
 	for k := float32(1); k > 0.2; k -= 0.05 {

@@ -169,6 +169,42 @@ func TestHUD_PanelsLeaveTheShipAndTheSticksOfPhones(t *testing.T) {
 	}
 }
 
+// In windows of 568 × 320 to 1280 × 720 a panel of the overlay hid the ship.
+func TestHUD_TheShipIsBesidePanels(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	for _, size := range []image.Point{{X: 568, Y: 320}, {X: 640, Y: 360}, {X: 844, Y: 390}, {X: 960, Y: 540}, {X: 1280, Y: 720}, {X: 1920, Y: 1080}} {
+		for _, part := range []overlay.Part{overlay.Help, overlay.Tiers, overlay.Maps, overlay.Memory, overlay.Heap} {
+			for _, strip := range []bool{false, true} {
+				v.Overlay.Show(part, true)
+				v.Overlay.Show(overlay.Strip, strip)
+				v.frameOf(shaped(size), 1)
+				v.Overlay.Leave(v.margins())
+				v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+				for range 120 {
+					v.Update()
+				}
+				at, r := v.cam.View(v.port).Apply(v.s.Game.Player.P), (beaconLeast+beaconCrowd)*v.port.Scale
+				if v.Overlay.Covers(at[0]-r, at[1]-r, 2*r, 2*r) || at[0]-r < 0 || at[0]+r > float32(size.X) {
+					t.Errorf("%v, part %d, strip %v: the ship at %v is covered", size, part, strip, at)
+				}
+				lo, hi := v.cam.Bounds(v.port)
+				if p := v.s.Game.Player.P[0]; max(p-lo[0], hi[0]-p) > 470 && size.X*9 <= size.Y*16 {
+					t.Errorf("%v, part %d: %g to %g are in sight of %g", size, part, lo[0], hi[0], p)
+				}
+				v.Overlay.Show(part, false)
+			}
+		}
+	}
+	v.Overlay.Show(overlay.Strip, false)
+	v.Overlay.Draw(ebiten.NewImage(640, 360))
+	for range 120 {
+		v.Update()
+	}
+	if v.aside > 1 || v.aside < -1 {
+		t.Errorf("without a panel the ship is %g aside", v.aside)
+	}
+}
+
 // The arrow lay over the seals, the gauges and the map of small windows, and below the strip of the overlay.
 func TestHUD_TheArrowLiesOverNothing(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})

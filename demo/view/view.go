@@ -52,7 +52,8 @@ type View struct {
 	ids     ids
 	ground  terrain
 	minimap minimap
-	look    vec // where the camera looks ahead, smoothed
+	look    vec     // where the camera looks ahead, smoothed
+	aside   float32 // how far the ship is right of the middle, for a panel of the overlay, in units of the world; smoothed
 	time    float32
 	alive   float32         // seconds since the realm appeared, for the fade
 	port    render.Viewport // of the frame
@@ -221,7 +222,12 @@ func (v *View) Update() {
 	if !v.s.Paused {
 		v.look = v.look.Add(ahead.Sub(v.look).Mul(0.06))
 	}
-	v.cam.Center = g.Player.P.Add(v.look)
+	if a := v.besidePanels(); v.comfort.calm {
+		v.aside = a
+	} else {
+		v.aside += (a - v.aside) * 0.15
+	}
+	v.cam.Center = g.Player.P.Add(v.look).Sub(vec{v.aside, 0})
 	angle := float32(g.Ticks) * 2.399963
 	v.cam.Shake = vec{engine.Cos(angle), engine.Sin(angle * 1.7)}.Mul(g.ShakeNow)
 	if v.comfort.on {
