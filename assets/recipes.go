@@ -2,6 +2,7 @@ package assets
 
 import (
 	"bytes"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -33,6 +34,7 @@ type surveys struct {
 	mu    sync.Mutex
 	kept  [2]kept           // the newest first
 	reads map[string]*reads // by survey, those that have not ended
+	spare []*recipe         // closed files, for the next calls of Open
 }
 
 // reads are those of one survey. All goroutines that need it get the result of the read that ends first.
@@ -49,34 +51,90 @@ const readMost = 5 * time.Second
 // kept is a survey that was read.
 type kept struct {
 	*ground.Survey
-	name string
-	time time.Time
-	size int64
+	name  string
+	time  time.Time
+	size  int64
+	fixed *fixed // nil unless the files are those of a program and the folder has no recipe
 }
 
+// fixed are files that never change. Once they are known, a recipe is opened without an allocation.
+type fixed struct {
+	walls io.ReaderAt
+	infos [ground.AllSectors]recipeInfo // of the recipes that were opened
+}
+
+const surveyFile = "sectors.survey"
+
 func (s *surveys) Open(name string) (fs.File, error) {
-	f, err := s.fsys.Open(name)
-	if err == nil || !errors.Is(err, fs.ErrNotExist) || path.Ext(name) != ".rec" {
-		return f, err
-	}
 	dir, file := path.Split(name)
 	x, y, ok := sectorOf(file)
-	if !ok {
+	if k, known := s.fixed(dir); ok && known {
+		return s.open(name, k, x, y)
+	}
+	f, err := s.fsys.Open(name)
+	if err == nil || !ok || !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	k, failed := s.survey(dir + "sectors.survey")
+	k, failed := s.survey(dir + surveyFile)
 	if errors.Is(failed, fs.ErrNotExist) {
 		return f, err
 	}
-	if failed == nil {
-		var r ground.Recipe
-		if failed = s.recipe(&r, k, x, y, strings.TrimSuffix(dir, "/")+".walls"); failed == nil {
-			f := &recipe{name: file, time: k.time}
-			f.Reset(r.Append(f.space[:0]))
-			return f, nil
+	if failed != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: failed}
+	}
+	return s.open(name, k, x, y)
+}
+
+// fixed returns the survey of a folder whose files never change, if it was read.
+func (s *surveys) fixed(dir string) (kept, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.kept {
+		if k.fixed != nil && strings.TrimSuffix(k.name, surveyFile) == dir {
+			return k, true
 		}
 	}
-	return nil, &fs.PathError{Op: "open", Path: name, Err: failed}
+	return kept{}, false
+}
+
+// open makes a recipe.
+func (s *surveys) open(name string, k kept, x, y int) (fs.File, error) {
+	f := s.take()
+	if err := s.recipe(&f.made, k, x, y, name); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	f.data = f.made.Append(f.data[:0])
+	f.Reset(f.data)
+	f.info = s.info(k, y*ground.Sectors+x, recipeInfo{path.Base(name), k.time, len(f.data)})
+	return f, nil
+}
+
+// take returns a file that was closed, or a new one.
+func (s *surveys) take() (f *recipe) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.spare); n > 0 {
+		f, s.spare = s.spare[n-1], s.spare[:n-1]
+	} else {
+		f = new(recipe)
+	}
+	f.of = s
+	return f
+}
+
+// info returns what Stat returns. It may be used after the file is closed.
+func (s *surveys) info(k kept, sector int, info recipeInfo) *recipeInfo {
+	if k.fixed == nil {
+		copied := info // only this one is on the heap
+		return &copied
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := &k.fixed.infos[sector]
+	if i.name == "" {
+		*i = info
+	}
+	return i
 }
 
 // sectorOf returns which sector a file XX_YY.rec describes. It allocates nothing, as each sector that is loaded needs it.
@@ -94,6 +152,10 @@ func sectorOf(file string) (x, y int, ok bool) {
 }
 
 func (s *surveys) recipe(r *ground.Recipe, k kept, x, y int, name string) error {
+	if k.fixed != nil {
+		return k.Recipe(r, x, y, k.fixed.walls)
+	}
+	name = wallsOf(name)
 	walls, err := s.fsys.Open(name)
 	if err != nil {
 		return err
@@ -105,6 +167,9 @@ func (s *surveys) recipe(r *ground.Recipe, k kept, x, y int, name string) error 
 	}
 	return k.Recipe(r, x, y, at)
 }
+
+// wallsOf returns the walls of a recipe's or survey's realm.
+func wallsOf(name string) string { return path.Dir(name) + ".walls" }
 
 // known returns a survey that was read, if its file has not changed since.
 func (s *surveys) known(name string) (k kept, ok bool, err error) {
@@ -190,6 +255,7 @@ func (s *surveys) read(name string) (kept, error) {
 	if k.Survey, err = ground.ParseSurvey(name, data); err != nil {
 		return kept{}, err
 	}
+	k.fixed = s.fix(name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept[0].name != name {
@@ -197,6 +263,27 @@ func (s *surveys) read(name string) (kept, error) {
 	}
 	s.kept[0] = k
 	return k, nil
+}
+
+// fix returns the fixed files of a survey's folder, or nil. An open file of a program has nothing that Close frees.
+func (s *surveys) fix(survey string) *fixed {
+	program, ok := s.fsys.(embed.FS)
+	if !ok {
+		return nil
+	}
+	entries, err := program.ReadDir(path.Dir(survey))
+	if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return path.Ext(e.Name()) == ".rec" }) {
+		return nil
+	}
+	walls, err := program.Open(wallsOf(survey))
+	if err != nil {
+		return nil
+	}
+	at, ok := walls.(io.ReaderAt)
+	if !ok {
+		return nil
+	}
+	return &fixed{walls: at}
 }
 
 // statSurveys is for a file system with Stat.
@@ -214,21 +301,40 @@ func (s statSurveys) Stat(name string) (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// A recipe is a file that was made from a survey.
+// A recipe is a file that was made from a survey. After Close another one uses its memory.
 type recipe struct {
 	bytes.Reader
-	name  string
-	time  time.Time
-	space [1024]byte // for most of them
+	of   *surveys // nil once it is closed
+	info *recipeInfo
+	made ground.Recipe
+	data []byte // of made
 }
 
-func (r *recipe) Close() error               { return nil }
-func (r *recipe) Stat() (fs.FileInfo, error) { return recipeInfo{r}, nil }
+// Close frees the file for another call of Open.
+func (r *recipe) Close() error {
+	s := r.of
+	if s == nil {
+		return fs.ErrClosed
+	}
+	r.of = nil
+	r.Reset(nil)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spare = append(s.spare, r)
+	return nil
+}
 
-type recipeInfo struct{ *recipe }
+func (r *recipe) Stat() (fs.FileInfo, error) { return r.info, nil }
 
-func (i recipeInfo) Name() string       { return i.name }
-func (i recipeInfo) Mode() fs.FileMode  { return 0o444 }
-func (i recipeInfo) ModTime() time.Time { return i.time }
-func (i recipeInfo) IsDir() bool        { return false }
-func (i recipeInfo) Sys() any           { return nil }
+type recipeInfo struct {
+	name string
+	time time.Time
+	size int
+}
+
+func (i *recipeInfo) Name() string       { return i.name }
+func (i *recipeInfo) Size() int64        { return int64(i.size) }
+func (i *recipeInfo) Mode() fs.FileMode  { return 0o444 }
+func (i *recipeInfo) ModTime() time.Time { return i.time }
+func (i *recipeInfo) IsDir() bool        { return false }
+func (i *recipeInfo) Sys() any           { return nil }

@@ -3,7 +3,9 @@ package assets_test
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
+	"path"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/ground"
 )
 
 // counting counts how often a file is opened.
@@ -52,6 +55,66 @@ func TestRecipes_ReadASurveyOnce(t *testing.T) {
 	}
 	if n := c.opened["realms/ember/sectors.survey"]; n != 1 {
 		t.Errorf("the survey was opened %d times", n)
+	}
+}
+
+// Each sector that comes into reach opens a recipe, on a worker in the midst of play.
+func TestRecipes_OpenAllocatesNothing(t *testing.T) {
+	files, buf := assets.FS(), make([]byte, ground.MaxRecipe)
+	open := func() {
+		for _, name := range []string{someRecipe, "realms/ember/23_23.rec"} {
+			f, err := files.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			info, err := f.Stat()
+			if err != nil || info.Name() != path.Base(name) {
+				t.Fatalf("%v, %v", info, err)
+			}
+			if n, err := f.Read(buf); err != nil || int64(n) != info.Size() {
+				t.Fatalf("%d bytes of %d: %v", n, info.Size(), err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := testing.AllocsPerRun(100, open); n != 0 {
+		t.Errorf("%v objects", n)
+	}
+}
+
+// Two open files share nothing, and what Stat has returned outlives its file.
+func TestRecipes_AClosedFileIsUsedAgain(t *testing.T) {
+	files := assets.FS()
+	names := []string{someRecipe, "realms/ember/23_23.rec", "realms/ember/00_00.rec"}
+	var want [][]byte
+	for _, name := range names {
+		data, err := fs.ReadFile(assets.Recipes(realmFiles(t)), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, data)
+	}
+	first, err := fs.Stat(files, names[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := files.Open(names[1])
+	b, _ := files.Open(names[2])
+	for i, f := range []fs.File{a, b} {
+		if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, want[i+1]) {
+			t.Errorf("%s: %d bytes, %v", names[i+1], len(got), err)
+		}
+	}
+	if a.Close() != nil || !errors.Is(a.Close(), fs.ErrClosed) || b.Close() != nil {
+		t.Error("a file cannot be closed, or twice")
+	}
+	if n, err := a.Read(make([]byte, 1)); n != 0 || err == nil {
+		t.Errorf("a closed file has %d bytes, %v", n, err)
+	}
+	if first.Name() != "04_05.rec" || first.Size() != int64(len(want[0])) {
+		t.Errorf("%v of %d bytes", first.Name(), first.Size())
 	}
 }
 
