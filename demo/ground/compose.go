@@ -62,8 +62,8 @@ func (c *canvas) cut(block []float32) {
 // input gives the same picture, except for about one level of brightness between architectures.
 //
 // Compose takes one block of about 270 KiB from scratch and frees it before it returns. If cancelled is not nil, it is
-// called every 16 rows. If it returns an error, Compose wraps and returns the error, and dst is incomplete. For a stamp
-// that s does not have, the error is a [*FileError] without a file name. Other errors wrap one of the allocator.
+// called every 16 rows. If it returns an error, Compose returns this error, and dst is incomplete. For a stamp that s
+// does not have, the error is a [*FileError] without a file name. Other errors wrap one of the allocator.
 //
 // Any number of goroutines may call Compose, each with its own allocator. It panics if the
 // capacity of dst is below Bytes.
@@ -86,7 +86,7 @@ func Compose(dst []byte, r *Recipe, s *Stamps, scratch memory.Allocator, cancell
 	for y := 0; y < SectorSize; y += bandRows {
 		if cancelled != nil {
 			if err := cancelled(); err != nil {
-				return fmt.Errorf("ground: sector (%d, %d): %w", r.X, r.Y, err)
+				return err
 			}
 		}
 		c.band(dst[y*SectorSize*4:], y)

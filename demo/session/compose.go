@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -30,7 +29,19 @@ type composer struct {
 const composeScratch = 384 << 10
 
 // sectorFile is the name of a recipe within its realm.
-func sectorFile(s ground.Sector) string { return fmt.Sprintf("%02d_%02d.rec", s.X, s.Y) }
+func sectorFile(s ground.Sector) string { return string(appendSectorFile(nil, s)) }
+
+func appendSectorFile(dst []byte, s ground.Sector) []byte {
+	return append(dst, '0'+s.X/10, '0'+s.X%10, '_', '0'+s.Y/10, '0'+s.Y%10, '.', 'r', 'e', 'c')
+}
+
+// isSectorFile reports whether a path is that of a sector's recipe. It allocates nothing.
+func isSectorFile(name string, s ground.Sector) bool {
+	var buf [16]byte
+	file := appendSectorFile(buf[:0], s)
+	at := len(name) - len(file)
+	return at > 0 && name[at-1] == '/' && name[at:] == string(file)
+}
 
 // compose composes a sector. The recipe and temporary data lie in the worker's scratch arena, so that its heap contains
 // the picture and the props and nothing else.
@@ -48,7 +59,11 @@ func (c *composer) compose(r *stream.Reader, heap *stream.Heap) (p sectorPicture
 	if err != nil {
 		return p, err
 	}
-	defer func() { err = errors.Join(err, w.EndTask()) }()
+	defer func() {
+		if failed := w.EndTask(); failed != nil { // errors.Join allocates for an err alone, as for each sector that is cancelled
+			err = errors.Join(err, failed)
+		}
+	}()
 	block, err := scratch.Alloc(unsafe.Sizeof(ground.Recipe{}), unsafe.Alignof(ground.Recipe{}))
 	if err != nil {
 		return p, err
@@ -59,8 +74,8 @@ func (c *composer) compose(r *stream.Reader, heap *stream.Heap) (p sectorPicture
 		return p, err
 	}
 	p.sector = ground.Sector{X: uint8(recipe.X), Y: uint8(recipe.Y)}
-	if want := sectorFile(p.sector); !strings.HasSuffix(r.Name(), "/"+want) {
-		return p, fmt.Errorf("it is the recipe of a sector whose file is %s", want)
+	if !isSectorFile(r.Name(), p.sector) {
+		return p, fmt.Errorf("it is the recipe of a sector whose file is %s", sectorFile(p.sector))
 	}
 	if p.pixels, err = c.canvas(r, heap); err != nil {
 		return p, err

@@ -517,3 +517,17 @@ func TestGround_AReloadThatIsRefusedIsNotCounted(t *testing.T) {
 		}
 	}
 }
+
+// Workers compare a file's name with its sector for each sector that comes into reach.
+func TestSectorFile_IsRecognizedWithoutAnObject(t *testing.T) {
+	s := ground.Sector{X: 4, Y: 23}
+	for name, want := range map[string]bool{"realms/ember/04_23.rec": true, "04_23.rec": false, "realms/ember/x04_23.rec": false, "realms/ember/04_22.rec": false, "": false} {
+		got := false
+		if n := testing.AllocsPerRun(10, func() { got = isSectorFile(name, s) }); got != want || n != 0 {
+			t.Errorf("%q: %v and %v objects, want %v", name, got, n, want)
+		}
+	}
+	if sectorFile(s) != "04_23.rec" {
+		t.Error(sectorFile(s))
+	}
+}

@@ -237,6 +237,9 @@ func (s *Streamer) discard(i uint32) {
 	case Ready:
 		s.stats.CancelledReady++
 		s.stats.Wasted += uint64(e.size)
+		if !e.parts {
+			e.kind.unseen(e.value)
+		}
 		s.leave(i, e.parts)
 	case delivering:
 		s.unname(i)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"sync"
 )
 
 // A Kind describes one kind of assets, such as pictures or sounds. A Kind decodes a file into a T. [Request] finds
@@ -24,7 +25,8 @@ type Kind[T any] struct {
 	Deliver func(name string, v, old *T) error
 	// Release, if not nil, is called on the game goroutine when a delivered asset ends. The asset ends when its last
 	// handle is closed, unless it is cached. A cached asset ends when it is evicted or its file is reloaded, and in
-	// Streamer.Close. Release is also called for an asset that ends or fails after Deliver returned ErrMore.
+	// Streamer.Close. Release is also called for an asset that ends or fails after Deliver returned ErrMore. After
+	// Release v must not be used: another asset of this kind gets its memory.
 	Release func(name string, v *T)
 	// Stays keeps the blocks until the asset is released or a reload is delivered. If Stays is false, the blocks are
 	// freed after the delivery, for example because the GPU has a copy. In this case Deliver must remove all pointers
@@ -39,9 +41,42 @@ type kind struct {
 	decode  func(*Reader, *Heap) (any, error)
 	deliver func(name string, v, old any) error // nil: nothing to do
 	release func(name string, v any)            // nil: nothing to do
+	recycle func(v any)                         // takes a value that decode has returned and that is not used any more; nil without release
 
 	resident int64 // bytes, of Streamer.resident
 	loaded   int64 // of these, of what is delivered
+}
+
+// spares are the values of assets that have ended, for assets to come: what streams on and on allocates none.
+type spares[T any] struct {
+	mu   sync.Mutex // of workers and the game goroutine; taken last
+	free []*T
+}
+
+func (s *spares[T]) take() *T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.free)
+	if n == 0 {
+		return new(T)
+	}
+	p := s.free[n-1]
+	s.free = s.free[:n-1]
+	return p
+}
+
+func (s *spares[T]) put(p *T) {
+	*p = *new(T) // it may point to objects
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, p)
+}
+
+// unseen recycles a value that was not passed to Deliver; nil is no value.
+func (k *kind) unseen(v any) {
+	if v != nil && k.recycle != nil {
+		k.recycle(v)
+	}
 }
 
 // charge adds bytes that an asset of kind k takes, or frees if they are negative.
@@ -73,12 +108,15 @@ func Register[T any](s *Streamer, k Kind[T]) error {
 		return fmt.Errorf("stream: register %s: Deliver or Stays is required", k.Name)
 	}
 	n := &kind{name: k.Name, stays: k.Stays}
+	spare := new(spares[T])
 	n.decode = func(r *Reader, h *Heap) (any, error) {
 		v, err := k.Decode(r, h)
 		if err != nil {
 			return nil, err
 		}
-		return &v, nil
+		p := spare.take()
+		*p = v
+		return p, nil
 	}
 	if k.Deliver != nil {
 		n.deliver = func(name string, v, old any) error {
@@ -88,6 +126,7 @@ func Register[T any](s *Streamer, k Kind[T]) error {
 	}
 	if k.Release != nil {
 		n.release = func(name string, v any) { k.Release(name, v.(*T)) }
+		n.recycle = func(v any) { spare.put(v.(*T)) }
 	}
 	t := reflect.TypeFor[T]()
 	if old := s.kinds[t]; old != nil {

@@ -396,3 +396,51 @@ func TestHeap_WorkersKeepThingsOfTheirOwn(t *testing.T) {
 		t.Errorf("%v, %v", busy, err)
 	}
 }
+
+// What streams on and on must not leave an object for each asset.
+func TestKind_AReleasedValueIsUsedAgain(t *testing.T) {
+	type tune struct{ name string }
+	r := newRig(t, fstest.MapFS{"a": {Data: []byte("a")}, "b": {Data: []byte("b")}, "c": {Data: []byte("c")}}, 1, 0)
+	var delivered, released []*tune
+	err := Register(r.Streamer, Kind[tune]{Name: "tune", Stays: true,
+		Decode:  func(r *Reader, _ *Heap) (tune, error) { return tune{r.Name()}, nil },
+		Deliver: func(name string, v, _ *tune) error { delivered = append(delivered, v); return nil },
+		Release: func(name string, v *tune) {
+			if v.name != name {
+				t.Errorf("%s is released as %s", v.name, name)
+			}
+			released = append(released, v)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := Request[tune](r, "a", 0), Request[tune](r, "b", 1)
+	r.run()
+	a.Close()
+	if *released[0] != (tune{}) {
+		t.Error("a value that was released keeps what it points to")
+	}
+	c := Request[tune](r, "c", 0)
+	r.run()
+	if len(delivered) != 3 || delivered[2] != delivered[0] || delivered[1] == delivered[0] {
+		t.Errorf("%d values; the third is not the first, which was released", len(delivered))
+	}
+	for name, h := range map[string]Handle[tune]{"b": b, "c": c} {
+		if v, ok := h.Get(); !ok || v.name != name {
+			t.Errorf("%s is %v, %v", name, v, ok)
+		}
+	}
+	b.Close()
+	c.Close()
+	// One that is cancelled before its delivery is used again, too.
+	d := Request[tune](r, "a", 0)
+	r.eventually(t, "d is ready", func() bool { return r.stats.counts[Ready] == 1 })
+	d.Close()
+	e := Request[tune](r, "b", 0)
+	r.run()
+	if last := delivered[len(delivered)-1]; last != delivered[0] && last != delivered[1] {
+		t.Error("a value that was not delivered is not used again")
+	}
+	e.Close()
+}

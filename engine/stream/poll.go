@@ -237,7 +237,9 @@ func (s *Streamer) bye(l *leaver) (bad any) {
 		s.mu.Unlock()
 	}()
 	if l.value != nil {
-		bad = caught(func() { l.kind.release(l.name, l.value) })
+		if bad = caught(func() { l.kind.release(l.name, l.value) }); bad == nil {
+			l.kind.recycle(l.value)
+		}
 	}
 	for at := int(l.held.n) - 1; at >= 0; at-- {
 		b := l.held.blocks[at]

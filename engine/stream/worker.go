@@ -151,6 +151,7 @@ func (w *worker) work(i uint32) {
 	}
 	switch {
 	case e.state == cancelled:
+		k.unseen(value)
 		s.vacate(i)
 		s.announce()
 	case errors.Is(err, errStarved): // again, when the cancellation is acknowledged
