@@ -116,7 +116,7 @@ func (s *surveys) take() (f *recipe) {
 	if n := len(s.spare); n > 0 {
 		f, s.spare = s.spare[n-1], s.spare[:n-1]
 	} else {
-		f = new(recipe)
+		f = &recipe{data: make([]byte, 0, ground.MaxRecipe)}
 	}
 	f.of = s
 	return f
@@ -298,6 +298,7 @@ func (s statSurveys) Stat(name string) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer f.Close()
 	return f.Stat()
 }
 

@@ -58,7 +58,7 @@ func TestRecipes_ReadASurveyOnce(t *testing.T) {
 	}
 }
 
-// Each sector that comes into reach opens a recipe, on a worker in the midst of play.
+// Each sector that comes into reach opens a recipe, on a worker during play.
 func TestRecipes_OpenAllocatesNothing(t *testing.T) {
 	files, buf := assets.FS(), make([]byte, ground.MaxRecipe)
 	open := func() {
