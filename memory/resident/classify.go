@@ -20,6 +20,7 @@ type process struct {
 	pagemap func(first uint64, entries []uint64) error // of pages from one on
 	peek    func(addr uint64, b []byte) bool           // reads memory
 	header  func(m *mapping) []segment                 // of the file of a mapping; nil if it cannot be read
+	raw     [32]byte                                   // that peek reads: an array of words would be an object for each page
 
 	maps    []mapping
 	kinds   []kind

@@ -70,8 +70,7 @@ func (p *process) threadHeap(addr, end uint64) uint64 {
 
 // words returns the four words at addr.
 func (p *process) words(addr uint64) (w [4]uint64, ok bool) {
-	var raw [32]byte
-	b := raw[:4*p.word]
+	b := p.raw[:4*p.word]
 	if !p.peek(addr, b) {
 		return w, false
 	}

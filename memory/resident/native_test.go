@@ -43,6 +43,18 @@ func TestFill_MallocsIsLookedForOnResidentPagesThatAreNobodys(t *testing.T) {
 	}
 }
 
+// The panel of the process reads during play: an object for each page was 2,800 in a read.
+func TestFill_APageAndAMappingAllocateNothing(t *testing.T) {
+	f := fake(t, "native.smaps")
+	m, flags := new(mapping), []byte("VmFlags: rd wr mr mw me ac sd nr nh ")
+	if n := testing.AllocsPerRun(100, func() { f.chunk(0x7f0010000000, 0x7f0010010000) }); n != 0 {
+		t.Errorf("a page: %v objects", n)
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _ = m.field(flags) }); n != 0 || !m.noReserve || !m.noHugePage {
+		t.Errorf("flags: %v objects; %+v", n, m)
+	}
+}
+
 func TestFill_MallocIsNotLookedForBeyond4GiB(t *testing.T) {
 	const chunk = 128 << 10
 	for text, want := range map[string]uint64{

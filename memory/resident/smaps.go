@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 )
 
 // A mapping is one of the process's, as smaps tells it. Sizes are bytes.
@@ -127,9 +126,9 @@ func (m *mapping) field(line []byte) (rss bool, err error) {
 	case "Shared_Clean", "Shared_Dirty":
 		into = &m.use.Shared
 	case "VmFlags":
-		for flag := range strings.FieldsSeq(string(value)) {
-			m.noReserve = m.noReserve || flag == "nr"
-			m.noHugePage = m.noHugePage || flag == "nh"
+		for flag := range bytes.FieldsSeq(value) {
+			m.noReserve = m.noReserve || string(flag) == "nr"
+			m.noHugePage = m.noHugePage || string(flag) == "nh"
 		}
 		return false, nil
 	default:
