@@ -14,13 +14,18 @@ const siteRows = 10
 // sites are the functions that allocate on the Go heap, as of the runtime's last profile. Another goroutine reads the
 // profile, only while the panel is open, at most once a second, and only after a collection.
 type sites struct {
-	profile heapsites.Profile // of the goroutine that reads it, while reading is not nil
-	reading chan bool         // receives whether the profile has changed
-	read    time.Time         // by the wall clock, when it was begun last
-	cycles  uint64            // collections then
+	profile heapsites.Profile // of the goroutine that reads it, while reading
+	reading bool
+	answer  chan bool // receives whether the profile has changed
+	ask     func()    // reads it; both are made once, so that a collection costs no objects here
+	read    time.Time // by the wall clock, when it was begun last
+	cycles  uint64    // collections then
 	rows    []siteRow
-	asOf    time.Time // by the wall clock; zero before the second collection
+	names   map[siteKey]string // of those that were displayed
+	asOf    time.Time          // by the wall clock; zero before the second collection
 }
+
+type siteKey struct{ pkg, function string }
 
 // A siteRow is a function as it is displayed.
 type siteRow struct {
@@ -32,19 +37,22 @@ type siteRow struct {
 // sampleSites begins to read the profile if it may have changed.
 func (o *Overlay) sampleSites() {
 	k, now, cycles := &o.sites, time.Now(), o.meter.Snapshot().Go.Cycles
-	if k.reading != nil || cycles == k.cycles && !k.read.IsZero() || now.Sub(k.read) < time.Second {
+	if k.reading || cycles == k.cycles && !k.read.IsZero() || now.Sub(k.read) < time.Second {
 		return
 	}
-	done := make(chan bool, 1)
-	k.reading, k.read, k.cycles = done, now, cycles
-	go func() { done <- k.profile.Read() }()
+	if k.ask == nil {
+		k.answer, k.names = make(chan bool, 1), map[siteKey]string{}
+		k.ask = func() { k.answer <- k.profile.Read() }
+	}
+	k.reading, k.read, k.cycles = true, now, cycles
+	go k.ask()
 }
 
 // poll takes the profile if it was read.
 func (k *sites) poll() {
 	select {
-	case changed := <-k.reading:
-		k.reading = nil
+	case changed := <-k.answer:
+		k.reading = false
 		if changed {
 			k.take()
 		}
@@ -56,7 +64,13 @@ func (k *sites) take() {
 	k.rows, k.asOf = k.rows[:0], k.profile.AsOf
 	for i := range k.profile.Sites[:min(siteRows, len(k.profile.Sites))] {
 		s := &k.profile.Sites[i]
-		k.rows = append(k.rows, siteRow{siteName(s.Package, s.Function), s.Live, s.Rate})
+		key := siteKey{s.Package, s.Function}
+		name, ok := k.names[key]
+		if !ok {
+			name = siteName(s.Package, s.Function)
+			k.names[key] = name
+		}
+		k.rows = append(k.rows, siteRow{name, s.Live, s.Rate})
 	}
 }
 
@@ -73,9 +87,9 @@ func siteName(pkg, function string) string {
 
 // wait returns when the profile is not read any more.
 func (k *sites) wait() {
-	if k.reading != nil {
-		<-k.reading
-		k.reading = nil
+	if k.reading {
+		<-k.answer
+		k.reading = false
 	}
 }
 

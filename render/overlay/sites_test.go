@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/strata-go/strata/memory/heapsites"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 )
@@ -44,7 +45,7 @@ func TestHeap_ReadsTheProfileOnlyWhileItIsOpen(t *testing.T) {
 	k := &g.o.sites
 	runtime.GC()
 	g.run(1, nil)
-	if !k.read.IsZero() || k.reading != nil {
+	if !k.read.IsZero() || k.reading {
 		t.Error("a closed panel reads")
 	}
 	if n := testing.AllocsPerRun(50, func() { g.frame(0.3, nil) }); n != 0 {
@@ -55,7 +56,7 @@ func TestHeap_ReadsTheProfileOnlyWhileItIsOpen(t *testing.T) {
 	k.wait()
 	runtime.GC()
 	g.run(0.5, nil)
-	if first.IsZero() || k.read != first || k.reading != nil {
+	if first.IsZero() || k.read != first || k.reading {
 		t.Errorf("it is open and read at %v, then at %v", first, k.read)
 	}
 	k.read = first.Add(-2 * time.Second)
@@ -64,6 +65,28 @@ func TestHeap_ReadsTheProfileOnlyWhileItIsOpen(t *testing.T) {
 		t.Error("after a second and a collection it is not read again")
 	}
 	k.wait()
+}
+
+// Each collection is read while the panel is open, which is during play.
+func TestHeap_AKnownProfileCostsNoObjects(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{Watch: true})
+	k := &g.o.sites
+	g.o.Show(Heap, true)
+	k.wait()
+	k.profile.Sites = append(k.profile.Sites[:0], heapsites.Site{Package: "a.org/b", Function: "f"}, heapsites.Site{Package: "a.org/c", Function: "(*t).f"})
+	k.profile.AsOf = time.Now()
+	k.take()
+	if len(k.rows) != 2 || k.rows[1].name != "c.f" {
+		t.Errorf("%+v", k.rows)
+	}
+	if n := testing.AllocsPerRun(50, func() {
+		k.reading = true
+		go k.ask()
+		k.wait()
+		k.take()
+	}); n != 0 { // no collection ends meanwhile: the profile stays
+		t.Errorf("%v objects", n)
+	}
 }
 
 func TestSiteName_IsShort(t *testing.T) {
