@@ -385,3 +385,18 @@ func TestRecord_IsReadInOneWord(t *testing.T) {
 		t.Errorf("%#x", v)
 	}
 }
+
+// A transition is made when the first entity changes so, during play: it and its moves are an object each.
+func TestTransition_CostsTwoObjects(t *testing.T) {
+	w, _ := newTestWorld(t, Config{})
+	mustRegisterTest[position](t, w)
+	mustRegisterTest[velocity](t, w)
+	mustRegisterTest[health](t, w)
+	three := must[*table](t)(NewMap3[position, velocity, health](w).mapper.target())
+	if n := testing.AllocsPerRun(10, func() { transitionBetween(three, three) }); n != 2 {
+		t.Errorf("%v objects", n)
+	}
+	if e := transitionBetween(three, three); len(e.moves) != 3 || cap(e.moves) != 3 {
+		t.Errorf("%d moves, space for %d", len(e.moves), cap(e.moves))
+	}
+}

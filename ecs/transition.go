@@ -1,6 +1,9 @@
 package ecs
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // An transition is the way of a row from one table to another: which column goes where.
 //
@@ -86,8 +89,8 @@ func (s *store) newTransition(t *table, k key, retargets bool, e *transition) (*
 	} else if !ok {
 		t.multi = append(t.multi, e)
 	} else {
-		for len(t.byComponent) <= int(id) {
-			t.byComponent = append(t.byComponent, nil)
+		if n := int(id) + 1; n > len(t.byComponent) {
+			t.byComponent = slices.Grow(t.byComponent, n-len(t.byComponent))[:n]
 		}
 		t.byComponent[id] = e
 	}
@@ -95,7 +98,7 @@ func (s *store) newTransition(t *table, k key, retargets bool, e *transition) (*
 }
 
 func transitionBetween(t, to *table) *transition {
-	e := &transition{to: to, gen: to.gen}
+	e := &transition{to: to, gen: to.gen, moves: make([]move, 0, min(len(t.columns), len(to.columns)))}
 	for _, k := range t.columns {
 		for _, l := range to.columns {
 			if l.comp == k.comp && k.size > 0 {
