@@ -7,8 +7,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
 
-// ownAllocsOf plays with every allocation sampled, and returns what this module has allocated in
-// the last ticks.
+// ownAllocsOf plays with every allocation sampled, and returns what this module has allocated.
 func ownAllocsOf(t *testing.T, args ...string) (own ownReport) {
 	t.Helper()
 	c := testenv.Command(t, program(t), append(args, "-seed", "7", "-stats", "-", "-config", "none")...)
@@ -28,21 +27,32 @@ func ownAllocsOf(t *testing.T, args ...string) (own ownReport) {
 // before: that is a handful of objects in a minute.
 func (o *ownReport) steady(t *testing.T) {
 	t.Helper()
-	t.Logf("%.3f objects a tick in %d ticks", o.PerTick, o.Ticks)
-	for _, s := range o.Sites {
-		t.Logf("%6d %s", s.Objects, s.Site)
-		if s.Objects > max(o.Ticks/20, 40) {
-			t.Errorf("%s allocates %d objects in %d ticks", s.Site, s.Objects, o.Ticks)
+	s := &o.Steady
+	t.Logf("%.3f objects a tick in the first %d ticks; %.4f in the next %d", o.WarmUp.PerTick, o.WarmUp.Ticks, s.PerTick, s.Ticks)
+	if s.Ticks == 0 {
+		t.Fatal("the run is too short")
+	}
+	for _, x := range s.Sites {
+		t.Logf("%6d %s", x.Objects, x.Site)
+		if x.Objects > s.Ticks/100 {
+			t.Errorf("%s allocates %d objects in %d ticks", x.Site, x.Objects, s.Ticks)
 		}
 	}
-	if o.PerTick > 0.1 {
-		t.Errorf("%.3f objects a tick", o.PerTick)
+	if s.PerTick > 0.02 {
+		t.Errorf("%.4f objects a tick", s.PerTick)
 	}
 }
 
 // At full heat, once the horde is there, play allocates nothing on the Go heap.
 func TestAllocs_SteadyPlayHasNoneOfThisModule(t *testing.T) {
 	testenv.Long(t)
-	own := ownAllocsOf(t, "-headless", "-heat", "10", "-ticks", "2400")
+	own := ownAllocsOf(t, "-headless", "-heat", "10", "-ticks", "5400")
+	own.steady(t)
+}
+
+// While a tour streams the ground, neither do the workers that compose sectors nor those who deliver them.
+func TestAllocs_StreamingHasNoneOfThisModule(t *testing.T) {
+	testenv.Long(t)
+	own := ownAllocsOf(t, "-headless", "-tour", "rows", "-fast", "-heat", "10", "-ticks", "5400")
 	own.steady(t)
 }

@@ -81,10 +81,16 @@ type goReport struct {
 	IdleMarkMS     float64    `json:"mark_idle_cpu_ms"` // of processors that had nothing else to do
 }
 
-// ownReport is what functions of this module have allocated on the Go heap, with GODEBUG=memprofilerate=1.
+// ownReport is what functions of this module have allocated on the Go heap, with GODEBUG=memprofilerate=1, in the first
+// 3,600 ticks of the last realm, and since then.
 type ownReport struct {
+	WarmUp ownCount `json:"warm_up"`
+	Steady ownCount `json:"steady"` // of no ticks in a shorter run
+}
+
+type ownCount struct {
 	PerTick float64           `json:"objects_per_tick"`
-	Ticks   uint64            `json:"ticks"` // the last ones, once the horde is complete
+	Ticks   uint64            `json:"ticks"`
 	Sites   []session.OwnSite `json:"sites"`
 }
 
@@ -227,13 +233,17 @@ func summarize(s *session.Session, before marking) *report {
 
 // ownAllocs returns what functions of this module have allocated, or nil if that is not counted.
 func ownAllocs(s *session.Session) *ownReport {
-	sites, ticks, exact := s.OwnSites()
+	warmUp, steady, exact := s.OwnSites()
 	if !exact {
 		return nil
 	}
-	r := &ownReport{Ticks: ticks, Sites: sites}
-	for _, x := range sites {
-		r.PerTick += float64(x.Objects) / float64(max(ticks, 1))
+	return &ownReport{countOf(warmUp), countOf(steady)}
+}
+
+func countOf(c session.OwnCount) ownCount {
+	r := ownCount{Ticks: c.Ticks, Sites: c.Sites}
+	for _, x := range c.Sites {
+		r.PerTick += float64(x.Objects) / float64(max(c.Ticks, 1))
 	}
 	return r
 }

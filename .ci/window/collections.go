@@ -25,8 +25,7 @@ var figures = []struct {
 	{"tick p99.9 ms", func(r *report) float64 { return r.TickMS.P999 }},
 }
 
-// compare plays with collections and without, and counts the objects of this module in a run of its own: counting them
-// slows the game down.
+// compare plays with collections and without, and then counts the objects of this module.
 func (g *game) compare(rounds, ticks int) error {
 	all := make([][]report, len(ways))
 	for round := range rounds {
@@ -44,15 +43,7 @@ func (g *game) compare(rounds, ticks int) error {
 	if err := tabulate(all); err != nil {
 		return err
 	}
-	r, err := g.play(ticks, []string{"-heat", "10", "-size", "640x360"}, []string{"GODEBUG=memprofilerate=1"})
-	if err != nil {
-		return err
-	}
-	if r.Go.Own == nil {
-		return fmt.Errorf("the game did not count its objects")
-	}
-	fmt.Printf("functions of this module allocated %.3f objects a tick in the last %d ticks: %s\n", r.Go.Own.PerTick, r.Go.Own.Ticks, r.Go.Own.Sites)
-	return nil
+	return g.objects(ticks, nil)
 }
 
 // tabulate prints medians, and the ratio of the last to the first.

@@ -2,12 +2,16 @@
 //
 //	go run -C .ci/window .                # the autopilot finishes each realm
 //	go run -C .ci/window . -collections   # ticks with collections beside ticks without, and objects of this module
+//	go run -C .ci/window . -objects       # these objects alone; further arguments are the game's: -- -overlay=f9
 //
 // The first plays each realm with up to three seeds, and begins again after each death. The exit status is 1 if no run
 // has left the realm through its portal.
 //
 // The second plays in rotation with a headroom of 256 MiB twice, which has no collection in play, and with the
 // window's own of 8 MiB. It prints medians and ratios. Ratios within the spread of the first two are a tie.
+//
+// The objects are those of the Go heap that functions of this module allocate. The first 3,600 ticks, in which metadata
+// grows with the horde, are counted apart from steady play. Each object is counted, however small.
 package main
 
 import (
@@ -41,8 +45,13 @@ type spread struct {
 	P999 float64 `json:"p99_9"`
 }
 
-// own is what functions of this module have allocated on the Go heap in the last ticks.
+// own is what functions of this module have allocated on the Go heap.
 type own struct {
+	WarmUp count `json:"warm_up"`
+	Steady count `json:"steady"`
+}
+
+type count struct {
 	PerTick float64         `json:"objects_per_tick"`
 	Ticks   uint64          `json:"ticks"`
 	Sites   json.RawMessage `json:"sites"`
@@ -50,26 +59,28 @@ type own struct {
 
 func main() {
 	collections := flag.Bool("collections", false, "compare ticks with collections and without")
+	objects := flag.Bool("objects", false, "count objects of this module")
 	rounds := flag.Int("rounds", 4, "with -collections: `N` rounds")
-	ticks := flag.Int("ticks", 0, "play `N` ticks (default: 18000 for a realm, 3600 with -collections)")
+	ticks := flag.Int("ticks", 0, "play `N` ticks (default: 18000 for a realm, 3600 with -collections and -objects)")
 	flag.Parse()
-	if err := run(*collections, *rounds, *ticks); err != nil {
+	if err := run(*collections, *objects, *rounds, *ticks); err != nil {
 		fmt.Fprintln(os.Stderr, "window:", err)
 		os.Exit(1)
 	}
 }
 
-func run(collections bool, rounds, ticks int) error {
+func run(collections, objects bool, rounds, ticks int) error {
 	dir, err := os.MkdirTemp("", "strata-window-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	g := game{demo: filepath.Join(dir, "demo"), stats: filepath.Join(dir, "stats.json")}
-	build := exec.Command("go", "build", "-C", "../..", "-o", g.demo, "./demo")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("the game does not build: %w", err)
+	if objects {
+		return g.objects(or(ticks, 3600), flag.Args())
+	}
+	if err := g.build(); err != nil {
+		return err
 	}
 	if collections {
 		return g.compare(rounds, or(ticks, 3600))
@@ -86,6 +97,15 @@ func or(n, otherwise int) int {
 
 // A game is the program, and where it writes its figures.
 type game struct{ demo, stats string }
+
+func (g *game) build(args ...string) error {
+	build := exec.Command("go", append(append([]string{"build", "-C", "../..", "-o", g.demo}, args...), "./demo")...)
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("the game does not build: %w", err)
+	}
+	return nil
+}
 
 // play plays so many ticks in a window.
 func (g *game) play(ticks int, args, env []string) (r report, err error) {

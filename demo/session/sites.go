@@ -8,33 +8,64 @@ import (
 )
 
 // A siteCount counts the objects of the Go heap that functions of this module have allocated. It begins in the fade into
-// the realm, and again every sitesEvery ticks: metadata grows with the horde until that is complete. It is on if the
-// runtime samples every allocation, as with GODEBUG=memprofilerate=1.
+// the realm, and again after warmUpTicks: until then metadata grows with the horde. It is on if the runtime samples every
+// allocation, as with GODEBUG=memprofilerate=1.
+//
+// The count is of functions. An object that the standard library allocates counts for the function of this module that
+// called it. Objects of other modules do not count. The runtime records objects without pointers and below
+// 16 bytes once for each 16 bytes that they share, unless it is built as by .ci/window.
 type siteCount struct {
 	profile heapsites.Profile
 	tick    uint64
 	before  map[string]uint64 // objects by function; nil if it is off
+	warmUp  *OwnCount         // nil until it has ended
 }
 
-const sitesEvery = 1800
+// warmUpTicks is a minute, after which the horde is complete.
+const warmUpTicks = 3600
 
 const modulePath = "github.com/strata-go/strata/"
 
+// begin begins the warm-up of a realm.
 func (c *siteCount) begin(tick uint64) {
-	if runtime.MemProfileRate != 1 {
-		return
+	if runtime.MemProfileRate == 1 {
+		c.warmUp = nil
+		c.restart(tick)
 	}
+}
+
+func (c *siteCount) restart(tick uint64) {
 	c.tick, c.before = tick, map[string]uint64{}
 	for _, s := range c.read() {
 		c.before[s.Package+"."+s.Function] = s.Objects
 	}
 }
 
-// again begins a new count when the time has come.
+// again ends the warm-up when the time has come.
 func (c *siteCount) again(tick uint64) {
-	if c.before != nil && tick-c.tick >= sitesEvery {
-		c.begin(tick)
+	if c.before != nil && c.warmUp == nil && tick-c.tick >= warmUpTicks {
+		warm := c.since(tick)
+		c.warmUp = &warm
+		c.restart(tick)
 	}
+}
+
+// since returns what was allocated since the count began.
+func (c *siteCount) since(tick uint64) OwnCount {
+	n := OwnCount{Ticks: tick - c.tick}
+	for _, x := range c.read() {
+		name := x.Package + "." + x.Function
+		if made := x.Objects - c.before[name]; made > 0 && !ofTheCount(name) {
+			n.Sites = append(n.Sites, OwnSite{name, made})
+		}
+	}
+	return n
+}
+
+// ofTheCount reports whether a function allocates because of the count: it reads profiles, and the pacer's sign of a
+// collection is three objects for each. Each read runs two collections.
+func ofTheCount(name string) bool {
+	return strings.HasPrefix(name, modulePath+"memory/heapsites.") || strings.Contains(name, "siteCount") || name == modulePath+"memory/gcpace.(*process).collected"
 }
 
 // read returns the sites of this module as of now.
@@ -56,20 +87,23 @@ type OwnSite struct {
 	Objects uint64 `json:"objects"`
 }
 
-// OwnSites returns the functions of this module that have allocated since the count began, and the number of ticks
-// since then. A new count begins every 1,800 ticks. Unless the runtime samples every allocation, and before the first
-// count, exact is false and the list is empty. The list excludes allocations of OwnSites. OwnSites runs two
+// An OwnCount is what functions of this module have allocated in a number of ticks.
+type OwnCount struct {
+	Ticks uint64
+	Sites []OwnSite
+}
+
+// OwnSites returns what functions of this module have allocated in the first 3,600 ticks of the realm, and since then.
+// Before the end of the first, steady is empty. Unless the runtime samples every allocation, and before the first realm,
+// exact is false. The lists exclude allocations of the count, and three objects for each collection. OwnSites runs two
 // collections.
-func (s *Session) OwnSites() (sites []OwnSite, ticks uint64, exact bool) {
+func (s *Session) OwnSites() (warmUp, steady OwnCount, exact bool) {
 	c := &s.sites
-	if c.before == nil {
-		return nil, 0, false
+	switch {
+	case c.before == nil:
+		return warmUp, steady, false
+	case c.warmUp == nil:
+		return c.since(s.Game.Ticks), steady, true
 	}
-	for _, x := range c.read() {
-		name := x.Package + "." + x.Function
-		if n := x.Objects - c.before[name]; n > 0 && !strings.HasPrefix(x.Package, modulePath+"memory/heapsites") && !strings.Contains(name, "siteCount") {
-			sites = append(sites, OwnSite{name, n})
-		}
-	}
-	return sites, s.Game.Ticks - c.tick, true
+	return *c.warmUp, c.since(s.Game.Ticks), true
 }
