@@ -4,6 +4,7 @@ import (
 	"image"
 
 	"github.com/strata-go/strata/demo/game"
+	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/tiers"
@@ -133,6 +134,27 @@ func (v *View) besidePanels() float32 {
 	return 0
 }
 
+// A warden is where the nearest one was in the last frame, if one was drawn.
+type warden struct {
+	at    vec
+	drawn bool
+}
+
+func (w *warden) note(e *game.Seen, ship vec) {
+	if e.Kind == realm.Warden && (!w.drawn || engine.LengthSquared(e.P.Sub(ship)) < engine.LengthSquared(w.at.Sub(ship))) {
+		*w = warden{e.P, true}
+	}
+}
+
+// goalAt returns what the arrow points at: the next goal or, once the warden has left the heart, the warden.
+func (v *View) goalAt() vec {
+	g := v.s.Game
+	if v.warden.drawn && g.Goal == realm.Heart && g.Phase != game.Opened && g.Phase != game.Leaving {
+		return v.warden.at
+	}
+	return g.GoalAt()
+}
+
 // compass draws an arrow on an ellipse around the ship, towards the next goal, while that is out of sight. At the
 // screen's edge it would lie under text. The arrow is closer to the ship if something else is there.
 func (v *View) compass() {
@@ -140,10 +162,11 @@ func (v *View) compass() {
 	if !g.Player.Alive || g.Phase == game.Leaving {
 		return
 	}
-	if v.onScreen(g.GoalAt()) {
+	goal := v.goalAt()
+	if v.onScreen(goal) {
 		return
 	}
-	to := v.ui.FromScreen(v.cam.ToScreen(g.GoalAt()))
+	to := v.ui.FromScreen(v.cam.ToScreen(goal))
 	aside := v.aside * v.ui.screen.Scale / v.ui.view.Scale
 	wide, high := min(196, v.ui.W/2-44-max(aside, -aside)), min(max(118, v.ui.H*0.26), 196)
 	middle := vec{v.ui.W/2 + aside, v.ui.H / 2}

@@ -205,6 +205,44 @@ func TestHUD_TheShipIsBesidePanels(t *testing.T) {
 	}
 }
 
+// The arrow named WARDEN pointed at the heart, also while the warden was on the other side of the screen.
+func TestHUD_TheArrowPointsAtTheWarden(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	g := v.s.Game
+	g.Goal = realm.Heart
+	v.frameOf(shaped(image.Pt(1280, 720)), 1)
+	ship := g.Player.P
+	v.cam.Center = ship
+	v.warden.drawn = true
+	v.open()
+	v.begin(game.Sprites, v.port.View())
+	if v.enemies(); v.warden.drawn {
+		t.Error("a warden is remembered that is not there")
+	}
+	for _, p := range []vec{{900, 0}, {-400, 0}, {0, 600}} {
+		v.warden.note(&game.Seen{Kind: realm.Drifter, P: ship}, ship)
+		v.warden.note(&game.Seen{Kind: realm.Warden, P: ship.Add(p)}, ship)
+	}
+	arrow := func() (x float32, n int) {
+		v.open()
+		v.begin(game.Signs, v.ui.view)
+		v.compass()
+		x0, _, x1, _ := extent(&v.quads)
+		return (x0 + x1) / 2, v.quads.Len()
+	}
+	if x, n := arrow(); n == 0 || x > 400 {
+		t.Errorf("the nearest warden is at the left, the arrow of %d vertices at %g", n, x)
+	}
+	v.warden.at = ship.Add(vec{200, 100})
+	if _, n := arrow(); n != 0 {
+		t.Error("the warden is in sight, and there is an arrow")
+	}
+	g.Phase, g.PortalAt = game.Opened, ship.Add(vec{900, 0})
+	if x, n := arrow(); n == 0 || x < 800 {
+		t.Errorf("the portal is at the right, the arrow of %d vertices at %g", n, x)
+	}
+}
+
 // The arrow lay over the seals, the gauges and the map of small windows, and below the strip of the overlay.
 func TestHUD_TheArrowLiesOverNothing(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})

@@ -33,9 +33,10 @@ const (
 type View struct {
 	Overlay *overlay.Overlay // of the session's memory; nil before Show. The caller closes it
 	crowd   int              // enemies that the last frame showed
-	Dropped int              // quads of the last frame that did not fit
-	needed  int              // quads that recent batches needed
-	reserve int              // frames in which the renderer still reserves buffers of the size of a realm's batches
+	warden  warden
+	Dropped int // quads of the last frame that did not fit
+	needed  int // quads that recent batches needed
+	reserve int // frames in which the renderer still reserves buffers of the size of a realm's batches
 
 	Menu *Menu // drawn over the game; nil before Attach
 

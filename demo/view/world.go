@@ -99,12 +99,13 @@ func (v *View) enemies() {
 		}
 	})
 	d, ship, near := v.dress(), g.Player.P, 0
-	v.crowd = 0
+	v.crowd, v.warden = 0, warden{}
 	g.EachSeen(func(e *game.Seen) {
 		v.crowd++
 		if engine.LengthSquared(e.P.Sub(ship)) < crowdReach*crowdReach {
 			near++
 		}
+		v.warden.note(e, ship)
 		v.enemy(e, &d)
 	})
 	v.beacon.near = near
