@@ -143,6 +143,9 @@ func (s *managerState) SaveState(c *save.Coder) {
 	case m.running != "":
 		c.Busy(m.running + " is running")
 		return
+	case m.rewinds(): // also if the level is not saved
+		c.Busy("a hook of an arena is running")
+		return
 	}
 	c.Same("the number of levels that have begun", m.level.begun)
 	c.Same("the number of open levels", uint64(m.phase&inLevel))

@@ -73,6 +73,28 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 	refused("in another level", save.ErrLayout, "levels that have begun")
 }
 
+// A hook of a Rewind is no moment between two frames, also for a Set without the level.
+func TestManager_SavingInHookOfRewindIsBusy(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	var set save.Set
+	if err := errors.Join(set.Add("slab", g.m.State(tiers.Saved{Tiers: []tiers.Tier{tiers.Slab}})), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	slot := set.NewSlot(1 << 20)
+	err, before := set.Save(slot), g.m.Level().Mark()
+	g.m.OnReset(tiers.Level, func() {
+		for _, err := range []error{set.Save(slot), set.Load(slot)} {
+			if !errors.Is(err, save.ErrBusy) {
+				t.Errorf("%v, want ErrBusy", err)
+			}
+		}
+	})
+	g.m.Level().Rewind(before)
+	if err := errors.Join(err, set.Load(slot)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestManager_ClosedManagerIsNotSaved(t *testing.T) {
 	g := newSavedGame(t, tiers.Config{})
 	broken := errors.New("broken")
