@@ -188,11 +188,11 @@ func (l *hookList) saveState(c *save.Coder) {
 func (s *staticTier) saveState(c *save.Coder) {
 	s.hookList.saveState(c)
 	save.Var(c, &s.past)
-	there := uint64(0)
+	number := uint64(0)
 	if s.arena != nil {
-		there = 1
+		number = s.declared // EndLevel may have failed after it closed the arena of another plan
 	}
-	if c.Same("the number of static plans", there); s.arena != nil {
+	if c.Same("the number of the static plan", number); s.arena != nil {
 		s.arena.SaveState(c)
 	}
 }

@@ -61,7 +61,7 @@ func TestManager_SavingNamesWhatIsOpen(t *testing.T) {
 	if _, err := g.m.Declare(buffers); err != nil {
 		t.Fatal(err)
 	}
-	refused("with static buffers", save.ErrLayout, "the number of static plans was 0 and is 1")
+	refused("with static buffers", save.ErrLayout, "the number of the static plan was 0 and is 1")
 	g.m.OnReset(tiers.Level, func() { refused("in a hook", save.ErrBusy, "EndLevel is running") })
 	if _, err := g.m.EndLevel(); err != nil {
 		t.Error(err)

@@ -362,6 +362,48 @@ func TestManager_LoadRestoresStaticBuffers(t *testing.T) {
 	}
 }
 
+// An EndLevel that failed has released the static buffers. The buffers that are declared then are others.
+func TestManager_LoadRefusedWithAnotherPlan(t *testing.T) {
+	g := newSavedGame(t, tiers.Config{})
+	small, large := plan.Buffer{ID: 0, Size: 100, Align: 8, Death: 1}, plan.Buffer{ID: 1, Size: 4096, Align: 8, Death: 2}
+	saved, err := plan.Fast([]plan.Buffer{small, large})
+	large.Death, small.Death = 1, 2
+	other, err2 := plan.Fast([]plan.Buffer{small, large})
+	fails := false
+	g.m.AddPool("pool", &tiers.Funcs{StatsFunc: func() (s memory.Stats) {
+		if g.m.Static() == nil && fails {
+			panic("not yet")
+		}
+		return s
+	}})
+	declare := func(p *plan.Plan) *plan.Arena {
+		a, err := g.m.Declare(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Begin(1)
+		return a
+	}
+	if err = errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	declare(saved)
+	slot := g.save()
+	fails = true
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = g.m.EndLevel()
+	}()
+	fails = false
+	a := declare(other)
+	b := unsafe.Slice((*byte)(a.Get(0)), 100)
+	clear(b)
+	b[99] = 7
+	if err := g.set.Load(slot); !errors.Is(err, save.ErrLayout) || b[99] != 7 {
+		t.Errorf("%v and byte %d, want ErrLayout and 7", err, b[99])
+	}
+}
+
 // The parts before the one that fails are as they were, also what belongs to a discarded future.
 func TestManager_FailedLoadChangesNothing(t *testing.T) {
 	cfg := tiers.Config{}

@@ -20,8 +20,9 @@ var staticRow = row{
 type staticTier struct {
 	basic
 	hookList
-	arena *plan.Arena // of this level; nil if none was declared
-	past  stats       // of the levels that have ended
+	arena    *plan.Arena // of this level; nil if none was declared
+	declared uint64      // plans so far
+	past     stats       // of the levels that have ended
 
 	recorder *recorder // of the manager, or nil
 }
@@ -51,6 +52,7 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 		return nil, fmt.Errorf("tiers: static: %w", err)
 	}
 	m.static.arena = a
+	m.static.declared++
 	m.recorder.declared(a)
 	return a, nil
 }
