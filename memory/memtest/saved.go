@@ -25,6 +25,8 @@ type saved struct {
 	serial byte
 	traced bool
 	trace  []string // what operations returned, if traced
+
+	refused bool // a part behind the subject refuses loads
 }
 
 // A savedBlock is filled with a byte of its own.

@@ -18,8 +18,9 @@ import (
 // loads. All its operations return what those of the other one return.
 func detours(t testing.TB, s Subject) {
 	for seed := range uint64(8 / testenv.Step(4)) {
-		limit := page.NewLimit(nil, 0)
-		loaded, straight := newDetour(t, s, limit), newDetour(t, s, page.NewLimit(nil, 0))
+		src := NewFaulty()
+		limit := page.NewLimit(src, 0)
+		loaded, straight := newDetour(t, s, limit), newDetour(t, s, page.NewLimit(NewFaulty(), 0))
 		chaos := rand.New(rand.NewPCG(seed, 77))
 		var ring []*moment
 		for round := range 10 {
@@ -41,8 +42,13 @@ func detours(t testing.TB, s Subject) {
 				if chaos.IntN(2) == 0 {
 					loaded.load(ring[chaos.IntN(len(ring))])
 				}
-				if chaos.IntN(2) == 0 {
-					loaded.loadWithout(limit, ring[chaos.IntN(len(ring))])
+				switch m := ring[chaos.IntN(len(ring))]; chaos.IntN(6) {
+				case 0, 1:
+					loaded.loadWithout(limit, m)
+				case 2:
+					loaded.loadRefused(m)
+				case 3:
+					loaded.loadKept(src, m)
 				}
 			}
 			loaded.load(now)
@@ -71,7 +77,12 @@ func firstDifference(a, b []string) (i int, x, y string) {
 func newDetour(t testing.TB, s Subject, src page.Source) *saved {
 	a := s.make(t, src)
 	x := &saved{t: t, s: s, a: a, traced: true}
-	if err := errors.Join(x.set.Add("subject", a.(save.State)), x.set.Seal()); err != nil {
+	later := func(c *save.Coder) {
+		if x.refused {
+			c.Differs("it is another")
+		}
+	}
+	if err := errors.Join(x.set.Add("subject", a.(save.State)), x.set.AddFunc("later", later), x.set.Seal()); err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -105,5 +116,26 @@ func (x *saved) loadWithout(limit *page.Limit, m *moment) {
 	default:
 		x.blocks = before
 	}
+	x.verify()
+}
+
+// loadRefused loads a state that a later part refuses. The subject may have committed memory for it.
+func (x *saved) loadRefused(m *moment) {
+	x.refused = true
+	if err := x.set.Load(m.slot); !errors.Is(err, save.ErrLayout) {
+		x.t.Fatalf("Load with a part that refuses: %v", err)
+	}
+	x.refused = false
+	x.verify()
+}
+
+// loadKept loads a state while the source keeps memory that the state had not committed.
+func (x *saved) loadKept(src *Faulty, m *moment) {
+	src.FailReturns = true
+	if err := x.set.Load(m.slot); err != nil {
+		x.t.Fatalf("Load with a source that decommits nothing: %v", err)
+	}
+	src.FailReturns = false
+	x.blocks = append(x.blocks[:0], m.blocks...)
 	x.verify()
 }

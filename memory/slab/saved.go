@@ -64,7 +64,10 @@ func (h *Heap) saveState(c *save.Coder) {
 			return memory.ErrOutOfMemory
 		}
 		return nil
-	}, func(from, to uintptr) { h.mark(from>>unitShift, to>>unitShift, vacant) })
+	}, func(from, to uintptr) {
+		h.mark(from>>unitShift, to>>unitShift, vacant)
+		invariant.Freed(unsafe.Add(h.base, from), to-from)
+	})
 	saved.Lives(c, &h.lives)
 	if h.central != nil {
 		h.central.saveNotes(c)
