@@ -31,7 +31,9 @@ func (p *Pool[T]) SaveState(c *save.Coder) {
 		return
 	}
 	c.Same("the size of an object", uint64(stride[T]()))
+	before := p.ready()
 	p.mem.SaveState(c)
+	meta(&p.slots).fitted(c, before, p.ready())
 	meta(&p.slots).saveSlots(c)
 	saveRows[T](c, &p.slots, "slot", p.base, p.ready())
 }
@@ -46,11 +48,20 @@ func (p *Split[Hot, Cold]) SaveState(c *save.Coder) {
 	defer c.Leave()
 	c.Same("the size of a hot part", uint64(stride[Hot]()))
 	c.Same("the size of a cold part", uint64(stride[Cold]()))
+	before := p.ready()
 	p.hot.SaveState(c)
 	p.cold.SaveState(c)
+	meta(&p.slots).fitted(c, before, p.ready())
 	meta(&p.slots).saveSlots(c)
 	saveRows[Hot](c, &p.slots, "hot slot", p.hotBase, uint(p.hot.Committed()/stride[Hot]()))
 	saveRows[Cold](c, &p.slots, "cold slot", p.coldBase, uint(p.cold.Committed()/stride[Cold]()))
+}
+
+// fitted records that the slots from before to now have new memory, which is zero, if this is the fit.
+func (s *metadata) fitted(c *save.Coder, before, now uint) {
+	if c.Fitting() && now > before {
+		s.soiled = min(s.soiled, before)
+	}
 }
 
 // saveSlots visits the metadata. The key is not part of it: it belongs to the pool, and not to its state.
@@ -122,6 +133,9 @@ func saveRows[T any](c *save.Coder, s *slots, name string, base unsafe.Pointer, 
 	if invariant.Debug {
 		n := c.Count(int(max(s.opened, min(s.soiled, ready))))
 		c.Rows(name, reflect.TypeFor[T](), base, stride[T](), n)
+		if c.Loading() && uint(n) < ready { // the source may have kept what is behind: that is not poison
+			s.soiled = min(s.soiled, uint(n))
+		}
 		return
 	}
 	c.Slots(name, reflect.TypeFor[T](), base, stride[T](), s.live, s.opened)
@@ -137,7 +151,10 @@ func (b *Blocks) SaveState(c *save.Coder) {
 	}
 	c.Same("the size of a slot", uint64(b.size))
 	c.Same("the capacity", uint64(b.capacity))
-	b.mem.SaveState(c)
+	before := b.mem.Committed()
+	if b.mem.SaveState(c); c.Fitting() && b.mem.Committed() > before {
+		b.soiled = min(b.soiled, before/b.size)
+	}
 	for _, v := range [...]*uintptr{&b.opened, &b.peak, &b.soiled} {
 		save.Num(c, v)
 	}
@@ -205,6 +222,9 @@ func (b *Blocks) saveContent(c *save.Coder) {
 	case invariant.Debug:
 		n := c.Count(int(max(b.opened, min(b.soiled, b.mem.Committed()/b.size))))
 		c.Raw(b.base, uintptr(n)*b.size)
+		if c.Loading() && uintptr(n) < b.mem.Committed()/b.size { // see saveRows
+			b.soiled = min(b.soiled, uintptr(n))
+		}
 		return
 	case !invariant.Exact, c.Whole(live, b.opened):
 		c.Raw(b.base, b.opened*b.size)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
 )
@@ -40,5 +41,59 @@ func TestPool_LoadKeepsGenerationsBehindTrim(t *testing.T) {
 		if _, ok := p.Get(h); ok {
 			t.Fatalf("handle %d of a freed object is valid again", i)
 		}
+	}
+}
+
+// A debug build takes neither the memory that a refused load has committed for poison, nor that which the source keeps.
+func TestSaved_MemoryWithoutPoisonIsNoDamage(t *testing.T) {
+	src, refused := memtest.NewFaulty(), false
+	p, err1 := pool.New[[9]uint64](src, pool.Config{Capacity: 1000})
+	s, err2 := pool.NewSplit[uint64, [9]uint64](src, pool.Config{Capacity: 1000})
+	b, err3 := pool.NewBlocks(src, pool.BlocksConfig{Size: 80, Capacity: 1000})
+	set := new(save.Set)
+	err := errors.Join(err1, err2, err3, set.Add("pool", p), set.Add("split", s), set.Add("blocks", b), set.AddFunc("later", func(c *save.Coder) {
+		if refused {
+			c.Differs("it is another")
+		}
+	}), set.Seal())
+	full, empty := set.NewSlot(1<<20), set.NewSlot(1<<20)
+	fill := func() {
+		for i := range 1000 {
+			_, v, err := p.New()
+			_, hot, cold, err2 := s.New()
+			q, err3 := b.Get()
+			if err := errors.Join(err, err2, err3); err != nil {
+				t.Fatal(i, err)
+			}
+			v[8], *hot, cold[8], *(*uint64)(q) = 1, 1, 1, 1
+		}
+	}
+	vacate := func() error {
+		p.Reset()
+		s.Reset()
+		b.Reset()
+		return errors.Join(p.Trim(), s.Trim(), b.Trim())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill()
+	if err := errors.Join(set.Save(full), vacate(), set.Save(empty)); err != nil {
+		t.Fatal(err)
+	}
+	refused = true
+	if err := set.Load(full); !errors.Is(err, save.ErrLayout) {
+		t.Fatal(err)
+	}
+	refused = false
+	fill()
+	src.FailReturns = true
+	if err := set.Load(empty); err != nil {
+		t.Fatal(err)
+	}
+	src.FailReturns = false
+	fill()
+	if err := errors.Join(p.Check(), s.Check(), b.Check(), p.Close(), s.Close(), b.Close()); err != nil {
+		t.Error(err)
 	}
 }
