@@ -112,6 +112,9 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // Seek makes tick the present tick, and returns how many ticks it has played. tick must be from Oldest to End. Later states
 // and inputs stay until [Rewind.Cut] or [Rewind.Record].
 //
+// A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. Then Seek begins at
+// an older state, or at the present tick.
+//
 // If tick is out of range, the error wraps save.ErrEmpty. If Rest or loading fails, the present tick is unchanged. For
 // example, loading returns save.ErrLayout if a level has ended. After an error of Step, or a panic of Step or of the
 // load, the state is not that of any tick. The next Seek then loads a state before it plays. If there is no such state,
@@ -145,7 +148,7 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 		from = r.now // from where the game stands
 	} else if err := r.rest(); err != nil {
 		return 0, err
-	} else if err := r.load(tick); err != nil {
+	} else if from, err = r.load(tick); err != nil {
 		return 0, err
 	}
 	if dense < math.MaxInt { // of Back, whose tick is not after now
@@ -170,13 +173,38 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 	return played, nil
 }
 
-// load loads the newest state that is not after a tick. If a State panics, the state is that of no tick.
-func (r *Rewind[T]) load(tick uint64) error {
+// load loads the newest state that is not after a tick and still fits, and returns its tick. If the present tick lies
+// between, load keeps its state and returns it. A state with a hook no longer fits if an earlier state was loaded: that
+// has dropped the hook, and the ticks that are played again register another one. If a State panics, the state is that
+// of no tick.
+func (r *Rewind[T]) load(tick uint64) (from uint64, err error) {
 	was := r.torn
 	r.torn = true
-	_, err := r.states.Load(tick)
-	r.torn = was
-	return err
+	for at, ok := r.states.Before(tick); ok; at, ok = r.states.Before(from - 1) {
+		if !was && err != nil && at <= r.now && r.now <= tick {
+			break
+		}
+		from = at
+		_, failed := r.states.Load(from)
+		if failed == nil {
+			r.torn = was
+			return from, nil
+		}
+		if err == nil {
+			err = failed
+		}
+		if !errors.Is(failed, save.ErrLayout) {
+			r.torn = was
+			return 0, failed
+		}
+		if from == 0 {
+			break
+		}
+	}
+	if r.torn = was; !was && r.now <= tick {
+		return r.now, nil
+	}
+	return 0, err
 }
 
 // spare saves the present state if there is free memory.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/save"
 )
@@ -305,6 +306,54 @@ func TestRewind_DoesNotAllocate(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, tick); n != 0 {
 		t.Errorf("%v allocations a tick", n)
+	}
+}
+
+// A tick that registers a hook registers another one when it is played again. The states after it have the first one.
+func TestRewind_SeeksPastStatesThatDoNotFit(t *testing.T) {
+	a, err := arena.NewGrowing(nil, arena.GrowingConfig{Reserve: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	set, v := new(save.Set), uint64(0)
+	if err := errors.Join(set.Add("arena", a), save.Value(set, "v", &v), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	step := func(in *int) error {
+		if v += uint64(*in); v == 10 {
+			a.OnReset(func() {})
+		}
+		steps++
+		return nil
+	}
+	r, err := engine.NewRewind(engine.RewindConfig[int]{Set: set, Memory: make([]byte, 100_000), Step: step})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for in := 1; r.Now() < 40; {
+		_, err := r.Keep(5)
+		r.Record(in)
+		if err := errors.Join(err, step(&in)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seek := func(tick uint64, most int) {
+		t.Helper()
+		if played, err := r.Seek(tick); err != nil || v != tick || played > most {
+			t.Errorf("Seek(%d) has played %d ticks to %d: %v", tick, played, v, err)
+		}
+	}
+	seek(12, 2)
+	seek(7, 2)
+	seek(40, 33) // from tick 7
+	seek(23, 18) // from tick 5
+	seek(24, 1)
+	a.Reset() // the hook of tick 10 has run
+	seek(20, 15)
+	if err := r.Check(); err != nil {
+		t.Error(err)
 	}
 }
 
