@@ -141,6 +141,8 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 // Load returns an error, all values and blocks are unchanged. The exception is a State that breaks the rules: if it
 // panics or fails while it loads, it leaves a mixture of both states.
 //
+// Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once.
+//
 // A Load that fails does not decommit the memory that it has committed. All parts may have as many bytes committed as
 // when the slot was saved. No blocks lie in these bytes, but a later block of tlsf or freelist may get another address
 // than without the call. A later Load that succeeds, or a Trim of the allocator, ends that. Blocks in flight to an
