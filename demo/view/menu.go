@@ -313,8 +313,9 @@ func (m *Menu) item(it *shell.Item, i int) {
 	t := it.Track()
 	mid := t.X + t.W/2
 	if it.Selected {
-		m.q.TextCentre(m.font, t.X+4, y, 1, m.accent(), "◄")
-		m.q.TextCentre(m.font, t.X+t.W-4, y, 1, m.accent(), "►")
+		side := max(t.W/2-4, render.Width(it.Value, 1)/2+render.GlyphW)
+		m.q.TextCentre(m.font, mid-side, y, 1, m.accent(), "◄")
+		m.q.TextCentre(m.font, mid+side, y, 1, m.accent(), "►")
 	}
 	if it.Value == "OFF" && !it.Selected {
 		c = faint

@@ -341,6 +341,36 @@ func TestMenu_LabelsStandBesideValuesAndPromptsNameTheArrows(t *testing.T) {
 	}
 }
 
+// The arrows of a choice touched a long value in a low window.
+func TestMenu_TextsOfALineKeepApart(t *testing.T) {
+	for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 854, Y: 480}, {X: 844, Y: 390}, {X: 568, Y: 320}, {X: 390, Y: 844}} {
+		for _, screen := range []shell.Screen{shell.Setup, shell.Keys} {
+			b := newMenuBench(t)
+			screens[screen](b.sh)
+			b.shape(shaped(size), 1, render.Keyboard)
+			e := newEye(t, &View{atlas: b.atlas, font: b.m.font})
+			for range 2 * len(b.sh.Items()) { // with each value of a choice
+				for range 3 {
+					b.sh.Step(shell.Nav{Right: true})
+					e.begin(size)
+					b.draw()
+					e.look(&b.q)
+					texts := e.frame.Texts
+					for i, p := range texts {
+						for _, o := range texts[i+1:] {
+							least := 2 * b.m.ui.view.Scale
+							if p.Y < o.Y+o.Height && o.Y < p.Y+p.Height && p.X < o.X+o.Width+least && o.X < p.X+p.Width+least {
+								t.Fatalf("%v, screen %d: %q touches %q", size, screen, p.Text, o.Text)
+							}
+						}
+					}
+				}
+				b.sh.Step(shell.Nav{Down: true})
+			}
+		}
+	}
+}
+
 // In a window of 1280 × 720 half of the settings' screen was empty. Between the settings and the prompt a line says what the
 // selected one does, and the settings fill most of the rest.
 func TestMenu_TheSelectedSettingIsExplained(t *testing.T) {

@@ -37,7 +37,7 @@ var asciiAndArrows = func() (all []rune) {
 	for r := ' ' + 1; r <= '~'; r++ {
 		all = append(all, r)
 	}
-	return append(all, '←', '→', '↑', '↓')
+	return append(all, '←', '→', '↑', '↓', '◄', '►')
 }()
 
 func regionOf(v []render.Vertex) render.Region {
