@@ -387,7 +387,7 @@ func (m *Menu) prompted() (s string, c render.Color) {
 	case m.Source.Note() != "":
 		s, c = m.Source.Note(), render.Amber
 	case m.Source.Capturing():
-		s, c = "PRESS A KEY OR BUTTON    ESC: AS IT WAS", m.accent()
+		s, c = m.hints.capture, m.accent()
 	case m.Source.Screen() == shell.Title:
 		s, c = m.hints.title, soft
 	case m.Source.Screen() == shell.Gifts:

@@ -17,6 +17,7 @@ type hints struct {
 	bindings render.Bindings
 
 	title, menu, setup, row, gifts, keys string
+	capture                              string    // while a control to bind is awaited
 	column                               string    // gifts below each other; "" is as gifts
 	choose                               [3]string // the control that takes each gift; "" if the device has none
 	coach                                [coach.Lines]string
@@ -28,6 +29,7 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 	}
 	*h = hints{made: true, device: d, bindings: *b, choose: [3]string{b.Prompt(render.Choose1, d), b.Prompt(render.Choose2, d), b.Prompt(render.Choose3, d)}}
 	h.coach = coachLines(b, d)
+	h.capture = "PRESS A KEY OR BUTTON    WAIT: AS IT WAS"
 	switch d {
 	case render.Gamepad:
 		h.menu = "PAD: CHOOSE    A: TAKE    B: BACK"
@@ -44,6 +46,7 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 		h.menu = "↑ ↓: CHOOSE    ENTER: TAKE    ESC: BACK"
 		h.setup = "↑ ↓: CHOOSE    ← →: CHANGE    ESC: BACK"
 		h.row = "← →: CHOOSE    ENTER: TAKE    ESC: BACK"
+		h.capture = "PRESS A KEY OR BUTTON    ESC: AS IT WAS"
 		h.keys = "↑ ↓ ← →: CHOOSE    ENTER: CHANGE    ESC: BACK"
 		h.title = join(ways(b, d)+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), said(b, render.Rewind, d, "REWIND"), "F1: MEMORY")
 		keys := h.choose[0] + " " + h.choose[1] + " " + h.choose[2] + " OR "

@@ -190,6 +190,19 @@ func TestMenu_PromptsNameWhatIsInHand(t *testing.T) {
 			t.Errorf("%s: %q, want %q", device, h.title, want)
 		}
 	}
+	// The prompt named Esc also to a player with a gamepad.
+	m := newMenuBench(t)
+	screens[shell.Keys](m.sh)
+	m.shape(shaped(image.Pt(1280, 720)), 1, render.Keyboard)
+	m.sh.Step(shell.Nav{Down: true})
+	m.sh.Step(shell.Nav{Select: true})
+	for device := range render.Touch + 1 {
+		m.m.Device = device
+		m.draw()
+		if s, _ := m.m.prompted(); !m.sh.Capturing() || strings.Contains(s, "ESC") != (device == render.Keyboard) {
+			t.Errorf("%s: while it waits for a control, the prompt is %q", device, s)
+		}
+	}
 }
 
 // TestMenu_AGiftShowsTheKeyThatTakesIt has other keys than 1, 2, 3, and none under a finger.
