@@ -33,6 +33,8 @@ type app struct {
 	counted *books
 	waiting shell.Command // until a realm is played
 	focused bool
+	full    bool // covering the screen was last asked for
+	apart   int  // frames since which the window does otherwise
 	frames  uint64
 	tempo   tempo
 	stopped *atomic.Bool // by a signal
@@ -69,6 +71,7 @@ func (o *options) newApp(s *session.Session, v *view.View, au *audio, t *tape) *
 		Store: a.store, Saves: a.store != nil || a.shoot, Bindings: &a.controls.Bindings, NoQuit: browser, Playing: o.autopilot || t.playing(),
 		Log: func(line string) { o.log(line) }, Today: today,
 	})
+	a.full = a.sh.Settings().Fullscreen
 	a.showSaves()
 	v.Attach(a.sh, &a.controls.Bindings)
 	v.Comfort(a.sh.Settings())
@@ -118,6 +121,7 @@ func (a *app) Update(in *render.Input) error {
 		return a.quit()
 	}
 	a.focus(render.Focused())
+	a.covers(render.IsFullscreen())
 	if a.shoot {
 		*in = render.Input{} // of what the mouse happens to lie on there is no picture
 		if a.o.screen == "touch" {
@@ -267,13 +271,30 @@ func (a *app) focus(now bool) {
 	a.focused = now
 }
 
+// patience is how many frames a window may take to cover the screen.
+const patience = 30
+
+// covers makes the setting follow the window. Browsers and window managers have their own keys to leave full screen, and
+// some refuse it.
+func (a *app) covers(now bool) {
+	if now == a.full {
+		a.apart = 0
+		return
+	}
+	if a.apart++; a.apart >= patience {
+		a.full, a.apart = now, 0
+		a.sh.Covers(now)
+	}
+}
+
 // do executes a command of the shell.
 func (a *app) do(cmd shell.Command) {
 	switch cmd {
 	case shell.SettingsChanged:
 		a.v.Comfort(a.sh.Settings())
 		a.audio.set(a.sh.Settings())
-		if on := a.sh.Settings().Fullscreen; on != render.IsFullscreen() {
+		if on := a.sh.Settings().Fullscreen; on != a.full {
+			a.full, a.apart = on, 0
 			render.SetFullscreen(on)
 		}
 	case shell.Start, shell.Restart, shell.Leave:

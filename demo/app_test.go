@@ -282,3 +282,25 @@ func TestApp_TheFirstFrameTurnsNoWindow(t *testing.T) {
 		t.Errorf("screen %d: %s", a.sh.Screen(), a.sh.Note())
 	}
 }
+
+// A player also leaves full screen by the browser's own key, and then no other setting may bring it back.
+func TestFullscreen_SettingFollowsAWindowThatDoesOtherwise(t *testing.T) {
+	a := &app{sh: shell.New(shell.Config{})}
+	frames := func(n int, covered bool) bool {
+		for range n {
+			a.covers(covered)
+		}
+		return a.sh.Settings().Fullscreen
+	}
+	a.sh.Step(shell.Nav{Fullscreen: true})
+	a.full = true // as do asks for
+	if !frames(patience-1, false) || !frames(2*patience, true) || !frames(patience-1, false) {
+		t.Error("a window that takes its time is given up")
+	}
+	if frames(1, false) || a.full {
+		t.Error("the player has left full screen, and the setting is still on")
+	}
+	if !frames(patience, true) || !a.full {
+		t.Error("the window covers the screen, and the setting is still off")
+	}
+}

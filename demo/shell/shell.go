@@ -308,6 +308,15 @@ func (s *Shell) FocusLost() {
 	}
 }
 
+// Covers sets the setting Fullscreen to what the window does. Call it if that changed without a command of Step, as with
+// a key of the browser.
+func (s *Shell) Covers(on bool) {
+	if s.settings.Fullscreen != on {
+		s.settings.Fullscreen = on
+		s.changed(true)
+	}
+}
+
 // Close saves unsaved settings and runs, including those whose save failed before. The Shell may be used afterwards.
 func (s *Shell) Close() {
 	s.save()

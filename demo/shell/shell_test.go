@@ -228,6 +228,23 @@ func TestSettings_MuteAndFullscreenHaveKeysOnEveryScreen(t *testing.T) {
 	}
 }
 
+func TestSettings_FullscreenFollowsTheWindowAndIsKept(t *testing.T) {
+	store := memory{}
+	d := newDesk(t, store)
+	d.choose(t, "SETTINGS")
+	for _, on := range []bool{true, false} {
+		d.Covers(on)
+		if d.Settings().Fullscreen != on || newDesk(t, store).Settings().Fullscreen != on {
+			t.Errorf("covered %v: %+v", on, d.Settings())
+		}
+		for _, it := range d.Items() {
+			if want := map[bool]string{true: "ON", false: "OFF"}[on]; it.Label == "FULLSCREEN" && it.Value != want {
+				t.Errorf("covered %v, it shows %s", on, it.Value)
+			}
+		}
+	}
+}
+
 func TestKeys_AreCapturedSwappedAndKept(t *testing.T) {
 	store := memory{}
 	d := newDesk(t, store)
