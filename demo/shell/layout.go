@@ -165,13 +165,19 @@ func (s *Shell) row(items []Item) {
 }
 
 // slotRows places the slots below each other, with the other items around them. A row has the height of a picture if there is
-// space.
+// space. If there is little, the other items share the row above the slots.
 func (s *Shell) slotRows() {
 	c := &s.canvas
+	const least = 32 // of a row's two lines
 	width, small := min(440, c.W-2*margin), max(24, c.Finger)
 	top, bottom := c.Head(), c.H-c.Foot()
-	high := max(c.Finger, min(60, (bottom-top-2*small)/SaveSlots))
-	left, y := (c.W-width)/2, top+max(0, bottom-top-2*small-high*SaveSlots)*0.3
+	others := 2 * small
+	beside := others+max(c.Finger, least)*SaveSlots > bottom-top
+	if beside {
+		others = small
+	}
+	high := max(c.Finger, min(60, (bottom-top-others)/SaveSlots))
+	left, y := (c.W-width)/2, top+max(0, bottom-top-others-high*SaveSlots)*0.3
 	for i := range s.items {
 		it := &s.items[i]
 		h := small
@@ -180,6 +186,11 @@ func (s *Shell) slotRows() {
 		}
 		it.Box = Box{left, y, width, h}
 		y += h
+	}
+	if beside {
+		first, last := &s.items[0].Box, &s.items[len(s.items)-1].Box
+		first.W = (width - between) * 0.6
+		*last = Box{left + first.W + between, first.Y, (width - between) * 0.4, small}
 	}
 }
 

@@ -122,3 +122,26 @@ func TestFiles_RemoveDeletesTheBackupToo(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// On a phone held sideways the item to go back lay over the prompt.
+func TestPlace_SlotsLieAboveThePrompt(t *testing.T) {
+	d := newDesk(t, memory{}, func(c *shell.Config) { c.Saves = true })
+	d.choose(t, "PLAY")
+	d.Step(shell.Nav{Pause: true})
+	d.choose(t, "SAVE / LOAD")
+	for _, c := range []shell.Canvas{{W: 640, H: 360}, {W: 473, H: 267, Finger: 36.7}, {W: 577, H: 325, Finger: 36.7}, {W: 460, H: 258}, {W: 325, H: 703, Finger: 36.7}, {W: 258, H: 460, Finger: 38}} {
+		d.Place(c)
+		items := d.Items()
+		for i, it := range items {
+			b := it.Box
+			if b.X < 0 || b.X+b.W > c.W || b.Y < c.Head() || b.Y+b.H > c.H-c.Foot()+0.1 || b.H < max(24, c.Finger) {
+				t.Errorf("%+v: %s lies at %+v", c, it.Label, b)
+			}
+			for _, o := range items[:i] {
+				if o := o.Box; b.X < o.X+o.W && o.X < b.X+b.W && b.Y < o.Y+o.H-0.1 && o.Y < b.Y+b.H-0.1 {
+					t.Errorf("%+v: %s at %+v lies over %+v", c, it.Label, b, o)
+				}
+			}
+		}
+	}
+}
