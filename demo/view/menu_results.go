@@ -158,7 +158,9 @@ func (m *Menu) table() {
 	wide := width >= 420
 	if !wide {
 		step = min(38, (m.top()-top)/shell.BestRuns)
+		m.rewoundKey(runs, left, c.Head()-14)
 	} else {
+		m.rewoundKey(runs, left, top)
 		m.row(left, top, width, faint, nil, 0)
 		top += 18
 	}
@@ -170,7 +172,11 @@ func (m *Menu) table() {
 		}
 		if i >= len(runs) {
 			m.text = render.AppendInt(m.text[:0], int64(i+1), 0)
-			m.q.TextBytes(m.font, left+20-float32(len(m.text))*render.GlyphW, y, 1, faint.Fade(0.5), m.text)
+			x := left + 8
+			if wide {
+				x = left + 20 - float32(len(m.text))*render.GlyphW
+			}
+			m.q.TextBytes(m.font, x, y, 1, faint.Fade(0.5), m.text)
 			continue
 		}
 		r := &runs[i]
@@ -215,6 +221,17 @@ func (m *Menu) rewound(r *shell.Run, x, y float32, c render.Color) {
 	for i := range min(r.Rewinds, 2) {
 		px := x + 5*float32(i)
 		m.q.Tri(px, y, px+5, y-3.5, px+5, y+3.5, c)
+	}
+}
+
+// rewoundKey explains the mark of runs that were rewound, if there are any.
+func (m *Menu) rewoundKey(runs []shell.Run, left, y float32) {
+	for i := range runs {
+		if runs[i].Rewinds > 0 {
+			m.rewound(&shell.Run{Rewinds: 1}, left+8, y+8, faint)
+			m.q.Text(m.font, left+18, y, 1, faint, "REWOUND")
+			return
+		}
 	}
 }
 

@@ -496,3 +496,38 @@ func TestMenu_TheFigureOfAGiftLiesOffItsText(t *testing.T) {
 		}
 	}
 }
+
+// The mark of a run that was rewound was explained nowhere. Its explanation lies over no other text.
+func TestMenu_TheMarkOfARewoundRunIsExplained(t *testing.T) {
+	type box struct{ x0, y0, x1, y1 float32 }
+	for _, size := range slices.Concat(windows, small) {
+		var n [2]int
+		for rewinds := range n {
+			b := newMenuBench(t)
+			b.shape(shaped(size), 1, render.Touch)
+			play(b.sh)
+			b.sh.End(shell.Result{Run: shell.Run{Score: 123_456_789, Realm: "SPORE", Rewinds: rewinds}})
+			for range 60 {
+				b.sh.Step(shell.Nav{})
+			}
+			b.sh.Step(shell.Nav{Back: true})
+			press(b.sh, 1)
+			b.draw()
+			var all []box
+			letters(&b.q, func(x0, y0, x1, y1 float32) {
+				in := (y1 - y0) / 5 // above and below a letter
+				p := box{x0 + 1, y0 + in, x1 - 1, y1 - in}
+				for _, o := range all {
+					if p.x0 < o.x1 && o.x0 < p.x1 && p.y0 < o.y1 && o.y0 < p.y1 {
+						t.Errorf("%v: a letter at %v lies over another at %v", size, p, o)
+					}
+				}
+				all = append(all, p)
+			})
+			n[rewinds] = len(all)
+		}
+		if n[1]-n[0] != len("REWOUND") {
+			t.Errorf("%v: %d letters, and %d with a mark", size, n[0], n[1])
+		}
+	}
+}
