@@ -286,7 +286,7 @@ func (c *checker) targets(f *filter) {
 // A cursor is the part of Query1 to Query8 that does not depend on types.
 //
 // The zero value is before row 0 of an empty chunk. So Get before Next, or after the end, dereferences
-// nil and does not read other memory.
+// nil and does not read other memory. WebAssembly has no fault at address 0, where nothing lies.
 type cursor struct {
 	noCopy noCopy
 	row, n int // current row of the chunk, or of the run of changed rows, which has n
@@ -318,7 +318,7 @@ func (q *cursor) Next() bool {
 func (q *cursor) NextChunk() bool { return q.advance() }
 
 // Entity returns the current entity. Call Entity only after Next or NextChunk returned true: otherwise
-// there is no current entity, and Entity panics.
+// there is no current entity, and Entity panics. In the browser it then returns an Entity without a meaning.
 func (q *cursor) Entity() Entity {
 	return *(*Entity)(unsafe.Add(q.es, uintptr(q.row)*entityBytes))
 }

@@ -40,7 +40,7 @@ type Query1[A any] struct {
 
 // Get returns pointers to the components of the current entity. The pointers are valid until the next structural
 // change. Call Get only after Next or NextChunk returned true: otherwise there is no current entity, and the first
-// access through a pointer panics.
+// access through a pointer panics. In the browser nothing detects that access.
 func (q *Query1[A]) Get() *A {
 	row := uintptr(q.row)
 	return (*A)(unsafe.Add(q.cols[0], row*unsafe.Sizeof(*new(A))))

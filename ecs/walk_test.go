@@ -2,6 +2,7 @@ package ecs
 
 import (
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -260,6 +261,9 @@ func TestQuery_AfterItsEnd(t *testing.T) {
 			t.Error("columns after the end")
 		}
 		q.Close()
+	}
+	if runtime.GOARCH == "wasm" {
+		return // address 0 can be read
 	}
 	for name, read := range map[string]func(){"Get": func() { q.Get().X++ }, "Entity": func() { sunk = q.Entity() }} {
 		func() {

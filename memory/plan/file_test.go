@@ -282,7 +282,13 @@ func TestRead_TheLargestFileIsJudgedSoon(t *testing.T) {
 	p, eighth := crowd(Count), crowd(Count/8)
 	b, short := encoded(t, p), encoded(t, eighth)
 	small := min(took(eighth, short), took(eighth, short), took(eighth, short))
-	if large := took(p, b); large > 32*small { // by pairs it is 64 times as much
+	large := took(p, b)
+	for range 2 { // a system without a clock of the thread counts the time of others
+		if large > 32*small {
+			large = min(large, took(p, b))
+		}
+	}
+	if large > 32*small { // by pairs it is 64 times as much
 		t.Errorf("a file of %d bytes takes %v, and one of %d %v", len(b), large, len(short), small)
 	}
 	offsets := p.offsets
