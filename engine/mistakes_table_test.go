@@ -127,7 +127,7 @@ var mistakes = []struct {
 			if now := g.tick; !planted {
 				g.mix(now)
 			} else {
-				g.mix(int(time.Now().UnixNano() % 1e6))
+				g.mix(int(time.Since(started))) // the time of day has milliseconds in the browser
 			}
 		}
 	}},
@@ -572,3 +572,5 @@ func stale(g *hive, planted bool) {
 		}
 	}
 }
+
+var started = time.Now()
