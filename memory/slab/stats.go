@@ -61,14 +61,19 @@ func (h *Heap) Stats() memory.Stats {
 
 func (h *Heap) largestFree() uintptr {
 	committed := h.mem.Committed() >> unitShift
+	full := h.limit/unitGranules >= committed && h.vacant == 0 // then no class has space for a span
 	for i := len(h.ladder.sizes) - 1; i >= 0; i-- {
-		c, step := &h.classes[i], spanStep(uintptr(h.ladder.sizes[i]))
-		n, fair, _ := h.shapes[i].spanUnits()
-		ok := c.n > 0 || c.bump != c.end || align.Up(h.limit/unitGranules, step)+fair <= committed
-		if !ok && n <= h.vacant {
-			ok = h.vacantRun(n, n, step).units > 0
+		c := &h.classes[i]
+		ok := c.n > 0 || c.bump != c.end
+		if !ok && !full {
+			step := spanStep(uintptr(h.ladder.sizes[i]))
+			n, fair, _ := h.shapes[i].spanUnits()
+			ok = align.Up(h.limit/unitGranules, step)+fair <= committed || n <= h.vacant && h.vacantRun(n, n, step).units > 0
 		}
-		if size := min(uintptr(h.ladder.sizes[i]), h.maxSize()); ok && int(h.tab[(size-1)>>granuleShift]) == i {
+		if !ok {
+			continue
+		}
+		if size := min(uintptr(h.ladder.sizes[i]), h.maxSize()); int(h.tab[(size-1)>>granuleShift]) == i {
 			return size // a class for requests aligned to a page alone serves no other
 		}
 	}
