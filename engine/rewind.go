@@ -32,6 +32,9 @@ type RewindConfig[T any] struct {
 // state again. The game must depend only on its state and the inputs, which [Synctest] tests. A Rewind belongs to the
 // game goroutine.
 //
+// If something else loads or reads the Set, such as a quick load, what is kept is not the past of the new state. The
+// next call of a method then forgets it first, as [Rewind.Begin] with the present tick does.
+//
 //	ticks    ... 120 121 122 ... 150 151 152 153 ...
 //	states        S                S                    Keep
 //	inputs        i   i   i   ...  i   i   i   i        Record
@@ -51,6 +54,7 @@ type Rewind[T any] struct {
 	now    uint64 // the present tick
 	end    uint64 // the last tick that was recorded
 	torn   bool   // Step or Load has failed or panicked: the state is that of no tick
+	loads  uint64 // of the Set, when the Rewind last looked
 }
 
 // What is kept by default.
@@ -70,18 +74,26 @@ func NewRewind[T any](cfg RewindConfig[T]) (*Rewind[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Rewind[T]{cfg: cfg, states: states, inputs: make([]T, cfg.Ticks)}, nil
+	return &Rewind[T]{cfg: cfg, states: states, inputs: make([]T, cfg.Ticks), loads: cfg.Set.Loads()}, nil
 }
 
 // Begin forgets all states and inputs. tick is the number of the present tick, for example 0 for a new game.
 func (r *Rewind[T]) Begin(tick uint64) {
 	r.states.Clear()
-	r.now, r.end, r.torn = tick, tick, false
+	r.now, r.end, r.torn, r.loads = tick, tick, false, r.cfg.Set.Loads()
+}
+
+// notice begins again if something else has loaded a state, such as a quick load: what is kept is not its past.
+func (r *Rewind[T]) notice() {
+	if r.loads != r.cfg.Set.Loads() {
+		r.Begin(r.now)
+	}
 }
 
 // Record stores the input of the next tick, which becomes the present tick. The caller must play this tick next. States
 // and inputs after the old present tick are forgotten. States more than RewindConfig.Ticks ticks old are dropped.
 func (r *Rewind[T]) Record(in T) {
+	r.notice()
 	r.Cut()
 	r.now++
 	r.end = r.now
@@ -96,6 +108,7 @@ func (r *Rewind[T]) Record(in T) {
 // has saved the state. The errors are those of Rest and of [save.History.Save]. After an error of Step, or a panic of
 // Step or of a load, Keep returns an error that wraps save.ErrEmpty until Begin or a successful Seek.
 func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
+	r.notice()
 	if r.torn {
 		return false, fmt.Errorf("engine: rewind: a step has failed, and there is no state of tick %d; call Seek: %w", r.now, save.ErrEmpty)
 	}
@@ -127,6 +140,7 @@ func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(ti
 // wraps save.ErrEmpty. Other errors are those of Seek and of Keep. If an error occurs before the first Step, nothing is
 // forgotten. After a later error all states and inputs after tick are lost.
 func (r *Rewind[T]) Back(tick uint64, dense int) (played int, err error) {
+	r.notice()
 	if tick > r.now {
 		return 0, fmt.Errorf("engine: rewind: tick %d is after tick %d: %w", tick, r.now, save.ErrEmpty)
 	}
@@ -137,6 +151,7 @@ func (r *Rewind[T]) Back(tick uint64, dense int) (played int, err error) {
 }
 
 func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
+	r.notice()
 	if oldest := r.Oldest(); tick < oldest || tick > r.end {
 		return 0, fmt.Errorf("engine: rewind: tick %d; there are %d to %d: %w", tick, oldest, r.end, save.ErrEmpty)
 	}
@@ -185,7 +200,7 @@ func (r *Rewind[T]) load(tick uint64) (from uint64, err error) {
 			break
 		}
 		from = at
-		_, failed := r.states.Load(from)
+		failed := r.loadOne(from)
 		if failed == nil {
 			r.torn = was
 			return from, nil
@@ -205,6 +220,13 @@ func (r *Rewind[T]) load(tick uint64) (from uint64, err error) {
 		return r.now, nil
 	}
 	return 0, err
+}
+
+// loadOne loads the state of a tick.
+func (r *Rewind[T]) loadOne(tick uint64) error {
+	defer func() { r.loads = r.cfg.Set.Loads() }() // also if a State panics
+	_, err := r.states.Load(tick)
+	return err
 }
 
 // spare saves the present state if there is free memory.
@@ -236,6 +258,7 @@ func (r *Rewind[T]) Now() uint64 { return r.now }
 
 // Oldest returns the first tick that Seek can reach. If no state is kept, this is the present tick.
 func (r *Rewind[T]) Oldest() uint64 {
+	r.notice()
 	if oldest, ok := r.states.Oldest(); ok {
 		return min(oldest, r.now)
 	}
@@ -243,7 +266,10 @@ func (r *Rewind[T]) Oldest() uint64 {
 }
 
 // End returns the last tick that Seek can reach: the newest recorded tick that was not forgotten.
-func (r *Rewind[T]) End() uint64 { return r.end }
+func (r *Rewind[T]) End() uint64 {
+	r.notice()
+	return r.end
+}
 
 // States returns the number of states, their size in bytes together, and the length of RewindConfig.Memory.
 func (r *Rewind[T]) States() (n, used, size int) {

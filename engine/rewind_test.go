@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"testing"
@@ -306,6 +307,60 @@ func TestRewind_DoesNotAllocate(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, tick); n != 0 {
 		t.Errorf("%v allocations a tick", n)
+	}
+}
+
+// A quick load, a file or a History replaces the state: what was kept before is not its past.
+func TestRewind_ForgetsThePastOfAReplacedState(t *testing.T) {
+	for name, replace := range map[string]func(s *save.Set, slot *save.Slot, file []byte, h *save.History) error{
+		"slot": func(s *save.Set, slot *save.Slot, _ []byte, _ *save.History) error { return s.Load(slot) },
+		"file": func(s *save.Set, _ *save.Slot, file []byte, _ *save.History) error {
+			return s.Read(bytes.NewReader(file), nil)
+		},
+		"history": func(_ *save.Set, _ *save.Slot, _ []byte, h *save.History) error { _, err := h.Load(0); return err },
+	} {
+		set, x, file := new(save.Set), 0, new(bytes.Buffer)
+		if err := errors.Join(save.Value(set, "x", &x), set.Seal()); err != nil {
+			t.Fatal(err)
+		}
+		r, err := engine.NewRewind(engine.RewindConfig[int]{Set: set, Memory: make([]byte, 1<<12), Step: func(in *int) error { x += *in; return nil }})
+		h, err2 := save.NewHistory(set, make([]byte, 64), 1)
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		slot := set.NewSlot(64)
+		if err := errors.Join(h.Save(0), set.Save(slot), set.Write(file)); err != nil {
+			t.Fatal(err)
+		}
+		play := func(n int) {
+			for range n {
+				_, err := r.Keep(5)
+				r.Record(1)
+				if x++; err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		play(12)
+		if _, err := r.Seek(8); err != nil || x != 8 {
+			t.Fatalf("%s: x is %d at tick 8: %v", name, x, err)
+		}
+		if err := replace(set, slot, file.Bytes(), h); err != nil || x != 0 {
+			t.Fatalf("%s: x is %d: %v", name, x, err)
+		}
+		if r.Oldest() != 8 || r.End() != 8 {
+			t.Errorf("%s: ticks %d to %d are kept, want 8 alone", name, r.Oldest(), r.End())
+		}
+		play(6)
+		if _, err := r.Seek(7); !errors.Is(err, save.ErrEmpty) {
+			t.Errorf("%s: Seek to a tick before: %v", name, err)
+		}
+		if _, err := r.Seek(11); err != nil || x != 3 {
+			t.Errorf("%s: x is %d at tick 11: %v", name, x, err)
+		}
+		if err := r.Check(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

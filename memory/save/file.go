@@ -146,6 +146,7 @@ func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	if err := s.Write(&before); err != nil {
 		return err
 	}
+	s.loads++
 	if err = r.run(loading); err == nil {
 		return nil
 	}

@@ -18,7 +18,8 @@ import (
 type Set struct {
 	parts  []part
 	sealed bool
-	busy   bool  // a pass is running
+	busy   bool // a pass is running
+	loads  uint64
 	coder  Coder // reused, so that no pass allocates
 }
 
@@ -161,6 +162,11 @@ func (s *Set) Load(slot *Slot) error {
 	return s.load(slot.canonical, slot.buf)
 }
 
+// Loads returns how often the present state was replaced by Load, by [Set.Read], or by a [History]. What keeps data
+// beside the Set compares it with the number of its own loads, as engine.Rewind does. Calls that fail count if they may have
+// changed the state.
+func (s *Set) Loads() uint64 { return s.loads }
+
 // fits bounds how often a state is fitted: see [Coder.Again].
 const fits = 4
 
@@ -178,6 +184,7 @@ func (s *Set) load(canonical bool, buf []byte) error {
 			return errAgain
 		}
 	}
+	s.loads++
 	_, err := s.run(loading, canonical, buf)
 	return err
 }
