@@ -52,9 +52,14 @@ type own struct {
 }
 
 type count struct {
-	PerTick float64         `json:"objects_per_tick"`
-	Ticks   uint64          `json:"ticks"`
-	Sites   json.RawMessage `json:"sites"`
+	PerTick float64 `json:"objects_per_tick"`
+	Ticks   uint64  `json:"ticks"`
+	Sites   []site  `json:"sites"`
+}
+
+type site struct {
+	Site    string `json:"site"`
+	Objects uint64 `json:"objects"`
 }
 
 func main() {

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -30,10 +32,20 @@ func (g *game) objects(ticks int, args []string) error {
 	if own == nil || own.Steady.Ticks == 0 {
 		return fmt.Errorf("the game did not count its objects in steady play: the last realm was too short")
 	}
-	fmt.Printf("functions of this module allocated %.3f objects a tick in the first %d ticks of the realm: %s\n", own.WarmUp.PerTick, own.WarmUp.Ticks, own.WarmUp.Sites)
-	fmt.Printf("steady play: functions of this module allocated %.4f objects a tick in the next %d ticks: %s\n", own.Steady.PerTick, own.Steady.Ticks, own.Steady.Sites)
+	fmt.Printf("the first %d ticks of the realm: %v\n", own.WarmUp.Ticks, &own.WarmUp)
+	fmt.Printf("steady play, the next %d ticks: %v\n", own.Steady.Ticks, &own.Steady)
 	fmt.Printf("beside these, three for each collection, of which %d were in play\n", r.Go.InPlay)
 	return nil
+}
+
+// String lists the sites, those with the most objects first.
+func (c *count) String() string {
+	slices.SortStableFunc(c.Sites, func(a, b site) int { return cmp.Compare(b.Objects, a.Objects) })
+	text := fmt.Sprintf("functions of this module allocated %.4f objects a tick", c.PerTick)
+	for _, x := range c.Sites {
+		text += fmt.Sprintf("\n%8d %s", x.Objects, strings.TrimPrefix(x.Site, "github.com/strata-go/strata/"))
+	}
+	return text
 }
 
 // exact writes a runtime that records each object if it records all, and returns the overlay for go build. Go's own
