@@ -126,7 +126,7 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // and inputs stay until [Rewind.Cut] or [Rewind.Record].
 //
 // A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. Then Seek begins at
-// an older state, or at the present tick.
+// an older state. If none fits, it begins at the present tick.
 //
 // If tick is out of range, the error wraps save.ErrEmpty. If Rest or loading fails, the present tick is unchanged. For
 // example, loading returns save.ErrLayout if a level has ended. After an error of Step, or a panic of Step or of the
@@ -188,17 +188,14 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 	return played, nil
 }
 
-// load loads the newest state that is not after a tick and still fits, and returns its tick. If the present tick lies
-// between, load keeps its state and returns it. A state with a hook no longer fits if an earlier state was loaded: that
-// has dropped the hook, and the ticks that are played again register another one. If a State panics, the state is that
-// of no tick.
+// load loads the newest state that is not after a tick and still fits, and returns its tick. A state with a hook no longer
+// fits if an earlier state was loaded: that has dropped the hook, and the ticks that are played again register another
+// one. If no state fits, load returns the present tick, unless that is after the tick. It is not preferred to older
+// states: a load that fails may have committed memory. If a State panics, the state is that of no tick.
 func (r *Rewind[T]) load(tick uint64) (from uint64, err error) {
 	was := r.torn
 	r.torn = true
 	for at, ok := r.states.Before(tick); ok; at, ok = r.states.Before(from - 1) {
-		if !was && err != nil && at <= r.now && r.now <= tick {
-			break
-		}
 		from = at
 		failed := r.loadOne(from)
 		if failed == nil {
