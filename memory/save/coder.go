@@ -189,6 +189,30 @@ func (c *Coder) Word(v uint64) uint64 {
 	return binary.LittleEndian.Uint64(c.buf[at:])
 }
 
+// Words visits several numbers, as [Coder.Word] visits one. If [Coder.Saving] returns true, w is unchanged. In all other
+// passes its elements become the numbers that Word returns.
+func (c *Coder) Words(w []uint64) {
+	n := 8 * len(w)
+	switch {
+	case c.pass == measuring:
+		c.at += n
+	case c.err != nil || c.pass == scanning || n > len(c.buf)-c.at:
+		for i, v := range w {
+			w[i] = c.Word(v)
+		}
+	default:
+		b := c.buf[c.at:][:n]
+		c.at += n
+		for i := range w {
+			if c.pass == saving {
+				binary.LittleEndian.PutUint64(b[8*i:], w[i])
+			} else {
+				w[i] = binary.LittleEndian.Uint64(b[8*i:])
+			}
+		}
+	}
+}
+
 // Count is [Coder.Word] for the number of values that follow. Each of them must have at least one byte, and n must not
 // be negative. If the saved number exceeds the number of bytes of the state, the pass fails with an error that wraps
 // [ErrLayout], and Count returns 0.
@@ -288,7 +312,7 @@ func (c *Coder) raw(name string, t reflect.Type, p unsafe.Pointer, n uintptr, ro
 		c.at += padded(n)
 		return
 	}
-	if c.err != nil || n == 0 || !c.fits(n) {
+	if c.err != nil || n == 0 || n > uintptr(len(c.buf)-c.at)&^7 && !c.fits(n) {
 		return
 	}
 	b := c.at

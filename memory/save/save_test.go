@@ -152,6 +152,56 @@ func TestSet_AddNamesWhatItRefuses(t *testing.T) {
 	}
 }
 
+// Words visits the same bytes as Word, in all passes.
+func TestCoder_WordsAreWords(t *testing.T) {
+	var now, got [3]uint64
+	var one, all bool
+	set := new(save.Set)
+	must(t, set.AddFunc("words", func(c *save.Coder) {
+		if got = now; !one {
+			c.Words(got[:])
+		} else {
+			for i, v := range got {
+				got[i] = c.Word(v)
+			}
+		}
+		if c.Fitting() || c.Loading() {
+			all = got == [3]uint64{1, 2, 3 << 60}
+		}
+	}), set.Seal())
+	n, err := set.Size()
+	must(t, err)
+	now = [3]uint64{1, 2, 3 << 60}
+	words, each := filled(t, set, set.NewSlot(n)), set.NewSlot(n)
+	if one = true; n != 32 || !bytes.Equal(words.Bytes(), filled(t, set, each).Bytes()) {
+		t.Errorf("Words visits %x, Word %x", words.Bytes(), each.Bytes())
+	}
+	for range 2 {
+		one, now = !one, [3]uint64{}
+		if must(t, set.Load(words)); !all {
+			t.Errorf("loaded %d", got)
+		}
+		pieces := 0
+		must(t, set.Scan(words, func(p save.Piece) bool { pieces++; return p.Size == 8 }))
+		if pieces != 3 {
+			t.Errorf("Scan yields %d pieces", pieces)
+		}
+	}
+	var more save.Set
+	long := false
+	must(t, more.AddFunc("words", func(c *save.Coder) {
+		got = [3]uint64{1, 1, 1}
+		if c.Words(got[:2]); long {
+			c.Words(got[:])
+		}
+	}), more.Seal())
+	slot := filled(t, &more, more.NewSlot(24))
+	long = true
+	if err := more.Load(slot); !errors.Is(err, save.ErrLayout) || got != [3]uint64{} {
+		t.Errorf("more words than were saved: %v, %d", err, got)
+	}
+}
+
 // failing is a State that fails in one pass.
 type failing struct{ in func(c *save.Coder) bool }
 
