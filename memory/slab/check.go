@@ -61,6 +61,9 @@ func (h *Heap) checkTables(r *report) (sound bool) {
 			r.say("class %d of %d bytes has blocks of %d granules", i, size, s.size)
 			sound = false
 		}
+		if h.known[i/64]>>(i%64)&1 == 0 && h.classes[i].allocs+uint64(h.shapes[i].blocks) > 0 {
+			r.say("class %d has blocks or had some, and is not known", i)
+		}
 	}
 	return sound
 }

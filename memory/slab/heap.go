@@ -45,6 +45,7 @@ type Heap struct {
 	//	(8) no unit below lowest is vacant, and lowest and limit lie within the reservation
 	//	(9) in debug builds, what lies below poisoned and in no live block is filled with 0xDD
 	//	(10) in debug builds, no live block was asked for with more bytes than its class has
+	//	(11) known has each class that has a block or had one
 
 	base  unsafe.Pointer // nil once closed
 	limit uintptr        // granules in units that were ever taken since Reset; no block starts beyond
@@ -58,32 +59,38 @@ type Heap struct {
 	classes [maxClasses]class
 	tab     [maxRungs]uint8 // ladder.tab, here so that a lookup is one load
 
-	shapes   []shape // by class
-	ladder   ladder
-	tally    []uint16 // scratch of reclaim, by unit
-	vacant   uintptr  // units below limit that belong to no class
-	lowest   uintptr  // no unit below this one is vacant
-	carved   uint64   // bytes in blocks that were carved
-	peak     uint64   // highest carved before the last Trim or Reset
-	looked   uint64   // frees counted when reclaim looked last
-	futile   uint64   // frees counted when a reclaim found nothing; nothing to find until it changes
-	squeezed uint64   // frees that pay for the squeezes so far, see maySqueeze
-	refused  uint64   // requests that failed
+	shapes []shape // by class
+	ladder ladder
+	tally  []uint16                // scratch of reclaim, by unit
+	known  [maxClasses / 64]uint64 // a bit per class that ever had a span
+	totals
 
-	poisoned uintptr // granules; debug builds only
-	lives    invariant.Lives
-	central  *Central // that shares this heap, or nil
-	mem      page.Prefix
-	owner    invariant.Owner
+	lives   invariant.Lives
+	central *Central // that shares this heap, or nil
+	mem     page.Prefix
+	owner   invariant.Owner
 
 	undo    undo           // what a request that is refused gives back
 	sweep   sweep          // see Sweep
-	absent  uintptr        // units below limit whose memory was returned
 	old     []uint64       // while an epoch runs: the live blocks from before it, which live lacks
 	onShort func(all bool) // see OnShort
 	passing bool           // Large serves an Alloc or a Resize, and may commit memory
 
 	relay func(size, align uintptr) (unsafe.Pointer, error) // of NewRelay: it serves Alloc; otherwise nil
+}
+
+// totals are numbers of the whole heap that a state contains. They have no padding, and are saved by one copy.
+type totals struct {
+	vacant   uintptr // units below limit that belong to no class
+	lowest   uintptr // no unit below this one is vacant
+	absent   uintptr // units below limit whose memory was returned
+	poisoned uintptr // granules; debug builds only
+	carved   uint64  // bytes in blocks that were carved
+	peak     uint64  // highest carved before the last Trim or Reset
+	looked   uint64  // frees counted when reclaim looked last
+	futile   uint64  // frees counted when a reclaim found nothing; nothing to find until it changes
+	squeezed uint64  // frees that pay for the squeezes so far, see maySqueeze
+	refused  uint64  // requests that failed
 }
 
 // A class is the hot half of a size class: 32 bytes, two to a cache line.

@@ -47,14 +47,12 @@ func (h *Heap) saveState(c *save.Coder) {
 	if c.Fitting() {
 		c.Fail(h.growBooks(units))
 	}
-	for _, v := range [...]*uintptr{&h.limit, &h.vacant, &h.lowest, &h.poisoned, &h.absent} {
-		save.Num(c, v)
+	if c.Loading() {
+		h.limit = units * unitGranules
 	}
-	for _, v := range [...]*uint64{&h.carved, &h.peak, &h.looked, &h.futile, &h.squeezed, &h.refused} {
-		save.Num(c, v)
-	}
+	save.Var(c, &h.totals)
 	h.saveClasses(c)
-	h.undo.saveState(c)
+	save.Var(c, &h.undo.failure)
 	h.saveSweep(c, units)
 	if !c.Failed() {
 		h.saveMaps(c, units, was)
@@ -78,32 +76,22 @@ func (h *Heap) saveState(c *save.Coder) {
 	}
 }
 
-// saveClasses visits the classes and their stacks. Most classes of a program are never used: a bit for each says which
-// ones follow.
+// saveClasses visits the known classes and their stacks. Most classes of a program are never used.
 func (h *Heap) saveClasses(c *save.Coder) {
 	n := len(h.ladder.sizes)
 	for first := 0; first < n; first += 64 {
-		used, end := uint64(0), min(first+64, n)
-		for i := first; i < end && c.Saving(); i++ {
-			if h.used(i) {
-				used |= 1 << (i - first)
+		was := h.known[first/64]
+		known := c.Word(was)
+		if c.Loading() {
+			h.known[first/64] = known
+			for w := was &^ known; w != 0; w &= w - 1 {
+				h.unuse(first + bits.TrailingZeros64(w))
 			}
 		}
-		used = c.Word(used)
-		for i := first; i < end && !c.Failed(); i++ {
-			if used>>(i-first)&1 != 0 {
-				h.saveClass(c, i)
-			} else if c.Loading() {
-				h.unuse(i)
-			}
+		for w := known; w != 0 && !c.Failed(); w &= w - 1 {
+			h.saveClass(c, first+bits.TrailingZeros64(w))
 		}
 	}
-}
-
-// used reports whether class i has ever had a span, or has a count.
-func (h *Heap) used(i int) bool {
-	cl, s := &h.classes[i], &h.shapes[i]
-	return cl.allocs|s.looked|uint64(cl.carved|cl.bump|cl.end|s.units|s.blocks|cl.n) != 0
 }
 
 // unuse makes class i as it is before its first span.
@@ -116,11 +104,9 @@ func (h *Heap) unuse(i int) {
 // saveClass visits class i, two counts of 32 bits in a word.
 func (h *Heap) saveClass(c *save.Coder, i int) {
 	cl, s := &h.classes[i], &h.shapes[i]
-	save.Num(c, &cl.allocs)
-	save.Num(c, &s.looked)
-	carved, bump := two(c, cl.carved, cl.bump)
-	end, units := two(c, cl.end, s.units)
-	blocks, n := two(c, s.blocks, cl.n)
+	w := [...]uint64{cl.allocs, s.looked, join(cl.carved, cl.bump), join(cl.end, s.units), join(s.blocks, cl.n)}
+	c.Words(w[:])
+	blocks, n := uint32(w[4]), uint32(w[4]>>32)
 	switch {
 	case c.Failed():
 		return
@@ -136,40 +122,32 @@ func (h *Heap) saveClass(c *save.Coder, i int) {
 		cl.stack, s.capacity = unsafe.Pointer(unsafe.SliceData(stack)), blocks
 	}
 	if c.Loading() {
-		cl.carved, cl.bump, cl.end, cl.n = carved, bump, end, n
-		s.units, s.blocks = units, blocks
+		cl.allocs, s.looked = w[0], w[1]
+		cl.carved, cl.bump = uint32(w[2]), uint32(w[2]>>32)
+		cl.end, s.units = uint32(w[3]), uint32(w[3]>>32)
+		s.blocks, cl.n = blocks, n
 	}
 	c.Raw(cl.stack, uintptr(n)*4)
 }
 
-// two visits two numbers in one word.
-func two(c *save.Coder, a, b uint32) (uint32, uint32) {
-	w := c.Word(uint64(a) | uint64(b)<<32)
-	return uint32(w), uint32(w >> 32)
-}
+// join returns two numbers in one word.
+func join(a, b uint32) uint64 { return uint64(a) | uint64(b)<<32 }
 
-func (u *undo) saveState(c *save.Coder) {
-	save.Num(c, &u.frees)
-	save.Num(c, &u.allocs)
-	for _, v := range [...]*uintptr{&u.committed, &u.least, &u.step, &u.tail} {
-		save.Num(c, v)
-	}
-}
-
-// saveSweep visits a Sweep, with its counts for the first units.
+// saveSweep visits a Sweep, with its counts for the first units. Between two rounds nothing of it matters.
 func (h *Heap) saveSweep(c *save.Coder, units uintptr) {
 	s := &h.sweep
-	for _, v := range [...]*bool{&s.on, &s.noted, &s.full} {
-		save.Bool(c, v)
+	if !c.Flag(s.noted) {
+		if c.Loading() {
+			s.noted, s.on = false, false
+			clear(s.tried[:])
+		}
+		return
 	}
-	save.Num(c, &s.class)
-	save.Num(c, &s.pass)
-	for _, v := range [...]*uint32{&s.at, &s.cold, &s.gone, &s.wanted, &s.depth} {
-		save.Num(c, v)
-	}
-	save.Var(c, &s.allocs)
-	save.Var(c, &s.recent)
-	save.Var(c, &s.tried)
+	classes := len(h.ladder.sizes)
+	save.Vec(c, s.allocs[:classes])
+	save.Vec(c, s.recent[:classes])
+	save.Vec(c, s.tried[:classes])
+	save.Var(c, &s.round)
 	save.List(c, &s.spans)
 	n := uintptr(c.Count(int(s.tallied(units))))
 	switch {

@@ -96,6 +96,65 @@ func TestHeap_CanonicalSlotHasTheLiveBlocks(t *testing.T) {
 	}
 }
 
+// A state between two rounds of Sweep has nothing of them, and a load ends a round that has begun since.
+func TestHeap_StateBetweenSweepsLacksThem(t *testing.T) {
+	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
+	set := new(save.Set)
+	if err := errors.Join(err, set.Add("heap", save.Metadata(h)), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	var blocks []unsafe.Pointer
+	for range 200 {
+		blocks = append(blocks, memtest.MustAlloc(t, h, 1024, 16))
+	}
+	for _, p := range blocks {
+		h.Free(p, 1024)
+	}
+	size := func() int {
+		n, err := set.Size()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	between, within := set.NewSlot(1<<20), set.NewSlot(1<<20)
+	rest := func() (steps int) {
+		for h.Sweep(10) {
+			steps++
+		}
+		return steps
+	}
+	if err := set.Save(between); err != nil {
+		t.Fatal(err)
+	}
+	least := size()
+	for range 5 {
+		h.Sweep(10)
+	}
+	if err := set.Save(within); err != nil || size() <= least {
+		t.Fatalf("%v; the state has %d bytes within a round, and %d before it", err, size(), least)
+	}
+	if n := size() - least; n < 46*13 && !invariant.Debug {
+		t.Errorf("a round takes %d bytes", n)
+	}
+	first := rest()
+	for range 2 {
+		if err := errors.Join(set.Load(between), h.Check()); err != nil || size() != least {
+			t.Fatalf("%v; %d bytes after a load, want %d", err, size(), least)
+		}
+		if n := rest(); n != first+5 {
+			t.Errorf("a round takes %d steps after a load, want %d", n, first+5)
+		}
+		if err := errors.Join(set.Load(within), h.Check()); err != nil {
+			t.Fatal(err)
+		}
+		if n := rest(); n != first {
+			t.Errorf("the rest of a round takes %d steps after a load, want %d", n, first)
+		}
+	}
+}
+
 // Of spans of which less than two-thirds are live, only the live blocks are saved.
 func TestHeap_SavedBytesAreAtMostHalfAgainTheLive(t *testing.T) {
 	if invariant.Debug || !invariant.Exact {

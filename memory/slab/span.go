@@ -73,6 +73,7 @@ func (h *Heap) assign(ci uint8, r run) {
 		h.place[r.first+i] = uint8(i)
 	}
 	blocks := uint32(r.units*unitGranules) / s.size
+	h.known[ci/64] |= 1 << (ci % 64)
 	s.units += uint32(r.units)
 	s.blocks += blocks
 	c.bump = uint32(r.first * unitGranules)

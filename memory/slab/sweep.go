@@ -11,21 +11,27 @@ import "math"
 // than they are many. Its depth was at least that after the last step less the number of allocations since. If that is
 // too little, the sweep of this class ends. Nothing is lost then: the order of free blocks has no meaning.
 type sweep struct {
-	on     bool
-	noted  bool // a round is under way
-	class  uint8
-	pass   uint8
+	round
+	allocs [maxClasses]uint64 // of each class at the last step
+	recent [maxClasses]uint32 // allocations between the last two steps
+	tried  [maxClasses]bool   // in this round; all false unless it is under way
+	tally  []uint16
+	spans  []uint32 // that were found empty
+}
+
+// A round is what a sweep has without its lists. It has no padding, and is saved by one copy.
+type round struct {
 	at     uint32 // the next entry of the pass
 	cold   uint32 // entries that the sweep looks at
 	gone   uint32 // of these, the blocks of empty spans, at the bottom
 	wanted uint32 // blocks of the spans that were found empty
-	full   bool   // there were more
 	depth  uint32 // of the stack after the last step
-	tally  []uint16
-	spans  []uint32           // that were found empty
-	allocs [maxClasses]uint64 // of each class at the last step
-	recent [maxClasses]uint32 // allocations between the last two steps
-	tried  [maxClasses]bool   // in this round
+	on     bool   // only while noted
+	noted  bool   // a round is under way
+	full   bool   // more spans were found empty
+	class  uint8
+	pass   uint8
+	_      [3]uint8
 }
 
 const (

@@ -16,15 +16,18 @@ type undo struct {
 	limit, vacant, lowest uintptr     // of the heap, before
 	on                    bool        // in takeSpan
 	broken                bool        // somebody else has changed the metadata since
+	failure
+}
 
-	// A request that failed although spans were recycled fails again if it needs as many units at as
-	// large a step. That holds until something is freed or committed, or the source gives more: see reach.
+// A failure is what is known of a request that failed although spans were recycled. Another one that needs as many units
+// at as large a step fails, too. That holds until something is freed or committed, or the source gives more: see reach.
+type failure struct {
 	frees     uint64
+	allocs    uint64  // blocks that had been handed out when tail was found
+	tail      uintptr // units below limit once all empty spans were recycled
 	committed uintptr
 	least     uintptr // units; 0: no such request
 	step      uintptr
-	tail      uintptr // units below limit once all empty spans were recycled,
-	allocs    uint64  // and how many blocks had been handed out by then
 }
 
 // A condemned is a span that its class has lost.
