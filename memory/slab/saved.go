@@ -14,10 +14,11 @@ import (
 
 // SaveState implements [save.State]: it saves the live blocks and all that decides where the next block lies. That is
 // the order of the free blocks, the spans of each class, and a Sweep that is under way. Debug builds also save free
-// memory. A span is copied as a whole if [save.Coder.Whole] returns true for it. In a canonical slot only live blocks
-// are copied: see [save.Set.NewCanonical] for the exceptions. Blocks of Config.Large are not saved: add Large to the
-// Set. If the heap has a Central, the error wraps save.ErrBusy: add the Central instead. The error wraps save.ErrBusy
-// also within a function that the page source calls during a call of the heap. If the heap is closed, the error wraps
+// memory. If [save.Coder.Whole] returns true for all memory below the highest address in use, that is copied at once.
+// Otherwise a span is copied as a whole if Whole returns true for it. In a canonical slot only live blocks are copied:
+// see [save.Set.NewCanonical] for the exceptions. Blocks of Config.Large are not saved: add Large to the Set. If the
+// heap has a Central, the error wraps save.ErrBusy: add the Central instead. The error wraps save.ErrBusy also within a
+// function that the page source calls during a call of the heap. If the heap is closed, the error wraps
 // memory.ErrClosed.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.central != nil {
@@ -205,11 +206,16 @@ func (h *Heap) saveMaps(c *save.Coder, units, was uintptr) {
 	}
 }
 
-// saveContent visits the blocks of each span, in the order of addresses.
+// saveContent visits all memory below limit if that is dense. Otherwise it visits the blocks of each span, in the order of
+// addresses.
 func (h *Heap) saveContent(c *save.Coder) {
 	units := h.limit / unitGranules
 	if invariant.Debug {
 		h.saveAll(c)
+		return
+	}
+	if c.Flag(h.dense(c)) { // a load asks the slot, because a source can refuse to take back absent units
+		c.Raw(h.base, h.limit<<granuleShift)
 		return
 	}
 	r := saved.Run{C: c}
@@ -223,6 +229,15 @@ func (h *Heap) saveContent(c *save.Coder) {
 		i += n
 	}
 	r.End()
+}
+
+// dense reports whether one copy of all memory below limit is to replace those of the spans.
+func (h *Heap) dense(c *save.Coder) bool {
+	live := h.carved
+	for i, size := range h.ladder.sizes {
+		live -= uint64(h.classes[i].n) * uint64(size)
+	}
+	return h.absent == 0 && c.Whole(uintptr(live), h.limit<<granuleShift)
 }
 
 // saveAll visits all memory that was in use and is committed, because it contains poison: runs, each after its place.

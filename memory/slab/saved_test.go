@@ -96,6 +96,65 @@ func TestHeap_CanonicalSlotHasTheLiveBlocks(t *testing.T) {
 	}
 }
 
+// A heap of which two-thirds are live is saved by one copy, with its free spans. That takes no longer than to visit each span.
+func TestHeap_DenseHeapIsSavedAsAWhole(t *testing.T) {
+	if invariant.Debug {
+		t.Skip("this build saves all memory")
+	}
+	for _, c := range []struct{ live, free int }{{256, 64}, {256, 256}} { // blocks of 1 KiB, and of 960 bytes
+		h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
+		set := new(save.Set)
+		if err := errors.Join(err, set.Add("heap", h), set.Seal()); err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		var live, free []*byte
+		for i := range c.live {
+			live = append(live, (*byte)(memtest.MustAlloc(t, h, 1024, 16)))
+			*live[i] = byte(i)
+		}
+		for i := range c.free {
+			free = append(free, (*byte)(memtest.MustAlloc(t, h, 960, 16)))
+			*free[i] = 1
+		}
+		for _, p := range free {
+			h.Free(unsafe.Pointer(p), 960)
+		}
+		slot, contents := set.NewSlot(1<<20), 0
+		if err := set.Save(slot); err != nil {
+			t.Fatal(err)
+		}
+		if err := set.Scan(slot, func(p save.Piece) bool {
+			if p.Contents {
+				contents += p.Size
+			}
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+		whole := 3*c.live >= 2*(c.live+c.free)
+		if all := contents >= (c.live+c.free)<<10; invariant.Exact && all != whole {
+			t.Errorf("%d KiB live and %d KiB free are saved in %d bytes", c.live, c.free, contents)
+		}
+		for _, p := range append(live, free...) {
+			*p = 99
+		}
+		if err := errors.Join(set.Load(slot), h.Check()); err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range live {
+			if *p != byte(i) {
+				t.Errorf("block %d has %d after a load", i, *p)
+			}
+		}
+		for i, p := range free {
+			if whole && *p != 1 {
+				t.Errorf("free block %d has %d after a load", i, *p)
+			}
+		}
+	}
+}
+
 // A state between two rounds of Sweep has nothing of them, and a load ends a round that has begun since.
 func TestHeap_StateBetweenSweepsLacksThem(t *testing.T) {
 	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
