@@ -67,13 +67,17 @@ func (s *metadata) fitted(c *save.Coder, before, now uint) {
 // saveSlots visits the metadata. The key is not part of it: it belongs to the pool, and not to its state.
 func (s *metadata) saveSlots(c *save.Coder) {
 	c.Same("the capacity", uint64(s.capacity))
-	for _, v := range [...]*uint{&s.n, &s.opened, &s.retired, &s.peak, &s.soiled} {
-		save.Num(c, v)
+	w := [...]uint64{uint64(s.n), uint64(s.opened), uint64(s.retired), uint64(s.peak), uint64(s.soiled), s.allocs, s.failures, uint64(len(s.gens))}
+	if c.Words(w[:]); c.Loading() {
+		s.n, s.opened, s.retired, s.peak, s.soiled = uint(w[0]), uint(w[1]), uint(w[2]), uint(w[3]), uint(w[4])
+		s.allocs, s.failures = w[5], w[6]
 	}
-	save.Num(c, &s.allocs)
-	save.Num(c, &s.failures)
-	entries := uint(c.Word(uint64(len(s.gens)))) // they decide how many slots refill opens
-	n := uint(c.Count(int(s.known())))
+	entries := uint(w[7]) // they decide how many slots refill opens
+	n := uint(0)
+	if c.Saving() {
+		n = s.known()
+	}
+	n = uint(c.Count(int(n)))
 	vacant, open := uint(c.Count(int(s.n))), uint(c.Count(int(s.opened)))
 	if c.Failed() {
 		return
@@ -155,14 +159,13 @@ func (b *Blocks) SaveState(c *save.Coder) {
 	if b.mem.SaveState(c); c.Fitting() && b.mem.Committed() > before {
 		b.soiled = min(b.soiled, before/b.size)
 	}
-	for _, v := range [...]*uintptr{&b.opened, &b.peak, &b.soiled} {
-		save.Num(c, v)
+	// No Count for opened: Metadata saves less than a byte for each slot. The entries decide how many slots refill opens.
+	w := [...]uint64{uint64(b.opened), uint64(len(b.free)), uint64(b.peak), uint64(b.soiled), uint64(b.n), b.allocs, b.failures}
+	if c.Words(w[:]); c.Loading() {
+		b.opened, b.peak, b.soiled, b.n = uintptr(w[0]), uintptr(w[2]), uintptr(w[3]), uint(w[4])
+		b.allocs, b.failures = w[5], w[6]
 	}
-	save.Num(c, &b.n)
-	save.Num(c, &b.allocs)
-	save.Num(c, &b.failures)
-	open := uintptr(c.Word(uint64(b.opened)))       // no Count: Metadata saves less than a byte for each slot
-	entries := uintptr(c.Word(uint64(len(b.free)))) // they decide how many slots refill opens
+	open, entries := uintptr(w[0]), uintptr(w[1])
 	vacant, asked := c.Count(int(b.n)), c.Count(len(b.asked))
 	if c.Failed() {
 		return

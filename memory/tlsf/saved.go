@@ -39,12 +39,11 @@ func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) boo
 	}
 	save.Var(c, &h.counts)
 	save.Var(c, &h.bins)
-	for _, v := range [...]*uint32{&h.spare, &h.epoch, &h.turn} {
-		save.Num(c, v)
+	w := [...]uint64{uint64(h.spare), uint64(h.epoch), uint64(h.turn), uint64(h.drops), uint64(h.outgrown), uint64(h.fastSize)}
+	if c.Words(w[:]); c.Loading() {
+		h.spare, h.epoch, h.turn = uint32(w[0]), uint32(w[1]), uint32(w[2])
+		h.drops, h.outgrown, h.fastSize = int(w[3]), uintptr(w[4]), uintptr(w[5])
 	}
-	save.Num(c, &h.drops)
-	save.Num(c, &h.outgrown)
-	save.Num(c, &h.fastSize)
 	h.saveBlocks(c)
 	for k := range h.poolCount {
 		if c.Failed() {
