@@ -396,6 +396,9 @@ func TestTransition_CostsTwoObjects(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() { transitionBetween(three, three) }); n != 2 {
 		t.Errorf("%v objects", n)
 	}
+	if n := cap(three.columns); n != 3 {
+		t.Errorf("space for %d columns: they grew one by one", n)
+	}
 	if e := transitionBetween(three, three); len(e.moves) != 3 || cap(e.moves) != 3 {
 		t.Errorf("%d moves, space for %d", len(e.moves), cap(e.moves))
 	}

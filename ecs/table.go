@@ -101,7 +101,7 @@ type table struct {
 
 // newTable returns an empty table that is not enlisted.
 func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, error) {
-	t := &table{mask: m}
+	t := &table{mask: m, columns: make([]column, 0, columnsOf(m, comps))}
 	row, ticks, heap := entityBytes, uintptr(0), uintptr(0) // in uintptr: the sum of many large types may pass 32 bits
 	for id := range m.ids() {
 		c := comps[id]
@@ -132,6 +132,19 @@ func newTable(m mask, comps []*component, d *directory, ofKin bool) (*table, err
 		t.step = plain.caps[plain.stepClass(d, ofKin)]
 	}
 	return t, nil
+}
+
+// columnsOf returns the number of pointer-free columns of a table with the components of m.
+func columnsOf(m mask, comps []*component) (n int) {
+	for id := range m.ids() {
+		if !comps[id].pointerful {
+			n++
+		}
+		if comps[id].ticks != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // stepClass returns the class whose rows Hash reads column by column.
