@@ -6,7 +6,10 @@ import (
 	"runtime"
 	"syscall/js"
 
+	"github.com/go-gl/mathgl/mgl32"
+
 	"github.com/strata-go/strata/assets"
+	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/render/overlay"
 )
@@ -59,13 +62,36 @@ func (a *app) state() map[string]any {
 		shell.Gifts: "gifts", shell.Ending: "ending", shell.Over: "over", shell.Table: "table", shell.Saved: "saved",
 		shell.Legend: "legend",
 	}
-	return map[string]any{
+	s := map[string]any{
 		"ticks": a.s.Game.Ticks, "hash": fmt.Sprintf("%016x", a.s.Game.Hash()),
+		"broken": a.s.Game.Broken, "hull": int(a.s.Game.Player.Hull),
 		"playing": a.s.Playing(), "screen": screens[a.sh.Screen()], "realm": realm,
 		"hand":    a.v.Menu.Device.String(),
-		"overlay": a.v.Overlay.Shown(overlay.Strip), "mute": a.sh.Settings().Mute,
+		"overlay": a.v.Overlay.Shown(overlay.Strip), "mute": a.sh.Settings().Mute, "fullscreen": a.sh.Settings().Fullscreen,
 		"soft": ground.Soft(), "missing": a.s.Ground.Missing(), "failures": a.s.Stream.Stats().Failures,
 		"clips": a.audio.mixer.Stats().Clips, "sound": a.audio.device.Live(),
 		"go": m.Sys, "live": m.HeapAlloc,
 	}
+	a.guide(s)
+	return s
+}
+
+// guide adds what a test needs that plays with a device. That is what the autopilot would do, and how far the goal is from
+// the ship. The ship and the items of a menu are in pixels of the logical screen.
+func (a *app) guide(s map[string]any) {
+	pair := func(v mgl32.Vec2) any { return []any{v[0], v[1]} }
+	if g := a.s.Game; a.s.Playing() {
+		in := g.Autopilot()
+		s["move"], s["aim"], s["fire"] = pair(in.Move), pair(in.Aim), in.Down.Has(game.Fire)
+		s["ship"], s["goal"] = pair(a.v.PlayerOnScreen()), pair(g.GoalAt().Sub(g.Player.P))
+	}
+	c := a.v.Canvas(a.v.Menu.Device)
+	zero := c.FromScreen(mgl32.Vec2{})
+	scale := c.FromScreen(mgl32.Vec2{1, 1}).Sub(zero)[0]
+	items := map[string]any{}
+	for _, it := range a.sh.Items() {
+		b := it.Box
+		items[it.Label] = pair(mgl32.Vec2{b.X + b.W/2, b.Y + b.H/2}.Sub(zero).Mul(1 / scale))
+	}
+	s["items"] = items
 }

@@ -24,11 +24,17 @@ type state struct {
 	Hash, Screen, Realm    string
 	Hand                   string // what prompts name the controls of
 	Playing, Overlay, Mute bool
+	Fullscreen             bool // the setting
 	Sound                  bool
 	Soft                   float64
 	Missing                int
 	Failures               uint64
 	Clips, Go, Live        int
+	Broken, Hull           int
+	Ship, Goal             [2]float64 // the ship on the logical screen, and how far it is from the goal
+	Move, Aim              [2]float64 // of the autopilot
+	Fire                   bool
+	Items                  map[string][2]float64
 }
 
 // state asks the game how it goes; zero while there is none.
@@ -265,8 +271,16 @@ func TestBrowser_KeepsSettingsAndPausesWhenHiddenOnAPlainServer(t *testing.T) {
 		t.Error("the first download is too large")
 	}
 	c.picture("desk-title")
+	covered := func() (on bool) { c.eval("!!document.fullscreenElement", &on); return on }
+	c.key("F11", "F11", 122)
+	c.until("F11 covers the screen", func(s state) bool { return s.Fullscreen && covered() })
+	c.eval("document.exitFullscreen()", nil) // as the browser's Esc does
+	c.until("the setting follows", func(s state) bool { return !s.Fullscreen })
 	c.key("KeyM", "m", 'M')
 	c.until("M mutes", func(s state) bool { return s.Mute })
+	if covered() {
+		t.Error("another setting brings full screen back")
+	}
 	c.key("Enter", "Enter", 13)
 	c.until("Enter begins a game, and the press has let sound begin", func(s state) bool {
 		return s.Screen == "playing" && s.Playing && s.Sound
