@@ -18,7 +18,7 @@ var uses = [tiers.Count]tierUse{
 	tiers.Pools:  {budget: 4 << 20, least: 1 << 20, enemy: 320, particle: 2 * 48}, // 2.2 MiB
 	tiers.Slab:   {budget: 1 << 20, enemy: 32},                                    // 0.73 MiB
 	tiers.Large:  {budget: 24 << 20},                                              // 13.7 MiB
-	tiers.Inbox:  {budget: 12 << 20, least: 768 << 10},                            // 8 MiB
+	tiers.Inbox:  {budget: 18 << 20, least: 768 << 10},                            // 8 MiB, most of it in any one of three workers
 }
 
 // budgetOf returns the budget of a tier: about twice of what the game uses, or the share of -budget of that. If the
