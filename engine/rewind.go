@@ -130,7 +130,7 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 //
 // If tick is out of range, the error wraps save.ErrEmpty. If Rest or loading fails, the present tick is unchanged. For
 // example, loading returns save.ErrLayout if a level has ended. After an error of Step, or a panic of Step or of the
-// load, the state is not that of any tick. The next Seek then loads a state before it plays. If there is no such state,
+// load, the state is not that of any tick. The same holds if a State breaks its contract and fails while it is loaded. The next Seek then loads a state before it plays. If there is no such state,
 // its error wraps save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
@@ -191,38 +191,39 @@ func (r *Rewind[T]) seek(tick uint64, dense int) (played int, err error) {
 // load loads the newest state that is not after a tick and still fits, and returns its tick. A state with a hook no longer
 // fits if an earlier state was loaded: that has dropped the hook, and the ticks that are played again register another
 // one. If no state fits, load returns the present tick, unless that is after the tick. It is not preferred to older
-// states: a load that fails may have committed memory. If a State panics, the state is that of no tick.
+// states: a load that fails may have committed memory.
 func (r *Rewind[T]) load(tick uint64) (from uint64, err error) {
-	was := r.torn
-	r.torn = true
 	for at, ok := r.states.Before(tick); ok; at, ok = r.states.Before(from - 1) {
 		from = at
 		failed := r.loadOne(from)
 		if failed == nil {
-			r.torn = was
 			return from, nil
 		}
 		if err == nil {
 			err = failed
 		}
 		if !errors.Is(failed, save.ErrLayout) {
-			r.torn = was
 			return 0, failed
 		}
 		if from == 0 {
 			break
 		}
 	}
-	if r.torn = was; !was && r.now <= tick {
+	if !r.torn && r.now <= tick {
 		return r.now, nil
 	}
 	return 0, err
 }
 
-// loadOne loads the state of a tick.
+// loadOne loads the state of a tick. If a State panics, or fails after others were loaded, the state is that of no tick.
 func (r *Rewind[T]) loadOne(tick uint64) error {
+	was := r.torn
+	r.torn = true
 	defer func() { r.loads = r.cfg.Set.Loads() }() // also if a State panics
 	_, err := r.states.Load(tick)
+	if err == nil || r.loads == r.cfg.Set.Loads() {
+		r.torn = was
+	}
 	return err
 }
 
@@ -270,6 +271,7 @@ func (r *Rewind[T]) End() uint64 {
 
 // States returns the number of states, their size in bytes together, and the length of RewindConfig.Memory.
 func (r *Rewind[T]) States() (n, used, size int) {
+	r.notice()
 	used, size = r.states.Bytes()
 	return r.states.Len(), used, size
 }

@@ -445,6 +445,38 @@ func TestRewind_AFailedStepIsNotGoneOnFrom(t *testing.T) {
 	}
 }
 
+// A State that breaks its contract fails after it has changed the state. No tick is played from there, and none is kept.
+func TestRewind_AFailedLoadIsNotGoneOnFrom(t *testing.T) {
+	score, fails, set := 0, false, new(save.Set)
+	err := set.AddFunc("toy", func(c *save.Coder) {
+		if save.Num(c, &score); c.Loading() && fails {
+			fails = false
+			c.Differs("it fails too late")
+		}
+	})
+	r, err2 := engine.NewRewind(engine.RewindConfig[int]{Set: set, Memory: make([]byte, 4000), Step: func(in *int) error { score += *in; return nil }})
+	if err := errors.Join(err, err2, set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	for range 8 {
+		_, err := r.Keep(100)
+		r.Record(1)
+		if score++; err != nil {
+			t.Fatal(err)
+		}
+	}
+	fails = true
+	if _, err := r.Seek(4); !errors.Is(err, save.ErrLayout) || r.Now() != 8 {
+		t.Fatal(r.Now(), err)
+	}
+	if saved, err := r.Keep(1); saved || !errors.Is(err, save.ErrEmpty) {
+		t.Errorf("a score of %d is kept as tick %d: %v", score, r.Now(), err)
+	}
+	if played, err := r.Seek(8); played != 8 || err != nil || score != 8 {
+		t.Errorf("%d ticks were played to a score of %d: %v", played, score, err)
+	}
+}
+
 // After a failed step Back to the present tick plays from a state. The states after the present tick must not refuse the
 // states that it saves.
 func TestRewind_BackToNowAfterAFailedStep(t *testing.T) {
