@@ -46,6 +46,40 @@ func TestHeap_LoadedStateHasTheSavedBytes(t *testing.T) {
 	}
 }
 
+// A state between two rounds of Sweep has nothing of the last one. The next round begins in the same way after a load.
+func TestHeap_RoundAfterLoadHasTheSameBytes(t *testing.T) {
+	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
+	set := new(save.Set)
+	if err := errors.Join(err, set.Add("heap", save.Metadata(h)), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	state, first, again := set.NewSlot(1<<21), set.NewCanonical(1<<21), set.NewCanonical(1<<21)
+	memtest.MustAlloc(t, h, 100, 8)
+	err = set.Save(state)
+	h.Sweep(1)
+	if err := errors.Join(err, set.Save(first)); err != nil {
+		t.Fatal(err)
+	}
+	var blocks []unsafe.Pointer
+	for range 4000 {
+		blocks = append(blocks, memtest.MustAlloc(t, h, 64, 8))
+	}
+	for _, p := range blocks {
+		h.Free(p, 64)
+	}
+	for h.Sweep(1000) {
+	}
+	err = set.Load(state)
+	h.Sweep(1)
+	if err := errors.Join(err, set.Save(again), h.Check()); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first.Bytes(), again.Bytes()) {
+		t.Errorf("the state has %d bytes after a load, and had %d", len(again.Bytes()), len(first.Bytes()))
+	}
+}
+
 // One block of a span is free: a canonical slot has the others, and no byte of it or of the rest of a span.
 func TestHeap_CanonicalSlotHasTheLiveBlocks(t *testing.T) {
 	if invariant.Debug || !invariant.Exact {

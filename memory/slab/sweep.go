@@ -72,7 +72,9 @@ func (h *Heap) Sweep(blocks int) (more bool) {
 		s.allocs[i] = now
 	}
 	if !s.noted {
-		s.noted = true // from now on recent is of one step
+		// A state between two rounds has none of this, so it is the same after a load. From now on recent is of one step.
+		clear(s.recent[:])
+		s.round, s.spans = round{noted: true}, s.spans[:0]
 		return true
 	}
 	if s.on && s.depth < s.cold+s.recent[s.class] {
