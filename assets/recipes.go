@@ -34,7 +34,8 @@ type surveys struct {
 	mu    sync.Mutex
 	kept  [2]kept           // the newest first
 	reads map[string]*reads // by survey, those that have not ended
-	spare []*recipe         // closed files, for the next calls of Open
+	spare []*recipe         // of closed files, for the next calls of Open
+	files []file            // for the next calls of Open
 }
 
 // reads are those of one survey. All goroutines that need it get the result of the read that ends first.
@@ -57,7 +58,7 @@ type kept struct {
 	fixed *fixed // nil unless the files are those of a program and the folder has no recipe
 }
 
-// fixed are files that never change. Once they are known, a recipe is opened without an allocation.
+// fixed are files that never change. Once they are known, opening a recipe allocates one object in AllSectors calls.
 type fixed struct {
 	walls io.ReaderAt
 	infos [ground.AllSectors]recipeInfo // of the recipes that were opened
@@ -89,8 +90,9 @@ func (s *surveys) Open(name string) (fs.File, error) {
 func (s *surveys) fixed(dir string) (kept, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, k := range s.kept {
+	for i, k := range s.kept {
 		if k.fixed != nil && strings.TrimSuffix(k.name, surveyFile) == dir {
+			s.kept[0], s.kept[i] = k, s.kept[0]
 			return k, true
 		}
 	}
@@ -100,25 +102,31 @@ func (s *surveys) fixed(dir string) (kept, bool) {
 // open makes a recipe.
 func (s *surveys) open(name string, k kept, x, y int) (fs.File, error) {
 	f := s.take()
-	if err := s.recipe(&f.made, k, x, y, name); err != nil {
+	r := f.recipe
+	if err := s.recipe(&r.made, k, x, y, name); err != nil {
+		_ = f.Close()
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	f.data = f.made.Append(f.data[:0])
-	f.Reset(f.data)
-	f.info = s.info(k, y*ground.Sectors+x, recipeInfo{path.Base(name), k.time, len(f.data)})
+	r.data = r.made.Append(r.data[:0])
+	r.Reset(r.data)
+	r.info = s.info(k, y*ground.Sectors+x, recipeInfo{path.Base(name), k.time, len(r.data)})
 	return f, nil
 }
 
-// take returns a file that was closed, or a new one.
-func (s *surveys) take() (f *recipe) {
+// take returns a file with the recipe of a file that was closed, or with a new one.
+func (s *surveys) take() *file {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if n := len(s.spare); n > 0 {
-		f, s.spare = s.spare[n-1], s.spare[:n-1]
-	} else {
-		f = &recipe{data: make([]byte, 0, ground.MaxRecipe)}
+	if len(s.files) == 0 {
+		s.files = make([]file, ground.AllSectors) // 4.6 KB
 	}
-	f.of = s
+	f := &s.files[0]
+	s.files = s.files[1:]
+	if n := len(s.spare); n > 0 {
+		f.recipe, s.spare = s.spare[n-1], s.spare[:n-1]
+	} else {
+		f.recipe = &recipe{of: s, data: make([]byte, 0, ground.MaxRecipe)}
+	}
 	return f
 }
 
@@ -302,30 +310,59 @@ func (s statSurveys) Stat(name string) (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// A recipe is a file that was made from a survey. After Close another one uses its memory.
+// A recipe is a file that was made from a survey. After Close another file uses it.
 type recipe struct {
 	bytes.Reader
-	of   *surveys // nil once it is closed
+	of   *surveys
 	info *recipeInfo
 	made ground.Recipe
 	data []byte // of made
 }
 
-// Close frees the file for another call of Open.
-func (r *recipe) Close() error {
-	s := r.of
-	if s == nil {
-		return fs.ErrClosed
+// A file is the result of one call of Open. Unlike its recipe it is never used again, so a second Close, or a Read after
+// Close, does not affect another file.
+type file struct{ recipe *recipe } // nil once it is closed
+
+func (f *file) Read(p []byte) (int, error) {
+	if f.recipe == nil {
+		return 0, fs.ErrClosed
 	}
-	r.of = nil
-	r.Reset(nil)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.spare = append(s.spare, r)
-	return nil
+	return f.recipe.Read(p)
 }
 
-func (r *recipe) Stat() (fs.FileInfo, error) { return r.info, nil }
+func (f *file) ReadAt(p []byte, at int64) (int, error) {
+	if f.recipe == nil {
+		return 0, fs.ErrClosed
+	}
+	return f.recipe.ReadAt(p, at)
+}
+
+func (f *file) Seek(to int64, whence int) (int64, error) {
+	if f.recipe == nil {
+		return 0, fs.ErrClosed
+	}
+	return f.recipe.Seek(to, whence)
+}
+
+func (f *file) Stat() (fs.FileInfo, error) {
+	if f.recipe == nil {
+		return nil, fs.ErrClosed
+	}
+	return f.recipe.info, nil
+}
+
+func (f *file) Close() error {
+	r := f.recipe
+	if r == nil {
+		return fs.ErrClosed
+	}
+	f.recipe = nil
+	r.Reset(nil)
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	r.of.spare = append(r.of.spare, r)
+	return nil
+}
 
 type recipeInfo struct {
 	name string

@@ -110,8 +110,20 @@ func TestRecipes_AClosedFileIsUsedAgain(t *testing.T) {
 	if a.Close() != nil || !errors.Is(a.Close(), fs.ErrClosed) || b.Close() != nil {
 		t.Error("a file cannot be closed, or twice")
 	}
-	if n, err := a.Read(make([]byte, 1)); n != 0 || err == nil {
-		t.Errorf("a closed file has %d bytes, %v", n, err)
+	// A closed file does not reach the file that uses its memory.
+	c, _ := files.Open(names[0])
+	d, _ := files.Open(names[1])
+	for _, f := range []fs.File{a, b} {
+		n, err := f.Read(make([]byte, 1))
+		if _, failed := f.Stat(); n != 0 || !errors.Is(err, fs.ErrClosed) || !errors.Is(failed, fs.ErrClosed) || !errors.Is(f.Close(), fs.ErrClosed) {
+			t.Errorf("a closed file has %d bytes, %v, %v", n, err, failed)
+		}
+	}
+	e, _ := files.Open(names[2])
+	for i, f := range []fs.File{c, d, e} {
+		if got, err := io.ReadAll(f); err != nil || !bytes.Equal(got, want[i]) {
+			t.Errorf("%s: %d bytes, %v, after another file was closed twice", names[i], len(got), err)
+		}
 	}
 	if first.Name() != "04_05.rec" || first.Size() != int64(len(want[0])) {
 		t.Errorf("%v of %d bytes", first.Name(), first.Size())
