@@ -400,10 +400,17 @@ func TestHeap_WorkersKeepThingsOfTheirOwn(t *testing.T) {
 // What streams on and on must not leave an object for each asset.
 func TestKind_AReleasedValueIsUsedAgain(t *testing.T) {
 	type tune struct{ name string }
-	r := newRig(t, fstest.MapFS{"a": {Data: []byte("a")}, "b": {Data: []byte("b")}, "c": {Data: []byte("c")}}, 1, 0)
+	r := newRig(t, fstest.MapFS{"a": {Data: []byte("a")}, "b": {Data: []byte("b")}, "c": {Data: []byte("c")}, "d": {Data: []byte("d")}, "slow": {Data: []byte("s")}}, 1, 0)
 	var delivered, released []*tune
+	began, goOn := make(chan bool), make(chan bool)
 	err := Register(r.Streamer, Kind[tune]{Name: "tune", Stays: true,
-		Decode:  func(r *Reader, _ *Heap) (tune, error) { return tune{r.Name()}, nil },
+		Decode: func(r *Reader, _ *Heap) (tune, error) {
+			if r.Name() == "slow" {
+				began <- true
+				<-goOn
+			}
+			return tune{r.Name()}, nil
+		},
 		Deliver: func(name string, v, _ *tune) error { delivered = append(delivered, v); return nil },
 		Release: func(name string, v *tune) {
 			if v.name != name {
@@ -431,16 +438,26 @@ func TestKind_AReleasedValueIsUsedAgain(t *testing.T) {
 			t.Errorf("%s is %v, %v", name, v, ok)
 		}
 	}
+	d := Request[tune](r, "d", 0) // now each value is in use
+	r.run()
+	if p := delivered[3]; p == delivered[0] || p == delivered[1] {
+		t.Error("two assets have the same value")
+	}
 	b.Close()
-	c.Close()
-	// One that is cancelled before its delivery is used again, too.
-	d := Request[tune](r, "a", 0)
-	r.eventually(t, "d is ready", func() bool { return r.stats.counts[Ready] == 1 })
-	d.Close()
+	// The one that is free is used again if its asset is cancelled before its delivery, and while it is decoded.
+	f := Request[tune](r, "a", 0)
+	r.eventually(t, "f is ready", func() bool { return r.stats.counts[Ready] == 1 })
+	f.Close()
+	slow := Request[tune](r, "slow", 0)
+	<-began
+	slow.Close()
+	close(goOn)
 	e := Request[tune](r, "b", 0)
 	r.run()
-	if last := delivered[len(delivered)-1]; last != delivered[0] && last != delivered[1] {
+	if last := delivered[len(delivered)-1]; last != delivered[1] {
 		t.Error("a value that was not delivered is not used again")
 	}
+	c.Close()
+	d.Close()
 	e.Close()
 }
