@@ -54,7 +54,7 @@ func (h *Heap) saveState(c *save.Coder) {
 	save.Var(c, &h.totals)
 	h.saveClasses(c)
 	save.Var(c, &h.undo.failure)
-	h.saveSweep(c, units)
+	h.saveSweep(c)
 	if !c.Failed() {
 		h.saveMaps(c, units, was)
 	}
@@ -135,7 +135,7 @@ func (h *Heap) saveClass(c *save.Coder, i int) {
 func join(a, b uint32) uint64 { return uint64(a) | uint64(b)<<32 }
 
 // saveSweep visits a Sweep, with its counts for the first units. Between two rounds nothing of it matters.
-func (h *Heap) saveSweep(c *save.Coder, units uintptr) {
+func (h *Heap) saveSweep(c *save.Coder) {
 	s := &h.sweep
 	if !c.Flag(s.noted) {
 		if c.Loading() {
@@ -150,7 +150,7 @@ func (h *Heap) saveSweep(c *save.Coder, units uintptr) {
 	save.Vec(c, s.tried[:classes])
 	save.Var(c, &s.round)
 	save.List(c, &s.spans)
-	n := uintptr(c.Count(int(s.tallied(units))))
+	n := uintptr(c.Count(int(s.tallied())))
 	switch {
 	case c.Failed():
 		return
@@ -163,12 +163,12 @@ func (h *Heap) saveSweep(c *save.Coder, units uintptr) {
 	save.Vec(c, s.tally[:n])
 }
 
-// tallied returns how many units the sweep counts in.
-func (s *sweep) tallied(units uintptr) uintptr {
+// tallied returns how many units the sweep counts in. Units that came into use after its begin have the counts of another.
+func (s *sweep) tallied() uintptr {
 	if !s.on {
 		return 0
 	}
-	return min(units, uintptr(len(s.tally)))
+	return uintptr(s.units)
 }
 
 // saveMaps visits the maps of the first units; was is how many there are now.

@@ -80,6 +80,50 @@ func TestHeap_RoundAfterLoadHasTheSameBytes(t *testing.T) {
 	}
 }
 
+// A sweep has no counts of memory that came into use after its begin: they can be those of another sweep.
+func TestHeap_SweepSavesItsOwnCounts(t *testing.T) {
+	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
+	set := new(save.Set)
+	if err := errors.Join(err, set.Add("heap", save.Metadata(h)), set.Seal()); err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	fill := func(blocks int) {
+		var all []unsafe.Pointer
+		for range blocks {
+			all = append(all, memtest.MustAlloc(t, h, 64, 8))
+		}
+		for i, p := range all {
+			if i%16 != 0 { // each span keeps a block
+				h.Free(p, 64)
+			}
+		}
+	}
+	state, first, again := set.NewSlot(1<<21), set.NewCanonical(1<<21), set.NewCanonical(1<<21)
+	grow := func() { // during a sweep
+		h.Sweep(1)
+		h.Sweep(1)
+		for range 100 {
+			memtest.MustAlloc(t, h, 1000, 8)
+		}
+	}
+	fill(1000)
+	err = set.Save(state)
+	grow()
+	err = errors.Join(err, set.Save(first), set.Load(state))
+	fill(4000)
+	for h.Sweep(1000) {
+	}
+	err = errors.Join(err, set.Load(state))
+	grow()
+	if err := errors.Join(err, set.Save(again), h.Check()); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(first.Bytes(), again.Bytes()) {
+		t.Errorf("the state has %d bytes after a load, and had %d", len(again.Bytes()), len(first.Bytes()))
+	}
+}
+
 // One block of a span is free: a canonical slot has the others, and no byte of it or of the rest of a span.
 func TestHeap_CanonicalSlotHasTheLiveBlocks(t *testing.T) {
 	if invariant.Debug || !invariant.Exact {

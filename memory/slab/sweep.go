@@ -26,6 +26,7 @@ type round struct {
 	gone   uint32 // of these, the blocks of empty spans, at the bottom
 	wanted uint32 // blocks of the spans that were found empty
 	depth  uint32 // of the stack after the last step
+	units  uint32 // below limit when the sweep began: entries lie in these
 	on     bool   // only while noted
 	noted  bool   // a round is under way
 	full   bool   // more spans were found empty
@@ -120,7 +121,8 @@ func (h *Heap) beginSweep() bool {
 		s.tally = make([]uint16, len(h.place))
 	}
 	s.on, s.tried[s.class] = true, true
-	clear(s.tally[:h.limit/unitGranules])
+	s.units = uint32(h.limit / unitGranules)
+	clear(s.tally[:s.units])
 	s.pass, s.at, s.gone, s.wanted, s.full, s.spans = passCount, 0, 0, 0, false, s.spans[:0]
 	return true
 }
