@@ -35,7 +35,7 @@ type surveys struct {
 	kept  [2]kept           // the newest first
 	reads map[string]*reads // by survey, those that have not ended
 	spare []*recipe         // of closed files, for the next calls of Open
-	files []file            // for the next calls of Open
+	files []opened          // for the next calls of Open
 }
 
 // reads are those of one survey. All goroutines that need it get the result of the read that ends first.
@@ -114,11 +114,11 @@ func (s *surveys) open(name string, k kept, x, y int) (fs.File, error) {
 }
 
 // take returns a file with the recipe of a file that was closed, or with a new one.
-func (s *surveys) take() *file {
+func (s *surveys) take() *opened {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.files) == 0 {
-		s.files = make([]file, ground.AllSectors) // 4.6 KB
+		s.files = make([]opened, ground.AllSectors) // 4.6 KB
 	}
 	f := &s.files[0]
 	s.files = s.files[1:]
@@ -319,39 +319,39 @@ type recipe struct {
 	data []byte // of made
 }
 
-// A file is the result of one call of Open. Unlike its recipe it is never used again, so a second Close, or a Read after
+// An opened file is the result of one call of Open. Unlike its recipe it is never used again, so a second Close, or a Read after
 // Close, does not affect another file.
-type file struct{ recipe *recipe } // nil once it is closed
+type opened struct{ recipe *recipe } // nil once it is closed
 
-func (f *file) Read(p []byte) (int, error) {
+func (f *opened) Read(p []byte) (int, error) {
 	if f.recipe == nil {
 		return 0, fs.ErrClosed
 	}
 	return f.recipe.Read(p)
 }
 
-func (f *file) ReadAt(p []byte, at int64) (int, error) {
+func (f *opened) ReadAt(p []byte, at int64) (int, error) {
 	if f.recipe == nil {
 		return 0, fs.ErrClosed
 	}
 	return f.recipe.ReadAt(p, at)
 }
 
-func (f *file) Seek(to int64, whence int) (int64, error) {
+func (f *opened) Seek(to int64, whence int) (int64, error) {
 	if f.recipe == nil {
 		return 0, fs.ErrClosed
 	}
 	return f.recipe.Seek(to, whence)
 }
 
-func (f *file) Stat() (fs.FileInfo, error) {
+func (f *opened) Stat() (fs.FileInfo, error) {
 	if f.recipe == nil {
 		return nil, fs.ErrClosed
 	}
 	return f.recipe.info, nil
 }
 
-func (f *file) Close() error {
+func (f *opened) Close() error {
 	r := f.recipe
 	if r == nil {
 		return fs.ErrClosed
