@@ -1,6 +1,7 @@
 package dropin_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math"
@@ -35,16 +36,16 @@ func TestFront_IsShort(t *testing.T) {
 }
 
 // peers are the rows of the README's table: a workload of memory/doc/performance.md, the side that is Strata's, and the
-// column of the figures. judged follows the side in the name of the judged ratio.
-var peers = []struct{ what, workload, side, column, judged string }{
-	{"a frame's scratch: 16 to 256 bytes", "W9", "arena", "ns", ""},
-	{"64 bytes, the oldest freed first", "W3", "pool", "ns", ""},
-	{"particles of 48 bytes", "W5", "pool", "ns", ""},
-	{"16 to 512 bytes, replaced at random", "W4", "slab", "ns", ""},
-	{"16 bytes to 64 KiB, replaced at random", "W6", "manager", "ns", ""},
-	{"100,000 blocks, freed at random", "W1", "slab", "ns", ""},
-	{"freed by another thread", "W8", "slab and remote", "ns", ""},
-	{"Alloc alone: 99.9 % take at most", "W12", "manager", "p99.9, ns", ", p999"},
+// column of the figures. judged follows the side in the name of the judged ratio. by is what is called, if not the side.
+var peers = []struct{ what, workload, side, column, judged, by string }{
+	{"a frame's scratch: 16 to 256 bytes", "W9", "arena", "ns", "", "arena.Linear"},
+	{"64 bytes, the oldest freed first", "W3", "pool", "ns", "", "pool.Blocks"},
+	{"particles of 48 bytes", "W5", "pool", "ns", "", "pool.Blocks"},
+	{"16 to 512 bytes, replaced at random", "W4", "slab", "ns", "", ""},
+	{"16 bytes to 64 KiB, replaced at random", "W6", "manager", "ns", "", ""},
+	{"100,000 blocks, freed at random", "W1", "slab", "ns", "", ""},
+	{"freed by another thread", "W8", "slab and remote", "ns", "", ""},
+	{"Alloc alone: 99.9 % take at most", "W12", "manager", "p99.9, ns", ", p999", ""},
 }
 
 // others are the columns behind Strata's, as the README and performance.md name them.
@@ -78,7 +79,7 @@ func peerTable(t *testing.T, bench string) string {
 		t.Fatal("performance.md does not name the processor")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "| ns for Alloc and Free, %s, %s | Strata |", machine[1], machine[2])
+	fmt.Fprintf(&b, "| ns for untyped Alloc and Free, %s, %s | Strata |", machine[1], machine[2])
 	for _, o := range others {
 		b.WriteString(" " + o[0] + " |")
 	}
@@ -98,7 +99,7 @@ func peerTable(t *testing.T, bench string) string {
 				figures[i] = "**" + f + "**"
 			}
 		}
-		fmt.Fprintf(&b, "| %s (%s) | %s |\n", p.what, p.side, strings.Join(figures, " | "))
+		fmt.Fprintf(&b, "| %s (%s) | %s |\n", p.what, cmp.Or(p.by, p.side), strings.Join(figures, " | "))
 	}
 	return b.String()
 }
@@ -195,9 +196,9 @@ func TestFront_SentencesHaveTheFiguresOfTheTables(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		fmt.Sprintf("It exits 1: %d of %d bounds are missed.", missed, judged),
+		fmt.Sprintf("%d of its %d goals are missed: it exits 1.", missed, judged),
 		fmt.Sprintf("99.9 %% of allocations take at most %s ns, with sync.Pool %s%s, and on the Go heap %.0f µs (GOMAXPROCS=1).", tail["manager"], tail["sync.Pool"], tie, number(t, tail["Go runtime"])/1000),
-		fmt.Sprintf("At the default GOGC, half a minute of the demo's play at full heat has %s to %s, with pools by hand %s, and on the Go heap %s.", play[1], play[2], play[4], play[3]),
+		fmt.Sprintf("With GOGC left alone, half a minute of the demo's play at full heat has %s to %s, with pools by hand %s, and on the Go heap %s.", play[1], play[2], play[4], play[3]),
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("README.md does not say %q", want)
@@ -209,7 +210,7 @@ func TestFront_SentencesHaveTheFiguresOfTheTables(t *testing.T) {
 func TestFront_EnoughHasTheFiguresOfTheTables(t *testing.T) {
 	bench, page := readFile(t, "../../memory/doc/performance.md"), readFile(t, "../../memory/doc/enough.md")
 	w3, w9 := benchTable(t, bench, "W3", "ns"), benchTable(t, bench, "W9", "ns")
-	want := fmt.Sprintf("| pool, arena | %s | %s |\n", w3["pool"], w9["arena"])
+	want := fmt.Sprintf("| pool.Blocks, arena.Linear | %s | %s |\n", w3["pool"], w9["arena"])
 	for _, side := range []string{"sync.Pool", "Go runtime", "GOEXPERIMENT=arenas"} {
 		want += fmt.Sprintf("| %s | %s | %s |\n", side, w3[side], w9[side])
 	}

@@ -48,8 +48,8 @@ type Pool[T any] struct {
 // Config configures [New], [NewSplit] and [Register].
 type Config struct {
 	// Capacity is the largest number of objects that can be live at once. Capacity costs address space only: memory
-	// is committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one. The maximum is
-	// 2^32-2. On 32-bit systems it is 2^27-1, because more metadata would not fit the address space. Capacity times
+	// is committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one; tiers.NewPool has
+	// another default. The maximum is 2^32-2. On 32-bit systems it is 2^27-1, because more metadata would not fit the address space. Capacity times
 	// the size of an object, or of a part of a [Split], must fit an int.
 	Capacity int
 	// Name is the name of the pool in reports. If Name is "", it is the name of T, and for a [Split] the name of

@@ -30,7 +30,7 @@
 //
 //	New { BeginLevel { BeginFrame EndFrame }* EndLevel | BeginFrame EndFrame }* Close
 //
-// Close may come inside a level. Frame memory can be allocated only between BeginFrame and EndFrame, level memory
+// [Manager.NextFrame] ends a frame, if one is open, and begins the next. Close may come inside a level. Frame memory can be allocated only between BeginFrame and EndFrame, level memory
 // only between BeginLevel and EndLevel. Pools may be made inside a level or not. EndLevel resets all pools that have
 // a reset, and so frees also objects that are older than the level.
 //

@@ -3,8 +3,8 @@
 //
 // # The idea
 //
-// A game with a [tiers.Manager] makes three calls: New, Update and Draw. A fourth, Frozen, lets F5 freeze the game. A
-// game without a manager passes nil to New. The overlay has its own pictures, vertices and figures, and draws on any
+// A game with a [tiers.Manager] makes four calls: New, Update, Draw and Close. A fifth, Frozen, lets F5 freeze the game.
+// A game without a manager passes nil to New. The overlay has its own pictures, vertices and figures, and draws on any
 // picture in one draw call. [Overlay.Draw] lists what a frame allocates, usually nothing. F1 shows the strip of vital
 // signs, F2 the keys and colours, F3 the largest and the growing tiers. [Part] lists the other keys.
 //
