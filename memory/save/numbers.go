@@ -1,0 +1,125 @@
+package save
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// Word visits a number of 8 bytes. If [Coder.Saving] returns true, Word returns v. In all other passes it returns the
+// number that was saved. If no bytes are left, the pass fails with an error that wraps [ErrLayout]. Word returns 0 for
+// this error and after every other error of the pass, except in the pass that counts bytes.
+func (c *Coder) Word(v uint64) uint64 {
+	at := c.at
+	switch {
+	case c.pass == measuring:
+		c.at = at + 8
+		return v
+	case (c.err != nil || uint(at)+8 > uint(len(c.buf))) && !c.fits(8):
+		return 0
+	}
+	c.at = at + 8
+	if c.pass == saving {
+		binary.LittleEndian.PutUint64(c.buf[at:], v)
+		return v
+	}
+	if c.pass == scanning {
+		c.piece(Piece{Off: at, Size: 8, Rows: 1})
+	}
+	return binary.LittleEndian.Uint64(c.buf[at:])
+}
+
+// Words visits several numbers, as [Coder.Word] visits one. If [Coder.Saving] returns true, w is unchanged. In all other
+// passes its elements become the numbers that Word returns.
+func (c *Coder) Words(w []uint64) {
+	n := 8 * len(w)
+	switch {
+	case c.pass == measuring:
+		c.at += n
+	case c.err != nil || c.pass == scanning || n > len(c.buf)-c.at:
+		for i, v := range w {
+			w[i] = c.Word(v)
+		}
+	default:
+		b := c.buf[c.at:][:n]
+		c.at += n
+		for i := range w {
+			if c.pass == saving {
+				binary.LittleEndian.PutUint64(b[8*i:], w[i])
+			} else {
+				w[i] = binary.LittleEndian.Uint64(b[8*i:])
+			}
+		}
+	}
+}
+
+// Count is [Coder.Word] for the number of values that follow. Each of them must have at least one byte, and n must not
+// be negative. If the saved number exceeds the number of bytes of the state, the pass fails with an error that wraps
+// [ErrLayout], and Count returns 0.
+func (c *Coder) Count(n int) int {
+	v := c.Word(uint64(n))
+	if c.pass > saving && v > uint64(len(c.buf)) {
+		c.Differs("a count of %d in a state of %d bytes", v, len(c.buf))
+		return 0
+	}
+	return int(v)
+}
+
+// Flag is [Coder.Word] for a bool. A saved number other than 0 is true.
+func (c *Coder) Flag(v bool) bool {
+	n := uint64(0)
+	if v {
+		n = 1
+	}
+	return c.Word(n) != 0
+}
+
+// A Number is a type that [Num] visits.
+type Number interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
+}
+
+// Num visits an integer variable as 8 bytes, which are the same on all architectures. If a loaded number does not fit
+// T, it is truncated, such as a large int on a 32-bit system.
+func Num[T Number](c *Coder, v *T) {
+	if n := c.Word(uint64(*v)); c.Loading() {
+		*v = T(n)
+	}
+}
+
+// Bool visits a bool variable, as 8 bytes.
+func Bool(c *Coder, v *bool) {
+	if n := c.Flag(*v); c.Loading() {
+		*v = n
+	}
+}
+
+// Same visits a number, such as a capacity, that must be equal when the state is saved and when it is loaded. If the
+// numbers differ, the pass fails with an error that wraps [ErrLayout]. The error contains both numbers and the
+// parameter what, which should name them. In passes for a file, see [Coder.Portable], Same does nothing. The State must
+// then check itself that the values of the file fit, and call [Coder.Differs] if they do not.
+func (c *Coder) Same(what string, v uint64) {
+	if c.file != nil {
+		return // types are converted, and capacities are for the State to compare
+	}
+	if was := c.Word(v); was != v && c.err == nil {
+		c.Differs("%s was %d and is %d", what, was, v)
+	}
+}
+
+// Pointer visits the address p of a block in memory that begins at base. It saves p as an offset from base, and returns
+// base plus the saved offset. Nil stays nil. base may be another address when the state is loaded. After an error
+// Pointer returns nil. For a file the pass fails with an error that wraps [ErrPortable].
+func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
+	if c.file != nil {
+		c.Fail(errAddress)
+		return nil
+	}
+	off := uint64(0)
+	if p != nil {
+		off = uint64(uintptr(p)-uintptr(base)) + 1
+	}
+	if off = c.Word(off); off == 0 || c.err != nil {
+		return nil
+	}
+	return unsafe.Add(base, uintptr(off-1))
+}
