@@ -13,14 +13,21 @@ import (
 	"github.com/strata-go/strata/memory/slab"
 )
 
-// An epoch that began after the save, in more memory than the one before, is no part of the state that a load restores.
-func TestHeap_LoadedStateHasTheSavedBytes(t *testing.T) {
+// newSavedHeap returns a heap, and a Set of its metadata.
+func newSavedHeap(t *testing.T) (*slab.Heap, *save.Set) {
+	t.Helper()
 	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
 	set := new(save.Set)
 	if err := errors.Join(err, set.Add("heap", save.Metadata(h)), set.Seal()); err != nil {
 		t.Fatal(err)
 	}
-	defer h.Close()
+	t.Cleanup(func() { _ = h.Close() })
+	return h, set
+}
+
+// An epoch that began after the save, in more memory than the one before, is no part of the state that a load restores.
+func TestHeap_LoadedStateHasTheSavedBytes(t *testing.T) {
+	h, set := newSavedHeap(t)
 	memtest.MustAlloc(t, h, 100, 8)
 	h.BeginEpoch()
 	for range 10 { // in more KiB than the epoch knows
@@ -48,15 +55,10 @@ func TestHeap_LoadedStateHasTheSavedBytes(t *testing.T) {
 
 // A state between two rounds of Sweep has nothing of the last one. The next round begins in the same way after a load.
 func TestHeap_RoundAfterLoadHasTheSameBytes(t *testing.T) {
-	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
-	set := new(save.Set)
-	if err := errors.Join(err, set.Add("heap", save.Metadata(h)), set.Seal()); err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
+	h, set := newSavedHeap(t)
 	state, first, again := set.NewSlot(1<<21), set.NewCanonical(1<<21), set.NewCanonical(1<<21)
 	memtest.MustAlloc(t, h, 100, 8)
-	err = set.Save(state)
+	err := set.Save(state)
 	h.Sweep(1)
 	if err := errors.Join(err, set.Save(first)); err != nil {
 		t.Fatal(err)
@@ -82,12 +84,7 @@ func TestHeap_RoundAfterLoadHasTheSameBytes(t *testing.T) {
 
 // A sweep has no counts of memory that came into use after its begin: they can be those of another sweep.
 func TestHeap_SweepSavesItsOwnCounts(t *testing.T) {
-	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
-	set := new(save.Set)
-	if err := errors.Join(err, set.Add("heap", save.Metadata(h)), set.Seal()); err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
+	h, set := newSavedHeap(t)
 	fill := func(blocks int) {
 		var all []unsafe.Pointer
 		for range blocks {
@@ -108,7 +105,7 @@ func TestHeap_SweepSavesItsOwnCounts(t *testing.T) {
 		}
 	}
 	fill(1000)
-	err = set.Save(state)
+	err := set.Save(state)
 	grow()
 	err = errors.Join(err, set.Save(first), set.Load(state))
 	fill(4000)
@@ -235,12 +232,7 @@ func TestHeap_DenseHeapIsSavedAsAWhole(t *testing.T) {
 
 // A state between two rounds of Sweep has nothing of them, and a load ends a round that has begun since.
 func TestHeap_StateBetweenSweepsLacksThem(t *testing.T) {
-	h, err := slab.New(nil, slab.Config{Reserve: 1 << 20})
-	set := new(save.Set)
-	if err := errors.Join(err, set.Add("heap", save.Metadata(h)), set.Seal()); err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
+	h, set := newSavedHeap(t)
 	var blocks []unsafe.Pointer
 	for range 200 {
 		blocks = append(blocks, memtest.MustAlloc(t, h, 1024, 16))
