@@ -119,9 +119,9 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // Structural changes create or remove entities, add or remove components, or change targets. Reset, Shrink, Close,
 // ReadJSON and ReadBinary are structural changes, too. [World.Locked] lists when the world is locked, for example while
-// a query is open. A structural change of a locked world panics with a [*memory.Misuse], because the change would move
-// rows. Use [World.Commands] instead: only its Spawn can create an entity in a locked world. Components of a locked
-// world can be read and written; in a parallel run the rules of Parallel of [Filter1] apply.
+// a query is open. A structural change of a locked world panics with a [*memory.Misuse]. Use [World.Commands] instead:
+// only its Spawn can create an entity in a locked world. Components of a locked world can be read and written; in a
+// parallel run the rules of Parallel of [Filter1] apply.
 //
 // A loop over All or Chunks of a filter does not lock the world. A structural change in the body of the
 // loop takes effect. If the loop goes on after the change, it panics with a [*memory.Misuse] at its next
@@ -135,13 +135,11 @@ func (c Config) sizes() (s []uintptr, first int) {
 //
 // # When the allocator is closed first
 //
-// If the allocator is closed before the world, the world closes itself and then accesses no block. If the allocator has
-// a Watch method, as described at page.Watched, the world closes itself at once, or at the end of a parallel run.
-// Without a Watch method the world closes itself when Alloc returns [memory.ErrClosed]. The error of the call in
-// progress wraps this error. Until Alloc returns it, the world still accesses its blocks. So close the world first. If
-// Config.Pages has a Watch method and is closed after the first entity was created, the world also closes itself, and
-// leaves its blocks to Close. Close then calls Alloc once, to learn whether the allocator was closed, too. If it was
-// not, Close frees the blocks.
+// Close the world before its allocator. Otherwise the world closes itself. If the allocator has a Watch method, as
+// described at page.Watched, the world does so at once, or at the end of a parallel run. Without a Watch method the
+// world closes itself when Alloc returns [memory.ErrClosed], and until then accesses its blocks, which the allocator
+// has freed. If Config.Pages has a Watch method and is closed after the first entity was created, the world closes
+// itself, too. A later Close frees its blocks, unless a trial Alloc returns memory.ErrClosed.
 //
 // In a closed World each structural change except Close, and each command, panics with a [*memory.Misuse].
 // Each Entity is stale, queries are empty, and statistics count no entities and no chunks.

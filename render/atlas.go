@@ -187,8 +187,8 @@ func (a *Atlas) reserve(id, w, h int, tile bool) (Region, error) {
 // Upload sets the pixels of a reserved region: rows from the top, 4 bytes a texel, premultiplied RGBA. The pixels are
 // copied, so the caller may reuse rgba after the call. Uploading again replaces the picture.
 //
-// During Update or Draw this package allocates nothing on the Go heap for the copy. Upload fails if id is not reserved,
-// if w and h differ from the region's size, or if rgba does not have 4·w·h bytes.
+// Upload fails if id is not reserved, if w and h differ from the region's size, or if rgba does not have exactly 4·w·h
+// bytes. For an Upload in Game.Update or Game.Draw this package allocates nothing on the Go heap.
 func (a *Atlas) Upload(id int, rgba []byte, w, h int) error {
 	e, err := a.entry(id)
 	switch {
@@ -264,7 +264,7 @@ func (a *Atlas) Soft() Region { return a.soft }
 // Placeholder returns the checker that Lookup returns for missing pictures.
 func (a *Atlas) Placeholder() Region { return a.checker }
 
-// Page returns the side of the page in texels.
+// Page returns the side of the square page in texels.
 func (a *Atlas) Page() int { return a.packer.size }
 
 // Free returns the number of free texels of the page. They may be scattered. If a region is smaller than its place on

@@ -13,7 +13,7 @@ type Bloom struct {
 	Threshold float32 // light below Threshold does not glow; 0 to 1
 }
 
-// DefaultBloom suits light on a dark ground.
+// DefaultBloom suits light on a dark background.
 var DefaultBloom = Bloom{Strength: 1.1, Threshold: 0.3}
 
 // bloomDown is the factor by which light is shrunk before it is blurred: at 4 a blur of

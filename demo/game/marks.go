@@ -18,7 +18,7 @@ type Mark struct {
 // MarkKind is a kind of mark.
 type MarkKind uint8
 
-// The kinds of marks.
+// The kinds of marks, and their number.
 const (
 	MarkShard MarkKind = iota // of an enemy that burst nearby, still hot
 	MarkDent                  // where a shot hit

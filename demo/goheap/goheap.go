@@ -56,7 +56,8 @@ func (h *Pooled) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return Plain{}.Alloc(1<<k, min(uintptr(1)<<k, 64))
 }
 
-// Free keeps a block for reuse. A nil block is ignored.
+// Free keeps a block of up to 1 MiB for reuse. size is the size that was requested. A nil block is
+// ignored.
 func (h *Pooled) Free(p unsafe.Pointer, size uintptr) {
 	if p != nil && size <= pooledMost {
 		h.classes[classOf(size)].Put(p)

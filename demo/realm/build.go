@@ -18,7 +18,7 @@ const (
 	perNode    = CoarseSize / CellSize
 )
 
-// The numbers of guides, by the places to which they lead: the seals in their order, then the heart.
+// Guides is the number of guides. Guide i leads to seal i, and guide Heart to the heart.
 const (
 	Heart  = Seals
 	Guides = Seals + 1

@@ -125,7 +125,8 @@ func (f *Flow) work(ask <-chan job) {
 	f.mem.end()
 }
 
-// Node returns the number of the node to which paths to a place lead. If no path leads there, Node returns -1.
+// Node returns the number of the nearest node with links, of the node at p and its neighbours. If there is
+// none, Node returns -1.
 func (r *Realm) Node(p vec) int32 {
 	if r.clear == nil {
 		return -1

@@ -123,8 +123,8 @@ func (s *Session) Write(out io.Writer, about About) error {
 	return set.Write(out)
 }
 
-// ReadAbout returns the description of a run from its file, and the bytes of the state, a part of file, which it does
-// not verify. If the description is not valid, the error wraps save.ErrFile.
+// ReadAbout returns the description of a run from its file, and the bytes of the state, which are not verified. The
+// bytes are a part of file. If the description is not valid, the error wraps save.ErrFile.
 func ReadAbout(file []byte) (a About, state []byte, err error) {
 	if !bytes.HasPrefix(file, []byte(runMagic)) {
 		return a, nil, fmt.Errorf("session: %w: it is no saved run: it begins with %.*q; allowed is %q", save.ErrFile, len(runMagic), file, runMagic)

@@ -275,7 +275,7 @@ func (p *Past) Rewinding() (left float32, on bool) {
 	return 1 - float32(p.from-p.r.Now())/RewindMost, true
 }
 
-// Possible reports whether the player could rewind now. It ignores a pause, in which no rewind begins.
+// Possible reports whether the player could rewind now, or as soon as a pause ends.
 func (p *Past) Possible() bool {
 	return p != nil && p.off == "" && p.charges > 0 && p.s.Playing() && p.r.Now()-p.r.Oldest() >= rewindLeast
 }

@@ -66,8 +66,8 @@ func (s *Session) stepOnce() error {
 }
 
 // Rollback plays the given number of ticks. Then it measures the time to return to their beginning and to play them
-// again with a save after each. A game does that if it predicts the input of another player. A pause ends. waited is
-// the part of took in which Rollback waited for the worker of the paths. A realm must be playing. If the realm ends
+// again with a save after each, as a game that predicts another player's input. Rollback ends a pause. waited is the
+// part of took in which Rollback waited for the worker of the paths. A realm must be playing. If the realm ends
 // meanwhile, the error wraps save.ErrLayout. If the game's blocks do not lie in the tiers, or have a guard, it wraps
 // memory.ErrConfig.
 func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {

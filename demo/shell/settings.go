@@ -10,7 +10,7 @@ import (
 // Steps is the highest value of a volume and of Shake.
 const Steps = 10
 
-// Bloom selects whether the picture glows.
+// Bloom selects whether the picture glows: one of BloomAuto, BloomOn and BloomOff.
 type Bloom string
 
 // The choices for Bloom. BloomAuto turns it off if the CPU renders.

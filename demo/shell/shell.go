@@ -295,7 +295,8 @@ func (s *Shell) Keep(r Run) {
 	}
 }
 
-// Begun records that another game of the player has begun. The next Keep then replaces no entry.
+// Begun records that the player has begun another game, so that the next Keep adds an entry and
+// replaces none.
 func (s *Shell) Begun() { s.kept = nil }
 
 // Day returns the day of the daily run that the player plays, or "" if it is another run.

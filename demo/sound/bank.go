@@ -126,7 +126,8 @@ func (b *Bank) Enter(r Realm, fade float32) {
 	b.on, b.realm, b.fade, b.missing = true, r, fade, Layers
 }
 
-// Leave fades the music out for the given seconds and frees it. Layers that arrive later are freed.
+// Leave fades the music out for the given seconds and frees it. Layers that arrive before the next
+// Enter are freed.
 func (b *Bank) Leave(fade float32) {
 	b.forget()
 	b.fade = fade

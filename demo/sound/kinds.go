@@ -29,7 +29,7 @@ const Layers = 4
 
 var layerNames = [Layers]string{"calm", "drums", "drive", "heat"}
 
-// EffectFile returns the path of a variant of a kind in the assets.
+// EffectFile returns the path of a variant, from 0, of a kind in the assets.
 func EffectFile(k cue.Kind, variant int) string {
 	return fmt.Sprintf("sound/%s_%d.ogg", k, variant)
 }

@@ -22,7 +22,8 @@ import (
 
 type vec = mgl32.Vec2
 
-// The size of the logical screen in logical pixels, while the window is wider than high; else it is turned.
+// The size of the logical screen in logical pixels. While the window is higher than wide, width and height
+// are swapped.
 const (
 	Width  = 640
 	Height = 360

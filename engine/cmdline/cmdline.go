@@ -46,8 +46,8 @@ func Parse(f *flag.FlagSet, args []string, out io.Writer) error {
 }
 
 // Wrong prints the name of f and the problem to out in one line, and returns ErrUsage. Control characters, line
-// separators and invalid UTF-8 of the problem become "?". A problem above 800 bytes is cut in the middle. Errors of
-// out are ignored.
+// separators and invalid UTF-8 of the problem become "?". A problem above 800 bytes loses its middle. Errors of out
+// are ignored.
 func Wrong(f *flag.FlagSet, out io.Writer, problem string) error {
 	line := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar || r == '\u2028' || r == '\u2029' {

@@ -15,8 +15,8 @@ func Files() Kind[File] {
 }
 
 // Parsed returns a kind whose values are on the Go heap, such as levels and tables. The name becomes Kind.Name. The
-// function parse runs on a worker. Its argument `data` is valid during the call. If parse returns an error, the asset
-// fails. A value does not count against Config.Resident, so values should be small.
+// function parse runs on the workers, also concurrently. Its argument `data` is valid only during the call. If parse
+// returns an error, the asset fails. A value does not count against Config.Resident, so values should be small.
 func Parsed[T any](name string, parse func(file string, data []byte) (T, error)) Kind[T] {
 	return Kind[T]{Name: name, Stays: true, Decode: func(r *Reader, heap *Heap) (v T, err error) {
 		data, err := ReadAll(r, heap)

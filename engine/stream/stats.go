@@ -50,9 +50,9 @@ type Stats struct {
 	HandOver histogram.Spread // duration of each Poll
 	Lead     Lead
 
-	// External fragmentation of the workers' heaps, from 0 to 1, if the heaps have a method Stats() memory.Stats. A
-	// worker measures its heap after each asset. Fragmentation is the largest of the newest values of all heaps.
-	// FragmentationMean is the mean of all measurements.
+	// External fragmentation of the workers' heaps, from 0 to 1; 0 if the heaps have no method Stats()
+	// memory.Stats. A worker measures its heap after each asset. Fragmentation is the largest of the newest values
+	// of all heaps. FragmentationMean is the mean of all measurements.
 	Fragmentation, FragmentationMean float64
 
 	Workers   int // Config.Workers

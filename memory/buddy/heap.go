@@ -13,9 +13,9 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap allocates blocks whose sizes are the rungs of a ladder. The reservation, less a rest that no rung fills, is
-// one block of the top rung. A request splits a block down to the lowest rung that fits, and Free merges a block with
-// its buddy as long as the buddy is free.
+// A Heap allocates blocks of a fixed series of sizes: the rungs of its ladder. The reservation, less a rest that no
+// rung fills, is one block of the top rung. A request splits a block down to the lowest rung that fits, and Free
+// merges a block with its buddy as long as the buddy is free.
 //
 //	units    |0   1   2   3   4   5   6   7 | 8 …    of MinBlock bytes
 //	entries  |live    |free|live|free       |        a unit's entry describes what starts there
@@ -24,13 +24,13 @@ import (
 //
 // Blocks are not zeroed. They belong to the caller until Free, FreeAny, Reset or Close, or until the source ends. A
 // Heap belongs to one goroutine at a time. A Heap is closed after Close, also if Close fails, and after its source
-// has ended. Alloc and Trim of a closed Heap fail with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny
-// of a block panic with a *memory.Misuse.
+// has ended. In a closed Heap, Alloc and Trim fail with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or
+// FreeAny of a block panic with a *memory.Misuse.
 //
-// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of every block. If a byte of free
-// memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse and changes no
-// block. It may have committed memory, and the call can be repeated. A write behind a live block, within its rung, is
-// not detected.
+// Builds with -race or -tags memdebug fill all free memory with 0xDD. If a byte of free memory was written, the Alloc
+// or Resize that would use this memory panics with a *memory.Misuse and changes no block. This call may have
+// committed memory, and can be repeated. A write after the last byte of a live block, within its rung, is not
+// detected.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//

@@ -265,8 +265,8 @@ func (h *Heap) fitTail() {
 	h.shifts++
 }
 
-// Free frees a block and returns true. If x is stale, Free returns false. If the block is locked, its address is in
-// use, and Free panics with a *memory.Misuse.
+// Free frees a block and returns true. If x is stale, Free returns false. If the block is locked, Free panics with
+// a *memory.Misuse.
 func (h *Heap) Free(x Handle) bool {
 	r := h.find(x)
 	if r == nil {

@@ -13,8 +13,8 @@ import (
 // maxCount is the most elements of a container, in every build: a count has 32 bits and must be an int where an int has 32.
 const maxCount = 1<<31 - 1
 
-// ErrNoBase means that an allocator has no offsets. The allocator is no [memory.Baser] or is closed, its blocks lie
-// in several ranges of addresses, or it does not report the size of the range.
+// ErrNoBase means that a [Space] cannot use an allocator. The allocator is no [memory.Baser] or is closed, its
+// blocks lie in several ranges of addresses, or it does not report the size of the range.
 var ErrNoBase = errors.New("the allocator has no Base from which offsets count, up to a known Extent")
 
 // A Space is an allocator for containers, with the address from which offsets count. Containers store only offsets,

@@ -46,7 +46,7 @@ type Vec[T any] struct {
 // Len returns the number of elements.
 func (v *Vec[T]) Len() int { return int(v.n) }
 
-// Cap returns the number of elements that fit without growth.
+// Cap returns how many elements fit in total without growth.
 func (v *Vec[T]) Cap() int { return int(v.cap) }
 
 // At returns a copy of element i. If i is out of range, At panics as a slice does. Cost: three loads and the load of
@@ -79,8 +79,8 @@ func (v *Vec[T]) slot(sp *Space, i int) *T {
 	return (*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// Slice returns the elements as a slice, for reading and writing and for package slices. The slice is valid as long
-// as a result of [Vec.Ptr], and keeps its length. Appending to the slice allocates a copy on the Go heap.
+// Slice returns the elements, for reading and writing and for package slices. The slice becomes invalid when a
+// result of [Vec.Ptr] does. Appending to it allocates a copy on the Go heap.
 func (v *Vec[T]) Slice(sp *Space) []T { return unsafe.Slice(v.slot(sp, 0), int(v.n)) }
 
 // TryAppend is [Vec.Append] without growth. TryAppend inlines. If the Vec is full, TryAppend returns false and adds

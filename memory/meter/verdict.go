@@ -19,8 +19,8 @@ type Verdict struct {
 	Tight   *Row // the tier with the highest Row.Tight, if this share is at least TightAt
 	Refused *Row // the tier with the most failed requests in the window
 
-	// Young reports that the history is too short to judge growth. The history is too short for half a minute after
-	// the first frame, after a level begins or ends, after a frame longer than ten seconds, and after Resume.
+	// Young reports that the history is too short to judge growth. That lasts half a minute after the first frame,
+	// after a level begins or ends, after a frame longer than ten seconds, and after Resume.
 	Young bool
 
 	Frame float64       // the highest share of a frame's buffer that was in use in the window

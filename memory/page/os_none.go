@@ -13,5 +13,5 @@ const heapOnly = true
 // OS returns [Heap]: this platform has no address space to reserve.
 func OS() Source { return Heap() }
 
-// OSWith returns [Heap], which ignores the options.
+// OSWith returns [Heap] and ignores the options: see [OS].
 func OSWith(Options) Source { return Heap() }

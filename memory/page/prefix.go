@@ -277,10 +277,10 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 	return min(ahead, p.size)
 }
 
-// Trim decommits the memory behind the first n bytes, in whole pages, and keeps the addresses. The caller must not
-// use those bytes. Trim does nothing and returns nil if p is closed or busy (see [Prefix.Busy]), or if nothing can
-// be decommitted. If the source fails, Trim returns its error. Committed is then unchanged, or lower if some bytes
-// of p are dropped (see [Prefix.Drop]). The memory up to Committed is unchanged in both cases. If the source ends
+// Trim decommits the memory after the first n bytes, in whole pages, and keeps the addresses. The caller must use
+// only the first n bytes. Trim does nothing and returns nil if p is closed or busy (see [Prefix.Busy]), or if
+// nothing can be decommitted. If the source fails, Trim returns its error, and Committed is unchanged, or lower
+// if some bytes of p are dropped (see [Prefix.Drop]). The memory up to Committed is unchanged. If the source ends
 // during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.busy {

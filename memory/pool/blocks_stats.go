@@ -131,8 +131,8 @@ func (b *Blocks) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak is the highest number of bytes in prepared slots (see [Blocks.Get]). It exceeds
-// the high-water mark of InUse by at most 63 slots. Loading a state restores Peak and all counters.
+// Stats returns the statistics. Peak exceeds the high-water mark of InUse by the bytes of at most 63 slots. Loading
+// a state sets Peak and all counters to the saved values.
 func (b *Blocks) Stats() memory.Stats {
 	live := uint64(b.opened) - uint64(b.n)
 	return memory.Stats{

@@ -15,8 +15,8 @@ import (
 //
 // [Pool.Cursor] and [Split.Cursor] return a Cursor. The loop may change the pool. An object that the loop frees is not
 // visited afterwards. An object that is made after the call of Cursor may be visited or not. Each slot is visited at
-// most once, so the loop ends. Close and the end of the source end the iteration. After a Reset, the loop visits no
-// object that was made before the Reset.
+// most once, so the loop ends. After Close of the pool, and after its page source has ended, Next returns false. After
+// a Reset, the loop visits no object that was made before the Reset.
 type Cursor[T any] struct {
 	// Four words, the most that the compiler keeps in registers.
 	slots *slots

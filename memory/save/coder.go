@@ -89,13 +89,12 @@ func (c *Coder) Fitting() bool { return c.pass == fitting }
 // effect.
 func (c *Coder) Again() { c.again = true }
 
-// Scanning reports whether this is a pass of [Set.Scan], which lists the pieces of a slot. The State must change
-// nothing.
+// Scanning reports whether this is a pass of [Set.Scan]. In this pass the State must change nothing.
 func (c *Coder) Scanning() bool { return c.pass == scanning }
 
 // Loading reports whether this is the pass that replaces values of the State by those that were saved. After an error
-// it returns false. All States were fitted before this pass: see [Coder.Fitting]. The exception is a [Set.Read] that
-// fails: it loads the former state again without a fitting pass.
+// it returns false. All States had a fitting pass before, see [Coder.Fitting], unless a failed [Set.Read] restores
+// the former state.
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 
 // Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without
@@ -249,7 +248,7 @@ func (c *Coder) fits(n uintptr) bool {
 	return false
 }
 
-// Var visits a variable. T must be pointer-free, which Var checks only for files. A value from a file is converted if
+// Var visits a variable. T must be pointer-free; Var checks this only for files. A value from a file is converted if
 // T has changed since it was written.
 func Var[T any](c *Coder, v *T) { c.raw("", fileType[T](c), unsafe.Pointer(v), unsafe.Sizeof(*v), 1) }
 
@@ -258,13 +257,13 @@ func Typed[T any](c *Coder, name string, v *T) {
 	c.Rows(name, reflect.TypeFor[T](), unsafe.Pointer(v), unsafe.Sizeof(*v), 1)
 }
 
-// Vec visits the elements of s. T must be pointer-free, which Vec checks only for files. Vec does not visit the
+// Vec visits the elements of s. T must be pointer-free; Vec checks this only for files. Vec does not visit the
 // length: use [Coder.Count]. When the state is loaded, s must have the length that was saved.
 func Vec[T any](c *Coder, s []T) {
 	c.raw("", fileType[T](c), unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T))*uintptr(len(s)), len(s))
 }
 
-// List visits the length and the elements of a slice. T must be pointer-free, which List checks only for files. When the
+// List visits the length and the elements of a slice. T must be pointer-free; List checks this only for files. When the
 // state is loaded, the elements are copied into the array of the slice. If the capacity of the slice is below the saved
 // length, List allocates a new array.
 func List[T any](c *Coder, s *[]T) {

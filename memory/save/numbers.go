@@ -106,9 +106,9 @@ func (c *Coder) Same(what string, v uint64) {
 	}
 }
 
-// Pointer visits the address p of a block in memory that begins at base. It saves p as an offset from base, and returns
-// base plus the saved offset. Nil stays nil. base may be another address when the state is loaded. After an error
-// Pointer returns nil. For a file the pass fails with an error that wraps [ErrPortable].
+// Pointer visits an address in memory that begins at base, as its offset from base. If [Coder.Saving] returns true,
+// Pointer returns p. In all other passes it returns base plus the saved offset; base may differ from the saved one. Nil
+// stays nil. After an error Pointer returns nil. For a file the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	if c.file != nil {
 		c.Fail(errAddress)

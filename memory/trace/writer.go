@@ -39,13 +39,13 @@ const (
 	chunkTime = time.Second / 2
 )
 
-// A Writer writes a trace. Each chunk is one Write of the io.Writer. An error of the io.Writer and Config.Limit stop
-// the recording: Err and Close return the error. The Writer drops the events of the failed chunk, all later events,
-// and all events after Close. Append and Copy return an error then; the other methods drop their event silently. Alloc
-// still numbers the blocks of dropped events.
+// A Writer writes a trace. Each chunk is one Write of the io.Writer. A failed Write or Config.Limit stops the
+// recording: Err and Close return the error. The Writer drops the events of the failed chunk, all later events, and
+// all events after Close. For a dropped event Append and Copy return an error, other methods do not. Alloc still
+// numbers the blocks of dropped events.
 //
-// The caller must name only live blocks, which the Writer does not check. Sizes above 2^62 are recorded as 2^62, and
-// tiers above 15 as 15.
+// The caller must name only live blocks; the Writer does not check this. A Writer belongs to one goroutine at a
+// time. Sizes above 2^62 are recorded as 2^62, and tiers above 15 as 15.
 type Writer struct {
 	w       io.Writer
 	cfg     Config

@@ -120,8 +120,9 @@ type Panel struct {
 	Draw func(p *render.Panel)
 }
 
-// Add registers a panel of the game, closed, and returns its part for Show. If p.Draw is nil, or if the size or the key
-// is invalid, Add fails. If the key is in use, or if 16 panels were added already, Add fails as well.
+// Add registers a panel of the game and returns its part for Show, which opens it. Add fails if p.Draw is nil, or if a
+// size or the key is out of range, see [Panel]. It also fails if the key is one of Config.Keys or of another panel, or
+// if 16 panels were added already.
 func (o *Overlay) Add(p Panel) (Part, error) {
 	switch {
 	case p.Draw == nil:

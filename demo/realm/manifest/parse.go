@@ -15,11 +15,11 @@ const version = 1
 // maxBytes is far above what an author writes, and bounds the cost of a parse.
 const maxBytes = 1 << 20
 
-// Parse parses and validates a manifest. Errors contain name. If name ends in .json, its base name without .json must
-// be the name of the realm. Parse keeps nothing of data and never panics. Every field of the schema is required, and no
-// other is allowed. Every error is an [*Error]. It has one line for each mistake, with the file, the path of the field
-// and what is allowed. After 20 mistakes it counts the others. Values are checked if all fields are there and have the
-// right types. For invalid JSON it has only the first error.
+// Parse parses and validates a manifest. If name ends in .json, its base name without .json must be the name of the
+// realm. Every field of the schema is required, and no other is allowed. Parse keeps nothing of data and never panics.
+// Every error is an [*Error], with a line for each mistake, up to 20: name, the path of the field, and what is allowed.
+// Values are checked only if all fields are there and have the right types. For invalid JSON only the first mistake is
+// reported. For example:
 //
 //	levels/ember.json: assets[3].priority: 200; allowed: 0 (first) to 100
 func Parse(name string, data []byte) (*File, error) {
