@@ -52,7 +52,7 @@ func (t Type[T]) Valid() bool { return t.plus1 != 0 }
 // closed, or until the page source of a ends. If T has size 0, the object must not be accessed: there may be no memory
 // at its address.
 //
-// The error is a [*PointerError] or the error of a.Alloc. Cost: a map lookup for the check of the type, a call
+// The error is a [*PointerError] or the error of a.Alloc. Cost: about 3 ns for the check of the type, a call
 // through the interface, and zeroing.
 func New[T any](a Allocator) (*T, error) {
 	s, err := MakeSlice[T](a, 1)
