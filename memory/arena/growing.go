@@ -127,7 +127,7 @@ func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 	}
 	v := (*T)(p)
 	if unsafe.Sizeof(*v) > 0 { // otherwise its address may not be committed
-		*v = *new(T)
+		clear(unsafe.Slice(v, 1))
 	}
 	return v, nil
 }

@@ -131,13 +131,11 @@ func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	}
 	i, gen, ok := meta(&p.slots).take()
 	if !ok {
-		if err := p.more(); err != nil {
-			return memory.Handle[T]{}, nil, err
-		}
-		i, gen, _ = meta(&p.slots).take()
+		return p.newMore()
 	}
 	v := p.at(uint(i))
-	*v = *new(T)
+	var zero T
+	*v = zero // *new(T) would copy zeros from the stack
 	return memory.MakeHandle[T](i, gen^p.key), v, nil
 }
 
@@ -188,8 +186,15 @@ func (p *Pool[T]) damage(i uint) (unsafe.Pointer, string) {
 	return at, damage(at, unsafe.Sizeof(*new(T)))
 }
 
+// newMore is New if no prepared slot is vacant.
+//
 //go:noinline
-func (p *Pool[T]) more() error { return meta(&p.slots).refill(stride[T](), p) }
+func (p *Pool[T]) newMore() (memory.Handle[T], *T, error) {
+	if err := meta(&p.slots).refill(stride[T](), p); err != nil {
+		return memory.Handle[T]{}, nil, err
+	}
+	return p.New()
+}
 
 // Grow makes space for a total of n live objects. It commits the memory and allocates the metadata for the first n
 // slots of the reservation. New then does not fail, and calls neither the source nor the Go heap, until n slots are

@@ -88,13 +88,14 @@ func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 	}
 	i, gen, ok := meta(&p.slots).take()
 	if !ok {
-		if err := p.more(); err != nil {
-			return memory.Handle[Hot]{}, nil, nil, err
-		}
-		i, gen, _ = meta(&p.slots).take()
+		return p.newMore()
 	}
 	h, c := p.at(i)
-	*h, *c = *new(Hot), *new(Cold)
+	var (
+		hot  Hot
+		cold Cold
+	)
+	*h, *c = hot, cold
 	return memory.MakeHandle[Hot](i, gen^p.key), h, c, nil
 }
 
@@ -192,8 +193,15 @@ func (p *Split[Hot, Cold]) damage(i uint) (unsafe.Pointer, string) {
 	return unsafe.Pointer(c), damage(unsafe.Pointer(c), unsafe.Sizeof(*c))
 }
 
+// newMore is New if no prepared slot is vacant.
+//
 //go:noinline
-func (p *Split[Hot, Cold]) more() error { return meta(&p.slots).refill(p.stride(), p) }
+func (p *Split[Hot, Cold]) newMore() (memory.Handle[Hot], *Hot, *Cold, error) {
+	if err := meta(&p.slots).refill(p.stride(), p); err != nil {
+		return memory.Handle[Hot]{}, nil, nil, err
+	}
+	return p.New()
+}
 
 // Grow is [Pool.Grow] for both regions. If the cold region cannot be committed, Grow decommits what it has committed
 // of the hot region. If that fails, too, the memory stays committed, and the error wraps both errors.
