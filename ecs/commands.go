@@ -17,9 +17,8 @@ import (
 // The buffer of [World.Commands] accepts no commands in a closed world and in a parallel run. In these cases
 // all methods except Len and Skipped, and functions such as [AddTo], panic with a [*memory.Misuse].
 //
-// In a parallel run use the buffer of [Task.Commands]. It accepts no commands outside of a body: all methods
-// except Skipped, and functions such as AddTo, then panic with a [*memory.Misuse]. Its Apply and Discard
-// always panic.
+// In a parallel run use the buffer of [Task.Commands]. Outside of a body, all methods of this buffer except
+// Skipped, and functions such as AddTo, panic with a [*memory.Misuse]. Its Apply and Discard always panic.
 type Commands struct {
 	// Invariants, verified in this order by check:
 	//

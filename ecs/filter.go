@@ -377,8 +377,8 @@ func (q *cursor) shift(row uintptr) {
 }
 
 // RemoveAll destroys each entity that s matches and returns their number. RemoveAll costs far less per
-// entity than World.Remove, because whole chunks are freed. It panics with a [*memory.Misuse] if the world
-// is locked, if s belongs to another world, or if s has a ChangedSince.
+// entity than World.Remove, because whole chunks are freed. RemoveAll panics with a [*memory.Misuse] if
+// the world is locked, if s belongs to another world, or if s has a ChangedSince.
 func (w *World) RemoveAll(s Selection) int {
 	w.guard.mutable("RemoveAll")
 	f := s.selection()

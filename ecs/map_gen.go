@@ -68,7 +68,7 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 }
 
 // Get returns pointers to the components of an entity. It returns nil pointers and false if the entity is stale or
-// does not have all of the components. The pointers are valid as long as the result of [Component.Get].
+// does not have all of the components. The pointers become invalid when a result of [Component.Get] does.
 func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	r := m.mapper.w.store.index.find(entity)
 	if r == nil {

@@ -60,7 +60,7 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 //
 // If an observer closes the allocator, the world closes itself: see [World]. If the call that reported the event has an
 // error result, it returns an error that wraps [memory.ErrClosed], even if its change happened before the event. Of the
-// other calls Set returns true. Reset, RemoveTree, Discard, World.Remove and World.RemoveAll panic with a
+// other calls Set returns true; Reset, RemoveTree, Discard, World.Remove and World.RemoveAll panic with a
 // [*memory.Misuse].
 //
 // # What is not reported

@@ -9,8 +9,7 @@ import (
 
 // A Filter1 matches the entities that have a component of type A, whatever other components they have. Create it once
 // per system: it caches the matching archetypes. It belongs to its world and to the goroutine of the world. In a
-// parallel run all methods except All, Chunks and Check panic with a [*memory.Misuse]. Loops over All and Chunks panic
-// when they begin.
+// parallel run all methods except Check panic with a [*memory.Misuse]; All and Chunks panic when their loop begins.
 type Filter1[A any] struct {
 	narrowing[*Filter1[A]]
 }

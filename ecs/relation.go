@@ -15,8 +15,8 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // Entities with the same components and targets are stored together. A filter that is narrowed to a target by To
 // iterates over exactly the entities with this target. A filter without a target iterates over the entities of all
 // targets. Each target has tables of its own, whose chunks start at Config.FirstChunkBytes. A target costs some 500
-// bytes in addition to a chunk of 1 KiB. A world has 2,097,152 chunk numbers, which bounds the number of targets that
-// are in use at once.
+// bytes in addition to a chunk of 1 KiB. The 2,097,152 chunk numbers of a world bound the number of targets in use at
+// once.
 //
 // Adding and removing other components keeps the targets of an entity, and [World.CopyEntity] copies them.
 // Changing the target moves the row, as adding a component does. OnSet reports a change of the target as a
@@ -147,8 +147,9 @@ func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
 // SetTargetAll sets the target of every entity that s matches and that has the relation. It returns the number of
 // these entities, including entities that had the target already. If the target is stale, SetTargetAll changes
 // nothing, returns 0, and the error wraps [ErrStale]. Other errors are those of Component.Add. On such an error
-// SetTargetAll returns how many of the entities have the target now; the others are unchanged. It panics with a
-// [*memory.Misuse] if the world is locked, if s belongs to another world, or if s has a ChangedSince.
+// SetTargetAll returns how many of the entities have the target now; the others are unchanged. SetTargetAll
+// panics with a [*memory.Misuse] if the world is locked, if s belongs to another world, or if s has a
+// ChangedSince.
 func (r Relation[T]) SetTargetAll(s Selection, target Entity) (int, error) {
 	return r.w.retargetAll(s, r.ID(), target)
 }

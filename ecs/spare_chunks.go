@@ -103,19 +103,18 @@ func (s *store) takeSpare(t *table, due uint32, err error) (base unsafe.Pointer,
 	return nil, 0
 }
 
-// Shrink frees memory that the world keeps for later entities, which is all chunks without rows. It also frees the
-// list of RemoveTree. It frees the chunk numbers above the last one in use if they are at least half of all. If no
-// commands wait, it frees the buffers of World.Commands, too. Shrink returns the bytes of the freed chunks. The
-// allocator may keep them until it is trimmed.
+// Shrink frees memory that the world keeps for later entities: all chunks without rows. It also frees the list of
+// RemoveTree, and the chunk numbers above the last one in use if they are at least half of all. If no commands
+// wait, it frees the buffers of World.Commands, too. Shrink returns the bytes of the freed chunks. The allocator
+// may keep them until it is trimmed.
 //
 // Archetypes stay, some 700 bytes each, because filters and mappers refer to them. The entity index stays,
 // 8 bytes per slot ever used, because it has the generations. Addresses, [World.Hash] and entities do not
 // change.
 //
-// Cost: a visit to each archetype, and a free per spare chunk. If chunk numbers or space for them is freed, Shrink
-// also copies at least 64 bytes per chunk in use. After Shrink the next entity of an empty archetype allocates a chunk.
-// Call Shrink at the end of a level or when memory runs short. It panics with a [*memory.Misuse] if the world is
-// locked.
+// Cost: a visit to each archetype, and a free per spare chunk. If chunk numbers or space for them is freed, Shrink also
+// copies at least 64 bytes per chunk in use. After Shrink the next entity of an empty archetype allocates a chunk. Call
+// Shrink at the end of a level or when memory runs short. Shrink panics with a [*memory.Misuse] if the world is locked.
 func (w *World) Shrink() (freed uint64) {
 	w.guard.mutable("Shrink")
 	held := w.store.bytes

@@ -80,9 +80,9 @@ func (r *registry) known(op string, id ID) *component {
 }
 
 // Ptr returns the address of a component of e. It returns nil if e is stale or does not have the component, or if w
-// does not have the ID. The address is valid as long as the result of Component.Get, for ColumnStats.Size bytes. If
-// the type has Go pointers, write the component only through a pointer to a value of this type. Observers are not
-// called for writes through the address, and the ticks of tracked types do not change.
+// does not have the ID. The address has ColumnStats.Size bytes, and becomes invalid when a result of Component.Get
+// does. If the type has Go pointers, write the component only through a pointer to a value of this type. Observers
+// are not called for writes through the address, and the ticks of tracked types do not change.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	r := w.store.index.find(e)
 	if r == nil || !w.store.knows(id) {
@@ -98,10 +98,10 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 // HasID reports whether e is alive and has the component. It returns false if w does not have the ID.
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
-// AddID adds the component with a zero value to e and returns its address, which is valid as long as the result of Ptr.
-// Observers see the zero value. If e has the component already, its value stays and observers are not called. If e is
-// stale, the error is [ErrStale]. Other errors are those of Component.Add. On error the address is nil, and no entity
-// has changed.
+// AddID adds the component with a zero value to e and returns its address, which becomes invalid when a result of Ptr
+// does. Observers see the zero value. If e has the component already, its value stays and observers are not called. If
+// e is stale, the error is [ErrStale]. Other errors are those of Component.Add. On error the address is nil, and no
+// entity has changed.
 //
 // AddID is a structural change: it panics with a [*memory.Misuse] if the world is locked. AddID also panics with a
 // [*memory.Misuse] if w does not have the ID. If e is alive and the ID is a relation that e does not have, AddID
@@ -120,8 +120,8 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 }
 
 // RelateID adds the relation with a target and a zero value to e. If e has the relation already, RelateID changes the
-// target and keeps the value. It returns the address of the value, which is valid as long as the result of Ptr. Errors
-// are those of Relation.Add. On error the address is nil, and no entity has changed. RelateID panics with a
+// target and keeps the value. It returns the address of the value, which becomes invalid when a result of Ptr does.
+// Errors are those of Relation.Add. On error the address is nil, and no entity has changed. RelateID panics with a
 // [*memory.Misuse] if the world is locked, if the ID is not a relation of w, or if e has MaxRelations other relations.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
 	w.guard.mutable("RelateID")
@@ -172,8 +172,8 @@ func (w *World) RemoveID(e Entity, id ID) (bool, error) {
 }
 
 // A FilterOf is a filter over component types given by ID. It has all methods of [Filter1] except Query. In
-// a parallel run all methods except All, Chunks and Check panic with a [*memory.Misuse]. Loops over All and
-// Chunks panic when they begin.
+// a parallel run all methods except Check panic with a [*memory.Misuse]; All and Chunks do when their loop
+// begins.
 type FilterOf struct {
 	narrowing[*FilterOf]
 	sizes [maxFilter]uintptr

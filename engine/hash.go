@@ -16,8 +16,8 @@ const (
 )
 
 // A Hasher computes a 64-bit hash of a simulation's state. The hash is FNV-1a on words of 64 bits with an additional
-// shift. A Hasher does not resist deliberate collisions. The zero Hasher is ready to use. The hash depends on the
-// order of the calls, so add the state in a fixed order.
+// shift. A Hasher does not resist deliberate collisions. The zero Hasher is ready to use, by one goroutine at a
+// time. The hash depends on the order of the calls, so add the state in a fixed order.
 type Hasher struct {
 	sum uint64 // XOR fnvOffset, so that the zero Hasher starts right
 }

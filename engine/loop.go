@@ -3,6 +3,7 @@ package engine
 import "time"
 
 // A Loop runs a Schedule at the fixed step, driven by frames of any length. The zero Loop does not work.
+// A Loop belongs to the game goroutine.
 type Loop struct {
 	clock    *Clock
 	schedule *Schedule

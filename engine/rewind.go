@@ -29,11 +29,11 @@ type RewindConfig[T any] struct {
 
 // A Rewind returns to any of the last ticks of a game. It keeps the inputs of these ticks, and the states that Keep
 // saves. To return to a tick it loads the newest state that is not after this tick, and plays the inputs since that
-// state again. The game must depend only on its state and the inputs, which [Synctest] tests. A Rewind belongs to the
+// state again. The game must depend only on its state and the inputs; [Synctest] tests this. A Rewind belongs to the
 // game goroutine.
 //
-// If something else loads or reads the Set, such as a quick load, what is kept is not the past of the new state. The
-// next call of a method then forgets it first, as [Rewind.Begin] with the present tick does.
+// If something else loads or reads the Set, such as a quick load, what is kept is not the past of the new state. So
+// the next call of a method forgets it first, as [Rewind.Begin] with the present tick does.
 //
 //	ticks    ... 120 121 122 ... 150 151 152 153 ...
 //	states        S                S                    Keep

@@ -111,8 +111,9 @@ func (s *Schedule) Timing(i int) Timing {
 	return t
 }
 
-// AppendTimes appends the times of system i in the last 120 ticks to dst, oldest first. It returns the extended
-// slice, and allocates only if the capacity of dst does not suffice. If there is no such system, AppendTimes panics.
+// AppendTimes appends the times of system i in the last ticks, at most 120, to dst, oldest first. It returns the
+// extended slice, and allocates only if the capacity of dst is too small. If there is no such system, AppendTimes
+// panics.
 func (s *Schedule) AppendTimes(dst []time.Duration, i int) []time.Duration {
 	ring := &s.systems[i].ring
 	from, to := (s.runs-min(s.runs, samples))%slots, s.runs%slots

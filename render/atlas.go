@@ -62,7 +62,8 @@ type page interface {
 }
 
 // An Atlas is one page of pictures and the ids of its regions. The pictures of a level form an arena: Reset removes
-// the pictures that were reserved after the last Keep. The page is sent to the GPU with the first frame.
+// the pictures that were reserved after the last Keep. The page is sent to the GPU with the first frame. An Atlas
+// belongs to the goroutine of Update and Draw.
 type Atlas struct {
 	// Invariants:
 	//

@@ -99,8 +99,8 @@ func (f *Frame) Submit(a *Atlas, q *Quads) {
 }
 
 // Bloom adds a glow to the scene between BeginScene and EndScene, otherwise to the window. Call Bloom after the world
-// and before HUD and overlay, which then stay sharp. If bloom is off, if o.Strength is not above 0, or after a failure,
-// Bloom does nothing. If the shaders do not compile, Run returns the error.
+// and before HUD and overlay, so that these stay sharp. If bloom is off, if o.Strength is not above 0, or after a
+// failure, Bloom does nothing. If the shaders do not compile, Run returns the error.
 func (f *Frame) Bloom(o Bloom) {
 	if !f.bloomOn || !(o.Strength > 0) || f.err != nil {
 		return

@@ -22,8 +22,8 @@ type Input struct {
 	Rewind bool // held
 
 	// These fields are true in one tick, the tick of the press. If a modifier key (Shift, Ctrl, Alt, Meta) is pressed
-	// while no bound key moves the player, it counts in the tick of its release. It does not count if F1 to F12, Enter
-	// or Tab was pressed with it. AnyKey is any control or finger except F1 to F12 and the modifier keys.
+	// while no bound key moves the player, the modifier counts in the tick of its release. It does not count if F1 to
+	// F12, Enter or Tab was pressed with it. AnyKey is any control or finger except F1 to F12 and the modifier keys.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
 
 	Choose int     // 1, 2 or 3 in the tick of the press, else 0

@@ -20,7 +20,7 @@ var (
 )
 
 // A bar is amber if the used share of the budget is at least AmberAt, and red if it is at least RedAt.
-// If the budget is 0, it is the share of the capacity.
+// If the budget is 0, the share of the capacity counts.
 const (
 	AmberAt = 0.75
 	RedAt   = 0.90

@@ -20,15 +20,15 @@ import (
 //
 // Blocks belong to the caller until the N-th Advance after their allocation. They end earlier at Free, at a Rewind of
 // the frame's arena, at Reset or Close, and when the source ends. A Frames belongs to one goroutine at a time. A
-// Frames is closed after Close, and after its source has ended. Alloc of a closed Frames fails. Resize, Advance,
+// Frames is closed after Close, and after its source has ended. In a closed Frames, Alloc fails; Resize, Advance,
 // Reset, RunHooks and a Free of a block panic with a *memory.Misuse.
 //
 // The arena cannot distinguish a plain pointer into an expired frame from a pointer into the frame that reuses the
 // buffer. A [Ref] detects that its object has expired.
 //
 // Builds with -tags memdebug reserve up to [RestingFrames] additional buffers, as many as the source has address space
-// for. They decommit an expired buffer, and so commit no more memory than others. Its addresses stay unused for one
-// frame per additional buffer. In this time an access faults, and a Free panics with the age of the frame. A frame
+// for. They decommit an expired buffer, and so commit no more memory than other builds. The buffer stays unused for
+// one frame per additional buffer. Meanwhile an access faults, and a Free panics with the age of the frame. A frame
 // whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros.
 // With -race or -asan, in the browser, without additional buffers, or if the source refuses to decommit, an expired
 // buffer is filled with 0xDD instead.

@@ -22,8 +22,8 @@ import (
 // the source ends. A block of size 0 has no bytes and may share its address with another block. Only debug builds
 // (-tags memdebug or -race) detect a double free of a block of size 0. A Linear belongs to one goroutine at a time.
 //
-// A Linear is closed after Close, and after its source has ended. Alloc of a closed Linear fails. Resize, Mark,
-// Rewind, OnReset, RunHooks, Reset and a Free of a block panic with a *memory.Misuse. When the source ends before
+// A Linear is closed after Close, and after its source has ended. In a closed Linear, Alloc fails; Resize, Mark,
+// Rewind, OnReset, RunHooks, Reset and a Free of a block panic with a *memory.Misuse. If the source ends before
 // Close, the hooks do not run.
 //
 // The metadata records only the start of the newest block. For the newest block, Free and Resize check the size to
@@ -80,7 +80,7 @@ var (
 
 // LinearConfig configures [NewLinear].
 type LinearConfig struct {
-	// Bytes is the capacity in bytes, which is committed at once. 0 means 1 MiB.
+	// Bytes is the capacity in bytes. NewLinear commits all of it. 0 means 1 MiB.
 	Bytes uintptr
 }
 

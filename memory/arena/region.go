@@ -33,7 +33,7 @@ import (
 //
 // Blocks are not zeroed. They belong to the caller until the Free, Reset or Close that frees them, or until the
 // source ends. A Region belongs to one goroutine at a time. A Region is closed after Close, and after its source has
-// ended. Alloc of a closed Region fails with memory.ErrClosed. Resize, Reset and a Free of a block panic with a
+// ended. In a closed Region, Alloc fails with memory.ErrClosed; Resize, Reset and a Free of a block panic with a
 // *memory.Misuse.
 type Region struct {
 	// Invariants, verified by Check in this order:
@@ -238,11 +238,11 @@ func (r *Region) currentUsed() uintptr {
 
 // Free frees one block. If no other block of its region is live, Free frees the region, too. If p is nil, Free does
 // nothing. Free panics with a *memory.Misuse if p is not the start of a live block, or if the arena is closed. Free
-// also panics if the end of the block, p plus size, lies behind the bytes in use of the region. Any other wrong size
+// also panics if the end of the block, p plus size, lies beyond the bytes in use of the region. Any other wrong size
 // is not detected and does no harm, because a region counts blocks and not bytes.
 //
 // Debug builds check the size to the byte, except that sizes 0 and 1 are equal. Of wrong pointers, memfast builds
-// detect only those that are foreign, misaligned or behind the bytes in use. Cost: constant.
+// detect only those that are foreign, misaligned or beyond the bytes in use. Cost: constant.
 func (r *Region) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(r.base)
 	k := off >> r.shift

@@ -26,7 +26,7 @@ import (
 // Blocks are not zeroed. They belong to the caller until the Undo, UndoTo, Free, Reset or Close that frees them, or
 // until the source ends. A block of size 0 takes one byte, so that no two live blocks share an address. Free does not
 // distinguish a block of size 0 from a block of size 1. A StepBack belongs to one goroutine at a time. A StepBack is
-// closed after Close, and after its source has ended. Alloc of a closed StepBack fails with memory.ErrClosed. Undo,
+// closed after Close, and after its source has ended. In a closed StepBack, Alloc fails with memory.ErrClosed; Undo,
 // UndoTo, Resize, Reset and a Free of a block panic with a *memory.Misuse.
 type StepBack struct {
 	// Invariants, verified by Check in this order:
@@ -57,7 +57,7 @@ type step struct {
 
 // StepBackConfig configures [NewStepBack].
 type StepBackConfig struct {
-	// Bytes is the capacity in bytes, less than 4 GiB, which is committed at once. 0 means 1 MiB.
+	// Bytes is the capacity in bytes, less than 4 GiB. NewStepBack commits all of it. 0 means 1 MiB.
 	Bytes uintptr
 }
 

@@ -51,8 +51,8 @@ type Window[T any] struct {
 type WindowConfig struct {
 	// Keep is the number of entries to keep, 1 or more. 0 means 64, a little more than a second of ticks.
 	Keep int
-	// Capacity is the number of entries in the buffer, which must exceed Keep. A larger Capacity makes copies rarer.
-	// 0 means 4 times Keep. The whole buffer is committed at once.
+	// Capacity is the number of entries in the buffer. It must exceed Keep; a larger Capacity makes copies rarer. 0
+	// means 4 times Keep. The whole buffer is committed at once.
 	Capacity int
 }
 
@@ -137,7 +137,7 @@ func (w *Window[T]) Last(n int) []T {
 func (w *Window[T]) All() []T { return w.Last(w.length) }
 
 // At returns the entry of an age: the newest entry has age 0, the one before it age 1. If there is no entry of this
-// age, At returns nil. The pointer is valid as long as a result of [Window.Last].
+// age, At returns nil. The pointer becomes invalid when a result of [Window.Last] does.
 func (w *Window[T]) At(age int) *T {
 	if uint(age) >= uint(w.length) {
 		return nil

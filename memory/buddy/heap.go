@@ -85,7 +85,7 @@ type Config struct {
 	// Reserve is the address space in bytes. It bounds the memory in use and the size of a block. The maximum is 2^25
 	// times MinBlock: 8 GiB with a MinBlock of 256. On 32-bit systems it is less than 1 GiB. 0 means 64 MiB. Reserve is
 	// rounded up to a size of the ladder. If the system refuses the reservation or its metadata, New halves the
-	// reservation, down to a page.Granule.
+	// reservation, down to 16 KiB.
 	Reserve uintptr
 	// MinBlock is the size of the smallest block in bytes, and the unit of all block sizes: a power of two from 8 to
 	// 16 KiB. 0 means 256. The metadata takes 12 bytes for each unit of the reservation.
@@ -237,7 +237,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny panics
-// as Free does, except for a wrong size, which it cannot detect.
+// as Free does, but detects no wrong size.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return
@@ -277,8 +277,8 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 { return h.lives.GenerationAt
 // the source has ended, Owns returns false.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
-// SizeOf returns the requested size in bytes of the live block at p, which is the size that Free takes. SizeOf panics
-// with a *memory.Misuse if Alloc did not return p, the block is freed, or the heap is closed.
+// SizeOf returns the requested size in bytes of the live block at p: the size that Free takes. SizeOf panics with a
+// *memory.Misuse if Alloc did not return p, the block is freed, or the heap is closed.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	at := h.grain.Index(h.base, p)
 	if at >= uint64(len(h.entries)) || h.entries[at].state&handed == 0 {
@@ -302,7 +302,7 @@ func (h *Heap) Reset() {
 	h.adopt(h.ladder.whole(), 0, end)
 }
 
-// Trim returns the free memory behind the last live block to its source, in whole pages, and keeps the addresses. If
+// Trim returns the free memory after the last live block to its source, in whole pages, and keeps the addresses. If
 // the heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source,
 // and nothing has changed. If the function of page.Limit.OnSoft calls Trim during a commit of this Heap, Trim does
 // nothing and returns nil. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
@@ -337,7 +337,7 @@ func (h *Heap) Close() error {
 }
 
 // Stats returns the statistics. Peak is exact. InUse counts whole blocks, so InUse - Requested is the waste of the
-// ladder. The field Free counts the bytes in free blocks; committed memory behind the root block does not count.
+// ladder. The field Free counts the bytes in free blocks; committed memory after the root block does not count.
 // Cost: constant.
 func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)

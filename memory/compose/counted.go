@@ -19,7 +19,7 @@ type CountedConfig struct {
 	//
 	// If OnEvent panics, the panic passes through, and the call is undone. The new block of an Alloc is freed. The
 	// block of a Resize gets its old size back, but bytes that Resize cut off may have changed. If OnEvent used the
-	// memory behind the block, inner may be unable to undo the Resize; the block then keeps its new size.
+	// memory after the block, inner may be unable to undo the Resize; the block then keeps its new size.
 	OnEvent func(Event)
 }
 

@@ -27,9 +27,9 @@ import (
 // block and free the old block afterwards, because every entry changes its slot. An allocator that frees newest first
 // then panics with a *memory.Misuse: call Reserve before the first Set.
 //
-// Two keys are one key if == reports that they are equal. 0 and -0 are one key, which is stored as 0. Padding and
-// blank fields do not count, and are stored as zeros. A NaN is not equal to any key: Get does not find it, and Set
-// fails with [ErrNaN]. If the keys have floats, padding or blank fields, a call needs a lookup in a table of types.
+// Two keys are one key if == reports that they are equal. 0 and -0 are one key, stored as 0. Padding and blank
+// fields do not count, and are stored as zeros. A NaN is not equal to any key: Get does not find it, and Set fails
+// with [ErrNaN]. If the keys have floats, padding or blank fields, a call needs a lookup in a table of types.
 // Neither keys nor values may contain a Go pointer. To use strings as keys, intern them in a [Strings] and use their
 // ids.
 //
@@ -152,8 +152,8 @@ func (m *Map[K, V]) Set(sp *Space, k K, v V) error {
 }
 
 // GetOrSet returns the address of the value of k, and whether k had an entry before the call. If k had none, GetOrSet
-// adds an entry with the value v. The address is valid as long as a result of [Map.Ptr]. The errors are those of
-// [Map.Set]. If GetOrSet fails, the address is nil and nothing has changed.
+// adds an entry with the value v. The address becomes invalid when a result of [Map.Ptr] does. The errors are those
+// of [Map.Set]. If GetOrSet fails, the address is nil and nothing has changed.
 func (m *Map[K, V]) GetOrSet(sp *Space, k K, v V) (p *V, was bool, err error) {
 	if p, was, err = m.put(sp, k); err == nil && !was {
 		*p = v
@@ -341,8 +341,8 @@ func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
 }
 
 // Clone returns a copy of the Map with its entries and its seed. The memory of the copy is from the Space `to`, which
-// may be sp or another Space. The caller owns the copy. Except for the offset, the copy has the bytes of the Map and of
-// its table. If Clone fails, it returns an error as [Vec.Append] does, and an empty Map with the seed.
+// may be sp. The caller owns the copy. Except for the offset, the copy has the bytes of the Map and of its table. If
+// Clone fails, it returns an error as [Vec.Append] does, and an empty Map with the seed.
 func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
 	m.mustBeSound()
 	size := m.bytes()

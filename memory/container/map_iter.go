@@ -20,7 +20,7 @@ func (m *Map[K, V]) All(sp *Space) iter.Seq2[K, V] {
 }
 
 // Ptrs returns an iterator over keys and the addresses of their values, in the order and with the rules of [Map.All].
-// The addresses are valid as long as a result of [Map.Ptr].
+// The addresses become invalid when a result of [Map.Ptr] does.
 func (m *Map[K, V]) Ptrs(sp *Space) iter.Seq2[K, *V] {
 	return func(yield func(K, *V) bool) {
 		m.each(sp, func(e *entry[K, V]) bool { return yield(e.key, &e.val) })

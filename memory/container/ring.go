@@ -50,7 +50,7 @@ func (r *Ring[T]) slot(sp *Space, i int) *T {
 	return (*T)(unsafe.Add(sp.at(r.off), uintptr(k)*unsafe.Sizeof(*new(T))))
 }
 
-// PushBack adds x behind the last element. If the Ring is full and cannot grow, PushBack returns an error as
+// PushBack adds x after the last element. If the Ring is full and cannot grow, PushBack returns an error as
 // [Vec.Append] does, and adds nothing.
 func (r *Ring[T]) PushBack(sp *Space, x T) error {
 	if r.n == r.cap {
@@ -132,8 +132,8 @@ func (r *Ring[T]) Ptr(sp *Space, i int) *T {
 }
 
 // Slices returns the elements in order as two slices, for reading and writing. If the elements do not wrap round the
-// end of the block, the second slice is empty. Both slices keep their lengths. Each element is valid as long as a
-// result of [Ring.Ptr].
+// end of the block, the second slice is empty. Both slices keep their lengths. An element's address becomes invalid
+// when a result of [Ring.Ptr] does.
 func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	first := min(r.n, r.cap-r.head)
 	p := (*T)(unsafe.Pointer(sp)) // see slot
@@ -184,9 +184,8 @@ func (r *Ring[T]) mustBeSound() {
 		r.off != 0 && (r.cap == 0 || unsafe.Sizeof(*new(T)) == 0), "Ring")
 }
 
-// Clone returns a copy of the Ring with its elements. The memory of the copy is from the Space `to`, which may be sp
-// or another Space. The caller owns the copy. If Clone fails, it returns an empty Ring and an error as [Vec.Append]
-// does.
+// Clone returns a copy of the Ring with its elements. The memory of the copy is from the Space `to`, which may be
+// sp. The caller owns the copy. If Clone fails, it returns an empty Ring and an error as [Vec.Append] does.
 func (r *Ring[T]) Clone(sp, to *Space) (c Ring[T], err error) {
 	sp.at(r.off) // panics in debug builds if the space is closed, before there is a block
 	done := false

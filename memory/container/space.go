@@ -28,7 +28,7 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 // After the allocator is closed, its containers must not be read. Map.Set and Strings.Intern read, too, because they
 // search first. Debug builds panic with a *memory.Misuse at such a read, but may not detect it if Close could not
 // release the memory. Calls that need memory and read none fail with memory.ErrClosed in every build: the growth of a
-// Vec or Ring, and Reserve. Free of a container that has memory panics with a *memory.Misuse.
+// Vec or Ring, and Reserve. After the close, Free of a container that has memory panics with a *memory.Misuse.
 //
 // An allocator may call a function within Alloc, Resize or Free, such as that of page.Limit.OnSoft. The function may
 // read containers, change elements and remove elements. If it makes a container of this Space grow, shrink or free its

@@ -3,8 +3,8 @@ package container
 import "unsafe"
 
 // Clone returns a copy of the Strings with its strings, ids, counts and seed. The memory of the copy is from the
-// Space `to`, which may be sp or another Space. The caller owns the copy. If Clone fails, it returns an error as
-// [Vec.Append] does, and an empty Strings with the seed.
+// Space `to`, which may be sp. The caller owns the copy. If Clone fails, it returns an error as [Vec.Append]
+// does, and an empty Strings with the seed.
 func (s *Strings) Clone(sp, to *Space) (Strings, error) {
 	sp.at(s.texts.off) // debug builds tell of a closed space here, before there is a block
 	var c Strings

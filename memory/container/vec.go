@@ -174,7 +174,7 @@ func (v *Vec[T]) Pop(sp *Space) (x T, ok bool) {
 	return *v.slot(sp, int(v.n)), true
 }
 
-// Delete removes the elements from i to j-1. The elements behind them move down. Delete panics
+// Delete removes the elements from i to j-1. The elements after them move down. Delete panics
 // unless 0 <= i <= j <= Len.
 func (v *Vec[T]) Delete(sp *Space, i, j int) {
 	s := v.Slice(sp)
@@ -231,8 +231,8 @@ func (v *Vec[T]) mustBeSound() {
 // Forget leaves the Vec empty and ready without freeing the memory. Call Forget after the allocator was reset.
 func (v *Vec[T]) Forget() { *v = Vec[T]{} }
 
-// Clone returns a copy of the Vec with its elements. The memory of the copy is from the Space `to`, which may be sp
-// or another Space. The caller owns the copy. If Clone fails, it returns an empty Vec and an error as Append does.
+// Clone returns a copy of the Vec with its elements. The memory of the copy is from the Space `to`, which may be
+// sp. The caller owns the copy. If Clone fails, it returns an empty Vec and an error as Append does.
 func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	sp.at(v.off) // panics in debug builds if the space is closed, before there is a block
 	done := false

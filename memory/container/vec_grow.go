@@ -136,7 +136,7 @@ func (v *Vec[T]) Values(sp *Space) iter.Seq[T] {
 }
 
 // Backward returns an iterator over indices and elements, last to first. The loop may remove the current element,
-// also by SwapRemove. Elements that are added behind the current element are not visited.
+// also by SwapRemove. Elements that are added after the current element are not visited.
 func (v *Vec[T]) Backward(sp *Space) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i := int(v.n) - 1; i >= 0; i-- {

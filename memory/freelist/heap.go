@@ -20,15 +20,15 @@ import (
 //	                                                         where a live block starts
 //	runs       {4, 3}, {9, 7}                                the free memory: offset and size
 //
-// Blocks are not zeroed, and are aligned at least to the granule. They belong to the caller until Free, FreeAny,
+// Blocks are not zeroed, and are aligned at least to Config.Granule. They belong to the caller until Free, FreeAny,
 // Reset or Close, or until the source ends. A Heap belongs to one goroutine at a time. A Heap is closed after Close,
-// also if Close fails, and after its source has ended. Alloc and Trim of a closed Heap fail with memory.ErrClosed.
+// also if Close fails, and after its source has ended. In a closed Heap, Alloc and Trim fail with memory.ErrClosed;
 // SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
 //
-// Builds with -race or -tags memdebug fill all free memory with 0xDD, up to the end of the last granule of a block.
-// If a byte of free memory was written, the Alloc or Resize that would use this memory panics with a *memory.Misuse
-// and changes no block. It may have committed memory, and the call can be repeated. A write behind a live block into
-// its last granule is not detected.
+// Builds with -race or -tags memdebug fill all free memory with 0xDD. If a byte of free memory was written, the
+// Alloc or Resize that would use this memory panics with a *memory.Misuse and changes no block. This call may have
+// committed memory, and can be repeated. A write after the last byte of a live block, into its last granule, is not
+// detected.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -191,7 +191,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 // Free frees a block and merges it with its free neighbours. The parameter size is the size that was requested from
 // Alloc or the last successful Resize. If p is nil, Free does nothing. Free panics with a *memory.Misuse before
 // anything changes if p is not the start of a live block of this heap, or has another size. Cost: a binary search of
-// the free runs. Unless exactly one neighbour is free, 8 bytes are moved for each run behind the block.
+// the free runs. Unless exactly one neighbour is free, 8 bytes are moved for each run after the block.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -204,7 +204,7 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Heap.Free] for a caller who does not know the size. If p is nil, FreeAny does nothing. FreeAny panics
-// as Free does, except for a wrong size, which it cannot detect.
+// as Free does, but detects no wrong size.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	if p == nil {
 		return

@@ -8,7 +8,7 @@ import (
 
 // Resize changes the size of a live block in place and reports whether it did. Shrinking always works. A block can
 // grow beyond its last granule if enough free memory follows it. At the end of the heap Resize commits memory for
-// this. If Resize returns false, no block has changed. It may have committed memory if the function of
+// this. If Resize returns false, no block has changed, but memory may be committed, if the function of
 // page.Limit.OnSoft has used the space. Resize panics with a *memory.Misuse if p is nil, if the heap is closed, and
 // for the misuse that [Heap.Free] detects.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {

@@ -17,7 +17,7 @@ const (
 	// Trim can return it.
 	FirstFit Policy = iota
 
-	// NextFit uses the first run behind the place of the last allocation, and continues at the front after the last
+	// NextFit uses the first run after the place of the last allocation, and continues at the front after the last
 	// run. Searches are short, but small blocks spread over the whole heap.
 	NextFit
 

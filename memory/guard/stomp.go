@@ -12,7 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Stomp gives every block its own pages, with inaccessible pages around them. A read or write behind the block and
+// A Stomp gives every block its own pages, with inaccessible pages around them. A read or write after the block and
 // its padding, or through a dangling pointer to a freed block, faults at once in the line of the access. Canaries
 // show a write only later, and no read.
 //
@@ -21,12 +21,12 @@ import (
 //	              committed granules; the block ends where they do
 //
 // With StompConfig.Front the block lies at the start of its pages, and accesses before the block fault. A canary
-// fills the side that does not fault, and the padding behind a block. Free, Check and Close verify the canaries.
+// fills the side that does not fault, and the padding after a block. Free, Check and Close verify the canaries.
 //
 // The pages of a freed block are returned to the source at once; Kept counts pages that the source refused. A place
 // is reused only if a new place does not fit the reservation or exceeds StompConfig.Blocks, so a dangling pointer
 // faults as long as possible. A vacant place serves blocks of its size or smaller. If its pages are kept, it serves
-// only blocks of exactly these pages. If no vacant place fits, Alloc removes the vacant places behind the last block
+// only blocks of exactly these pages. If no vacant place fits, Alloc removes the vacant places after the last block
 // that is live or kept, and makes a new place there. If memory is the Go heap (-race, -asan, the browser), no access
 // faults, but the canaries and all other checks work.
 //
@@ -35,7 +35,7 @@ import (
 // for one suspected type, not for a whole game.
 //
 // Blocks are filled with 0xCD. A Stomp belongs to one goroutine at a time. After Close, or after its source has
-// ended, Alloc fails with memory.ErrClosed. SizeOf, and a Free or FreeAny of a block, then panic with a
+// ended, Alloc fails with memory.ErrClosed; SizeOf, and a Free or FreeAny of a block, panic with a
 // *memory.Misuse.
 type Stomp struct {
 	// Invariants, verified by Check in this order:

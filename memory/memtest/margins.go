@@ -75,7 +75,7 @@ func (m *Margins) Release(mem page.Memory) error {
 // Under returns Source, which reserves without margins.
 func (m *Margins) Under() page.Source { return m.Source }
 
-// Outside returns addresses before and behind every reservation that was not released. The distances of these
+// Outside returns addresses before and after every reservation that was not released. The distances of these
 // addresses from the reservation double from one byte to 1 MiB. No allocator on m owns such an address.
 func (m *Margins) Outside() (all []unsafe.Pointer) {
 	for _, h := range m.held {

@@ -40,7 +40,7 @@ func (r *Meter) Marked(which int) bool {
 	return r.marks[which].rows != nil
 }
 
-// Unmark removes the marks A and B. Changes then returns false.
+// Unmark removes the marks A and B: until the next mark A, Changes returns false.
 func (r *Meter) Unmark() { r.marks[A].rows, r.marks[B].rows = nil, nil }
 
 // A Change is the change of a row since mark A, see [Meter.Changes].

@@ -20,7 +20,7 @@ import (
 //
 // The caller closes the Carve before it releases the large reservation. Close ends a Carve; so does the end of its
 // source, if that is [Watched]. Reserve, Commit and Decommit of a closed Carve fail with memory.ErrClosed. Allocators
-// in the Carve are closed with the Carve (see [Watched]).
+// in the Carve are closed with it (see [Watched]).
 //
 // A Carve may divide a reservation of another Carve. The source of the inner Carve must be the outer Carve, or
 // a source that passes calls on to the outer Carve (see [Layered]).

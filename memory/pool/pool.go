@@ -255,7 +255,7 @@ func (p *Pool[T]) Reset() {
 	meta(&p.slots).reset()
 }
 
-// Trim returns the memory behind the last live object to the source, in whole pages of the source (page.SizeOf). If
+// Trim returns the memory after the last live object to the source, in whole pages of the source (page.SizeOf). If
 // the function of page.Limit.OnSoft calls Trim during a commit of this pool, Trim returns no memory. Trim also sorts
 // the vacant slots, so that the lowest slots are used next. Handles stay valid. If the pool is closed, the error is
 // memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing has changed. If the
@@ -292,9 +292,9 @@ func (p *Pool[T]) Close() error {
 	return nil
 }
 
-// Stats returns the statistics. Peak is the highest number of bytes in prepared slots (see [Pool.New]). It is at most
-// 63 slots above the high-water mark of the live and retired slots. Loading a file also prepares the vacant slots of
-// the file. Loading restores the counters, and from a save.Slot also Peak.
+// Stats returns the statistics. Peak exceeds the high-water mark of the live and retired slots by the bytes of at
+// most 63 slots. After a load of a file, Peak also includes the vacant slots of the file. Loading restores the
+// counters, and from a save.Slot also Peak.
 func (p *Pool[T]) Stats() memory.Stats {
 	s := meta(&p.slots).stats(stride[T]())
 	s.Reserved, s.Committed = uint64(p.mem.Reserved()), uint64(p.mem.Committed())

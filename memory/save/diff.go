@@ -33,7 +33,7 @@ var errStop = errors.New("save: stop")
 
 // Scan calls yield with each piece of the slot's state, in the order in which they were saved. If yield returns false,
 // Scan stops and returns nil. yield must not call the Set. The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty],
-// [ErrBusy], or another error of a part, such as [ErrLayout]. Scan changes nothing. It allocates.
+// [ErrBusy], or another error of a part, such as [ErrLayout]. Scan allocates, and changes nothing.
 func (s *Set) Scan(slot *Slot, yield func(Piece) bool) error {
 	if err := s.owns(slot); err != nil {
 		return err

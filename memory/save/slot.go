@@ -20,7 +20,7 @@ func (s *Set) NewSlotIn(memory []byte) *Slot { return &Slot{set: s, buf: memory[
 // NewCanonical is [Set.NewSlot] for a slot in which equal states have equal bytes. The bytes contain no addresses and
 // no old contents of free blocks. Saving takes longer than into other slots.
 //
-// There are exceptions. Padding bytes of values, the bytes of a block behind its requested size, and gaps between
+// There are exceptions. Padding bytes of values, the bytes of a block after its requested size, and gaps between
 // blocks are saved as they are. Arenas save all bytes in use, with freed blocks among them. In memfast builds,
 // slab.Heap and pool.Blocks save their free blocks, too. In debug builds most allocators do. compose.Counted over an
 // allocator without Base includes addresses, and guard.Allocator includes numbers of call sites.

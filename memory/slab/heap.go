@@ -25,9 +25,9 @@ import (
 // A Heap is not safe for concurrent use: one goroutine at a time may call it. Goroutines share a heap through
 // [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.
 //
-// A Heap is closed after a Close that succeeded, and after its page source has ended. Alloc, Trim, TrimStep and Warm
-// of a closed Heap fail with memory.ErrClosed. Free, FreeAny, SizeOf, Resize, Reset, BeginEpoch and EndEpoch panic
-// with a *memory.Misuse. Free and FreeAny of nil still do nothing.
+// A Heap is closed after a Close that succeeded, and after its page source has ended. In a closed Heap, Alloc, Trim,
+// TrimStep and Warm fail with memory.ErrClosed; SizeOf, Resize, Reset, BeginEpoch, EndEpoch, and a Free or FreeAny
+// of a block panic with a *memory.Misuse.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -391,9 +391,9 @@ func (h *Heap) pop(ci uint8, size uintptr) unsafe.Pointer {
 	return p
 }
 
-// Base returns the first address of the reservation, from which callers may count offsets of blocks. The address is
-// constant while the heap is open. On a closed heap Base returns nil. If the heap has a Config.Large, Base returns
-// nil, too, because blocks of Large lie outside the reservation.
+// Base returns the first address of the reservation, to count offsets of blocks. The address is constant while the
+// heap is open. On a closed heap Base returns nil. If the heap has a Config.Large, Base returns nil, too, because
+// blocks of Large lie outside the reservation.
 func (h *Heap) Base() unsafe.Pointer {
 	if h.large != nil {
 		return nil

@@ -32,7 +32,8 @@ type Double struct {
 
 // DoubleConfig configures [NewDouble].
 type DoubleConfig struct {
-	// Bytes is the capacity of both Ends together in bytes, which is committed at once. 0 means 1 MiB.
+	// Bytes is the capacity of both Ends together in bytes. NewDouble commits all of it. 0 means 1
+	// MiB.
 	Bytes uintptr
 }
 
@@ -93,8 +94,8 @@ func (d *Double) shut() {
 }
 
 // Stats returns the sum of the statistics of both Ends, except for Reserved, Committed and Peak. Reserved and
-// Committed are those of the buffer, which contains both Ends. Peak is an upper bound: the sum of two peaks, which
-// may be reached at different times, or Committed if Committed is smaller. If the Double is closed, Peak is 0.
+// Committed are those of the buffer, which contains both Ends. Peak is an upper bound: the smaller one of
+// Committed and the sum of both peaks. If the Double is closed, Peak is 0.
 func (d *Double) Stats() memory.Stats {
 	return join(&d.mem, &d.bottom, &d.top)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An End is one edge of a buffer and the blocks behind it: the edge is the offset between the live blocks and the free
-// bytes. An End is part of a [Stack], a [Double] or a [Pivot], and is closed with it.
+// An End allocates blocks at one edge of a buffer: the offset between the live blocks and the free bytes. An End is
+// part of a [Stack], a [Double] or a [Pivot], and is closed with it.
 //
 //	rising:   origin | block 0 | block 1 |edge ······ wall
 //	falling:  wall ······ edge| block 1 | block 0 | origin
@@ -123,9 +123,9 @@ func (e *End) refuse(size, al uintptr) error {
 }
 
 // Free frees the newest block. The parameter size is the size that was requested, or the new size of the last Resize
-// that returned true. If p is nil, Free does nothing. Misuse is an older block, a block that the newest mark protects,
-// an interior or foreign pointer, a wrong size, a double free, or a closed buffer. Free then panics with a
-// *memory.Misuse that describes it.
+// that returned true. If p is nil, Free does nothing. Free panics with a *memory.Misuse for an older block, a block
+// that the newest mark protects, and an interior or foreign pointer. Free also panics for a wrong size, a double
+// free, and if the buffer is closed.
 func (e *End) Free(p unsafe.Pointer, size uintptr) {
 	n := len(e.blocks) - 1
 	if n < e.floor || e.blocks[n].off != uintptr(p)-uintptr(e.base) || e.blocks[n].size != size {

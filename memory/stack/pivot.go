@@ -31,9 +31,9 @@ type Pivot struct {
 
 // PivotConfig configures [NewPivot]. The pivot lies Backward bytes from the start of the buffer.
 type PivotConfig struct {
-	// Forward is the capacity above the pivot in bytes, which is committed at once. 0 means 1 MiB.
+	// Forward is the capacity above the pivot in bytes. NewPivot commits all of it. 0 means 1 MiB.
 	Forward uintptr
-	// Backward is the capacity below the pivot in bytes, which is committed at once. 0 means the value of Forward.
+	// Backward is the capacity below the pivot in bytes, committed as Forward. 0 means the value of Forward.
 	Backward uintptr
 }
 
@@ -105,8 +105,8 @@ func (p *Pivot) shut() {
 }
 
 // Stats returns the sum of the statistics of both Ends, except for Reserved, Committed and Peak. Reserved and
-// Committed are those of the buffer. Peak is an upper bound: the sum of two peaks, which may be reached at different
-// times, or Committed if Committed is smaller. If the Pivot is closed, Peak is 0.
+// Committed are those of the buffer. Peak is an upper bound: the smaller one of Committed and the sum of both peaks.
+// If the Pivot is closed, Peak is 0.
 func (p *Pivot) Stats() memory.Stats {
 	return join(&p.mem, &p.forward, &p.backward)
 }

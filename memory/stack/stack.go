@@ -14,7 +14,8 @@ import (
 const defaultBytes = 1 << 20
 
 // A Stack is one [End] with its own buffer. Owns, Close, Stats, Check and SaveState are methods of Stack; all other
-// methods are methods of End. The comment of End describes the lifetime of blocks and the state after Close.
+// methods are methods of End. The comment of End describes the lifetime of blocks, the goroutine rule and the state
+// after Close.
 //
 //	base            edge                    limit
 //	  | live blocks  |  free                  | guard
@@ -27,7 +28,7 @@ type Stack struct {
 
 // Config configures [New].
 type Config struct {
-	// Bytes is the capacity in bytes, which is committed at once. 0 means 1 MiB.
+	// Bytes is the capacity in bytes. New commits all of it. 0 means 1 MiB.
 	Bytes uintptr
 }
 

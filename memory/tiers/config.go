@@ -46,7 +46,7 @@ type Config struct {
 	// Reserve[Frame] at least 80 KiB for each.
 	Budget [Count]uintptr
 
-	// Frames is the number of frame buffers, from 1 to 64, which share the Frame tier equally. 0 means 2: the blocks
+	// Frames is the number of frame buffers, from 1 to 64. They share the Frame tier equally. 0 means 2: the blocks
 	// of a frame stay readable during the next frame.
 	Frames int
 

@@ -24,8 +24,9 @@ import (
 // These methods of the manager wait for the lock: BeginLevel, EndLevel, Check, Rest, EachSample and Close. A Set that
 // saves or loads the worker waits as well.
 //
-// Close the manager, or its page source, only after the worker's goroutine has ended. Then Alloc fails with
-// memory.ErrClosed, Settle does nothing, and Free and Resize of a block panic with a *memory.Misuse.
+// Close the manager, or its page source, only after the worker's goroutine has ended. After the close,
+// Alloc fails with memory.ErrClosed, Settle does nothing, and Free and Resize of a block panic with a
+// *memory.Misuse.
 type Worker struct {
 	mu    sync.Mutex
 	heap  *tlsf.Heap

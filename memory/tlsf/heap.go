@@ -21,13 +21,13 @@ import (
 // one goroutine at a time may call it. Only Generation is safe for concurrent use.
 //
 // After Close or the end of a page source, Alloc, AddPool, Trim and TrimStep return memory.ErrClosed, and Owns
-// returns false for released memory. Free, FreeAny, Resize, SizeOf, Reset and BeginEpoch panic with a
-// *memory.Misuse; Free and FreeAny of nil still do nothing.
+// returns false for released memory. In a closed Heap, Resize, SizeOf, Reset, BeginEpoch, and a Free or
+// FreeAny of a block panic with a *memory.Misuse.
 //
-// Builds with -race or -tags memdebug fill free memory with 0xDD, to the end of the last granule of each block. If
-// free memory was written, the Alloc or Resize that uses this memory panics with a *memory.Misuse and fills it again,
-// so the call can be repeated. A write past the end of a live block, into the block's last granule, is not detected. A
-// Resize does not check free memory behind memory that TrimStep has returned.
+// Builds with -race or -tags memdebug fill free memory with 0xDD. If free memory was written, the Alloc or Resize that
+// uses this memory panics with a *memory.Misuse and fills it again, so the call can be repeated. A write past the end
+// of a live block, into the block's last granule, is not detected. A Resize does not check free memory after memory
+// that TrimStep has returned.
 type Heap struct {
 	//	bitmaps   levels 0010…1 -> lists[l] 0…0100 -> a bin that has a free block
 	//	                                               |
@@ -88,13 +88,13 @@ type Heap struct {
 // Config configures [New].
 type Config struct {
 	// Reserve is the address space of the first pool in bytes, rounded up to granules and to page.Granule. 0 means 64
-	// MiB. The maximum is 2^28 granules, which is 64 GiB with granules of 256 bytes. If the system refuses so much
-	// address space or metadata, New halves Reserve until the system agrees, but not below Step.
+	// MiB. The maximum is 2^28 times Granule: 64 GiB with a Granule of 256. If the system refuses so much address
+	// space or metadata, New halves Reserve until the system agrees, but not below Step.
 	Reserve uintptr
 	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to 64 KiB. 0 means 256, which
-	// suits blocks above 4 KiB. Every block is rounded up to the granule. Use 16 for many small blocks. The metadata
-	// takes 4 bytes per granule committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above the granule
-	// can leave a free gap before the block.
+	// suits blocks above 4 KiB. Every block is rounded up to a multiple of Granule. Use 16 for many small blocks. The
+	// metadata takes 4 bytes per granule committed: 1/64 of the memory with 256, and 1/4 with 16. Alignments above
+	// Granule can leave a free gap before the block.
 	Granule uintptr
 	// Step is the least number of bytes that Alloc or Resize commits at once. If the pool or a budget has fewer bytes
 	// left, all of them are committed. If the page source refuses a step, only the bytes that are needed are
@@ -380,8 +380,8 @@ func (h *Heap) account(x *block, p unsafe.Pointer) {
 	h.counts.In(x.size, uintptr(x.req))
 }
 
-// Base returns the first address of the pool, from which callers may count offsets of blocks. On a heap with more
-// than one pool, and on a closed heap, Base returns nil.
+// Base returns the first address of the pool, to count offsets of blocks. On a heap with more than one pool, and
+// on a closed heap, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer {
 	if h.poolCount != 1 {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// A Reader reads a trace. It checks the checksum of each chunk before it returns the chunk's events, and that each
-// Free and Resize names a live block.
+// A Reader reads a trace, on one goroutine at a time. It checks the checksum of each chunk before it returns the
+// chunk's events, and that each Free and Resize names a live block.
 type Reader struct {
 	r      io.Reader
 	header Header

@@ -16,8 +16,8 @@ import (
 
 // Config sets the behaviour of a Writer. The zero Config suits a recording.
 type Config struct {
-	// Compress makes chunks of 1 MiB and compresses them with DEFLATE, as well as it can. That takes a hundred times
-	// as long, so it is for traces that are stored, not for a recording.
+	// Compress makes chunks of 1 MiB and compresses them with DEFLATE, as well as it can. Compression takes a
+	// hundred times as long: use it for traces that are stored, not for a recording.
 	Compress bool
 
 	// Limit is the largest size of the trace in bytes, at least 1 KiB. 0 means no limit. If the next chunk does not
@@ -104,8 +104,8 @@ func (t *Writer) recorded() uint64 { return t.before + uint64(t.events) }
 // Written returns the number of bytes written so far. Events that are collected for the next chunk do not count.
 func (t *Writer) Written() int64 { return t.written }
 
-// Alloc records the allocation of a block and returns its number. align must be a power of two up to 2^62, which Alloc does
-// not check.
+// Alloc records the allocation of a block and returns its number. align must be a power of two up to 2^62; Alloc does
+// not check this.
 func (t *Writer) Alloc(at Where, size, align uint64) (block uint64) {
 	b := t.begin(Alloc, at)
 	b = appendNumber(b, min(size, maxSize))

@@ -225,10 +225,11 @@ func (o *Overlay) Leave(top, bottom float32) {
 	}
 }
 
-// Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player. It
-// counts only on a screen that is higher than wide, if panels in the corner would reach it. Panels then lie above and
-// below the rectangle, and their lines are lower. A single panel that fits at neither side may cover it, and so may the
-// strip. An empty rectangle, the default, ends this. Call Avoid before Draw. On a nil Overlay, Avoid does nothing.
+// Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player. The
+// rectangle counts only on a screen that is higher than wide, if panels in the corner would reach it. Panels then lie
+// above and below the rectangle, and their lines are lower. A single panel that fits at neither side may cover it, and
+// so may the strip. An empty rectangle, the default, ends this. Call Avoid before Draw. On a nil Overlay, Avoid does
+// nothing.
 func (o *Overlay) Avoid(r image.Rectangle) {
 	if o != nil {
 		o.scr.spared = r
