@@ -86,10 +86,10 @@ func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldS
 	moved = true
 }
 
-// GrowSlice changes the length of s to n, which may be smaller. s must be nil or returned by [MakeSlice] or
-// GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. If s is nil, GrowSlice
-// is [MakeSlice]; otherwise it is [Grow] for slices. The caller owns the result and frees it with [FreeSlice]. After
-// a success s must not be used.
+// GrowSlice changes the length of s to n, which may be smaller. s must be nil or returned by [MakeSlice], [Clone] or
+// GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. If s is nil, GrowSlice is
+// [MakeSlice]; otherwise it is [Grow] for slices. The caller owns the result and frees it with [FreeSlice]. After a
+// success s must not be used.
 //
 // If GrowSlice fails, it returns s and an error, and s is still live. The error is a [*PointerError], the error of
 // a.Alloc, or, if n is negative or n times the size of T overflows, [ErrTooLarge].

@@ -85,11 +85,26 @@ func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	return s, nil
 }
 
+// Clone allocates a copy of s from a, with length and capacity len(s). It is [MakeSlice] without the zeroing. The error
+// is a [*PointerError] or the error of a.Alloc.
+func Clone[T any](a Allocator, s []T) ([]T, error) {
+	if err := PointerFree[T](); err != nil {
+		return nil, err
+	}
+	p, err := a.Alloc(uintptr(len(s))*unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T)))
+	if err != nil {
+		return nil, err
+	}
+	c := unsafe.Slice((*T)(p), len(s))
+	copy(c, s)
+	return c, nil
+}
+
 // Free frees an object that [New] returned. If p is nil, Free does nothing. If a.Free detects misuse, Free panics
 // with a [*Misuse].
 func Free[T any](a Allocator, p *T) { a.Free(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
 
-// FreeSlice frees a slice that [MakeSlice] or [GrowSlice] returned. If s is nil, FreeSlice does nothing. The slice s
+// FreeSlice frees a slice that [MakeSlice], [Clone] or [GrowSlice] returned. If s is nil, FreeSlice does nothing. The slice s
 // must begin at the same element and have the same length as when it was returned. Any other slice is misuse: if
 // a.Free detects it, FreeSlice panics with a [*Misuse].
 func FreeSlice[T any](a Allocator, s []T) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
@@ -64,6 +65,35 @@ func TestMakeSlice_AsksForWhatItNeedsAndZeroesNoMore(t *testing.T) {
 	}
 	if s, err := memory.MakeSlice[uint32](&a, 1); s != nil || err != io.ErrUnexpectedEOF {
 		t.Errorf("MakeSlice of an allocator that fails: %v, %v", s, err)
+	}
+}
+
+func TestClone_CopiesAndTakesNoMore(t *testing.T) {
+	var a asked
+	from := [][3]uint16{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}}
+	s, err := memory.Clone(&a, from[:4:4])
+	if err != nil || !slices.Equal(s, from) || cap(s) != 4 || a.sizes[0] != 24 || a.aligns[0] != 2 || a.block[3] != math.MaxUint64 {
+		t.Fatalf("%v of %d, %v; asked for %d aligned to %d, then %#x", s, cap(s), err, a.sizes, a.aligns, a.block[3])
+	}
+	if &s[0] == &from[0] {
+		t.Error("the copy is the slice itself")
+	}
+	memory.FreeSlice(&a, s)
+	if len(a.freed) != 1 || a.freed[0] != 24 {
+		t.Errorf("freed %d", a.freed)
+	}
+	for _, nothing := range [][]uint64{nil, {}} {
+		if s, err := memory.Clone(&a, nothing); err != nil || s == nil || len(s) != 0 || a.sizes[len(a.sizes)-1] != 0 {
+			t.Errorf("a copy of nothing: %v, %v, asked for %d", s, err, a.sizes)
+		}
+	}
+	n := len(a.sizes)
+	if s, err := memory.Clone(&a, []string{"a"}); s != nil || !errors.As(err, new(*memory.PointerError)) || len(a.sizes) != n {
+		t.Errorf("a copy of strings: %v, %v", s, err)
+	}
+	a.err = io.ErrUnexpectedEOF
+	if s, err := memory.Clone(&a, from); s != nil || err != io.ErrUnexpectedEOF {
+		t.Errorf("of an allocator that fails: %v, %v", s, err)
 	}
 }
 

@@ -62,11 +62,10 @@ func (s *strata) forget(c *connection, n int) {
 }
 
 func (s *strata) say(zone int, text []byte) error {
-	line, err := memory.MakeSlice[byte](s.lines, len(text))
+	line, err := memory.Clone(s.lines, text)
 	if err != nil {
 		return err
 	}
-	copy(line, text)
 	l := &s.chats[zone]
 	if len(l.lines) == mostLines {
 		memory.FreeSlice(s.lines, l.lines[0])
@@ -109,11 +108,10 @@ func (s *strata) tick(to *clients) error {
 func (s *strata) send(i int, scratch []Entity) error {
 	c, r, l := &s.connections[i], &s.zones[i/perZone], &s.chats[i/perZone]
 	seen := r.visible(scratch, i%perZone)
-	now, err := memory.MakeSlice[Entity](s.snapshots, len(seen))
+	now, err := memory.Clone(s.snapshots, seen)
 	if err != nil {
 		return err
 	}
-	copy(now, seen)
 	tick, known := c.known()
 	most := 11 + mostEntityBytes*(len(known)+len(now)) + l.bytes(c) // it cannot grow
 	packet, err := arena.MakeSliceUninit(s.m.Frame(), byteType, most)
