@@ -12,7 +12,8 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// WorkersConfig sizes Workers. The zero WorkersConfig selects the defaults.
+// WorkersConfig sizes Workers. The zero WorkersConfig selects the defaults; NewWorkers refuses
+// values out of range.
 type WorkersConfig struct {
 	// Count is the number of goroutines of a parallel run, including the caller of Parallel: 1 to 256.
 	// Default runtime.GOMAXPROCS(0), at most 256. It does not affect results.
@@ -62,7 +63,7 @@ type Workers struct {
 }
 
 // NewWorkers creates the arenas and starts the goroutines. If cfg is invalid, the error wraps
-// [memory.ErrConfig]. If cfg.Pages fails, the error wraps the error of cfg.Pages. On error nothing is kept,
+// [memory.ErrConfig]. If cfg.Pages fails, the error wraps that of cfg.Pages. On error nothing is kept,
 // unless cfg.Pages fails to release it.
 func NewWorkers(cfg WorkersConfig) (_ *Workers, err error) {
 	if cfg.Count == 0 {

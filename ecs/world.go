@@ -23,7 +23,8 @@ var (
 	ErrTooManyComponents = fmt.Errorf("ecs: a world holds at most 256 component types: %w", ErrLimit)
 )
 
-// Config sizes a World. A field that is zero selects its default. All sizes are in bytes.
+// Config sizes a World. A field that is zero selects its default; New refuses values out of range.
+// All sizes are in bytes.
 type Config struct {
 	// ChunkBytes bounds the size of a row. A row with its Entity, pointer-free components, ticks and padding must fit a
 	// block of ChunkBytes. ChunkBytes is a power of two from 1 KiB to 64 KiB. Default 16 KiB.

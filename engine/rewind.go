@@ -125,13 +125,13 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // Seek makes tick the present tick, and returns how many ticks it has played. tick must be from Oldest to End. Later states
 // and inputs stay until [Rewind.Cut] or [Rewind.Record].
 //
-// A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. Then Seek begins at
-// an older state. If none fits, it begins at the present tick.
+// A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. In this case
+// Seek begins at an older state, or at the present tick if none fits.
 //
 // If tick is out of range, the error wraps save.ErrEmpty. If Rest or loading fails, the present tick is unchanged. For
 // example, loading returns save.ErrLayout if a level has ended. After an error of Step, or a panic of Step or of the
-// load, the state is not that of any tick. The same holds if a State breaks its contract and fails while it is loaded. The next Seek then loads a state before it plays. If there is no such state,
-// its error wraps save.ErrEmpty.
+// load, the state is not that of any tick. The same holds if a State breaks its contract and fails while it is loaded.
+// In these cases the next Seek loads a state before it plays. If there is no such state, its error wraps save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
 // Back makes an earlier tick the present tick, as [Rewind.Seek] does, and forgets all states and inputs after it. If

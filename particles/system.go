@@ -9,7 +9,7 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Config sizes a System. A field of 0 selects its default.
+// Config sizes a System. A field of 0 selects its default; New refuses values out of range.
 type Config struct {
 	// Capacity is the maximum number of live particles, from 1 to 1<<24. 0 means 131,072. Capacity costs address space.
 	// Memory is committed as particles are emitted. If the operating system refuses the address space, New reserves
@@ -128,7 +128,7 @@ func (s *System) SetBounds(b Bounds) {
 
 // Reserve commits memory for n particles. If n is at most Stats.Rows, Reserve commits nothing. Afterwards Emit commits
 // nothing until the next Trim, as long as at most n particles are alive. If n exceeds Capacity, the error wraps
-// memory.ErrTooLarge. If the source refuses, the error wraps the error of the source, and Stats.Failures counts the
+// memory.ErrTooLarge. If the source refuses, the error wraps that of the source, and Stats.Failures counts the
 // refusal. If a function of the source closes the System during Reserve, the error wraps memory.ErrClosed. If such a
 // function calls Reserve for more rows, Reserve panics with a *memory.Misuse. After an error no rows are added.
 //

@@ -44,7 +44,7 @@ func (e *FullError) Error() string {
 // Is makes errors.Is(e, ErrAtlasFull) return true.
 func (e *FullError) Is(target error) bool { return target == ErrAtlasFull }
 
-// AtlasConfig sizes an Atlas. The zero value is the default.
+// AtlasConfig sizes an Atlas. The zero value is the default; NewAtlas refuses values out of range.
 type AtlasConfig struct {
 	Page    int // side of the page in texels: 512, 1024, 2048 or 4096; 0 means 2048
 	Regions int // 1 to 65536: ids are 0 to Regions-1; 0 means 1024

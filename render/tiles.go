@@ -35,7 +35,7 @@ func (t Tile) Side() int { return int(t.side) }
 // Valid reports whether t is not the zero Tile. A freed tile is still Valid.
 func (t Tile) Valid() bool { return t.unit != 0 }
 
-// TilesConfig sizes Tiles. The zero value is the default.
+// TilesConfig sizes Tiles. The zero value is the default; NewTiles refuses values out of range.
 type TilesConfig struct {
 	Page  int // side of a page in texels: 512, 1024, 2048 or 4096; 0 means 2048
 	Pages int // the most pages, 1 to 64; 0 means 3: with the default side 48 MiB of the GPU's memory

@@ -61,16 +61,16 @@ type Config struct {
 	Heat      float32   // the least heat, 0 to 10
 	Tour      tour.Kind // if set, the player flies this path and cannot be steered
 	// Heap, if not nil, allocates columns, lists, the scorched ground, soot and paths, in place of the manager's tiers.
-	// Everything else is then in slices of the Go heap. With Guard the lists stay in the tiers. It must be safe for
-	// concurrent use. With Reuse, slices of scratch memory are kept from tick to tick.
+	// With Heap, everything else is in slices of the Go heap. With Guard the lists stay in the tiers. Heap must be safe
+	// for concurrent use. With Reuse, slices of scratch memory are kept from tick to tick.
 	Heap  memory.Allocator
 	Reuse bool
 	// Sound, if not nil, receives the sounds of each tick. The rules never read it.
 	Sound cue.Sink
 }
 
-// A Game is the simulation: a function of its seed, its realms, and its input. It draws nothing and reads no clock. Its
-// memory:
+// A Game is the simulation: a function of its seed, its realms, and its input. It draws nothing, reads no clock, and
+// belongs to one goroutine. Its memory:
 //
 //	static  the frame's passes: visible enemies, sort keys, drawing order, vertices and indices of
 //	        three batches, one after the other
@@ -245,8 +245,8 @@ func (g *Game) Restart() {
 	g.Player.Most = HullMax
 }
 
-// Reseed restarts the random numbers with a seed, as New does. The next run is then the run of this seed, but
-// particles keep the seed of New, so the hash is another one. Call Reseed after Restart.
+// Reseed restarts the random numbers with a seed, as New does. The next run is that of this seed, but has
+// another hash, because particles keep the seed of New. Call Reseed after Restart.
 func (g *Game) Reseed(seed uint64) {
 	g.cfg.Seed = seed
 	g.rng = engine.NewRand(seed, 1)

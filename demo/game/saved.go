@@ -53,7 +53,7 @@ func (g *Game) Rest() {
 	}
 }
 
-// Resting reports whether [Game.Rest] would return at once. Saving is cheaper then.
+// Resting reports whether [Game.Rest] would return at once, so that saving is cheap.
 func (g *Game) Resting() bool { return g.horde.flow == nil || g.horde.flow.Resting() }
 
 // SaveState saves the data outside of tiers, and the addresses of the lists in tiers.

@@ -40,7 +40,7 @@ func (in *reader) upTo(most int, what string) uint8 {
 // place returns the next coordinate of a stamp or a light.
 func (in *reader) place(what string) int16 { return int16(in.byte(what))*4 - 256 }
 
-// Parse reads a recipe from data, which it does not keep. Every error is a [*FileError] with the given file name. After
+// Parse reads a recipe from data and does not keep data. Every error is a [*FileError] with the given file name. After
 // an error the contents of r are undefined. Only an error is allocated. The cost is proportional to the file.
 func (r *Recipe) Parse(file string, data []byte) error {
 	in := reader{file: file, data: data}

@@ -134,7 +134,7 @@ func (s *Survey) Append(dst []byte) []byte {
 	return dst
 }
 
-// ParseSurvey reads a survey from data, which it does not keep. Every error is a [*FileError] with the given file name.
+// ParseSurvey reads a survey from data and does not keep data. Every error is a [*FileError] with the given file name.
 func ParseSurvey(file string, data []byte) (*Survey, error) {
 	in := reader{file: file, data: data}
 	if len(data) < surveyBytes || string(data[:4]) != surveyMagic {

@@ -42,7 +42,7 @@ type Realm struct {
 
 // Load reads and builds the realm NAME from the files realms/NAME.json and realms/NAME.walls of fsys. It allocates the
 // realm's blocks from mem. The bytes of the files pass through the Go heap and are garbage afterwards. An error about a
-// file contains its name. If mem fails, the error wraps the error of mem. After an error all blocks are freed.
+// file contains its name. If mem fails, the error wraps that of mem. After an error all blocks are freed.
 func Load(fsys fs.FS, mem memory.Allocator, name string) (*Realm, error) {
 	var data [2][]byte
 	for i, file := range Files(name) {
@@ -164,8 +164,8 @@ func (b *Building) Wait() (*Realm, error) {
 	return nil, b.err
 }
 
-// Bare returns a realm without walls and paths, which allocates no blocks. Use it if a realm's file cannot be read, or
-// if memory is short. All methods work, and all paths are straight lines.
+// Bare returns a realm without walls and paths. It allocates no blocks. Use it if a realm's file cannot be read, or if
+// memory is short. All methods work, and all paths are straight lines.
 func Bare(info *Info) *Realm { return &Realm{Info: info} }
 
 // Unknown returns a description of a realm of which only the name is known. The heart is in the middle of the world,

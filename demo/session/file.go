@@ -189,9 +189,9 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 	return nil
 }
 
-// Restored reports whether the run of [Session.Restore] has begun. It returns false and the error if the state could not
-// be read, or if another realm had begun or Start was called before. Another run then begins in the realm. Without a
-// former Restore it reports whether a realm is played.
+// Restored reports whether the run of [Session.Restore] has begun. It returns false and the error if the state could
+// not be read, or if another realm had begun or Start was called before. In these cases another run begins in the
+// realm. Without a former Restore it reports whether a realm is played.
 func (s *Session) Restored() (bool, error) {
 	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
 }

@@ -47,7 +47,8 @@ type recorded struct {
 }
 
 // A Past contains states and inputs of the last ticks, and the player's charges. Saved states do not include them.
-// States and inputs are those of one realm. A nil Past keeps nothing.
+// States and inputs are those of one realm. A nil Past keeps nothing. A Past belongs to the goroutine of its
+// Session.
 type Past struct {
 	s   *Session
 	r   *engine.Rewind[recorded]

@@ -22,8 +22,8 @@ func (s *Session) States() (*save.Set, error) {
 }
 
 // Rest ends the memory frame, and waits until the workers of the simulation are idle. The streamer's workers go on.
-// Call Rest before a state is saved or loaded. Rest waits for searches of paths without a limit. If the worker is
-// not idle ten seconds later, Rest fails.
+// Call Rest before a state is saved or loaded. Rest waits for searches of paths without a limit. If their worker is
+// still in a task ten seconds later, Rest fails.
 func (s *Session) Rest() error {
 	if err := s.EndFrame(); err != nil {
 		return err
@@ -36,9 +36,9 @@ func (s *Session) Rest() error {
 const restLimit = 10 * time.Second
 
 // Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. Call it while
-// a realm is playing, which Synctest does not check. A pause ends. After the end of a realm, a state from before the
-// end cannot be loaded: all ticks since that state count as skipped. If the game's blocks do not lie in the tiers, or
-// have a guard, the error wraps memory.ErrConfig.
+// a realm is playing; Synctest does not check this. Synctest ends a pause. After the end of a realm, a state from
+// before the end cannot be loaded: all ticks since that state count as skipped. If the game's blocks do not lie in the
+// tiers, or have a guard, the error wraps memory.ErrConfig.
 func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	set, err := s.States()
 	if err != nil {

@@ -42,8 +42,8 @@ type Config struct {
 	// budget of the ground's pictures in bytes. 0 means the constant GroundBytes.
 	View        GroundView
 	GroundBytes int
-	// CPU, if not nil, returns the processor time of the calling thread. The game's goroutine must be locked to its
-	// thread. TickCPU then reports the processor time of ticks.
+	// CPU, if not nil, returns the processor time of the calling thread, for TickCPU. The game's goroutine must be
+	// locked to its thread.
 	CPU func() time.Duration
 	// Patience is the time that one call of FS may take. After it the worker is abandoned. 0 means the streamer's
 	// default.
@@ -69,7 +69,7 @@ type Config struct {
 
 // A Session runs a game frame by frame: it owns the memory, the streamer and the flow from realm to realm. Each frame
 // is one memory frame of the manager, and at most one tick of the game. The simulation does not depend on the time at
-// which a file is loaded.
+// which a file is loaded. A Session belongs to one goroutine.
 type Session struct {
 	Mem     *tiers.Manager
 	Game    *game.Game

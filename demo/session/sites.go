@@ -94,9 +94,9 @@ type OwnCount struct {
 }
 
 // OwnSites returns what functions of this module have allocated in the first 3,600 ticks of the realm, and since then.
-// Before the end of the first, steady is empty. Unless the runtime samples every allocation, and before the first realm,
-// exact is false. The lists exclude allocations of the count, and three objects for each collection. They also exclude
-// package heapsites, which the overlay's panel of the Go heap uses, too. OwnSites runs two collections.
+// Before the end of these ticks, steady is empty. exact is false before the first realm, and unless the runtime samples
+// every allocation. The lists exclude allocations of the count and of package heapsites, and three objects for each
+// collection. OwnSites runs two collections.
 func (s *Session) OwnSites() (warmUp, steady OwnCount, exact bool) {
 	c := &s.sites
 	switch {

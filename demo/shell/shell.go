@@ -97,7 +97,7 @@ type Config struct {
 	Saves bool // runs can be saved and loaded
 }
 
-// A Shell is the state machine of the screens. See the package comment.
+// A Shell is the state machine of the screens, for one goroutine. See the package comment.
 type Shell struct {
 	cfg      Config
 	keep     keeper
@@ -208,7 +208,7 @@ func (s *Shell) Items() []Item { return s.items }
 // Page returns the page of Keys or Legend, from 0.
 func (s *Shell) Page() int { return s.page }
 
-// Settings returns the player's settings, which the caller must not change. The pointer stays valid.
+// Settings returns the player's settings. The caller must not change them. The pointer stays valid.
 func (s *Shell) Settings() *Settings { return &s.settings }
 
 // Runs returns the best runs, the best first. The slice is valid until the next Keep or End.

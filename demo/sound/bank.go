@@ -71,8 +71,8 @@ func Effects() (names []string) {
 const sliceSamples = 128 << 10
 
 // Kind returns the kind of sounds for a streamer. A worker decodes into its own heap. Deliver copies the samples into a
-// block of the bank in slices, one sound at a time. The streamer reports files that cannot be decoded. The requester
-// must then call Fail with the name of the file, so that the music does not wait for it.
+// block of the bank in slices, one sound at a time. The streamer reports files that cannot be decoded. For such a file
+// the requester must call Fail with its name, so that the music does not wait for it.
 func (b *Bank) Kind() stream.Kind[Clip] {
 	return stream.Kind[Clip]{
 		Name: "sound",

@@ -38,8 +38,8 @@ type Device struct {
 	ticks  int
 }
 
-// Open opens the system's device for m. If the system has no device, that is not an error: the Device is silent. Open
-// or a later Update then writes a line to say. If the system takes more at once than the buffers have, they are
+// Open opens the system's device for m. If the system has no device, that is not an error: the Device is silent, and
+// Open or a later Update writes a line to say. If the system takes more at once than the buffers have, they are
 // enlarged in steps, and a line has the new delay. If say is nil, no line is written. If m is nil, or if it has a
 // device already (ErrOpen), Open fails. Open does not wait for the system.
 func Open(m *Mixer, say io.Writer) (*Device, error) { return open(m, say, openOutput) }

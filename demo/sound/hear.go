@@ -8,7 +8,7 @@ import (
 
 // Hear plays the events of a tick as heard at a place. Of each kind only the loudest begin, as many as Each of
 // [cue.Spec]. Until Gap ticks of cue.Spec have passed, no others of the kind begin. The events are not changed. The
-// cost is proportional to the number of events, which is bounded.
+// cost is proportional to the number of events.
 func (m *Mixer) Hear(events *cue.Events, at Listener, tick uint64) {
 	var heard [cue.Count][3]struct{ gain, pan float32 }
 	for _, e := range events.All() {

@@ -145,7 +145,7 @@ func (m *Mixer) tell(c *command) {
 }
 
 // SetEffect sets the clip of a variant of a kind, from 0 to 3; the zero ClipID means silence. Variants are played in
-// turn. It panics if the kind or variant is out of range.
+// turn. SetEffect panics if the kind or variant is out of range.
 func (m *Mixer) SetEffect(k cue.Kind, variant int, id ClipID) { m.bank[k][variant] = id }
 
 // SetMusic fades the layers in while the present music fades out, both for the given seconds. Music that still fades
@@ -254,7 +254,7 @@ func (m *Mixer) free(i int) {
 	c.Free(home)
 }
 
-// Skip advances the mixer by n frames without output. It is for a game without a device, which does not call Read.
+// Skip advances the mixer by n frames without output. Use it in a game without a device, where nothing calls Read.
 func (m *Mixer) Skip(n int) {
 	m.run.Lock()
 	defer m.run.Unlock()

@@ -83,8 +83,8 @@ func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
 	return nil
 }
 
-// Hide frees the tile of a sector. The sector is then drawn from the far picture. If the sector has no tile, Hide does
-// nothing.
+// Hide frees the tile of a sector, so that the sector is drawn from the far picture. If the sector has no tile, Hide
+// does nothing.
 func (v *View) Hide(s ground.Sector) {
 	t, i := &v.ground, s.Index()
 	if t.tiles != nil {

@@ -261,8 +261,8 @@ const (
 // Drawn reports whether Draw was called. Before, the shape of the window is unknown.
 func (v *View) Drawn() bool { return v.framed }
 
-// Draw draws the frame in three batches of a draw call each: the world, the particles, and the HUD, which is sharp
-// and without glow. The overlay follows, and over it a menu, which is a fourth batch, unless the game is frozen. The batches share one buffer,
+// Draw draws the frame in three batches of a draw call each: the world, the particles, and the sharp HUD without glow.
+// Then it draws the overlay and, unless the game is frozen, a menu as a fourth batch. The batches share one buffer,
 // because the renderer copies each of them. The tiles of the ground take a draw call for each page in sight.
 func (v *View) Draw(f *render.Frame) {
 	v.frozen = v.Overlay.Frozen()

@@ -31,9 +31,9 @@ func (p Phase) String() string {
 	return fmt.Sprintf("Phase(%d)", uint8(p))
 }
 
-// A Flow changes levels while frames continue: only Finish waits. L is the type of a level, for which the streamer must
-// have a kind. All levels use the scope of Flow.Scope. Go closes the handles of this scope, unless the phase is Idle or
-// Leaving.
+// A Flow changes levels while frames continue: only Finish waits. L is the type of a level; the streamer must have a
+// kind for L. A Flow belongs to the game goroutine. All levels use the scope of Flow.Scope. Go closes the handles of
+// this scope, unless the phase is Idle or Leaving.
 //
 // A panic of a callback continues to the caller of Go, Update or Finish. If the caller recovers, the flow can be used
 // further. After a panic of Deliver the asset has failed. After a panic of Path, Request, Leave or Enter the phase is
@@ -243,8 +243,8 @@ func (f *Flow[L]) Scope() *Scope { return f.scope }
 // failed asset does not break the level: Streamer.Errors returns the asset's error, and Progress counts the asset.
 func (f *Flow[L]) Err() error { return f.err }
 
-// Progress returns the progress of loading the level. Progress counts the handles of Scope, including the level file. In
-// the phase Leaving it also counts the level file of the next level, which is not requested yet.
+// Progress returns the progress of loading the level. Progress counts the handles of Scope, including the level file.
+// In the phase Leaving it also counts the level file of the next level, although it is not requested yet.
 func (f *Flow[L]) Progress() Progress {
 	p := f.scope.Progress()
 	if f.phase == Leaving {

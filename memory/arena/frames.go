@@ -50,7 +50,7 @@ type Frames struct {
 	owner invariant.Owner // makes go vet report copies, which would allocate the same bytes
 }
 
-// FramesConfig configures [NewFrames].
+// FramesConfig configures [NewFrames]. NewFrames refuses values out of range.
 type FramesConfig struct {
 	// Buffers is N, at most 1024. 0 means 2; 1 is scratch memory for the current frame only.
 	Buffers int
@@ -66,7 +66,7 @@ type FramesConfig struct {
 const maxBuffers = 1024
 
 // NewFrames returns a ring at frame 0 with buffers of src. If src is nil, it is page.Default(). If Buffers is out of
-// range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If NewFrames
+// range, the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewCommitted. If NewFrames
 // fails, it releases its reservations, unless src refuses.
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	cfg.Buffers = cmp.Or(cfg.Buffers, 2)

@@ -14,7 +14,7 @@ import (
 // newest block until the next Alloc or Rewind. A Rewind restores the newest block of the time of its Mark, if there
 // was one.
 //
-// Free checks the size bytes at p: they must be the newest block, or lie below it in the bytes in use. If there is no
+// Free checks the `size` bytes at p: they must be the newest block, or lie below it in the bytes in use. If there is no
 // newest block, they must lie in the bytes in use. Debug builds check that p and size are the address and the size of a
 // live block. If a check fails, or the arena is closed, Free panics with a *memory.Misuse.
 //

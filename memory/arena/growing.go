@@ -213,7 +213,7 @@ func (g *Growing) Reset() { g.lin.Reset() }
 
 // Trim returns the committed memory above the bytes in use to the source, in whole pages of the source (page.SizeOf).
 // If the function of page.Limit.OnSoft calls Trim during a commit of this arena, Trim does nothing. If the arena is
-// closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing
+// closed, the error is memory.ErrClosed. If the source fails, the error wraps that of the source, and nothing
 // has changed. If the source ends during Trim, the arena is closed and the error wraps memory.ErrClosed.
 func (g *Growing) Trim() error {
 	l := &g.lin

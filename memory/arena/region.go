@@ -101,7 +101,7 @@ const (
 	dregsShift = 6
 )
 
-// RegionConfig configures [NewRegion].
+// RegionConfig configures [NewRegion]. NewRegion refuses values out of range.
 type RegionConfig struct {
 	// RegionBytes is the size of a region in bytes, and so the largest request. It is rounded up to a power of two of
 	// at least 16 KiB. The limit is 2 GiB. 0 means 64 KiB.
@@ -113,7 +113,7 @@ type RegionConfig struct {
 }
 
 // NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
-// a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
+// a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of
 // page.NewPrefix. If NewRegion fails, it releases its reservation, unless src refuses.
 func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	cfg.RegionBytes = cmp.Or(cfg.RegionBytes, 64<<10)

@@ -65,7 +65,7 @@ type StepBackConfig struct {
 const startSteps = 256
 
 // NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). If Bytes is 4 GiB or more,
-// the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If NewStepBack
+// the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewCommitted. If NewStepBack
 // fails, it releases its reservation, unless src refuses.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)

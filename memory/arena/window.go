@@ -47,7 +47,7 @@ type Window[T any] struct {
 	owner  invariant.Owner
 }
 
-// WindowConfig configures [NewWindow].
+// WindowConfig configures [NewWindow]. NewWindow refuses values out of range.
 type WindowConfig struct {
 	// Keep is the number of entries to keep, 1 or more. 0 means 64, a little more than a second of ticks.
 	Keep int
@@ -58,7 +58,7 @@ type WindowConfig struct {
 
 // NewWindow returns a Window with memory of src. If src is nil, it is page.Default(). The parameter t is the proof
 // that T contains no Go pointer. If a field is out of range or t is the zero Type, the error wraps memory.ErrConfig.
-// If src fails, the error wraps the error of page.NewCommitted. If NewWindow fails, it releases its reservation,
+// If src fails, the error wraps that of page.NewCommitted. If NewWindow fails, it releases its reservation,
 // unless src refuses.
 func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Window[T], error) {
 	cfg.Keep = cmp.Or(cfg.Keep, 64)

@@ -80,7 +80,7 @@ const (
 
 const none = ^uint32(0) // ends a list
 
-// Config configures [New].
+// Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space in bytes. It bounds the memory in use and the size of a block. The maximum is 2^25
 	// times MinBlock: 8 GiB with a MinBlock of 256. On 32-bit systems it is less than 1 GiB. 0 means 64 MiB. Reserve is
@@ -107,7 +107,7 @@ const (
 )
 
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
-// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
+// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of
 // page.NewPrefixWithMetadata. If the Go heap has no space for the metadata, the error wraps a *memory.Exhausted. If
 // New fails, it releases its reservation, unless src refuses.
 func New(src page.Source, cfg Config) (*Heap, error) {
@@ -303,7 +303,7 @@ func (h *Heap) Reset() {
 }
 
 // Trim returns the free memory after the last live block to its source, in whole pages, and keeps the addresses. If
-// the heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source,
+// the heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps that of the source,
 // and nothing has changed. If the function of page.Limit.OnSoft calls Trim during a commit of this Heap, Trim does
 // nothing and returns nil. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
 func (h *Heap) Trim() error {

@@ -94,7 +94,7 @@ func (r *record) live() bool { return r.gen&1 == 1 }
 // end returns where the gap of r starts.
 func (r *record) end() uintptr { return r.off + r.room }
 
-// Config configures New.
+// Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space in bytes: at most 2^30 times Align. It bounds the memory in use. 0 means 64 MiB.
 	// If the system refuses so much, New halves Reserve until the system agrees, but not below Step.
@@ -139,8 +139,8 @@ const (
 )
 
 // New returns an empty heap with address space from src, and commits no memory yet. A nil src means page.Default().
-// For a configuration that can never work the error wraps memory.ErrConfig. If the Go heap has no space for the
-// records, the error wraps memory.ErrOutOfMemory. If src fails, the error wraps the error of src.
+// If a field is out of range, the error wraps memory.ErrConfig. If the Go heap has no space for the records, the
+// error wraps memory.ErrOutOfMemory. If src fails, the error wraps that of src.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {

@@ -29,9 +29,9 @@ type Block struct {
 // does not allocate.
 //
 // The function yield may change the heap, and even Reset or Close it. After a change the iteration continues at the
-// end of the block that was yielded last. Live blocks that then begin before this address are not yielded. If a free
-// block contains the address, only the part after the address is yielded. Cost: a step per record, and as many again
-// after a change.
+// end of the block that was yielded last. Live blocks that after the change begin before this address are not
+// yielded. If a free block contains the address, only the part after the address is yielded. Cost: a step per
+// record, and as many again after a change.
 func (h *Heap) Blocks(yield func(Block) bool) {
 	w := walk{record: head, version: h.version(), behind: true}
 	for {

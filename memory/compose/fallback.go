@@ -27,8 +27,8 @@ import (
 // but the other part may, so Free would choose the wrong part. If first returns an address that it does not own,
 // second serves the request. If second returns an address that first owns, the error is memory.ErrOutOfMemory.
 //
-// Stats adds the statistics of both parts, which include blocks that were allocated without the composition. Peak,
-// the sum of both peaks, is an upper bound. Failures counts the requests that both parts refused with
+// Stats adds the statistics of both parts, also for blocks that were allocated without the composition. Peak, the
+// sum of both peaks, is an upper bound. Failures counts the requests that both parts refused with
 // memory.ErrOutOfMemory or memory.ErrTooLarge.
 //
 // Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one goroutine

@@ -54,7 +54,7 @@ type Heap struct {
 	owner  invariant.Owner
 }
 
-// Config configures [New].
+// Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space in bytes, and so the largest number of bytes in use. It is rounded up to 16
 	// KiB. The maximum is 2^28 times Granule: 16 GiB with a Granule of 64. 0 means 64 MiB. If the system refuses
@@ -82,7 +82,7 @@ const (
 )
 
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
-// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of
+// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of
 // page.NewPrefixWithMetadata. If the Go heap has no space for the metadata, the error wraps a *memory.Exhausted. If
 // New fails, it releases its reservation, unless src refuses.
 func New(src page.Source, cfg Config) (*Heap, error) {
@@ -270,7 +270,7 @@ func (h *Heap) Reset() {
 }
 
 // Trim returns the free memory at the end of the heap to its source, in whole pages, and keeps the addresses. If the
-// heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and
+// heap is closed, the error is memory.ErrClosed. If the source fails, the error wraps that of the source, and
 // nothing has changed. If the function of page.Limit.OnSoft calls Trim during a commit of this Heap, Trim does
 // nothing and returns nil. If the source ends during Trim, the heap is closed and the error wraps memory.ErrClosed.
 func (h *Heap) Trim() error {

@@ -33,11 +33,11 @@ type Config struct {
 	Headroom int64
 
 	// Suspend turns GOGC off from BeginLevel to EndLevel or Close, until the process has allocated Headroom bytes in
-	// the level. The runtime then does not begin a collection after two minutes without one. Each collection restarts
-	// the count of bytes. Within a quarter of a second after the process has allocated Headroom bytes, GOGC is finite
-	// again. A collection then begins at once, or after up to another four tenths of the headroom. If the program sets
-	// GOGC during the level, the program's value stays, except GOGC=off, which ends with the suspension. With several
-	// pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
+	// the level. While GOGC is off, the runtime does not begin a collection after two minutes without one. Each
+	// collection restarts the count of bytes. Within a quarter of a second after the process has allocated Headroom
+	// bytes, GOGC is finite again. A collection then begins at once, or after up to another four tenths of the
+	// headroom. If the program sets GOGC during the level, the program's value stays, except GOGC=off, which ends with
+	// the suspension. With several pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
 	//
 	// Use Suspend for a game with levels of more than two minutes that make little garbage. Finalizers and cleanups do
 	// not run before the next collection.

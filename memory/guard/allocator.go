@@ -16,16 +16,16 @@ import (
 // 0xCD, freed blocks with 0xDD.
 //
 // An Allocator has every optional interface of package memory except memory.Trimmer. To trim, call Flush, and Trim of
-// inner. If inner lacks an optional interface, the comment of the method says what it does then.
+// inner. If inner lacks an optional interface, the comment of the method says what it does instead.
 //
 // Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free, as
 // far as the block is recorded. A call that detects a fault panics with the Misuse, or passes the Misuse to
 // Config.OnFault. Check and Close return it as an error. In the comments of this package, "reports" means this
 // behavior.
 //
-// After Close, Alloc fails with memory.ErrClosed. SizeOf, Resize, Reset, and a Free or FreeAny of a block then report
-// a fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after
-// Close. To detect this end, the guard calls Owns of inner for a block that is live or in quarantine. Inner must be a
+// After Close, Alloc fails with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or FreeAny of a block report a
+// fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after Close.
+// To detect this end, the guard calls Owns of inner for a block that is live or in quarantine. Inner must be a
 // memory.Owner, and must have owned the block before the end. If inner is no Owner, close inner only through its
 // guard: otherwise the guard reads blocks that are gone.
 type Allocator struct {
@@ -52,7 +52,7 @@ type Allocator struct {
 	owner    invariant.Owner
 }
 
-// Config configures [New].
+// Config configures [New]. New refuses values out of range.
 type Config struct {
 	// CanaryBytes is the size in bytes of each canary, from 1 to 4096. 0 means 16. The front canary is padded to the
 	// alignment of its block. The padding is checked, too.
@@ -181,10 +181,10 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 // Resize. If p is nil, Free does nothing.
 //
 // Damage is reported. If Free panics because of the canaries of the block p, the canaries are repaired and p is still
-// live. If Free panics because of another block, which leaves the quarantine, p is freed. A double free, a foreign or
-// interior pointer and a wrong size are reported and change nothing. A double free is not detected once inner has
-// returned the address again. If Free of inner panics, Free panics with the same value: p is still live, but its bytes
-// may be overwritten.
+// live. If Free panics because of a block that leaves the quarantine, p is freed. A double free, a foreign or interior
+// pointer and a wrong size are reported and change nothing. A double free is not detected once inner has returned the
+// address again. If Free of inner panics, Free panics with the same value: p is still live, but its bytes may be
+// overwritten.
 func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -314,8 +314,8 @@ func (a *Allocator) Extent() uintptr {
 }
 
 // Owns returns the result of Owns of inner if inner is a memory.Owner. If inner is none, Owns reports whether p lies in
-// a block that is live or in quarantine, or in its canaries. The cost is then proportional to the largest number of
-// blocks that were recorded at once. After Close, Owns returns false.
+// a block that is live or in quarantine, or in its canaries. In this case the cost is proportional to the largest
+// number of blocks that were recorded at once. After Close, Owns returns false.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
 		return !a.ended() && o.Owns(p)

@@ -73,7 +73,7 @@ type slot struct {
 	kept      bool // vacant, and the source refused the pages
 }
 
-// StompConfig configures [NewStomp].
+// StompConfig configures [NewStomp]. NewStomp refuses values out of range.
 type StompConfig struct {
 	// Reserve is the address space in bytes, at least three pages of the source. 0 means 4 GiB, or 256 MiB on 32-bit
 	// systems. If the system refuses, NewStomp halves the reservation, down to the space of one block.
@@ -88,7 +88,7 @@ type StompConfig struct {
 }
 
 // NewStomp returns a Stomp with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a
-// field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of src.
+// field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of src.
 func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	src = cmp.Or(src, page.Default())
 	cfg.Reserve = cmp.Or(cfg.Reserve, defaultStomp)
@@ -125,7 +125,7 @@ const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 // Alloc returns a block of size bytes, aligned to align, on its own pages and filled with 0xCD. If the Stomp is
 // closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign. If the block does
 // not fit the reservation, the error is memory.ErrTooLarge. If Blocks or the address space is exhausted, the error
-// wraps memory.ErrOutOfMemory. If the source fails, the error wraps the error of the source.
+// wraps memory.ErrOutOfMemory. If the source fails, the error wraps that of the source.
 //
 // The source may call a function within Alloc, as page.Limit.OnSoft does. This function may free blocks. If it calls
 // Alloc, that call panics with a *memory.Misuse. Cost: a system call and a stack trace.

@@ -45,7 +45,7 @@ type OldValue struct {
 	value []byte
 }
 
-// NewOldValue returns the OldValue of type t with the bytes value, which it does not copy. t must pass [Type.Check],
+// NewOldValue returns the OldValue of type t with the bytes value. It does not copy value. t must pass [Type.Check],
 // and value must have t.Size bytes.
 func NewOldValue(t *Type, value []byte) OldValue { return OldValue{t, value} }
 

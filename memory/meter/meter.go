@@ -12,7 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// Config configures New. The zero Config means the defaults.
+// Config configures [New]. The zero Config means the defaults. New refuses values out of range.
 type Config struct {
 	// Window is the time that curves and times cover, from 1 second to 10 minutes. 0 means 10 seconds. Rates cover a
 	// tenth of Window. Window does not affect how growth is judged.
@@ -21,7 +21,7 @@ type Config struct {
 	// Frame is the time that a frame may take, up to an hour. 0 means a sixtieth of a second.
 	Frame time.Duration
 
-	// Now is the clock, which must not go backwards. Nil means time.Now.
+	// Now is the clock. It must not go backwards. Nil means time.Now.
 	Now func() time.Time
 }
 

@@ -29,8 +29,8 @@ import (
 // over a tag are exact outside Frame and Level, see [tiers.Inspector.EachUse]. Samples only divide these sums among
 // the functions, in proportion to the estimates. If a tag in a tier has no live sample, its memory has no functions.
 //
-// Call WriteProfile on the game goroutine. It allocates from the Go heap and takes some milliseconds. m must not be nil.
-// WriteProfile returns the error of w; a part of the file may have been written then.
+// Call WriteProfile on the game goroutine. It allocates from the Go heap and takes some milliseconds. m must not be
+// nil. WriteProfile returns the error of w; on error a part of the file may have been written.
 func WriteProfile(w io.Writer, m *tiers.Manager) error {
 	p := newProfile(time.Now(), m.Inspect())
 	z := gzip.NewWriter(w)

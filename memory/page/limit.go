@@ -32,9 +32,9 @@ func NewLimit(src Source, limit uintptr) *Limit {
 // that commits, with the committed bytes and the budget. If the budget is not above mark, f is never called. If mark
 // is 0, f is called at each commit that begins with 0 committed bytes. A nil f removes the soft limit.
 //
-// f may decommit memory of this Limit. It must not allocate from this Limit (see [Prefix.Ensure]). It must not call
-// an allocator that allocates with a lock held, as a slab.Central does. If f panics or ends its goroutine, the commit
-// is undone, and the next commit that rises above mark calls f again.
+// f may decommit memory of this Limit. f must not allocate from this Limit (see [Prefix.Ensure]), nor call an
+// allocator that allocates with a lock held, as a slab.Central does. If f panics or ends its goroutine, the commit is
+// undone, and the next commit that rises above mark calls f again.
 func (l *Limit) OnSoft(mark uintptr, f func(committed, limit uintptr)) { l.soft, l.onSoft = mark, f }
 
 // Committed returns the number of bytes that are committed now. Bytes that were committed when the source ended still

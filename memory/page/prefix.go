@@ -126,7 +126,7 @@ func NewPrefixWithMetadata(src Source, want, least, step uintptr, bytes func(res
 }
 
 // NewCommitted is [NewPrefix] for an allocator that commits the first n bytes at once. If the reservation fails,
-// NewCommitted returns the error of NewPrefix. If the commit fails, the error wraps the error of [Prefix.Ensure],
+// NewCommitted returns the error of NewPrefix. If the commit fails, the error wraps that of [Prefix.Ensure],
 // also if the source ends during the commit. The commit panics as Ensure does. If NewCommitted fails or panics, the
 // reservation is released, unless the source fails to release it.
 func NewCommitted(src Source, want, least, step, n uintptr) (p Prefix, err error) {
@@ -199,8 +199,8 @@ func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 // Reserved returns the size of the reservation in bytes, or 0 if p is closed.
 func (p *Prefix) Reserved() uintptr { return p.size }
 
-// Busy reports whether the source is running a call for p. During such a call Trim does nothing and Close fails. Drop,
-// Fill and an Ensure that must commit panic with a [*memory.Misuse]. If the source ends during such a call, the
+// Busy reports whether the source is running a call for p. During such a call Trim does nothing, Close fails, and
+// Drop, Fill and an Ensure that must commit panic with a [*memory.Misuse]. If the source ends during such a call, the
 // function of [Prefix.Watch] runs before the call returns.
 func (p *Prefix) Busy() bool { return p.busy }
 
@@ -221,8 +221,8 @@ func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.m
 // error is a [*memory.Exhausted]. If the source fails, Ensure returns its error, and nothing has changed. If the
 // source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
 //
-// The function that was passed to [Limit.OnSoft] may be called within Ensure. It may decommit memory of other
-// Prefixes. While it runs, p is busy (see [Prefix.Busy]): an Ensure of p that must commit panics with a
+// The function of [Limit.OnSoft] may be called within Ensure, and may decommit memory of other Prefixes.
+// While it runs, p is busy (see [Prefix.Busy]): an Ensure of p that must commit panics with a
 // [*memory.Misuse]. If the function panics, Ensure panics with the same value, and nothing is committed.
 func (p *Prefix) Ensure(n uintptr) error {
 	if n <= p.committed {
@@ -306,8 +306,8 @@ var errGrowing = errors.New("page: a Prefix cannot be closed while it commits: a
 
 // Close decommits the memory and releases the addresses. The caller must not use pointers into the reservation
 // afterwards. If p is closed, Close does nothing and returns nil. If the source fails, Close returns its error and p
-// stays open. Close can then be retried, but the memory may be decommitted already. If p is busy, Close fails and
-// changes nothing. If the source has ended, Close succeeds.
+// stays open. Close can be retried, but the memory may be decommitted already. If p is busy, Close fails and changes
+// nothing. If the source has ended, Close succeeds.
 func (p *Prefix) Close() error {
 	if p.mem.Base == nil {
 		return nil

@@ -45,7 +45,7 @@ type Arena struct {
 }
 
 // New reserves and commits one block for the plan from src. A nil src means page.Default(). If p is nil, the error
-// wraps memory.ErrConfig. If src fails, the error wraps the error of src. After an error nothing stays reserved,
+// wraps memory.ErrConfig. If src fails, the error wraps that of src. After an error nothing stays reserved,
 // unless src fails to release it. The plan decides how much is committed: if the plan is from an untrusted file, use
 // a page.Limit as src.
 func New(src page.Source, p *Plan) (*Arena, error) {

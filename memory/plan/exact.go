@@ -29,8 +29,8 @@ type Limits struct {
 // ErrTime means that Limits.Time was over before Exact had a verified plan.
 var ErrTime = errors.New("plan: no plan in the time")
 
-// DefaultSteps is the limit of steps if Limits.Steps and Limits.Time are 0. For a few hundred buffers the search then
-// takes seconds to a minute.
+// DefaultSteps is the limit of steps if Limits.Steps and Limits.Time are 0. With this limit the search takes seconds
+// to a minute for a few hundred buffers.
 const DefaultSteps = 2_000_000
 
 // A Proof reports what is known about a plan that Exact made.

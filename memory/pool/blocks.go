@@ -84,7 +84,7 @@ type Blocks struct {
 	asked  []uintptr // by slot: the size that Alloc was called with and 1, 0 after Get
 }
 
-// BlocksConfig configures [NewBlocks].
+// BlocksConfig configures [NewBlocks]. NewBlocks refuses values out of range.
 type BlocksConfig struct {
 	// Size is the number of bytes of a slot, rounded up to a multiple of 16 and of Align. 0 means 64.
 	Size uintptr
@@ -98,7 +98,7 @@ type BlocksConfig struct {
 
 // NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
 // the system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. If a field is out
-// of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. A failed
+// of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewPrefix. A failed
 // NewBlocks releases its reservation, unless src refuses.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	cfg.Size = cmp.Or(cfg.Size, 64)
@@ -132,8 +132,8 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 const maxGranules = 1 << 32
 
 // TryGet is [Blocks.Get] without growth and without an error. It inlines. If no prepared slot is vacant, or the pool is
-// closed, TryGet returns nil. The caller then calls Get, which prepares slots; Grow prepares none. Reset leaves no
-// prepared slot, and Trim only those up to the last live slot.
+// closed, TryGet returns nil: call Get, which prepares slots. Grow prepares none. Reset leaves no prepared slot, and
+// Trim only those up to the last live slot.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
 	if n >= uint(len(b.free)) {

@@ -66,7 +66,7 @@ func (b *Blocks) forget(opened uintptr) {
 // Trim returns the memory after the last live slot to the source, in whole pages of the source (page.SizeOf). If the
 // function of page.Limit.OnSoft calls Trim during a commit of this pool, Trim returns no memory. Trim also sorts the
 // vacant slots, so that the lowest slots are used next and a later Trim may return more memory. If the pool is closed,
-// the error is memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing has
+// the error is memory.ErrClosed. If the source fails, the error wraps that of the source, and nothing has
 // changed. If the source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost: proportional
 // to the slots that were used, and a Go allocation.
 func (b *Blocks) Trim() error {

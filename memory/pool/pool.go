@@ -45,7 +45,7 @@ type Pool[T any] struct {
 	owner invariant.Owner
 }
 
-// Config configures [New], [NewSplit] and [Register].
+// Config configures [New], [NewSplit] and [Register]. They refuse values out of range.
 type Config struct {
 	// Capacity is the largest number of objects that can be live at once. Capacity costs address space only: memory
 	// is committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one; tiers.NewPool has
@@ -61,7 +61,7 @@ type Config struct {
 // system refuses the address space, the capacity is halved, down to one object: see [Pool.Cap].
 //
 // If T contains a Go pointer, the error wraps a [*memory.PointerError]. If Capacity is out of range, the error wraps
-// memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails, it releases its
+// memory.ErrConfig. If src fails, the error wraps that of page.NewPrefix. If New fails, it releases its
 // reservation, unless src refuses.
 func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	name, err := nameFor[T](cfg)
@@ -258,7 +258,7 @@ func (p *Pool[T]) Reset() {
 // Trim returns the memory after the last live object to the source, in whole pages of the source (page.SizeOf). If
 // the function of page.Limit.OnSoft calls Trim during a commit of this pool, Trim returns no memory. Trim also sorts
 // the vacant slots, so that the lowest slots are used next. Handles stay valid. If the pool is closed, the error is
-// memory.ErrClosed. If the source fails, the error wraps the error of the source, and nothing has changed. If the
+// memory.ErrClosed. If the source fails, the error wraps that of the source, and nothing has changed. If the
 // source ends during Trim, the pool is closed and the error wraps memory.ErrClosed. Cost: proportional to the slots
 // that were used.
 func (p *Pool[T]) Trim() error {

@@ -17,7 +17,7 @@ import (
 // back. A handle that was made after the state was saved may therefore later belong to another object.
 //
 // If the pool had another capacity, the error wraps save.ErrLayout. A file may be of a pool with another capacity, if
-// the slots that are prepared or ever had an object fit (see [Pool.New]). If the pool is closed, the error wraps
+// all slots fit that ever had an object, or that [Pool.New] has prepared. If the pool is closed, the error wraps
 // memory.ErrClosed.
 func (p *Pool[T]) SaveState(c *save.Coder) {
 	if p.base == nil {

@@ -58,9 +58,9 @@ func (in *Inbox) begin() {
 // Freers, are released with the target's memory. After a Close that returned, Close does nothing. The error is
 // always nil.
 //
-// If the target refuses a block, Close panics as Drain does. Freers then already abandon their blocks. Call Close
-// again to continue after the refused block. From within the target's FreeAny or FreeRun, Close panics with a
-// *memory.Misuse. Only the owner may call Close.
+// If the target refuses a block, Close panics as Drain does. After the panic Freers abandon their blocks; call
+// Close again to continue after the refused block. From within the target's FreeAny or FreeRun, Close panics with
+// a *memory.Misuse. Only the owner may call Close.
 func (in *Inbox) Close() error {
 	if in.target == nil {
 		return nil

@@ -109,7 +109,7 @@ type Inbox struct {
 	idle  []*home // those whose Freer has closed
 }
 
-// Config configures [New].
+// Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Batch is the number of blocks in a batch, from 1 to 64. The blocks of a batch share one compare-and-swap: a
 	// larger batch costs less per block and keeps more blocks waiting. 0 means 32.

@@ -102,9 +102,9 @@ func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 // differ in them. Canonical returns true for slots of [Set.NewCanonical] and for files.
 func (c *Coder) Canonical() bool { return c.canonical }
 
-// Whole reports whether a State should copy a span of total bytes as a whole. Of these, live bytes are in use. Whole
-// returns true if at least two-thirds are live, because one copy is faster than a copy of each block. So the copy has at
-// most one and a half times the live bytes. If [Coder.Canonical] returns true, Whole returns false.
+// Whole reports whether a State should copy a span of total bytes at once, of which live bytes are in use. Whole
+// returns true if at least two-thirds are live, because one copy is faster than a copy of each block. So the copy has
+// at most one and a half times the live bytes. If [Coder.Canonical] returns true, Whole returns false.
 func (c *Coder) Whole(live, total uintptr) bool {
 	return !c.canonical && 3*uint64(live) >= 2*uint64(total)
 }
@@ -165,14 +165,14 @@ func (c *Coder) EnterAt(name string, i int) {
 // Leave removes the label of the latest [Coder.Enter]. A Leave without an Enter is a bug of the State, and may panic.
 func (c *Coder) Leave() { c.depth-- }
 
-// Raw visits the n bytes at p. They must contain no Go pointers, and n must be equal when the state is saved and
-// loaded. For a file the pass fails with an error that wraps [ErrPortable].
+// Raw saves or loads the n bytes at p. They must contain no Go pointers, and n must be equal when the state is
+// saved and loaded. For a file the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 
-// Rows visits count values of type t. The first value is at p, and each begins size bytes after the one before. The
-// values must contain no Go pointers. count must be equal when the state is saved and loaded. [Set.Scan] returns name
-// at the end of [Piece.Path], and t as [Piece.Type]. If the values of two slots differ, [Set.Diff] names the row and
-// the field.
+// Rows saves or loads count values of type t. The first value is at p, and each begins size bytes after the one
+// before. The values must contain no Go pointers. count must be equal when the state is saved and loaded. [Set.Scan]
+// returns name at the end of [Piece.Path], and t as [Piece.Type]. If the values of two slots differ, [Set.Diff] names
+// the row and the field.
 //
 // If [Coder.Portable] returns false, t may be nil: then Diff cannot name the field. If Portable returns true, and t is
 // nil or contains an address, the pass fails with an error that wraps [ErrPortable]. Values from a file are converted
@@ -248,8 +248,8 @@ func (c *Coder) fits(n uintptr) bool {
 	return false
 }
 
-// Var visits a variable. T must be pointer-free; Var checks this only for files. A value from a file is converted if
-// T has changed since it was written.
+// Var saves or loads the variable *v. T must be pointer-free; Var checks this only for files. A value from a file is
+// converted if T has changed since it was written.
 func Var[T any](c *Coder, v *T) { c.raw("", fileType[T](c), unsafe.Pointer(v), unsafe.Sizeof(*v), 1) }
 
 // Typed is [Var] with a name and the type, so that [Set.Diff] can name the field at which two slots differ.
@@ -257,15 +257,15 @@ func Typed[T any](c *Coder, name string, v *T) {
 	c.Rows(name, reflect.TypeFor[T](), unsafe.Pointer(v), unsafe.Sizeof(*v), 1)
 }
 
-// Vec visits the elements of s. T must be pointer-free; Vec checks this only for files. Vec does not visit the
-// length: use [Coder.Count]. When the state is loaded, s must have the length that was saved.
+// Vec saves or loads the elements of s. T must be pointer-free; Vec checks this only for files. Vec does not
+// visit the length: use [Coder.Count]. When the state is loaded, s must have the length that was saved.
 func Vec[T any](c *Coder, s []T) {
 	c.raw("", fileType[T](c), unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T))*uintptr(len(s)), len(s))
 }
 
-// List visits the length and the elements of a slice. T must be pointer-free; List checks this only for files. When the
-// state is loaded, the elements are copied into the array of the slice. If the capacity of the slice is below the saved
-// length, List allocates a new array.
+// List saves or loads the length and the elements of a slice. T must be pointer-free; List checks this only for files.
+// When the state is loaded, the elements are copied into the array of the slice. If the capacity of the slice is below
+// the saved length, List allocates a new array.
 func List[T any](c *Coder, s *[]T) {
 	size := unsafe.Sizeof(*new(T))
 	n := 0
@@ -363,9 +363,10 @@ func (c *Coder) endLength(i, n int) {
 	}
 }
 
-// Slots visits live slots of an array at base. A slot has size bytes. Slot i is live if bit i of bits is set and i is
-// below end. Adjacent slots are copied together. t is the type of the values, and may be nil if [Coder.Portable]
-// returns false. The values must contain no Go pointers. Paths contain the name, and so do errors of a load.
+// Slots saves or loads live slots of an array at base. A slot has size bytes. Slot i is live if bit i of bits is set
+// and i is below end. Adjacent slots are copied together. t is the type of the values, and may be nil if
+// [Coder.Portable] returns false. The values must contain no Go pointers. Paths contain the name, and so do errors of
+// a load.
 //
 // If [Coder.Whole] returns true for the slots up to the last live one, Slots saves all of them. When the state is loaded,
 // Slots ignores bits and loads the slots that were saved. For [Metadata] it visits no slots, except in debug builds.

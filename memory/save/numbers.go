@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// Word visits a number of 8 bytes. If [Coder.Saving] returns true, Word returns v. In all other passes it returns the
-// number that was saved. If no bytes are left, the pass fails with an error that wraps [ErrLayout]. Word returns 0 for
-// this error and after every other error of the pass, except in the pass that counts bytes.
+// Word saves or loads a number as 8 bytes. If [Coder.Saving] returns true, Word returns v. In all other passes it
+// returns the number that was saved. If no bytes are left, the pass fails with an error that wraps [ErrLayout]. Word
+// returns 0 for this error and after every other error of the pass, except in the pass that counts bytes.
 func (c *Coder) Word(v uint64) uint64 {
 	at := c.at
 	switch {
@@ -78,7 +78,7 @@ type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-// Num visits an integer variable as 8 bytes, which are the same on all architectures. If a loaded number does not fit
+// Num saves or loads an integer variable as 8 bytes, the same on all architectures. If a loaded number does not fit
 // T, it is truncated, such as a large int on a 32-bit system.
 func Num[T Number](c *Coder, v *T) {
 	if n := c.Word(uint64(*v)); c.Loading() {
@@ -86,7 +86,7 @@ func Num[T Number](c *Coder, v *T) {
 	}
 }
 
-// Bool visits a bool variable, as 8 bytes.
+// Bool saves or loads a bool variable as 8 bytes.
 func Bool(c *Coder, v *bool) {
 	if n := c.Flag(*v); c.Loading() {
 		*v = n
@@ -106,9 +106,10 @@ func (c *Coder) Same(what string, v uint64) {
 	}
 }
 
-// Pointer visits an address in memory that begins at base, as its offset from base. If [Coder.Saving] returns true,
-// Pointer returns p. In all other passes it returns base plus the saved offset; base may differ from the saved one. Nil
-// stays nil. After an error Pointer returns nil. For a file the pass fails with an error that wraps [ErrPortable].
+// Pointer saves or loads an address in memory that begins at base, as its offset from base. If [Coder.Saving] returns
+// true, Pointer returns p. In all other passes it returns base plus the saved offset; base may differ from the saved
+// one. Nil stays nil. After an error Pointer returns nil. For a file the pass fails with an error that wraps
+// [ErrPortable].
 func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	if c.file != nil {
 		c.Fail(errAddress)

@@ -162,9 +162,9 @@ func (s *Set) Load(slot *Slot) error {
 	return s.load(slot.canonical, slot.buf)
 }
 
-// Loads returns how often the present state was replaced by Load, by [Set.Read], or by a [History]. What keeps data
-// beside the Set compares it with the number of its own loads, as engine.Rewind does. Calls that fail count if they may have
-// changed the state.
+// Loads returns how often the present state was replaced by Load, by [Set.Read], or by a [History]. Code that keeps
+// data outside of the Set compares this number with that of its own loads, as engine.Rewind does. Calls that fail count
+// if they may have changed the state.
 func (s *Set) Loads() uint64 { return s.loads }
 
 // fits bounds how often a state is fitted: see [Coder.Again].

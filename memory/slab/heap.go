@@ -131,7 +131,7 @@ func (s *shape) spanUnits() (least, fair, want uintptr) {
 	return least, min(fairUnits(s.bytes(), least), want), want
 }
 
-// Config configures [New].
+// Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space in bytes, and so a bound on the memory in use. 0 means 64 MiB. Other values must
 	// be at least 64 KiB, and are rounded up to a multiple of 64 KiB. The maximum is 64 GiB less 64 KiB, on 32 bits
@@ -153,7 +153,7 @@ const maxReserve uint64 = min(1<<(32+granuleShift)-largest, math.MaxUint-maxSpan
 
 // New returns an empty heap with address space from src, and commits no memory yet. If src is nil, it is
 // page.Default(). If a field is out of range, MaxSize is too large for Classes, or Large is an interface with a nil
-// pointer, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewPrefix. If New fails,
+// pointer, the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewPrefix. If New fails,
 // the heap is nil, and its reservation is released, unless src refuses.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)

@@ -11,7 +11,7 @@ import (
 //
 // FreeRun stops before a block that it cannot free. The caller passes this block to FreeAny. Such a block is invalid,
 // belongs to Config.Large, was allocated by a Central, or is older than the last BeginEpoch. On a closed heap FreeRun
-// returns 0. It does not panic.
+// returns 0 and does not panic.
 func (h *Heap) FreeRun(base unsafe.Pointer, offs []uintptr) int {
 	// Keeping the depth of the stack in a register over a run gained 3 %: too little.
 	const perUnit = unitShift - granuleShift

@@ -12,7 +12,7 @@ import (
 // in use stays committed: see [Heap.TrimStep]. Within a function that the source calls during a call of this heap, Trim
 // recycles spans and returns no memory.
 //
-// If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps the error of the
+// If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps that of the
 // source; the spans are recycled nevertheless. If the source ends during Trim, the error wraps memory.ErrClosed.
 // Cost: proportional to the free blocks, and to a few bytes of metadata for each committed KiB.
 func (h *Heap) Trim() error {
@@ -200,7 +200,7 @@ func (h *Heap) allocs() (n uint64) {
 // source prefaults ([page.Options]), the page faults happen in Warm. Trim returns unused memory.
 //
 // If the heap is closed, the error is memory.ErrClosed. If the parameter bytes exceeds the reservation, the error
-// wraps memory.ErrOutOfMemory. If the page source fails, the error wraps the error of the source; if it ends during
+// wraps memory.ErrOutOfMemory. If the page source fails, the error wraps that of the source; if it ends during
 // Warm, memory.ErrClosed. If Warm fails, no memory is committed. If the function of page.Limit.OnSoft calls Warm
 // during a commit of this heap, and Warm must commit memory, it panics with a *memory.Misuse.
 func (h *Heap) Warm(bytes uintptr) error {

@@ -38,7 +38,7 @@ type PivotConfig struct {
 }
 
 // NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). If the sum of both capacities
-// overflows, the error wraps memory.ErrConfig. If src fails, the error wraps the error of page.NewCommitted. If
+// overflows, the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewCommitted. If
 // NewPivot fails, it releases its reservation, unless src refuses.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	cfg.Forward = cmp.Or(cfg.Forward, defaultBytes)

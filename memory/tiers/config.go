@@ -14,6 +14,7 @@ import (
 )
 
 // Config sets the size, budget and behaviour of the tiers. The zero Config suits a small 2D game.
+// New refuses values out of range.
 type Config struct {
 	// Source provides the address space of all tiers as one reservation. Nil means page.Default(). With workers
 	// Source must be safe for concurrent use, because each worker commits on its own goroutine. A page.Limit and a

@@ -85,7 +85,7 @@ type Heap struct {
 	turn     uint32  // which kept block becomes an ordinary one if all 16 lists are taken
 }
 
-// Config configures [New].
+// Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space of the first pool in bytes, rounded up to granules and to page.Granule. 0 means 64
 	// MiB. The maximum is 2^28 times Granule: 64 GiB with a Granule of 256. If the system refuses so much address
@@ -142,9 +142,9 @@ const (
 )
 
 // New returns an empty heap. It reserves the first pool from src and commits no memory yet. A nil src means
-// page.Default(). For a configuration that can never work the error wraps memory.ErrConfig. If the Go heap has no space
-// for the descriptors, the error wraps a *memory.Exhausted. If src fails, the error wraps the error of src. With an
-// error the heap is nil, and nothing stays reserved, unless src fails to release it.
+// page.Default(). If a field is out of range, the error wraps memory.ErrConfig. If the Go heap has no space for the
+// descriptors, the error wraps a *memory.Exhausted. If src fails, the error wraps that of src. With an error the
+// heap is nil, and nothing stays reserved, unless src fails to release it.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {

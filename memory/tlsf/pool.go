@@ -28,7 +28,7 @@ type pool struct {
 // has more than one.
 //
 // On a closed heap the error is memory.ErrClosed. For a 17th pool, and for a size that can never work, the error
-// wraps memory.ErrConfig. If src fails, the error wraps the error of src. If AddPool returns an error, nothing has
+// wraps memory.ErrConfig. If src fails, the error wraps that of src. If AddPool returns an error, nothing has
 // changed.
 func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 	if h.closed {
