@@ -186,16 +186,25 @@ func BenchmarkGetByHandle(b *testing.B) {
 // The walks are functions of their own, as a game's systems are.
 
 //go:noinline
-func walk(p *Pool[particle]) {
-	for c := p.Cursor(); c.Next(); {
-		c.Value().X++
+func rangeOver(p *Pool[particle]) {
+	for _, q := range p.All() {
+		q.X++
 	}
 }
 
 //go:noinline
-func rangeOver(p *Pool[particle]) {
-	for _, q := range p.All() {
-		q.X++
+func walkRuns(p *Pool[particle]) {
+	for run := range p.Runs() {
+		for i := range run {
+			run[i].X++
+		}
+	}
+}
+
+//go:noinline
+func walkValues(values []particle) {
+	for i := range values {
+		values[i].X++
 	}
 }
 
@@ -228,15 +237,22 @@ func BenchmarkIterate(b *testing.B) {
 		perLive := func(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(p.Len()), "ns/live")
 		}
-		b.Run(fmt.Sprintf("cursor/live=%d%%", percent), func(b *testing.B) {
-			for b.Loop() {
-				walk(p)
-			}
-			perLive(b)
-		})
 		b.Run(fmt.Sprintf("all/live=%d%%", percent), func(b *testing.B) {
 			for b.Loop() {
 				rangeOver(p)
+			}
+			perLive(b)
+		})
+		b.Run(fmt.Sprintf("runs/live=%d%%", percent), func(b *testing.B) {
+			for b.Loop() {
+				walkRuns(p)
+			}
+			perLive(b)
+		})
+		values := make([]particle, p.Len())
+		b.Run(fmt.Sprintf("slice/live=%d%%", percent), func(b *testing.B) {
+			for b.Loop() {
+				walkValues(values)
 			}
 			perLive(b)
 		})
@@ -255,17 +271,15 @@ type fat struct {
 }
 
 //go:noinline
-func stepBodies(c Cursor[body]) {
-	for c.Next() {
-		q := c.Value()
+func stepBodies(p *Split[body, sheet]) {
+	for _, q := range p.All() {
 		q.X, q.Y = q.X+q.VX, q.Y+q.VY
 	}
 }
 
 //go:noinline
-func stepFat(c Cursor[fat]) {
-	for c.Next() {
-		q := c.Value()
+func stepFat(p *Pool[fat]) {
+	for _, q := range p.All() {
 		q.X, q.Y = q.X+q.VX, q.Y+q.VY
 	}
 }
@@ -290,7 +304,7 @@ func BenchmarkSplit(b *testing.B) {
 				p.New()
 			}
 			for b.Loop() {
-				stepBodies(p.Cursor())
+				stepBodies(p)
 			}
 			perLive(b)
 		})
@@ -304,7 +318,7 @@ func BenchmarkSplit(b *testing.B) {
 				p.New()
 			}
 			for b.Loop() {
-				stepFat(p.Cursor())
+				stepFat(p)
 			}
 			perLive(b)
 		})

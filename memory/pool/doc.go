@@ -36,7 +36,8 @@
 //	Pool.New, Free          pop or push, a generation, a live bit, and the zeroing of New
 //	    overhead            65 bits for a slot
 //	Pool.Get, Split.Get     a comparison of generations; both inline
-//	Cursor.Next             the next live bit; inlines
+//	All                     the next live bit; inlines
+//	Runs                    the next run of up to 64 live objects, as a slice; inlines
 //	Registry.NewIn, FreeIn  New or Free after a map lookup; a *Pool needs none
 //	Reset                   Blocks: clears the bits; Pool: a step for each live object
 //	Trim                    a step for each slot that was used

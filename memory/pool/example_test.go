@@ -36,8 +36,8 @@ func ExamplePool() {
 	// 0 false
 }
 
-// A cursor walks the live objects in the order of their addresses and may free them.
-func ExampleCursor() {
+// The loop visits the live objects in the order of their addresses and may free them.
+func ExamplePool_Runs() {
 	enemies, err := pool.New[Enemy](nil, pool.Config{Capacity: 10_000})
 	if err != nil {
 		fmt.Println(err)
@@ -50,9 +50,11 @@ func ExampleCursor() {
 			e.Health = i % 2
 		}
 	}
-	for c := enemies.Cursor(); c.Next(); {
-		if c.Value().Health == 0 {
-			enemies.Free(c.Handle())
+	for run := range enemies.Runs() {
+		for i := range run {
+			if e := &run[i]; e.Health == 0 {
+				enemies.Free(enemies.HandleOf(e))
+			}
 		}
 	}
 	for h := range enemies.All() {
@@ -101,8 +103,7 @@ func ExampleSplit() {
 	hero, body, sheet, _ := actors.New()
 	body.VX = 2
 	copy(sheet.Name[:], "Ada")
-	for c := actors.Cursor(); c.Next(); {
-		b := c.Value()
+	for _, b := range actors.All() {
 		b.X += b.VX
 	}
 	body, sheet, ok := actors.Get(hero)

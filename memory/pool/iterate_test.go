@@ -2,7 +2,6 @@ package pool
 
 import (
 	"math/bits"
-	"slices"
 	"testing"
 	"unsafe"
 
@@ -108,77 +107,14 @@ func TestPool_ABodyMayResetTrimOrClose(t *testing.T) {
 				end(p)
 			}
 		}
-		c := p.Cursor()
-		if n != 3 || c.Next() || p.Len() != 0 {
+		for range p.All() {
+			n++
+		}
+		if n != 3 || p.Len() != 0 {
 			t.Errorf("%s: %d were visited, %d are left", name, n, p.Len())
 		}
 		mustCheck(t, p)
 	}
-}
-
-func TestCursor_AfterCloseItNamesNothing(t *testing.T) {
-	p := newPool(t, nil, 1000)
-	handles := fill(t, p, 200)
-	fresh, inWord, later := p.Cursor(), p.Cursor(), p.Cursor()
-	inWord.Next()
-	for range 100 {
-		later.Next()
-	}
-	if h := later.Handle(); h != handles[99] {
-		t.Errorf("the hundredth is %v; want %v", h, handles[99])
-	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]Cursor[enemy]{"fresh": fresh, "in a word": inWord, "later": later} {
-		if h := c.Handle(); !h.IsZero() {
-			t.Errorf("%s: Handle after Close is %v", name, h)
-		}
-		for range 2 {
-			if c.Next() {
-				t.Errorf("%s: Next after Close is true", name)
-			}
-		}
-		if h := c.Handle(); !h.IsZero() {
-			t.Errorf("%s: Handle after Close is %v", name, h)
-		}
-	}
-}
-
-func TestCursor_OfAnEmptyPoolNamesNothing(t *testing.T) {
-	p := newPool(t, nil, 10)
-	c := p.Cursor()
-	if h := c.Handle(); !h.IsZero() || c.Next() {
-		t.Errorf("%v is in an empty pool", h)
-	}
-	h, _ := mustNew(t, p)
-	if c.Next() {
-		t.Error("what was made is behind where the walk began")
-	}
-	p.Free(h)
-	if g := c.Handle(); g == h || p.Free(g) {
-		t.Errorf("the handle of a vacant slot, %v, is valid", g)
-	}
-}
-
-func TestCursor_AfterResetItMeetsOnlyWhatWasMadeSince(t *testing.T) {
-	p := newPool(t, nil, 1000)
-	fill(t, p, 200)
-	c := p.Cursor()
-	for range 10 {
-		c.Next()
-	}
-	p.Reset()
-	if h := c.Handle(); p.Free(h) {
-		t.Error("the handle of an object that Reset ended is valid")
-	}
-	again := fill(t, p, 100)
-	for c.Next() {
-		if !slices.Contains(again, c.Handle()) {
-			t.Fatalf("%v was not made since Reset", c.Handle())
-		}
-	}
-	mustCheck(t, p)
 }
 
 func TestSplit_ABodyMayCloseAndPanic(t *testing.T) {

@@ -95,9 +95,10 @@ func TestPool_ThatOutlivesItsSourceIsClosed(t *testing.T) {
 	h, _ := mustNew(t, p)
 	g, _ := mustNew(t, p)
 	p.Free(g)
-	c := p.Cursor()
-	c.Next()
-	end()
+	all, runs := p.All(), p.Runs()
+	for range all {
+		end()
+	}
 	for range 2 {
 		if h, v, err := p.New(); err != memory.ErrClosed || v != nil || !h.IsZero() {
 			t.Errorf("New: %v, %v, %v", h, v, err)
@@ -105,11 +106,11 @@ func TestPool_ThatOutlivesItsSourceIsClosed(t *testing.T) {
 		if _, ok := p.Get(h); ok || p.Free(h) {
 			t.Error("a handle is valid")
 		}
-		if c.Next() || !c.Handle().IsZero() {
-			t.Error("a cursor goes on")
+		for range all {
+			t.Error("All yields something")
 		}
-		for range p.All() {
-			t.Error("it yields something")
+		for range runs {
+			t.Error("Runs yields something")
 		}
 		memtest.Misuse(t, p.Reset, "pool.Reset", "the pool is closed")
 		if err := p.Grow(1); err != memory.ErrClosed {
@@ -136,8 +137,9 @@ func TestSplit_ThatOutlivesItsSourceIsClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := p.Cursor()
-	end()
+	for range p.Runs() {
+		end()
+	}
 	for range 2 {
 		if _, hot, cold, err := p.New(); err != memory.ErrClosed || hot != nil || cold != nil {
 			t.Errorf("New: %v", err)
@@ -145,7 +147,7 @@ func TestSplit_ThatOutlivesItsSourceIsClosed(t *testing.T) {
 		_, _, ok := p.Get(h)
 		_, ok2 := p.Hot(h)
 		_, ok3 := p.Cold(h)
-		if ok || ok2 || ok3 || p.Free(h) || c.Next() || p.Len() != 0 || p.Cap() != 0 {
+		if ok || ok2 || ok3 || p.Free(h) || p.Len() != 0 || p.Cap() != 0 {
 			t.Error("it holds something")
 		}
 		memtest.Misuse(t, p.Reset, "pool.Reset", "the pool is closed")

@@ -101,11 +101,11 @@ func TestPool_AWriteAfterResetOrTrimIsFound(t *testing.T) {
 		mustNew(t, p)
 	}
 	first := memory.Handle[enemy]{}
-	for c := p.Cursor(); c.Next(); {
+	for h := range p.All() {
 		if first.IsZero() {
-			first = c.Handle()
+			first = h
 		} else {
-			p.Free(c.Handle())
+			p.Free(h)
 		}
 	}
 	if err := p.Trim(); err != nil { // the first granule stays

@@ -214,28 +214,22 @@ func TestPool_IteratesInOrderOfAddress(t *testing.T) {
 			want = append(want, uint64(i))
 		}
 	}
-	var got, walked []uint64
+	var got []uint64
 	for h, v := range p.All() {
 		if w, ok := p.Get(h); !ok || w != v {
 			t.Fatalf("%v does not name the object that came with it", h)
 		}
 		got = append(got, v.ID)
 	}
-	for c := p.Cursor(); c.Next(); {
-		if w, ok := p.Get(c.Handle()); !ok || w != c.Value() {
-			t.Fatalf("%v does not name the object that came with it", c.Handle())
-		}
-		walked = append(walked, c.Value().ID)
-	}
-	if !slices.Equal(got, want) || !slices.Equal(walked, want) {
-		t.Errorf("All yields %d, Cursor %d of %d live objects", len(got), len(walked), len(want))
+	if !slices.Equal(got, want) {
+		t.Errorf("All yields %d of %d live objects", len(got), len(want))
 	}
 	if n := testenv.LeastObjects(11, func() {
 		for _, v := range p.All() {
 			v.X++
 		}
-		for c := p.Cursor(); c.Next(); {
-			c.Value().Y++
+		for run := range p.Runs() {
+			run[0].Y++
 		}
 	}); n != 0 {
 		t.Errorf("iteration costs %v Go allocations", n)
@@ -265,12 +259,12 @@ func TestPool_ObjectsFreedOnTheWayAreNotVisited(t *testing.T) {
 		t.Errorf("visited %d, %d left", visited, p.Len())
 	}
 	mustNew(t, p)
-	c := p.Cursor()
-	if !c.Next() {
-		t.Fatal("nothing to visit")
+	mustNew(t, p)
+	for range p.All() {
+		visited++
+		p.Reset()
 	}
-	p.Reset()
-	if c.Next() {
+	if visited != 101 {
 		t.Error("the walk goes on after Reset")
 	}
 }

@@ -227,14 +227,6 @@ func (s *metadata) last() uint {
 	return 0
 }
 
-// first returns the live bits of the first word, where a Cursor starts.
-func (s *metadata) first() uint64 {
-	if len(s.live) == 0 {
-		return 0
-	}
-	return s.live[0]
-}
-
 // trim closes the slots from opened on, which are not live, and sorts the stack.
 func (s *metadata) trim(opened uint) {
 	s.peak, s.soiled = max(s.peak, s.opened), max(s.soiled, s.opened)

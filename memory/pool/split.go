@@ -222,17 +222,13 @@ func (p *Split[Hot, Cold]) Cap() int { return int(p.capacity) }
 // All returns an iterator over the hot parts of the live objects, in the order of their addresses, as [Pool.All].
 func (p *Split[Hot, Cold]) All() iter.Seq2[memory.Handle[Hot], *Hot] {
 	return func(yield func(memory.Handle[Hot], *Hot) bool) {
-		for c := p.Cursor(); c.Next(); {
-			if !yield(c.Handle(), c.Value()) {
+		for i := range meta(&p.slots).each {
+			h, _ := p.at(uint32(i))
+			if !yield(memory.MakeHandle[Hot](uint32(i), p.gens[i]^p.key), h) {
 				return
 			}
 		}
 	}
-}
-
-// Cursor returns an iterator over the hot parts without callbacks: see [Cursor].
-func (p *Split[Hot, Cold]) Cursor() Cursor[Hot] {
-	return Cursor[Hot]{slots: &p.slots, base: (*Hot)(p.hotBase), rest: meta(&p.slots).first()}
 }
 
 // Reset frees every object and keeps the committed memory, as [Pool.Reset]. Reset panics with a *memory.Misuse if the
@@ -243,8 +239,8 @@ func (p *Split[Hot, Cold]) Reset() {
 	}
 	p.owner.Touch()
 	if invariant.Debug {
-		for c := p.Cursor(); c.Next(); {
-			p.soil(c.slot, c.slot+1)
+		for i := range meta(&p.slots).each {
+			p.soil(i, i+1)
 		}
 	}
 	meta(&p.slots).reset()

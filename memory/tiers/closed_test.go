@@ -155,14 +155,12 @@ var estates = map[string]func(source) estate{
 	"pool.Pool": func(s source) estate {
 		a, err := pool.New[hot](s.Source, pool.Config{Capacity: 100})
 		h, _, also := ok(s, a, err).New()
-		c := a.Cursor()
-		return estate{[]any{a, &c, ok(s, h, also)}, []any{h, 5}, a.Close}
+		return estate{[]any{a, ok(s, h, also)}, []any{h, 5}, a.Close}
 	},
 	"pool.Split": func(s source) estate {
 		a, err := pool.NewSplit[hot, cold](s.Source, pool.Config{Capacity: 100})
 		h, _, _, also := ok(s, a, err).New()
-		c := a.Cursor()
-		return estate{[]any{a, &c}, []any{ok(s, h, also), 5}, a.Close}
+		return estate{[]any{a}, []any{ok(s, h, also), 5}, a.Close}
 	},
 	"pool.Blocks": func(s source) estate {
 		a, err := pool.NewBlocks(s.Source, pool.BlocksConfig{Size: 16, Capacity: 100})

@@ -188,9 +188,11 @@ func must(err error) {
 func (s *strata) tick() {
 	must(s.m.NextFrame())
 	count := s.sprites.Len()
-	for h, p := range s.sprites.All() {
-		if p.step() {
-			s.sprites.Free(h)
+	for run := range s.sprites.Runs() {
+		for i := range run {
+			if p := &run[i]; p.step() {
+				s.sprites.Free(s.sprites.HandleOf(p))
+			}
 		}
 	}
 	for s.sprites.Len() < count {
@@ -198,12 +200,12 @@ func (s *strata) tick() {
 	}
 	quads, err := arena.MakeSliceUninit(s.m.Frame(), quadType, count)
 	must(err)
-	n := 0
-	for _, p := range s.sprites.All() {
-		quads[n] = p.quad()
-		n++
+	s.quads = quads[:0]
+	for run := range s.sprites.Runs() {
+		for i := range run {
+			s.quads = append(s.quads, run[i].quad())
+		}
 	}
-	s.quads = quads
 }
 
 func (s *strata) sum() (sum uint64) {

@@ -30,9 +30,9 @@ func (g *game) step() error {
 	if _, b, err := g.balls.New(); err == nil {
 		b.Speed = g.rng.Float32()
 	}
-	for c := g.balls.Cursor(); c.Next(); {
-		if b := c.Value(); b.X > 3 {
-			g.balls.Free(c.Handle())
+	for h, b := range g.balls.All() {
+		if b.X > 3 {
+			g.balls.Free(h)
 			g.score++
 		} else {
 			b.X += b.Speed

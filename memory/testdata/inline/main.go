@@ -26,8 +26,11 @@ func halves(p *pool.Split[hot, cold], h memory.Handle[hot]) (*hot, *cold) {
 }
 
 func walk(p *pool.Pool[hot]) (sum float32) {
-	for c := p.Cursor(); c.Next(); {
-		sum += c.Value().X
+	for _, v := range p.All() {
+		sum += v.X
+	}
+	for run := range p.Runs() {
+		sum += run[0].X
 	}
 	return sum
 }

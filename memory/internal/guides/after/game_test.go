@@ -98,23 +98,22 @@ func (g *Game) Fire() error {
 }
 
 func (g *Game) Update() {
-	for c := g.shots.Cursor(); c.Next(); {
-		s := c.Value()
+	for h, s := range g.shots.All() {
 		target, ok := g.enemies.Get(s.target)
 		if !ok || target.health <= 0 {
-			g.shots.Free(c.Handle()) // another shot was faster
+			g.shots.Free(h) // another shot was faster
 			continue
 		}
 		if s.x += 4; s.x < target.x {
 			continue
 		}
 		target.health--
-		g.shots.Free(c.Handle())
+		g.shots.Free(h)
 	}
-	for c := g.enemies.Cursor(); c.Next(); {
-		if e := c.Value(); e.health <= 0 {
+	for h, e := range g.enemies.All() {
+		if e.health <= 0 {
 			g.onDeath(e)
-			g.enemies.Free(c.Handle())
+			g.enemies.Free(h)
 		}
 	}
 }
