@@ -36,6 +36,8 @@ type GrowingConfig struct {
 	// KiB. If the rest of the reservation or the source has less than Step, fewer bytes are committed. 0 means
 	// 128 KiB.
 	Step uintptr
+	// Closed is the error of Alloc when the arena is closed. It should wrap memory.ErrClosed, which nil means.
+	Closed error
 }
 
 // NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default().
@@ -51,6 +53,7 @@ func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	if err := g.lin.init(src, cfg.Reserve, cfg.Step, 0, cfg.Step); err != nil {
 		return nil, fmt.Errorf("arena: new Growing of %d bytes: %w", cfg.Reserve, err)
 	}
+	g.lin.closed = cmp.Or(cfg.Closed, memory.ErrClosed)
 	return g, nil
 }
 
@@ -75,7 +78,7 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if needed. If the arena is
-// closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the
+// closed, the error is memory.ErrClosed or GrowingConfig.Closed. If align is invalid, the error is memory.ErrAlign. If size exceeds the
 // reservation, the error is memory.ErrTooLarge. Otherwise the error is the error of page.Prefix.Ensure: it wraps
 // memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
 //
@@ -92,7 +95,7 @@ func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 	l := &g.lin
 	if l.base == nil {
-		return nil, memory.ErrClosed
+		return nil, cmp.Or(l.closed, memory.ErrClosed)
 	}
 	if !align.Valid(al) {
 		return nil, memory.ErrAlign

@@ -44,7 +44,7 @@ type Linear struct {
 	off   uintptr        // first free byte, from base
 	limit uintptr        // end of the usable bytes, from base
 	book  uint64         // allocations not counted in allocs << 32 | size of the newest block, or unknown
-	full  *error         // the error of an Alloc that does not fit: outOfMemory, or closed
+	full  *error         // the error of an Alloc that does not fit: &outOfMemory, or &closed
 
 	allocs   uint64  // see total
 	busy     bool    // a hook is running
@@ -61,6 +61,7 @@ type Linear struct {
 	epoch    uint64       // counts the cuts
 	cuts     []cut        // the cuts that ended objects with Refs
 	ledger   ledger       // every block, in debug builds
+	closed   error        // the error of an Alloc once closed
 	mem      page.Prefix
 	owner    invariant.Owner
 }
@@ -71,17 +72,16 @@ type Linear struct {
 // Free, Rewind or Reset may be counted as none. New counts a T of 4 GiB once more.
 const unknown = 1<<32 - 1
 
-// The errors of an Alloc that does not fit. A test of base in Alloc would exceed the inliner's budget. Pointers keep
-// the zero Linear, which must not be used, from returning a nil error.
-var (
-	outOfMemory = memory.ErrOutOfMemory
-	closed      = memory.ErrClosed
-)
+// The error of an Alloc that does not fit an open arena. A test of base in Alloc would exceed the inliner's budget. A
+// pointer keeps the zero Linear, which must not be used, from returning a nil error.
+var outOfMemory = memory.ErrOutOfMemory
 
 // LinearConfig configures [NewLinear].
 type LinearConfig struct {
 	// Bytes is the capacity in bytes. NewLinear commits all of it. 0 means 1 MiB.
 	Bytes uintptr
+	// Closed is the error of Alloc when the arena is closed. It should wrap memory.ErrClosed, which nil means.
+	Closed error
 }
 
 // NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). If src fails, the error
@@ -92,6 +92,7 @@ func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 	if err := l.init(src, cfg.Bytes, cfg.Bytes, cfg.Bytes, 0); err != nil {
 		return nil, fmt.Errorf("arena: new Linear of %d bytes: %w", cfg.Bytes, err)
 	}
+	l.closed = cmp.Or(cfg.Closed, memory.ErrClosed)
 	return l, nil
 }
 
@@ -102,15 +103,15 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 		return err
 	}
 	l.mem, l.base, l.limit, l.book, l.full = mem, mem.Base(), usable, unknown, &outOfMemory
-	l.marks = make([]place, 0, 8)
+	l.closed, l.marks = memory.ErrClosed, make([]place, 0, 8)
 	l.mem.Watch(l.shut)
 	return nil
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
 // nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. Otherwise, if the arena is
-// closed, the error is memory.ErrClosed. If the block does not fit, the error is memory.ErrOutOfMemory, also if size
-// exceeds the capacity. The errors are not wrapped. Cost: about a dozen instructions, inlined.
+// closed, the error is memory.ErrClosed or LinearConfig.Closed. If the block does not fit, the error is
+// memory.ErrOutOfMemory, also if size exceeds the capacity. The errors are not wrapped. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
@@ -271,7 +272,7 @@ func (l *Linear) Close() error {
 // dropped, because their blocks are gone.
 func (l *Linear) shut() {
 	l.peak = max(l.peak, l.Used())
-	l.base, l.limit, l.full = nil, 0, &closed
+	l.base, l.limit, l.full = nil, 0, &l.closed
 	l.allocs = l.total()
 	l.off, l.book = 1, unknown // beyond limit, so that Alloc fails at size 0 too
 	l.marks, l.kept, l.floor, l.hooks = nil, 0, 0, nil

@@ -42,7 +42,7 @@ func (m *Manager) OnReset(t Tier, f func()) {
 	case t >= Count || table[t].Hooks == Never:
 		bad = fmt.Sprintf("the %s tier is never reset; its blocks are freed one by one", t)
 	case table[t].hooksIn&inFrame&^m.phase != 0:
-		bad = "outside a frame; BeginFrame first"
+		bad = "outside a frame; NextFrame or BeginFrame first"
 	case table[t].hooksIn&inLevel&^m.phase != 0:
 		bad = "outside a level; BeginLevel first"
 	case m.hooked[t] && m.hooking:

@@ -164,7 +164,7 @@ func TestManager_OnResetRefusesWhatHasNoEnd(t *testing.T) {
 	}{
 		{Slab, f, "the slab tier is never reset; its blocks are freed one by one"}, {Large, f, "the large tier is never reset"},
 		{Inbox, f, "the inbox tier is never reset"}, {99, f, "the tier(99) tier is never reset"},
-		{Pools, nil, "the hook is nil"}, {Frame, f, "outside a frame; BeginFrame first"},
+		{Pools, nil, "the hook is nil"}, {Frame, f, "outside a frame; NextFrame or BeginFrame first"},
 		{Level, f, "outside a level; BeginLevel first"}, {Static, f, "outside a level; BeginLevel first"},
 	} {
 		memtest.Misuse(t, func() { m.OnReset(c.tier, c.f) }, "tiers.OnReset", c.want)

@@ -47,8 +47,11 @@ func (l *Leaks) Any() bool {
 		slices.ContainsFunc(l.Pools, func(p PoolLeak) bool { return p.AfterReset })
 }
 
-// String describes the leaks in one line, for a log.
+// String describes the leaks in one line, for a log. The zero Leaks, which a failed EndLevel returns, has none.
 func (l Leaks) String() string {
+	if l.Level == 0 {
+		return "no level has ended"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "level %d left ", l.Level)
 	sep := "behind "

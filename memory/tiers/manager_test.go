@@ -68,7 +68,7 @@ func TestManager_CallsOutOfOrderSaySo(t *testing.T) {
 		}
 	}
 	endLevel := func() error { _, err := m.EndLevel(); return err }
-	wrong(m.EndFrame(), "EndFrame outside a frame; BeginFrame first")
+	wrong(m.EndFrame(), "EndFrame outside a frame; NextFrame or BeginFrame first")
 	wrong(endLevel(), "EndLevel outside a level; BeginLevel first")
 	must(t, m.BeginLevel())
 	wrong(m.BeginLevel(), "inside a level")
@@ -76,6 +76,9 @@ func TestManager_CallsOutOfOrderSaySo(t *testing.T) {
 	wrong(m.BeginFrame(), "inside a frame")
 	wrong(m.BeginLevel(), "inside a level")
 	wrong(endLevel(), "EndLevel inside a frame; EndFrame first")
+	if l, _ := m.EndLevel(); l.String() != "no level has ended" {
+		t.Errorf("beside the error stands %q", l)
+	}
 	wrong(m.Close(), "inside a frame")
 	must(t, m.EndFrame())
 	must(t, endLevel())

@@ -69,7 +69,7 @@ func (m *Manager) BeginFrame() error {
 // After any other error the frame has ended, but blocks could not be sent, or memory could not be returned.
 func (m *Manager) EndFrame() error {
 	if m.phase&inFrame == 0 {
-		return m.order("EndFrame", "outside a frame", "BeginFrame first")
+		return m.order("EndFrame", "outside a frame", "NextFrame or BeginFrame first")
 	}
 	if err := m.enter("EndFrame"); err != nil {
 		return err

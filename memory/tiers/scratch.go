@@ -30,11 +30,13 @@ func (c *Config) scratchBytes() (size, addresses uintptr) {
 	return size, size + 2*page.BaseAlign
 }
 
+var errScratch = fmt.Errorf("tiers: Scratch outside a task or after Close; BeginTask first: %w", memory.ErrClosed)
+
 func (s *scratch) init(src page.Source, size uintptr) (err error) {
 	if s.frames, err = arena.NewFrames(src, arena.FramesConfig{Buffers: 1, Bytes: size, Idle: true}); err != nil {
 		return err
 	}
-	if s.shut, err = arena.NewLinear(page.Heap(), arena.LinearConfig{Bytes: page.Granule}); err != nil {
+	if s.shut, err = arena.NewLinear(page.Heap(), arena.LinearConfig{Bytes: page.Granule, Closed: errScratch}); err != nil {
 		return err
 	}
 	s.cur, s.stats = s.shut, s.frames.Stats()

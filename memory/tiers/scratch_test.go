@@ -60,7 +60,7 @@ func TestWorker_TasksOutOfOrderSaySo(t *testing.T) {
 		t.Helper()
 		if invariant.Debug {
 			memtest.Misuse(t, func() { w.Scratch() }, want)
-		} else if _, err := w.Scratch().Alloc(1, 1); err != memory.ErrClosed {
+		} else if _, err := w.Scratch().Alloc(1, 1); !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), "tiers: Scratch outside a task") {
 			t.Errorf("outside a task: %v", err)
 		}
 	}

@@ -44,12 +44,14 @@ type frameTier struct {
 	tight bool          // the last frame used more than the soft mark of its buffer
 }
 
+var errFrame = fmt.Errorf("tiers: Frame outside a frame or after Close; NextFrame or BeginFrame first: %w", memory.ErrClosed)
+
 // Frame returns the arena of the open frame. The arena may be used until EndFrame; its blocks stay readable for
-// Config.Frames-1 more frames. Outside a frame, Frame returns a closed arena; in debug builds it panics with a
-// *memory.Misuse.
+// Config.Frames-1 more frames. Outside a frame, Frame returns a closed arena, whose Alloc fails; in debug
+// builds Frame panics with a *memory.Misuse.
 func (m *Manager) Frame() *arena.Linear {
 	if invariant.Debug && m.phase&inFrame == 0 {
-		panic(m.outside("Frame", "a frame; BeginFrame first"))
+		panic(m.outside("Frame", "a frame; NextFrame or BeginFrame first"))
 	}
 	return m.frame.cur
 }
@@ -63,7 +65,7 @@ func (f *frameTier) build(m *Manager) (err error) {
 	if err != nil {
 		return err
 	}
-	if f.shut, err = arena.NewLinear(page.Heap(), arena.LinearConfig{Bytes: page.Granule}); err != nil {
+	if f.shut, err = arena.NewLinear(page.Heap(), arena.LinearConfig{Bytes: page.Granule, Closed: errFrame}); err != nil {
 		return err
 	}
 	f.cur = f.shut

@@ -1,8 +1,10 @@
 package tiers
 
 import (
+	"fmt"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/page"
@@ -33,8 +35,10 @@ type levelTier struct {
 	begun uint64         // levels
 }
 
+var errLevel = fmt.Errorf("tiers: Level outside a level or after Close; BeginLevel first: %w", memory.ErrClosed)
+
 // Level returns the arena of the level. The arena and its blocks are valid until EndLevel or Close. Outside a level,
-// Level returns a closed arena; in debug builds it panics with a *memory.Misuse.
+// Level returns a closed arena, whose Alloc fails; in debug builds Level panics with a *memory.Misuse.
 func (m *Manager) Level() *arena.Growing {
 	if invariant.Debug && m.phase&inLevel == 0 {
 		panic(m.outside("Level", "a level; BeginLevel first"))
@@ -43,7 +47,7 @@ func (m *Manager) Level() *arena.Growing {
 }
 
 func (l *levelTier) build(m *Manager) (err error) {
-	if l.shut, err = arena.NewGrowing(page.Heap(), arena.GrowingConfig{Reserve: page.Granule, Step: page.Granule}); err != nil {
+	if l.shut, err = arena.NewGrowing(page.Heap(), arena.GrowingConfig{Reserve: page.Granule, Step: page.Granule, Closed: errLevel}); err != nil {
 		return err
 	}
 	l.cur = l.shut
