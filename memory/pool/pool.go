@@ -69,11 +69,12 @@ func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 		return nil, fmt.Errorf("pool: new: %w", err)
 	}
 	p := &Pool[T]{name: name}
-	p.mem, p.capacity, err = reserve(src, cfg.Capacity, stride[T](), stride[T]())
+	mem, capacity, err := reserve(src, cfg.Capacity, stride[T](), stride[T]())
 	if err != nil {
 		return nil, fmt.Errorf("pool: new Pool of %s: %w", name, err)
 	}
-	p.base, p.key = p.mem.Base(), newKey()
+	p.mem, p.base, p.key = mem, mem.Base(), newKey()
+	meta(&p.slots).limit(name, capacity)
 	p.mem.Watch(p.lost)
 	return p, nil
 }
@@ -118,8 +119,8 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 }
 
 // New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If the pool is closed, the
-// error is memory.ErrClosed. If Cap slots are live or retired, the error is memory.ErrOutOfMemory. Both errors are
-// returned unwrapped. If memory cannot be committed, New returns the error of page.Prefix.Ensure. If the Go heap has
+// error is memory.ErrClosed, unwrapped. If Cap slots are live or retired, the error names the pool and wraps
+// memory.ErrOutOfMemory; it does not allocate. If memory cannot be committed, New returns the error of page.Prefix.Ensure. If the Go heap has
 // no space for the metadata, New returns the error of page.ProbeHeap. A failed New returns the zero Handle and nil.
 //
 // Cost: a pop, a generation, a bit and the zeroing. If no prepared slot is vacant, New prepares up to 64 slots in at

@@ -108,7 +108,7 @@ func TestPool_AWornOutSlotIsRetiredAndNeverAliased(t *testing.T) {
 	if other.Index() != 1 {
 		t.Errorf("the retired slot was handed out: %v", other)
 	}
-	if _, _, err := p.New(); err != memory.ErrOutOfMemory {
+	if _, _, err := p.New(); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("New with one slot retired and one live: %v", err)
 	}
 	for _, stale := range []memory.Handle[enemy]{first, h} {
@@ -151,7 +151,7 @@ func TestPool_ResetRetiresWornSlots(t *testing.T) {
 			t.Error("the retired slot was handed out")
 		}
 	}
-	if _, _, err := p.New(); err != memory.ErrOutOfMemory {
+	if _, _, err := p.New(); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("New in a full pool: %v", err)
 	}
 }
@@ -315,13 +315,14 @@ func TestPool_ExactlyFullThenGrowThenClosed(t *testing.T) {
 	for range 70 {
 		mustNew(t, p)
 	}
-	if h, v, err := p.New(); !h.IsZero() || v != nil || err != memory.ErrOutOfMemory {
+	h, v, err := p.New()
+	if !h.IsZero() || v != nil || !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "no vacant slot of 70; free objects or raise Capacity") {
 		t.Errorf("one more: %v, %v, %v", h, v, err)
 	}
 	if p.Len() != 70 || p.Cap() != 70 || p.Stats().Failures != 2 {
 		t.Errorf("len %d, cap %d, stats %+v", p.Len(), p.Cap(), p.Stats())
 	}
-	h := memory.MakeHandle[enemy](0, 1^p.key)
+	h = memory.MakeHandle[enemy](0, 1^p.key)
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}

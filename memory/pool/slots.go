@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"fmt"
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
@@ -55,6 +56,7 @@ type slots struct {
 	peak     uint // the highest value that a trim lowered
 	soiled   uint // slots up to there were opened before; those that are committed contain poison
 	failures uint64
+	full     error // of New if no slot is vacant
 }
 
 // metadata is slots with its methods. A Pool embeds slots for its fields alone: methods of an embedded type would be
@@ -73,6 +75,12 @@ type backing interface {
 	soil(i, end uint)
 	// damage returns what was written to slot i since it was poisoned, and where; "" if nothing.
 	damage(i uint) (at unsafe.Pointer, what string)
+}
+
+// limit sets the largest number of slots. name is that of the pool.
+func (s *metadata) limit(name string, capacity uint) {
+	s.capacity = capacity
+	s.full = fmt.Errorf("pool: %s: no vacant slot of %d; free objects or raise Capacity: %w", name, capacity, memory.ErrOutOfMemory)
 }
 
 // take pops a vacant slot and begins its next life. ok is false if there is none.
@@ -124,7 +132,7 @@ func (s *metadata) refill(size uintptr, g backing) error {
 		}
 		if k == 0 {
 			s.failures++
-			return memory.ErrOutOfMemory
+			return s.full
 		}
 		err := s.provide(s.opened+k, g)
 		if err != nil && k > 1 {

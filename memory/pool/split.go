@@ -63,8 +63,9 @@ func (p *Split[Hot, Cold]) init(src page.Source, capacity int) (err error) {
 	if err != nil {
 		return err
 	}
-	p.hot, p.cold, p.capacity = hot, cold, min(hots, colds)
+	p.hot, p.cold = hot, cold
 	p.hotBase, p.coldBase, p.key = hot.Base(), cold.Base(), newKey()
+	meta(&p.slots).limit(p.name, min(hots, colds))
 	p.hot.Watch(p.lost)
 	p.cold.Watch(p.lost)
 	return nil
