@@ -60,6 +60,8 @@ type FramesConfig struct {
 	// Idle makes NewFrames commit nothing. Frame 0 has no capacity: until the first Advance, Alloc fails with
 	// memory.ErrOutOfMemory unless size is 0.
 	Idle bool
+	// Full is the error of an Alloc that does not fit its buffer. It should wrap memory.ErrOutOfMemory, which nil means.
+	Full error
 }
 
 // maxBuffers bounds the metadata, a few hundred bytes of Go heap for a buffer. No program reads more frames back.
@@ -71,6 +73,7 @@ const maxBuffers = 1024
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	cfg.Buffers = cmp.Or(cfg.Buffers, 2)
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
+	cfg.Full = cmp.Or(cfg.Full, memory.ErrOutOfMemory)
 	if cfg.Buffers < 0 || cfg.Buffers > maxBuffers {
 		return nil, fmt.Errorf("arena: new Frames: Buffers %d: want 1 to %d: %w", cfg.Buffers, maxBuffers, memory.ErrConfig)
 	}
@@ -95,6 +98,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("arena: new Frames, buffer %d of %d with %d bytes: %w", i, cfg.Buffers, cfg.Bytes, err)
 		}
+		f.ring[i].full = &cfg.Full
 		made++
 	}
 	f.cur = &f.ring[0]

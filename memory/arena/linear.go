@@ -44,7 +44,7 @@ type Linear struct {
 	off   uintptr        // first free byte, from base
 	limit uintptr        // end of the usable bytes, from base
 	book  uint64         // allocations not counted in allocs << 32 | size of the newest block, or unknown
-	full  *error         // the error of an Alloc that does not fit: &outOfMemory, or &closed
+	full  *error         // the error of an Alloc that does not fit: &outOfMemory, FramesConfig.Full or &closed
 
 	allocs   uint64  // see total
 	busy     bool    // a hook is running
@@ -111,7 +111,7 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
 // nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. Otherwise, if the arena is
 // closed, the error is memory.ErrClosed or LinearConfig.Closed. If the block does not fit, the error is
-// memory.ErrOutOfMemory, also if size exceeds the capacity. The errors are not wrapped. Cost: about a dozen instructions, inlined.
+// memory.ErrOutOfMemory or FramesConfig.Full, also if size exceeds the capacity. The errors are not wrapped. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask

@@ -2,6 +2,7 @@ package tiers
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unsafe"
@@ -255,8 +256,12 @@ func TestManager_FrameAndLevelAreClosedOutsideOfTheirTime(t *testing.T) {
 		must(t, m.BeginFrame())
 		alloc(t, m.Frame(), 10)
 		alloc(t, m.Level(), 10)
+		_, err := m.Frame().Alloc(1<<30, 1)
+		if want := fmt.Sprintf("buffer of %d bytes; raise Config.Reserve[Frame]", m.Frame().Available()+10); !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), want) {
+			t.Errorf("more than the frame: %v; want %q", err, want)
+		}
 		must(t, m.EndFrame())
-		_, err := m.EndLevel()
+		_, err = m.EndLevel()
 		must(t, err)
 		must(t, m.Check())
 	}

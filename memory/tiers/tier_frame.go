@@ -47,8 +47,9 @@ type frameTier struct {
 var errFrame = fmt.Errorf("tiers: Frame outside a frame or after Close; NextFrame or BeginFrame first: %w", memory.ErrClosed)
 
 // Frame returns the arena of the open frame. The arena may be used until EndFrame; its blocks stay readable for
-// Config.Frames-1 more frames. Outside a frame, Frame returns a closed arena, whose Alloc fails; in debug
-// builds Frame panics with a *memory.Misuse.
+// Config.Frames-1 more frames. If a block does not fit, the error wraps memory.ErrOutOfMemory and names the
+// buffer's size. Outside a frame, Frame returns a closed arena, whose Alloc fails; in debug builds Frame panics with a
+// *memory.Misuse.
 func (m *Manager) Frame() *arena.Linear {
 	if invariant.Debug && m.phase&inFrame == 0 {
 		panic(m.outside("Frame", "a frame; NextFrame or BeginFrame first"))
@@ -72,7 +73,8 @@ func (f *frameTier) build(m *Manager) (err error) {
 	if err = f.shut.Close(); err != nil {
 		return err
 	}
-	f.ring, err = arena.NewFrames(m.limits[Frame], arena.FramesConfig{Buffers: m.cfg.Frames, Bytes: size, Idle: true})
+	full := fmt.Errorf("tiers: no space in the frame's buffer of %d bytes; raise Config.Reserve[Frame], and Budget[Frame] if set: %w", size, memory.ErrOutOfMemory)
+	f.ring, err = arena.NewFrames(m.limits[Frame], arena.FramesConfig{Buffers: m.cfg.Frames, Bytes: size, Idle: true, Full: full})
 	return err
 }
 
