@@ -2,6 +2,7 @@ package arena
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"testing"
 	"unsafe"
@@ -167,4 +168,32 @@ func TestEveryArena_AFailedCloseAllocatesNothingDecommitted(t *testing.T) {
 func TestEveryArena_CopiesAreNamedByVet(t *testing.T) {
 	memtest.CopiesAreNamed(t, reflect.TypeFor[Linear](), reflect.TypeFor[Growing](), reflect.TypeFor[Frames](),
 		reflect.TypeFor[StepBack](), reflect.TypeFor[Region](), reflect.TypeFor[Window[byte]]())
+}
+
+// TestConfig_NamesTheErrorsOfAlloc: an owner of an arena knows better than the arena why a block is refused.
+func TestConfig_NamesTheErrorsOfAlloc(t *testing.T) {
+	shut, full := fmt.Errorf("not today: %w", memory.ErrClosed), fmt.Errorf("too much: %w", memory.ErrOutOfMemory)
+	l, lerr := NewLinear(page.Heap(), LinearConfig{Bytes: 100, Closed: shut})
+	g, gerr := NewGrowing(page.Heap(), GrowingConfig{Closed: shut})
+	f, ferr := NewFrames(page.Heap(), FramesConfig{Bytes: 100, Full: full})
+	if err := errors.Join(lerr, gerr, ferr); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := f.Current().Alloc(101, 1); err != full {
+			t.Errorf("frame %d: %v", f.Frame(), err)
+		}
+		f.Advance()
+	}
+	if err := errors.Join(l.Close(), g.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []memory.Allocator{l, g} {
+		if _, err := a.Alloc(1, 1); err != shut {
+			t.Errorf("%T: %v", a, err)
+		}
+	}
+	if _, err := f.Alloc(1, 1); err != memory.ErrClosed {
+		t.Errorf("closed frames: %v", err)
+	}
 }
