@@ -217,7 +217,7 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 }
 
 // Apply executes all commands in order. Consecutive additions, removals and changes of targets for one entity are one
-// step, which moves its row at most once. Observers see only the result of a step: a component that is removed and
+// step that moves its row at most once. Observers see only the result of a step: a component that is removed and
 // added again counts as written.
 //
 // On error the steps before the failed one have been applied. The failed step and all later ones still wait for

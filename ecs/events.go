@@ -30,7 +30,7 @@ type Events[T any] struct {
 const maxEvents = 1<<30 - 1
 
 // NewEvents creates a queue. Its capacity is the number of events of T that fit between two calls of Swap. NewEvents
-// allocates both buffers from mem, which must not be nil, in one block. Close frees the block. If mem has a Watch
+// allocates both buffers from mem in one block; mem must not be nil. Close frees the block. If mem has a Watch
 // method, as described at page.Watched, the queue closes itself when mem is closed. Without Watch, close the queue
 // before mem.
 //

@@ -218,8 +218,8 @@ func (f *FilterOf) All() iter.Seq2[Entity, Addresses] {
 }
 
 // Chunks ranges over the chunks of all matching entities, as Filter1.Chunks does. It yields the entities and the
-// addresses of the columns, which have ColumnStats.Size bytes per entity. Chunks may yield a large chunk in two
-// steps. With ChangedSince it yields runs of changed entities.
+// addresses of the columns, of ColumnStats.Size bytes per entity. Chunks may yield a large chunk in two steps.
+// With ChangedSince it yields runs of changed entities.
 func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 	return func(yield func([]Entity, Addresses) bool) {
 		for t := f.filter.begin(); t != nil; t = t.next() {
@@ -232,7 +232,7 @@ func (f *FilterOf) Chunks() iter.Seq2[[]Entity, Addresses] {
 }
 
 // Parallel calls body for all matching entities on several goroutines, as Filter1.Parallel does. It passes
-// the addresses of the columns, which have ColumnStats.Size bytes per entity.
+// the addresses of the columns, of ColumnStats.Size bytes per entity.
 func (f *FilterOf) Parallel(ws *Workers, body func(t *Task, es []Entity, columns Addresses)) {
 	f.filter.parallel(ws, f, body, body == nil)
 }

@@ -14,7 +14,7 @@ const Step = time.Second / TickRate
 // Delta is the length of a tick in seconds, for the simulation. Because Delta is a constant, no system needs a clock.
 const Delta float32 = 1.0 / TickRate
 
-// A Clock converts elapsed time, which the caller passes, into whole steps of [Step]. So a test or a headless run
+// A Clock converts elapsed time, passed by the caller, into whole steps of [Step]. So a test or a headless run
 // controls the time. A Clock is for one goroutine at a time. The zero Clock does not work: use [NewClock].
 type Clock struct {
 	// Invariants:

@@ -57,7 +57,7 @@ func canonical(v float32) uint32 {
 	return math.Float32bits(v)
 }
 
-// Bytes adds save.Hash(b), which depends on the bytes and on their number. This is several times faster than
+// Bytes adds save.Hash(b): it depends on the bytes and on their number. Bytes is several times faster than
 // [Hasher.Uint64] for each word. Two calls for the halves of b give another hash than one call for b. Do not pass the
 // memory of a struct with padding: the bytes of the padding are unspecified.
 func (h *Hasher) Bytes(b []byte) { h.Uint64(save.Hash(b)) }

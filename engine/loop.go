@@ -10,8 +10,8 @@ type Loop struct {
 	tick     Tick
 }
 
-// NewLoop returns a loop that runs s. The Schedule s must not be nil. The systems get rnd, which may be nil, as
-// Tick.Rand. A Frame simulates at most catchUp ticks, see [NewClock].
+// NewLoop returns a loop that runs s. The Schedule s must not be nil. The systems get rnd as Tick.Rand; rnd may
+// be nil. A Frame simulates at most catchUp ticks, see [NewClock].
 func NewLoop(s *Schedule, rnd *Rand, catchUp int) *Loop {
 	return &Loop{clock: NewClock(catchUp), schedule: s, tick: Tick{Rand: rnd}}
 }

@@ -17,8 +17,8 @@ type RewindConfig[T any] struct {
 	// The states are kept in Memory. It must outlive the Rewind, and must not belong to a part of the Set. It needs no
 	// alignment and need not be zero.
 	Memory []byte
-	// Ticks is the number of ticks whose inputs are kept; 0 means 7,200, which is two minutes. States is the largest
-	// number of states; 0 means 1,024. NewRewind allocates both lists.
+	// Ticks is the number of ticks whose inputs are kept; 0 means 7,200: two minutes. States is the largest number
+	// of states; 0 means 1,024. NewRewind allocates both lists.
 	Ticks, States int
 	// Step plays one tick again. Do not play sounds that it requests: they were heard already. Step must not change the
 	// input, keep the pointer, or call the Rewind.

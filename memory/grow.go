@@ -86,7 +86,7 @@ func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldS
 	moved = true
 }
 
-// GrowSlice changes the length of s to n, which may be smaller. s must be nil or returned by [MakeSlice], [Clone] or
+// GrowSlice changes the length of s to n, larger or smaller. s must be nil or returned by [MakeSlice], [Clone] or
 // GrowSlice. Values within both lengths are kept, new values are zero, and the capacity is n. If s is nil, GrowSlice is
 // [MakeSlice]; otherwise it is [Grow] for slices. The caller owns the result and frees it with [FreeSlice]. After a
 // success s must not be used.

@@ -56,8 +56,8 @@ type (
 	// live block.
 	Owner interface{ Owns(p unsafe.Pointer) bool }
 
-	// A Sizer returns the usable size in bytes of a live block, which is at least the requested size. SizeOf panics
-	// with a [*Misuse] if p is nil. If p is not a live block, SizeOf detects the same misuse as Free.
+	// A Sizer returns the usable size in bytes of a live block, at least the requested size. SizeOf panics with a
+	// [*Misuse] if p is nil. If p is not a live block, SizeOf detects the same misuse as Free.
 	Sizer interface {
 		SizeOf(p unsafe.Pointer) uintptr
 	}
@@ -74,11 +74,11 @@ type (
 	// A StatsReporter returns its statistics. Stats does not allocate.
 	StatsReporter interface{ Stats() Stats }
 
-	// A Baser has all its blocks in one range of addresses, which begins at Base. A block can be named by its offset
-	// from Base: the name stays valid in a copy of the range at another address, also in another process. Base
-	// returns an address that is aligned to [MaxAlign] and constant until Close. After Close, and for an allocator
-	// with several ranges, Base returns nil. The size of the range in bytes is Stats().Reserved. If the allocator has
-	// a method Extent() uintptr, the size is the result of Extent.
+	// A Baser has all its blocks in one range of addresses, from Base on. A block can be named by its offset from
+	// Base: the name stays valid in a copy of the range at another address, also in another process. Base returns an
+	// address that is aligned to [MaxAlign] and constant until Close. After Close, and for an allocator with several
+	// ranges, Base returns nil. The size of the range in bytes is Stats().Reserved. If the allocator has a method
+	// Extent() uintptr, the size is the result of Extent.
 	Baser interface{ Base() unsafe.Pointer }
 
 	// A Checker verifies all its metadata and returns the broken invariants, joined into one error, or nil. Check

@@ -39,8 +39,8 @@ func (s Stats) Sub(earlier Stats) Stats {
 	return s
 }
 
-// Add returns the sums of two allocators' statistics, except LargestFree, which is the larger of the two values. Peak
-// is the sum of two high-water marks. They may be reached at different times, so the sum is an upper bound.
+// Add returns the sums of two allocators' statistics, except LargestFree: the larger of the two values. Peak is the
+// sum of two high-water marks. They may be reached at different times, so the sum is an upper bound.
 func (s Stats) Add(t Stats) Stats {
 	return Stats{
 		Reserved: s.Reserved + t.Reserved, Committed: s.Committed + t.Committed,

@@ -272,7 +272,7 @@ func (a *Atlas) Page() int { return a.packer.size }
 // the page, the rest of the place does not count as free.
 func (a *Atlas) Free() int { return a.packer.free() }
 
-// Draw draws a batch on any picture, in one draw call of the GPU. Draw copies the slices, which may lie off-heap.
+// Draw draws a batch on any picture, in one draw call of the GPU. Draw copies the slices; they may lie off-heap.
 // Vertices are in pixels of the picture. Colours are premultiplied and drawn source-over. If the number of indices is
 // no multiple of three, or an index is not below len(verts), Draw panics.
 //

@@ -274,5 +274,6 @@ func (g *Game) Mines() []Mine { return g.arms.mines.v }
 // Fires returns the fires on the ground. They are valid until the next tick.
 func (g *Game) Fires() []Blaze { return g.arms.fires.v }
 
-// Bolts returns the lightning; one with a Life of 0 does not show. It is valid until the next tick.
+// Bolts returns the flashes of lightning, valid until the next tick. A Bolt with a Life of 0 is not
+// shown.
 func (g *Game) Bolts() []Bolt { return g.arms.bolts[:] }

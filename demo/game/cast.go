@@ -190,7 +190,7 @@ func tolerate(err error) error {
 	return err
 }
 
-// An Omen announces an enemy, which appears at P when Left has passed.
+// An Omen announces an enemy that appears at P when Left has passed.
 type Omen struct {
 	P    vec
 	Kind realm.Enemy

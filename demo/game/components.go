@@ -35,7 +35,7 @@ type (
 	// Chilled slows an enemy down, and doubles the damage of hits, until Left, in seconds, has passed.
 	Chilled struct{ Left float32 }
 
-	// Elite makes an enemy larger and harder. It leaves more embers.
+	// An Elite enemy is larger and harder, and leaves more embers.
 	Elite struct{ Worth int16 }
 
 	// Shielded takes the hits on its enemy until their damage reaches HP.

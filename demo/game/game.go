@@ -216,7 +216,7 @@ func (g *Game) clear() {
 }
 
 // End frees the blocks of the realm. Call it before the manager's EndLevel. End waits for the worker of the paths,
-// which reads the realm.
+// because it reads the realm.
 func (g *Game) End() error {
 	g.clear()
 	return errors.Join(g.sight.end(&g.store), g.horde.end())

@@ -86,7 +86,7 @@ type result struct {
 	err   error
 }
 
-// NewFlow starts the goroutine of a Flow, which owns worker k of m. Nothing else may use the worker. The blocks are
+// NewFlow starts the goroutine of a Flow. The goroutine owns worker k of m: nothing else may use it. The blocks are
 // attributed to the tag "paths". NewFlow returns the error of [tiers.Manager.Tag], and panics as [tiers.Manager.Worker]
 // does. Close the flow before m.
 func NewFlow(m *tiers.Manager, k int) (*Flow, error) {
@@ -134,10 +134,10 @@ func (r *Realm) Node(p vec) int32 {
 	return int32(r.node(p))
 }
 
-// Call Update once a tick, with the ticks in order and from 1. Update puts the fields that were requested Ahead ticks
-// ago into use. It requests a new field if the goal of h has changed or the field is old, for at most one lane a tick.
-// It returns the number of requests. If there is no space for a field, the error wraps memory.ErrOutOfMemory, and the
-// field is unchanged.
+// Update puts the fields that were requested Ahead ticks ago into use. For at most one lane a tick it requests a new
+// field, if the lane's goal in h has changed or its field is old. Update returns the number of requests. Call it once
+// a tick, with the ticks in order and from 1. If there is no space for a field, the error wraps memory.ErrOutOfMemory,
+// and the field is unchanged.
 func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 	f.tick = tick
 	for k := range f.lanes { // in the order in which they were asked for

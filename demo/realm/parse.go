@@ -147,7 +147,7 @@ func inside(v float64) bool { return v >= 0 && float32(v) < World }
 // Walls are a realm's walls. They have a bit for each cell, row by row, the lowest bit first. 1 is solid.
 type Walls []byte
 
-// ParseWalls checks the content of a file of walls and returns the walls, which are a part of data. The error is a
+// ParseWalls checks the content of a file of walls and returns the walls, a part of data. The error is a
 // *FileError.
 func ParseWalls(file string, data []byte) (Walls, error) {
 	n := min(len(data), len(wallsMagic))

@@ -38,7 +38,7 @@ type Config struct {
 	Sink func(id string, p stream.Picture) error
 	// Log, if not nil, is called with an error for each file that cannot be used, and for leaks of a realm.
 	Log func(error)
-	// View shows the ground, which is streamed during flight. If View is nil, no ground is streamed. GroundBytes is the
+	// View shows the ground that is streamed during flight. If View is nil, no ground is streamed. GroundBytes is the
 	// budget of the ground's pictures in bytes. 0 means the constant GroundBytes.
 	View        GroundView
 	GroundBytes int

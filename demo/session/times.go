@@ -81,8 +81,8 @@ func mallocs() uint64 {
 }
 
 // ObjectsPerTick returns the number of objects that the process allocates on the Go heap in a tick, as the mean over
-// the realms played. It excludes loading and includes the runtime's own objects. It ends the count until the next
-// realm.
+// the realms played. It excludes loading and includes the runtime's own objects. ObjectsPerTick ends the count until
+// the next realm.
 func (s *Session) ObjectsPerTick() float64 {
 	s.objects.end(s.Game.Ticks)
 	return float64(s.objects.made) / float64(max(s.objects.ticks, 1))

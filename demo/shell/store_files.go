@@ -11,7 +11,7 @@ import (
 	"github.com/strata-go/strata/engine/atomicfile"
 )
 
-// Files is a Store in the folder Dir, which the first save makes. If a process is killed during Save, or if a system
+// Files is a Store in the folder Dir. The first save makes Dir. If a process is killed during Save, or if a system
 // call fails, the complete old version or the complete new one remains.
 type Files struct {
 	Dir    string

@@ -217,5 +217,6 @@ func (b *Bank) tell(name string, err error) {
 	}
 }
 
-// Close frees the block of an incomplete copy. The clips belong to the mixer. It may be called twice.
+// Close frees the block of an incomplete copy. The clips belong to the mixer. Close may be called
+// twice.
 func (b *Bank) Close() { b.drop(b.in.name) }

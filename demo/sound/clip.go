@@ -7,8 +7,8 @@ import (
 )
 
 // A Clip is decoded sound: signed samples of 16 bits in one block of the allocator passed to [Decode]. Two channels
-// are interleaved. The owner of the clip frees the block with Free, or passes it to a mixer with [Mixer.Add], which
-// then frees it.
+// are interleaved. The owner of the clip frees the block with Free, or passes it to a mixer with [Mixer.Add]: the
+// mixer frees it.
 type Clip struct {
 	PCM      []int16
 	Rate     int // frames a second

@@ -21,7 +21,7 @@ var clearPalette = [5]render.Color{render.RGB(0x06080e), render.RGB(0x123456), r
 // emberPalette is the palette of menus until there is a realm.
 var emberPalette = [5]render.Color{render.RGB(0x0a0607), render.RGB(0x4a1218), render.RGB(0xd4521e), render.RGB(0xffb02e), render.RGB(0xfff1d0)}
 
-// Attach makes Draw show the menus of source over the game. The View keeps both arguments, which must not be nil.
+// Attach makes Draw show the menus of source over the game. The View keeps both arguments; they must not be nil.
 func (v *View) Attach(source MenuSource, b *render.Bindings) {
 	v.Menu = NewMenu(v.font, source, b)
 	v.Menu.Palette, v.Menu.legend, v.Menu.Covers = emberPalette, v.legend, v.hidden

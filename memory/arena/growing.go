@@ -180,8 +180,8 @@ func (g *Growing) growNewest(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return l.total() == total && l.dropped == dropped && l.Resize(p, oldSize, newSize)
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant while the arena is open. If
-// the arena is closed, Base returns nil.
+// Base returns the address from which offsets of blocks count: constant while the arena is open, and nil
+// afterwards.
 func (g *Growing) Base() unsafe.Pointer { return g.lin.base }
 
 // Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been

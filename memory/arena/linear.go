@@ -190,8 +190,8 @@ func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	return unsafe.Slice((*T)(p), n), nil
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant while the arena is open. If
-// the arena is closed, Base returns nil.
+// Base returns the address from which offsets of blocks count: constant while the arena is open, and nil
+// afterwards.
 func (l *Linear) Base() unsafe.Pointer { return l.base }
 
 // Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been

@@ -33,9 +33,8 @@ type cut struct {
 // rings numbers the rings of the process from 1. It wraps after four thousand million.
 var rings atomic.Uint32
 
-// RefTo returns a Ref to the object p, which was allocated in f's current frame. RefTo panics with a *memory.Misuse
-// if p is nil or lies outside the bytes in use of the current frame, or if f is closed. RefTo does not check that an
-// object begins at p.
+// RefTo returns a Ref to the object p of f's current frame. RefTo panics with a *memory.Misuse if p is nil or lies
+// outside the bytes in use of the current frame, or if f is closed. RefTo does not check that an object begins at p.
 func RefTo[T any](f *Frames, p *T) Ref[T] {
 	l := f.cur
 	l.open("RefTo", unsafe.Pointer(p), unsafe.Sizeof(*p))

@@ -137,13 +137,13 @@ func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	return r, nil
 }
 
-// RegionBytes returns the size of a region in bytes, which is the largest request.
+// RegionBytes returns the size of a region, and so of the largest request, in bytes.
 func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096, and at least to 16. If the arena is closed, the
 // error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds RegionBytes, the error
 // is memory.ErrTooLarge. If no current, open or empty region fits, Alloc commits a new region. If the commit fails, the
-// error is that of page.Prefix.Ensure, which wraps memory.ErrOutOfMemory if the reservation, the budget or the system is
+// error is that of page.Prefix.Ensure: it wraps memory.ErrOutOfMemory if the reservation, the budget or the system is
 // exhausted. The commit may call the function of page.Limit.OnSoft. An Alloc of this arena in this function panics with
 // a *memory.Misuse if it must commit a region, too.
 //
@@ -324,8 +324,8 @@ func (r *Region) drain(k int) {
 	}
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant while the arena is open. If
-// the arena is closed, Base returns nil.
+// Base returns the address from which offsets of blocks count: constant while the arena is open, and nil
+// afterwards.
 func (r *Region) Base() unsafe.Pointer { return r.base }
 
 // Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been

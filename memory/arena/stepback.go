@@ -197,8 +197,8 @@ func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // Len returns the number of live blocks. If the arena is closed, Len returns 0.
 func (s *StepBack) Len() int { return len(s.steps) }
 
-// Base returns the address from which offsets of blocks count. The address is constant while the arena is open. If
-// the arena is closed, Base returns nil.
+// Base returns the address from which offsets of blocks count: constant while the arena is open, and nil
+// afterwards.
 func (s *StepBack) Base() unsafe.Pointer { return s.base }
 
 // Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been

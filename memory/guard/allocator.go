@@ -107,7 +107,7 @@ func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 	return &Allocator{inner: inner, cfg: cfg, books: newBooks(), sites: newSites()}, nil
 }
 
-// Inner returns the inner allocator, which was passed to New, also after Close.
+// Inner returns the allocator that was passed to New, also after Close.
 func (a *Allocator) Inner() memory.Allocator { return a.inner }
 
 // Alloc returns a block of size bytes, aligned to align and filled with 0xCD. If size is 0, the block has canaries

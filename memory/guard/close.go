@@ -10,8 +10,8 @@ import (
 // reported damage is repaired, and no block is freed. A Reset after Close is reported, too. If inner is no
 // memory.Resetter, the blocks are freed one by one: live blocks from the newest on, then the quarantine. If inner is a
 // Resetter, hooks of inner run while the blocks are unchanged; if Reset of inner panics, nothing has changed. If inner
-// is a memory.Owner, blocks that it does not own are then freed one by one. Cost: proportional to the blocks and their
-// bytes.
+// is a memory.Owner, blocks that it does not own are freed one by one afterwards. Cost: proportional to the blocks and
+// their bytes.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})

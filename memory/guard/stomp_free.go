@@ -170,8 +170,7 @@ func (s *Stomp) Leaks() []Leak {
 	return l.sorted()
 }
 
-// Stats returns the statistics, which are exact. InUse counts whole pages of the source. Committed is InUse plus
-// Kept.
+// Stats returns exact statistics. InUse counts whole pages of the source. Committed is InUse plus Kept.
 func (s *Stomp) Stats() memory.Stats {
 	st := s.stats
 	st.Reserved, st.Committed, st.Measured = uint64(s.mem.Size), st.InUse+uint64(s.kept), st.InUse

@@ -73,7 +73,7 @@ func (r *Meter) Kept() *Frame {
 	return &r.kept
 }
 
-// A Monitor is a figure of the game, such as enemies alive or bytes uploaded, which the meter reads in each frame.
+// A Monitor is a figure of the game that the meter reads in each frame, such as enemies alive or bytes uploaded.
 type Monitor struct {
 	Name, Unit string
 	read       func() float64

@@ -210,7 +210,7 @@ func (r *Meter) Frame() {
 
 // Tick records the frame memory that a tick has used. If several ticks may run between two calls of Frame, call Tick
 // at the end of each tick, before EndFrame. The meter then reports the highest use of these ticks. Without Tick it
-// reports the use at the call of Frame, which is that of the last tick. Cost: a few ns.
+// reports the use of the last tick, at the call of Frame. Cost: a few ns.
 func (r *Meter) Tick() { r.ticked = max(r.ticked, float64(r.m.Frames().Current().Used())) }
 
 // Resume tells the meter that Frame was not called for a while, for example because the game was paused. The next
@@ -433,8 +433,8 @@ func (r *Meter) Manager() *tiers.Manager { return r.m }
 func (r *Meter) Frames() uint64 { return r.frames }
 
 // Curve copies the bytes in use of row i over the window to dst, oldest first. Each value is the maximum of one slot,
-// a 240th of the window. Curve returns the number of known slots, which are the last values of dst. The other slots
-// are older than the first Frame. If there is no such row, Curve panics.
+// a 240th of the window. Curve returns the number of known slots, the last values of dst. The other slots are older
+// than the first Frame. If there is no such row, Curve panics.
 func (r *Meter) Curve(i int, dst *[SlotCount]float32) int {
 	r.series[i].curve(dst)
 	return r.knownSlots()

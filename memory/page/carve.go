@@ -130,7 +130,7 @@ func (c *Carve) Close() {
 	c.watchers.Tell()
 }
 
-// Watch registers the function lost, which is called once, when c is closed or its source ends. The function unwatch
+// Watch registers a function lost that is called once, when c is closed or its source ends. The function unwatch
 // removes lost again. If c is closed already, Watch returns nil and does not call lost.
 func (c *Carve) Watch(lost func()) (unwatch func()) {
 	if c.src == nil {

@@ -77,8 +77,8 @@ func (l *Limit) Commit(m Memory, off, size uintptr) error {
 // bytes, a multiple of [Granule].
 //
 // If the budget has fewer than `least` bytes left, the error is a [*memory.Exhausted]. If the source refuses `least`
-// bytes, CommitSome returns its error. A failed CommitSome counts in Failures and changes nothing else. It calls the
-// function of [Limit.OnSoft] and panics as [Limit.Commit] does.
+// bytes, CommitSome returns its error. A failed CommitSome counts in Failures and changes nothing else. CommitSome
+// calls the function of [Limit.OnSoft] and panics as [Limit.Commit] does.
 func (l *Limit) CommitSome(m Memory, off, least, want uintptr) (uintptr, error) {
 	left := l.limit - l.committed
 	if least > left {

@@ -74,8 +74,8 @@ type Source interface {
 // [Layered] Source above it must have a Watch of its own, as [Limit] has. Otherwise allocators of the
 // Layered Source stay open when the source below ends.
 type Watched interface {
-	// Watch registers the function lost, which is called once, right after the source has ended. Because the memory
-	// may be gone then, lost must not touch it. unwatch removes lost; a second call of unwatch does nothing. If the
+	// Watch registers a function lost that is called once, right after the source has ended. Because the memory may
+	// be gone then, lost must not touch it. unwatch removes lost; a second call of unwatch does nothing. If the
 	// source has ended already, Watch returns nil and does not call lost.
 	Watch(lost func()) (unwatch func())
 }

@@ -155,7 +155,7 @@ func RefusedBySystem(err error) bool {
 	return errors.Is(err, memory.ErrOutOfMemory)
 }
 
-// Watch registers the function lost, which is called once if the source of p ends before p is closed. A [Carve], for
+// Watch registers a function lost that is called once if the source of p ends before p is closed. A [Carve], for
 // example, ends when it is closed; other code may use its addresses afterwards. When lost is called, p is closed and
 // has no memory. The function lost closes the allocator that uses p; it must not touch a block. If the source has
 // ended already, Watch calls lost at once. If the source cannot end (see [Watched]), lost is never called.
@@ -192,8 +192,8 @@ func (p *Prefix) endWatch() {
 	}
 }
 
-// Base returns the address of the first byte, which is aligned to BaseAlign. The address is constant while p is open.
-// If p is closed, Base returns nil.
+// Base returns the address of the first byte, aligned to BaseAlign. It is constant while p is open. If p is closed,
+// Base returns nil.
 func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 
 // Reserved returns the size of the reservation in bytes, or 0 if p is closed.

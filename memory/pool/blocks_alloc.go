@@ -64,8 +64,7 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	b.Put(p)
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant while the pool is open. If the
-// pool is closed, Base returns nil.
+// Base returns the address from which offsets of blocks count: constant while the pool is open, and nil afterwards.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
@@ -77,7 +76,7 @@ func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.Generation
 // false.
 func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
 
-// SizeOf returns the usable size of a live block in bytes, which is the size of a slot. SizeOf panics with a
+// SizeOf returns the usable size of a live block in bytes: the size of a slot. SizeOf panics with a
 // *memory.Misuse if p is not a live block, or if the pool is closed.
 func (b *Blocks) SizeOf(p unsafe.Pointer) uintptr {
 	if !b.starts(p) {

@@ -1,9 +1,9 @@
 package pool
 
-// Watch registers the function lost, which is called once when the memory of b ends: at a Close that succeeds, or
-// earlier if the source ends (see page.Watched). Several functions are called newest first. They must not touch a slot.
-// If functions panic, the others are called nevertheless. Then Close, or the call that ended the source, panics with
-// the last value. unwatch removes lost. If the pool is closed already, lost is never called.
+// Watch registers a function lost that is called once when the memory of b ends: at a Close that succeeds, or earlier
+// if the source ends (see page.Watched). Several functions are called newest first. They must not touch a slot. If
+// functions panic, the others are called nevertheless. Then Close, or the call that ended the source, panics with the
+// last value. unwatch removes lost. If the pool is closed already, lost is never called.
 func (b *Blocks) Watch(lost func()) (unwatch func()) {
 	if b.base == nil {
 		return func() {}

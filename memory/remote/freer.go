@@ -213,6 +213,6 @@ func (f *Freer) Close() error {
 	return err
 }
 
-// Pending returns the number of blocks in the current batch, which is not pushed yet. On a closed Freer, Pending
-// returns 0.
+// Pending returns the number of blocks in the current batch, not pushed yet. On a closed Freer, Pending returns
+// 0.
 func (f *Freer) Pending() int { return f.n }

@@ -2,7 +2,7 @@ package remote
 
 import "unsafe"
 
-// Stats is a snapshot of the traffic of an inbox since New, in which Pushed == Drained + Stale + InFlight.
+// Stats is a snapshot of the traffic of an inbox since New: Pushed == Drained + Stale + InFlight.
 type Stats struct {
 	Pushed    uint64 // blocks that Freers pushed before Close
 	Drained   uint64 // blocks passed to the target, including refused blocks

@@ -109,9 +109,8 @@ func (c *Coder) Whole(live, total uintptr) bool {
 	return !c.canonical && 3*uint64(live) >= 2*uint64(total)
 }
 
-// Portable reports whether the bytes are those of a file, which other processes can read. If so, a State must visit
-// only numbers, values of known types and streams. It may also fail while it loads: [Set.Read] then restores the former
-// state.
+// Portable reports whether the bytes are those of a file, for other processes. If so, a State must visit only numbers,
+// values of known types and streams. It may also fail while it loads: [Set.Read] then restores the former state.
 func (c *Coder) Portable() bool { return c.file != nil }
 
 // Failed reports whether the pass has an error. If so, SaveState should return.
@@ -150,8 +149,8 @@ func (c *Coder) where() string {
 }
 
 // Enter sets a label for all data that is visited before the matching [Coder.Leave]. The paths in errors, [Set.Scan]
-// and [Set.Diff] begin with these labels. A path has at most 12 of them, of which the first is the part's name. Deeper
-// labels are left out.
+// and [Set.Diff] begin with these labels. A path has at most 12 of them; the first is the part's name. Deeper labels
+// are left out.
 func (c *Coder) Enter(name string) { c.EnterAt(name, -1) }
 
 // EnterAt is [Coder.Enter] with a number i, which the path shows in brackets. A negative i is not shown.

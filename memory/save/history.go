@@ -32,9 +32,9 @@ type moment struct {
 	at, n int // in mem
 }
 
-// NewHistory returns an empty History. The parameter most is the largest number of its states. They lie in mem, which
-// the caller owns and must keep while the History is in use. The memory needs no alignment, need not be zero, and must
-// not belong to a part of the Set. If set is nil or most is below 1, the error wraps memory.ErrConfig. NewHistory
+// NewHistory returns an empty History. The parameter most is the largest number of its states. They lie in mem: the
+// caller owns mem and must keep it while the History is in use. The memory needs no alignment, need not be zero, and
+// must not belong to a part of the Set. If set is nil or most is below 1, the error wraps memory.ErrConfig. NewHistory
 // allocates about 24*most bytes.
 func NewHistory(set *Set, mem []byte, most int) (*History, error) {
 	if set == nil || most < 1 {

@@ -360,10 +360,10 @@ func (f *file) translate(t reflect.Type, p unsafe.Pointer) {
 	}
 }
 
-// Stream visits data that has its own format, such as that of ecs.World. If a file is written, Stream calls write. In
-// the loading pass it calls read with exactly the bytes that write wrote. read need not read all of them. In the
-// fitting pass Stream calls neither. Their errors make the pass fail. If [Coder.Portable] returns false, the pass fails
-// with an error that wraps [ErrPortable].
+// Stream saves or loads data that has its own format, such as that of ecs.World. If a file is written, Stream calls
+// write. In the loading pass it calls read with exactly the bytes that write wrote. read need not read all of them. In
+// the fitting pass Stream calls neither. Their errors make the pass fail. If [Coder.Portable] returns false, the pass
+// fails with an error that wraps [ErrPortable].
 func (c *Coder) Stream(write func(io.Writer) error, read func(io.Reader) error) {
 	if c.file == nil {
 		c.Fail(errBlocks)

@@ -26,7 +26,7 @@ const (
 //
 // A block has the properties of a block of [Heap]. It stays valid until it is freed, until the Central is reset or
 // closed, or until the page source ends. The Central cannot be reset or closed while a Cache is open. One goroutine
-// at a time may use a Cache. When the goroutine ends, call Close, which returns the cached blocks to the Central. If
+// at a time may use a Cache. When the goroutine ends, call Close: it returns the cached blocks to the Central. If
 // the page source of the heap closes its memory, all caches are closed too.
 //
 // Free makes the checks of Heap.Free. It also detects a double free through another Cache or the Central. If two
@@ -66,9 +66,9 @@ type stash struct {
 	blocks [stashBlocks]uint32
 }
 
-// NewCache opens a cache of central, which must not be nil. The caller must close the cache. If the heap is closed
-// already, NewCache returns a closed cache. NewCache is safe for concurrent use. Cost: the lock, and about 260 bytes
-// per size class in the Go heap.
+// NewCache opens a cache of central. central must not be nil, and the caller must close the cache. If the heap is
+// closed already, NewCache returns a closed cache. NewCache is safe for concurrent use. Cost: the lock, and about
+// 260 bytes per size class in the Go heap.
 func NewCache(central *Central) *Cache {
 	central.mu.Lock()
 	defer central.mu.Unlock()

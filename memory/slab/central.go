@@ -16,7 +16,7 @@ import (
 // Cache takes the lock once for a batch of blocks.
 //
 // Blocks in caches count as live in Stats. A block of a Central or of one of its Caches may be freed through the
-// Central or any of its Caches. It must not be passed to a method of the Heap.
+// Central or any of its Caches. Such a block must not be passed to a method of the Heap.
 //
 // A function that is called within a call of the heap, such as the one of [page.Limit.OnSoft], runs with the lock held.
 // It must not call the Central or a Cache. The lock does not protect against the end of the memory itself. Before you

@@ -233,8 +233,8 @@ func (e *End) Available() uintptr {
 	return *e.wall - e.edge
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant while the buffer is open. If
-// the buffer is closed, Base returns nil.
+// Base returns the address from which offsets of blocks count: constant while the buffer is open, and nil
+// afterwards.
 func (e *End) Base() unsafe.Pointer { return e.base }
 
 // Extent returns the number of bytes from Base in which blocks may lie. In a [Double] and a [Pivot], this range may

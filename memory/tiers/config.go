@@ -65,9 +65,9 @@ type Config struct {
 	// batch is sent at once. EndFrame and Close send all blocks that Manager.Free has collected. Rest and
 	// Manager.FreeAny send those of their workers. Sending never waits and never fails for lack of space.
 	//
-	// FreeItems is from 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for a worker's blocks, which are
-	// few and large. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. For a Freer, 0 means 64 KiB.
-	// For Manager.Free, 0 and larger values mean a sixteenth of the worker's budget.
+	// FreeItems is from 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for the few large blocks of a
+	// worker. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. For a Freer, 0 means 64 KiB. For
+	// Manager.Free, 0 and larger values mean a sixteenth of the worker's budget.
 	FreeItems int
 	FreeBytes uintptr
 

@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// OnReset registers the hook f, which runs once when the tier is reset, before anything is freed. Use f to release a
+// OnReset registers f, a hook that runs once when the tier is reset, before anything is freed. Use f to release a
 // texture, a file or a voice that a block of the tier owns. EndLevel runs the hooks of Pools, Level and Static, in this
 // order, before it resets the first tier. Within a tier the newest hook runs first. By tier, hooks run
 //

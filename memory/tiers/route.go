@@ -26,9 +26,9 @@ import (
 // at p. A static buffer stays valid until EndLevel. In frame and level Free frees only the newest block, see
 // [arena.Linear.Free]; the other blocks are freed with their arena.
 //
-// A block of a worker is sent to the worker, which frees it at its next Alloc, Resize or Settle. EndLevel,
-// [Manager.Rest], [Manager.Close], and a Set that saves or loads the worker free sent blocks as well. Outside a frame
-// the block is sent at once. Inside a frame the block is sent at EndFrame, or earlier if its batch is full, see
+// A block of a worker is sent: the worker frees it at its next Alloc, Resize or Settle. EndLevel, [Manager.Rest],
+// [Manager.Close], and a Set that saves or loads the worker free sent blocks as well. Outside a frame the block is
+// sent at once. Inside a frame the block is sent at EndFrame, or earlier if its batch is full, see
 // [Config.FreeItems].
 func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(p) - uintptr(m.base)
@@ -120,8 +120,8 @@ func (m *Manager) Owns(p unsafe.Pointer) bool {
 // Close Base returns nil.
 func (m *Manager) Base() unsafe.Pointer { return m.base }
 
-// Extent returns the size of the tiers' address space, which begins at Base, in bytes. The size is constant until
-// Close; after Close Extent returns 0.
+// Extent returns the size in bytes of the tiers' address space, from Base on. The size is constant until Close;
+// after Close Extent returns 0.
 func (m *Manager) Extent() uintptr { return m.size }
 
 // NewFreer returns a Freer, through which one other goroutine can free blocks of every tier that FreeAny accepts.

@@ -201,7 +201,7 @@ func (s *sampler) each(m *Manager, f func(Sample)) {
 type Sample struct {
 	Tier Tier
 	Tag  string // empty without a tag
-	// Stack has at most 32 program counters for [runtime.CallersFrames], the innermost first, which is inside this
+	// Stack has at most 32 program counters for [runtime.CallersFrames], innermost first, beginning inside this
 	// package. The slice belongs to the manager and must not be changed.
 	//
 	// The manager records 4,096 call stacks for the game goroutine, and as many for each worker. All further call

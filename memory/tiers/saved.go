@@ -15,14 +15,14 @@ import (
 
 // Saved selects what [Manager.State] saves.
 type Saved struct {
-	// Tiers are the tiers that are saved. Nil means all but Frame, which is never saved. Loading does not restore the
+	// Tiers are the tiers that are saved. Nil means all but Frame; Frame is never saved. Loading does not restore the
 	// other tiers. A tier that the game does not change during a level, such as Level, can be left out. If both Slab
 	// and Large are saved, a load restores the peaks of tags. If only one is saved, TagStats.Peak is an upper bound
 	// after a load.
 	Tiers []Tier
 	// Workers are the numbers of the workers whose heaps and scratch arenas are saved with the tier Inbox. Nil means
-	// all. Leave out a worker whose blocks do not influence the simulation, such as one that streams pictures. It need
-	// not be at rest.
+	// all. Leave out a worker whose blocks do not influence the simulation, such as one that streams pictures. Such a
+	// worker need not be at rest.
 	Workers []int
 	// Scratch returns true if the contents of the live block of Large that starts at p need not be saved. The block
 	// itself is saved nevertheless. A nil Scratch means that all contents are saved. Scratch is called in several

@@ -43,9 +43,9 @@ func (s *scratch) init(src page.Source, size uintptr) (err error) {
 	return s.shut.Close()
 }
 
-// BeginTask opens a task and returns the worker's scratch arena, which is empty. Call it on the worker's goroutine.
-// The arena's blocks are not zeroed and are valid until EndTask, or until Rewind to an [arena.Mark] that is older than
-// the block. The arena takes no lock, and the game's frames may begin and end during the task.
+// BeginTask opens a task and returns the worker's empty scratch arena. Call it on the worker's goroutine. The arena's
+// blocks are not zeroed and are valid until EndTask, or until Rewind to an [arena.Mark] that is older than the block.
+// The arena takes no lock, and the game's frames may begin and end during the task.
 //
 // The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget.
 // Worker.Stats includes the committed bytes. It includes Peak, Allocs and Frees of a task after the task's end. After

@@ -14,11 +14,11 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// A Worker is the heap of one worker goroutine. Only that goroutine may call its methods, except that Stats, RemoteFrees
-// and NewFreer are safe for concurrent use. For Tag see [Worker.Tag]. The game goroutine frees the worker's blocks with
-// Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent to the worker, which frees them at
-// its next Alloc, Resize or Settle. EndLevel, [Manager.Rest], Close, and a Set that saves or loads the worker free them
-// as well.
+// A Worker is the heap of one worker goroutine. Only that goroutine may call its methods, except that Stats,
+// RemoteFrees and NewFreer are safe for concurrent use. For Tag see [Worker.Tag]. The game goroutine frees the worker's
+// blocks with Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent: the worker frees them
+// at its next Alloc, Resize or Settle. EndLevel, [Manager.Rest], Close, and a Set that saves or loads the worker free
+// them as well.
 //
 // Methods that use the heap hold the worker's lock. If it is held, Stats returns the result of the last call of Stats.
 // These methods of the manager wait for the lock: BeginLevel, EndLevel, Check, Rest, EachSample and Close. A Set that

@@ -95,7 +95,7 @@ func NewWriter(w io.Writer, h Header, cfg Config) (*Writer, error) {
 // Err returns the error that has stopped the recording, or nil.
 func (t *Writer) Err() error { return t.err }
 
-// Blocks returns the number of blocks allocated so far, which is the number of the next block.
+// Blocks returns the number of blocks allocated so far: the number of the next block.
 func (t *Writer) Blocks() uint64 { return t.blocks }
 
 // recorded returns the number of events so far.

@@ -95,7 +95,7 @@ const (
 // allocates 1 MiB of the GPU's memory. If cfg or cfg.Meter is invalid, or if the overlay's own manager or pictures
 // cannot be made, New fails.
 //
-// If m is nil, New makes an empty manager, which does not control the garbage collector. Overlay.Close closes this
+// If m is nil, New makes an empty manager that does not control the garbage collector. Overlay.Close closes this
 // manager, and so does a New that fails. The panels of such an overlay show frame times, the Go heap and the process,
 // without tiers and budgets.
 func New(m *tiers.Manager, cfg Config) (*Overlay, error) { return newOverlay(m, cfg, readDevices) }

@@ -26,7 +26,7 @@ func NewSpectrum(rate int) *Spectrum {
 	return s
 }
 
-// Add adds further frames, which interleave both channels, to the spectrum of the channels' mean. The last frames,
+// Add adds further frames, with both channels interleaved, to the spectrum of the channels' mean. The last frames,
 // fewer than a window, do not count until [Spectrum.End].
 func (s *Spectrum) Add(frames []float32) {
 	for i := 0; i < len(frames)-1; i += 2 {

@@ -17,11 +17,11 @@ import (
 // selects fewer tests than the default.
 const Variable = "STRATA_TEST"
 
-// Full reports whether the long tests run, which is the case if [Variable] is "full" or "night". Full panics if the
-// variable has a value that is not allowed: a misspelled value must not select fewer tests.
+// Full reports whether the long tests run: if [Variable] is "full" or "night". Full panics if the variable has a
+// value that is not allowed: a misspelled value must not select fewer tests.
 func Full() bool { return level() >= 1 }
 
-// Night reports whether the longest tests run, which is the case if [Variable] is "night". Night panics as [Full] does.
+// Night reports whether the longest tests run: if [Variable] is "night". Night panics as [Full] does.
 func Night() bool { return level() == 2 }
 
 func level() int {
@@ -67,7 +67,7 @@ func Step(n int) int {
 	return n
 }
 
-// Long skips the test t, which takes long, unless Full returns true.
+// Long skips t, a test that takes long, unless Full returns true.
 func Long(t testing.TB) {
 	t.Helper()
 	if !Full() {
@@ -75,7 +75,7 @@ func Long(t testing.TB) {
 	}
 }
 
-// Longest skips the test t, which takes too long for each commit, unless Night returns true.
+// Longest skips t, a test that takes too long for each commit, unless Night returns true.
 func Longest(t testing.TB) {
 	t.Helper()
 	if !Night() {
