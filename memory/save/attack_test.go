@@ -85,6 +85,7 @@ func TestSet_CallsFromWithinAPassAreBusy(t *testing.T) {
 	set := new(save.Set)
 	var slot *save.Slot
 	var history *save.History
+	var file func() io.Reader
 	call := func() {
 		calls++
 		_, size := set.Size()
@@ -92,6 +93,7 @@ func TestSet_CallsFromWithinAPassAreBusy(t *testing.T) {
 		errs := map[string]error{
 			"Size": size, "Save": set.Save(slot), "Load": set.Load(slot), "Write": set.Write(io.Discard),
 			"Scan": set.Scan(slot, func(save.Piece) bool { return true }), "History.Save": history.Save(9), "History.Load": load,
+			"Read": set.Read(file(), nil), "Verify": set.Verify(file(), nil),
 		}
 		for name, err := range errs {
 			if !errors.Is(err, save.ErrBusy) {
@@ -112,7 +114,7 @@ func TestSet_CallsFromWithinAPassAreBusy(t *testing.T) {
 	h, err := save.NewHistory(set, make([]byte, 1000), 4)
 	history = h
 	must(t, err, h.Save(1))
-	file := fileOf(t, set)
+	file = fileOf(t, set)
 	v, on = 2, true
 	must(t, set.Save(set.NewSlot(100)), set.Load(slot), set.Write(io.Discard), set.Read(file(), nil), set.Verify(file(), nil))
 	on = false

@@ -322,9 +322,6 @@ func (c *Coder) BeginContent() bool {
 
 // EndContent ends the contents that [Coder.BeginContent] began. Call it only if BeginContent returned true.
 func (c *Coder) EndContent() {
-	if c.err != nil {
-		return
-	}
 	n := uint64(c.at - c.content - 8)
 	c.endLength(c.opened, int(n))
 	if c.pass == loading {
@@ -351,10 +348,9 @@ func (c *Coder) beginLength() (i int, n uint64) {
 	return 0, 0
 }
 
-// endLength records or verifies a length.
+// endLength records or verifies a length. beginLength has returned i without an error.
 func (c *Coder) endLength(i, n int) {
 	switch {
-	case c.err != nil:
 	case c.pass == measuring:
 		c.lengths[i] = n
 	case c.pass == saving && c.lengths[i] != n:
@@ -388,7 +384,7 @@ func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uin
 		if n == 0 {
 			return
 		}
-		if first > end && c.Loading() || c.file != nil && (first > end || uint(n) > end-first) {
+		if (c.Loading() || c.file != nil) && (first > end || uint(n) > end-first) {
 			c.Differs("slot %d of %d", first, end)
 			return
 		}

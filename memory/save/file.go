@@ -2,6 +2,7 @@ package save
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -251,22 +252,15 @@ func readWhole(in io.Reader) ([]byte, error) {
 func (f *file) readHead(head []byte) (names []string, err error) {
 	d := layout.Decoder{Rest: head}
 	seen := map[string]bool{}
-	for range d.Number(len(head) / 2) {
+	for n := d.Number(len(head) / 2); len(names) < n && d.Err == nil; {
 		name := d.Text()
-		if seen[name] && d.Err == nil {
-			d.Err = fmt.Errorf("part %.40q occurs twice", name)
-		}
-		if d.Err != nil {
-			break
+		if seen[name] {
+			d.Err = cmp.Or(d.Err, fmt.Errorf("part %.40q occurs twice", name))
 		}
 		names, seen[name] = append(names, name), true
 	}
-	for range d.Number(len(head) / 8) {
-		t := d.Type()
-		if d.Err != nil {
-			break
-		}
-		f.types = append(f.types, t)
+	for n := d.Number(len(head) / 8); len(f.types) < n && d.Err == nil; {
+		f.types = append(f.types, d.Type())
 	}
 	if d.Err == nil && (len(d.Rest) > 7 || len(bytes.Trim(d.Rest, "\x00")) > 0) {
 		d.Err = fmt.Errorf("%d bytes follow the last type", len(d.Rest))

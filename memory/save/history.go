@@ -168,7 +168,7 @@ func (h *History) DropAfter(tick uint64) {
 }
 
 // Clear drops all states.
-func (h *History) Clear() { h.first, h.count, h.used = 0, 0, 0 }
+func (h *History) Clear() { h.count, h.used = 0, 0 }
 
 // Len returns the number of states.
 func (h *History) Len() int { return h.count }

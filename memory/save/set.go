@@ -254,11 +254,9 @@ func (s *Set) runPart(c *Coder, p *part) {
 		c.buf = c.buf[:c.at+int(n)]
 	}
 	p.state.SaveState(c)
-	switch {
-	case c.err != nil:
-	case c.Saving():
+	if c.Saving() {
 		c.endLength(i, c.at-head-8)
-	case c.pass > saving && c.at != len(c.buf):
+	} else if c.at != len(c.buf) {
 		c.Differs("%d bytes of %d were visited", c.at-head-8, len(c.buf)-head-8)
 	}
 	c.buf = whole
