@@ -193,6 +193,8 @@ func TestConfig_NamesTheErrorsOfAlloc(t *testing.T) {
 			t.Errorf("%T: %v", a, err)
 		}
 	}
+	memtest.Misuse(t, func() { l.Mark() }, "arena.Mark", "the arena is closed: not today")
+	memtest.Misuse(t, g.Reset, "arena.Reset", "the arena is closed: not today")
 	if _, err := f.Alloc(1, 1); err != memory.ErrClosed {
 		t.Errorf("closed frames: %v", err)
 	}

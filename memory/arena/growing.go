@@ -36,7 +36,7 @@ type GrowingConfig struct {
 	// KiB. If the rest of the reservation or the source has less than Step, fewer bytes are committed. 0 means
 	// 128 KiB.
 	Step uintptr
-	// Closed is the error of Alloc when the arena is closed. It should wrap memory.ErrClosed, which nil means.
+	// Closed is as in LinearConfig.
 	Closed error
 }
 

@@ -80,7 +80,8 @@ var outOfMemory = memory.ErrOutOfMemory
 type LinearConfig struct {
 	// Bytes is the capacity in bytes. NewLinear commits all of it. 0 means 1 MiB.
 	Bytes uintptr
-	// Closed is the error of Alloc when the arena is closed. It should wrap memory.ErrClosed, which nil means.
+	// Closed is the error of Alloc when the arena is closed, and part of the text of a misuse then. It should wrap
+	// memory.ErrClosed, which nil means.
 	Closed error
 }
 
@@ -295,9 +296,18 @@ func (l *Linear) Stats() memory.Stats {
 // open panics unless the arena is open.
 func (l *Linear) open(op string, p unsafe.Pointer, size uintptr) {
 	if l.base == nil {
-		panic(misuse(op, p, size, "the arena is closed"))
+		panic(l.misuseClosed(op, p, size))
 	}
 	l.owner.Touch()
+}
+
+// misuseClosed adds LinearConfig.Closed, if it is set: the owner of the arena knows when it is open.
+func (l *Linear) misuseClosed(op string, p unsafe.Pointer, size uintptr) *memory.Misuse {
+	reason := "the arena is closed"
+	if l.closed != nil && l.closed != memory.ErrClosed {
+		reason += ": " + l.closed.Error()
+	}
+	return misuse(op, p, size, reason)
 }
 
 func misuse(op string, p unsafe.Pointer, size uintptr, reason string) *memory.Misuse {

@@ -85,7 +85,7 @@ func (s *Set) Seal() error {
 func (s *Set) Parts() int { return len(s.parts) }
 
 // ErrUnsealed is wrapped by the errors of methods that need a sealed Set, such as Save, Load, Write and Read.
-var ErrUnsealed = errors.New("save: the Set is not sealed")
+var ErrUnsealed = errors.New("save: the Set is not sealed; call Seal first")
 
 // Size returns how many bytes the present state takes in a slot of [Set.NewSlot]. In a slot of [Set.NewCanonical] it
 // may take another number. The error wraps [ErrUnsealed], [ErrBusy], or another error of a part, with the part's name.

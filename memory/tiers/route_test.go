@@ -239,6 +239,7 @@ func TestManager_FrameAndLevelAreClosedOutsideOfTheirTime(t *testing.T) {
 		}
 		want, _, _ = strings.Cut(want, ";")
 		want = strings.NewReplacer("tiers.Frame:", "tiers: Frame", "tiers.Level:", "tiers: Level", "the manager is closed", "after Close").Replace(want)
+		memtest.Misuse(t, func() { a().(interface{ Mark() arena.Mark }).Mark() }, want)
 		for _, size := range []uintptr{0, 1, 100} {
 			if p, err := a().Alloc(size, 1); p != nil || !errors.Is(err, memory.ErrClosed) || !strings.Contains(err.Error(), want) {
 				t.Errorf("Alloc(%d) outside = %v, %v; want %q", size, p, err, want)
