@@ -29,8 +29,8 @@ import (
 )
 
 // FS returns the file system with art, levels, realms and sound. It is safe for concurrent use. In a browser, Open
-// downloads a file for which Fetched returns true. It fails if that takes more than about 15 s. Do not call it from a
-// JavaScript callback.
+// downloads a file for which Fetched returns true. Open fails if that takes more than about 15 s. Do not call Open
+// from a JavaScript callback.
 func FS() fs.FS { return files }
 
 // Fetched reports whether Open downloads the file of this name if the game runs in a browser. It downloads from the

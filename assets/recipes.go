@@ -18,9 +18,9 @@ import (
 
 // Recipes returns a file system that also has the recipes realms/NAME/XX_YY.rec of the surveys in fsys. If fsys has
 // such a file itself, that one is used. Folders do not list the others. A survey is read again if its time or size has
-// changed, unless its time is the zero time. Those of two realms are kept. Goroutines that need the same survey share one
-// read. After 5 s one of them begins another read, and all get the result of the one that ends first. The result is safe
-// for concurrent use if fsys is.
+// changed, unless its time is the zero time. The surveys of two realms are kept. Goroutines that need the same survey
+// share one read. After 5 s one of them begins another read, and all get the result of the one that ends first. The
+// result is safe for concurrent use if fsys is.
 func Recipes(fsys fs.FS) fs.FS {
 	s := &surveys{fsys: fsys, reads: map[string]*reads{}}
 	if _, ok := fsys.(fs.StatFS); ok {

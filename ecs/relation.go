@@ -198,9 +198,11 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 // RemoveTree removes e, all entities whose target of the relation is e, all entities whose target is one of those,
 // and so on. It returns the number of removed entities. If e is stale, RemoveTree does not count e, but removes the
 // others. Entities are removed before their targets. If e is itself in a cycle of targets, e is removed before the
-// other entities of the cycle. If an observer panics, the entities that were already removed stay removed. RemoveTree
-// panics with a [*memory.Misuse] if the world is locked. Cost: for each removed entity a World.Remove, and a visit to
-// the tables of entities that relate to it. The list of entities is kept in the Go heap until Shrink.
+// other entities of the cycle.
+//
+// If an observer panics, the entities that were already removed stay removed. RemoveTree panics with a
+// [*memory.Misuse] if the world is locked. Cost: for each removed entity a World.Remove, and a visit to the tables of
+// entities that relate to it. The list of entities is kept in the Go heap until Shrink.
 func (r Relation[T]) RemoveTree(e Entity) int {
 	w := r.w
 	w.guard.mutable("RemoveTree")

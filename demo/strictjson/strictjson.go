@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Decode reads one value into v, whose type must not contain itself. If anything follows the value, Decode fails. It
-// returns the offset in data at which it stopped, for a message.
+// Decode reads one value into v, whose type must not contain itself. If anything follows the value, Decode fails.
+// Decode also returns the offset in data at which it stopped, for a message.
 func Decode(data []byte, v any) (at int64, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

@@ -24,9 +24,9 @@ type Figures struct {
 }
 
 // Measure runs every side once in each round and returns the wall-clock times. The order of the sides rotates from
-// round to round. Before each round Measure calls the function `between`, which must not be nil. The time of this
-// call is not measured. With rounds below 1 the methods of Figures panic. During the call of Measure the goroutine is
-// locked to its thread.
+// round to round. Before each round Measure calls `between`; it must not be nil. The time of this call is not
+// measured. With rounds below 1 the methods of Figures panic. During the call of Measure the goroutine is locked to
+// its thread.
 func Measure(rounds int, between func(), sides ...Side) *Figures {
 	f := &Figures{took: make([][]float64, len(sides))}
 	for _, s := range sides {

@@ -33,8 +33,8 @@ var ErrUnsynced = errors.New("the new version is in place, but may not survive a
 
 const prefix = ".strata-"
 
-// Pattern returns a pattern for os.CreateTemp. The file names that it produces end in ext, which must not contain an
-// asterisk, and contain the number of this process. [Sweep] removes such a file after this process has ended. A Sweep
+// Pattern returns a pattern for os.CreateTemp. The file names that it produces end in ext and contain the number of
+// this process. ext must not contain an asterisk. [Sweep] removes such a file after this process has ended. A Sweep
 // of another process also removes it if it was last written more than a day ago. A Sweep on another computer or in
 // another container may remove it at any time.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
@@ -50,10 +50,10 @@ type Writer struct {
 // Write writes a file atomically with mode 0644, as [Writer.Write] does.
 func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
 
-// Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The function write
-// writes the new contents to its argument, which is valid during the call of write. If Write returns nil and the folder
-// can be synced, the new version survives a power cut. Only Unix systems can sync folders. Even on Unix some file
-// systems cannot, nor can a user who may not read the folder.
+// Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The function
+// write writes the new contents to its argument, valid only during this call. If Write returns nil and the folder can
+// be synced, the new version survives a power cut. Only Unix systems can sync folders. Even on Unix some file systems
+// cannot, nor can a user who may not read the folder.
 //
 // If Write fails, the file at path is unchanged, except in two cases. If the error wraps ErrUnsynced, the new version
 // is at path. If Backup is set, and the old version is a folder or not readable, the old version may have moved to

@@ -267,9 +267,11 @@ func (s *Streamer) leave(i uint32, delivered bool) {
 
 // Close closes the handle. Closing the last handle of an asset ends its use. An asset that is not loaded is cancelled.
 // A loaded asset is cached if Config.Resident is not 0 and no reload of it is due or in flight. Otherwise it is
-// released. An asset that is being decoded counts against Config.Assets until its worker has stopped. A second Close
-// does not affect the asset. Every Close also releases assets that were evicted since the last Poll, and frees their
-// blocks. If Release or Config.Free panics, Close completes its work, and then the panic continues to the caller.
+// released. An asset that is being decoded counts against Config.Assets until its worker has stopped.
+//
+// A second Close does not affect the asset. Every Close also releases assets that were evicted since the last Poll,
+// and frees their blocks. If Release or Config.Free panics, Close completes its work, and then the panic continues to
+// the caller.
 func (t Handle[T]) Close() {
 	s := t.s
 	if s == nil {

@@ -176,11 +176,13 @@ var serial atomic.Uint32
 func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 
 // Alloc makes a block of size bytes. The block is not zeroed. A block of size 0 takes Config.Align bytes. Alloc moves
-// no block. On a closed heap, also if the source ends during Alloc, the error is memory.ErrClosed. If the size,
-// rounded up to Config.Align, exceeds the reservation, the error is memory.ErrTooLarge. If no gap was found and
-// memory cannot grow, the error is a *memory.Exhausted that wraps the error of page.Prefix.Ensure. In this case a
-// Compact may help. With an error the Handle is zero. An Alloc or Resize that the function of page.Limit.OnSoft calls
-// during a commit of this heap panics with a *memory.Misuse if it must commit memory.
+// no block.
+//
+// On a closed heap, also if the source ends during Alloc, the error is memory.ErrClosed. If the size, rounded up to
+// Config.Align, exceeds the reservation, the error is memory.ErrTooLarge. If no gap was found and memory cannot grow,
+// the error is a *memory.Exhausted that wraps the error of page.Prefix.Ensure. In this case a Compact may help. With
+// an error the Handle is zero. An Alloc or Resize that the function of page.Limit.OnSoft calls during a commit of
+// this heap panics with a *memory.Misuse if it must commit memory.
 //
 // If some gap is an eighth larger than the request, Alloc always finds a gap. Smaller gaps that would suffice are
 // found only among the first 32 gaps of their bin. Cost, also of a failure: constant, plus a system call when the heap

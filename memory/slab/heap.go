@@ -191,12 +191,13 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // If the heap is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size is
 // above MaxSize, Alloc returns the results of Config.Large; if Large is nil, the error is memory.ErrTooLarge. If the
 // reservation is full, the page source refuses memory, or the Go heap has no space for the metadata, the error wraps
-// memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. Other errors of the source
-// are returned unchanged. A failed Alloc does not change the results of Classes and Stats, except for Failures and for
-// the frees of a function of [Heap.OnShort]. It may also have committed memory before the source refused more:
-// Committed, Free and LargestFree can then be higher. Failures does not count the errors of Large. An Alloc that the
-// function of page.Limit.OnSoft calls during a commit of this heap panics with a *memory.Misuse if it must commit
-// memory.
+// memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. Other errors of the
+// source are returned unchanged.
+//
+// A failed Alloc does not change the results of Classes and Stats, except for Failures and for the frees of a function
+// of [Heap.OnShort]. It may also have committed memory before the source refused more: Committed, Free and LargestFree
+// can then be higher. Failures does not count the errors of Large. An Alloc that the function of page.Limit.OnSoft
+// calls during a commit of this heap panics with a *memory.Misuse if it must commit memory.
 //
 // Debug builds (-tags memdebug or -race) panic with a *memory.Misuse if the free block was written to. After such a
 // panic the next Alloc may return this block.

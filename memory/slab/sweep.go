@@ -57,10 +57,11 @@ const (
 // time. It skips size classes with less than 16 KiB of such blocks.
 //
 // Sweep does nothing and returns false for a closed heap and for the heap of a [Central]. The same holds within a
-// function that the source calls during an Alloc of this heap. Cost: about 3 ns for each visited block. Before each size
-// class, Sweep clears 2 table bytes for each KiB in use. When Sweep ends with a class, it recycles up to 2,048 spans,
-// and moves up to 4 bytes for each free block that stays. Sweep allocates on the Go heap until its tables are large
-// enough.
+// function that the source calls during an Alloc of this heap.
+//
+// Cost: about 3 ns for each visited block. Before each size class, Sweep clears 2 table bytes for each KiB in use. When
+// Sweep ends with a class, it recycles up to 2,048 spans, and moves up to 4 bytes for each free block that stays. Sweep
+// allocates on the Go heap until its tables are large enough.
 func (h *Heap) Sweep(blocks int) (more bool) {
 	if h.base == nil || h.central != nil || h.undo.on {
 		return false

@@ -9,14 +9,18 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// Close ends the manager. First the blocks that other goroutines have sent to the game goroutine are freed, and the
-// hooks of all tiers run. Then all pools that have a reset are reset, newest first, except those that a failed
-// EndLevel has reset since the last BeginFrame. Then all pools are closed, newest first. Then all memory is released.
-// If no other pacer of package gcpace is open, GOGC gets the program's own value again. The workers' goroutines must
-// have ended. All pointers into the tiers are dangling afterwards. Pools that are built on PoolSource and not
-// registered are closed with the manager. If the page source is a [page.Watched] and is closed first, the manager is
-// closed with it, without hooks and without the Reset and Close of pools. After a Close that completed, Close returns
-// nil and changes nothing.
+// Close ends the manager, in this order:
+//
+//  1. It frees the blocks that other goroutines have sent to the game goroutine, and runs the hooks of all tiers.
+//  2. It resets all pools that have a reset, newest first, except those that a failed EndLevel has reset since the
+//     last BeginFrame.
+//  3. It closes all pools, newest first.
+//  4. It releases all memory. If no other pacer of package gcpace is open, GOGC gets the program's own value again.
+//
+// The workers' goroutines must have ended. All pointers into the tiers are dangling afterwards. Pools that are built on
+// PoolSource and not registered are closed with the manager. If the page source is a [page.Watched] and is closed
+// first, the manager is closed with it, without hooks and without the Reset and Close of pools. After a Close that
+// completed, Close returns nil and changes nothing.
 //
 // Inside a frame or a worker's task, and from a hook or a callback, Close changes nothing and returns an error that
 // wraps ErrOrder. If a pool is in use, see [Manager.AddPool], Close changes nothing and returns an error that wraps the

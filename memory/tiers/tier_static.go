@@ -27,10 +27,10 @@ type staticTier struct {
 	recorder *recorder // of the manager, or nil
 }
 
-// Declare places the level's static buffers according to the plan p. The arena of these buffers, the result, is valid
-// until EndLevel or Close. Call Declare inside a level and outside a frame, and not again after a success in this
-// level. If it is called at another time or from a callback, the error wraps [ErrOrder]. If p is nil, the error wraps
-// memory.ErrConfig. If the tier's budget is too small or the system refuses the memory, the error wraps
+// Declare places the level's static buffers according to the plan p. Declare returns the arena of these buffers,
+// valid until EndLevel or Close. Call Declare inside a level and outside a frame, and not again after a success in
+// this level. If it is called at another time or from a callback, the error wraps [ErrOrder]. If p is nil, the error
+// wraps memory.ErrConfig. If the tier's budget is too small or the system refuses the memory, the error wraps
 // memory.ErrOutOfMemory. Any other error of the page source is wrapped, too. After an error nothing is declared, and
 // another plan may be declared.
 func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {

@@ -15,10 +15,12 @@ type Use struct {
 // EachUse calls f with every part of the memory in use, tier by tier, and leaves out parts whose statistics are all
 // zero. Only InUse, Live and Allocs are set. Over all parts of a tier they add up to those of [Manager.Stats]. Over all
 // parts of a tag, except Frame and Level, they add up to those of [Tag.Stats]. In Frame and Level the part of a tag is
-// [TagArena.Taken], with Blocks as Live and as Allocs. After a Free or a Rewind, InUse and Live may be smaller, because
-// the tier has less in use. If a worker is inside a call, the sums may lack the effect of that call. Without
-// [Config.Tags] only the parts of pools have a tag. f must not use the manager. EachUse belongs to the game goroutine.
-// It allocates nothing.
+// [TagArena.Taken], with Blocks as Live and as Allocs.
+//
+// After a Free or a Rewind, InUse and Live may be smaller, because the tier has less in use. If a worker is inside a
+// call, the sums may lack the effect of that call. Without [Config.Tags] only the parts of pools have a tag.
+//
+// f must not use the manager. EachUse belongs to the game goroutine, and allocates nothing.
 func (i Inspector) EachUse(f func(Use)) {
 	m := i.m
 	for t, state := range m.states {

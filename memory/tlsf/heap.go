@@ -168,12 +168,13 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 }
 
 // Alloc returns a block of size bytes, aligned to align, a power of two from 1 to 4096. The block is not zeroed. A
-// size of 0 gets a block of one granule. If the heap is closed, also by the end of a source during Alloc, the error
-// is memory.ErrClosed. If align is invalid, it is memory.ErrAlign. It is memory.ErrTooLarge for a size above the
-// largest pool or above 4 GiB - 1. It is a *memory.Exhausted if the pools, a budget or the system's memory is
-// exhausted, or if a page source fails. Its Cause is the error of the source or of package page, or nil. An Alloc or
-// Resize that the function of page.Limit.OnSoft calls panics with a *memory.Misuse if it must commit in the pool
-// that is growing.
+// size of 0 gets a block of one granule.
+//
+// If the heap is closed, also by the end of a source during Alloc, the error is memory.ErrClosed. If align is
+// invalid, the error is memory.ErrAlign. For a size above the largest pool or above 4 GiB - 1 it is
+// memory.ErrTooLarge. It is a *memory.Exhausted if the pools, a budget or the system's memory is exhausted, or if a
+// page source fails. Its Cause is the error of the source or of package page, or nil. An Alloc or Resize that the
+// function of page.Limit.OnSoft calls panics with a *memory.Misuse if it must commit in the pool that is growing.
 //
 // Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step, and may copy metadata to
 // larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes, then

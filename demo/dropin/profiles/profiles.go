@@ -20,8 +20,8 @@ import (
 // SampleBytes is a value for tiers.Config.SampleBytes in a program that serves profiles.
 const SampleBytes = 64 << 10
 
-// Requests pass requests for a profile to the goroutine that owns the manager. It receives from the channel and calls
-// [Answer]. A receive from nil Requests blocks forever.
+// Requests pass requests for a profile to the goroutine that owns the manager. That goroutine receives from the
+// channel and calls [Answer]. A receive from nil Requests blocks forever.
 type Requests chan chan []byte
 
 // Flag defines the flag -http of a program and returns the channel of its requests.
