@@ -21,6 +21,7 @@ type Canvas struct {
 	Finger float32 // the least height of an item, and width of a part of it; 0 for a mouse
 	Device Device  // the device in use
 	Legend int     // pages that the legend takes; 0 means 1
+	Free   Box     // what panels leave to Title, Paused and Ask: columns, or rows if it is high; empty means all
 }
 
 // A screen of a desk: the canvas until Place is called.
@@ -37,6 +38,12 @@ const (
 	runHigh  = 52 // below the items of Paused and Ask, for what the run has reached
 	margin   = 6  // at the sides
 	between  = 12 // of columns and cards
+)
+
+// The heights of the headings of Paused and Ask.
+const (
+	PausedHeading = 62
+	AskHeading    = 94
 )
 
 // low reports whether a canvas has no more than two thirds of the height of a desk's window.
@@ -92,19 +99,19 @@ func (s *Shell) place() {
 	c := &s.canvas
 	switch s.screen {
 	case Title:
-		s.columns(s.items, c.H*0.44, c.H-c.Foot()-6, 24, 180, 1)
+		s.narrow(0, c.H*0.44, c.H-c.Foot()-6, 24, 180, 1)
 	case Paused:
-		s.columns(s.items, c.Head()+22, c.H-c.Foot()-6-runHigh, 26, 200, 0.4)
+		s.narrow(PausedHeading, c.Head()+22, c.H-c.Foot()-6-runHigh, 26, 200, 0.4)
 	case Ask:
-		s.columns(s.items, c.Head()+60, c.H-c.Foot()-6-runHigh, 26, 200, 0.3)
+		s.narrow(AskHeading, c.Head()+60, c.H-c.Foot()-6-runHigh, 26, 200, 0.3)
 	case Setup:
 		height, bottom := float32(22), c.H-c.Foot()
 		if c.Finger == 0 && !c.low() {
 			height, bottom = 30, bottom-lineHigh
 		}
-		s.columns(s.items, c.Head(), bottom, height, 400, 0.2)
+		s.columns(s.items, c.W, c.Head(), bottom, height, 400, 0.2)
 	case Keys:
-		s.columns(s.items, c.Head()-keysUp, c.H-c.Foot(), s.keyHeight(), 540, 0)
+		s.columns(s.items, c.W, c.Head()-keysUp, c.H-c.Foot(), s.keyHeight(), 540, 0)
 	case Gifts:
 		s.cards()
 	case Saved:
@@ -128,10 +135,30 @@ func (s *Shell) keyHeight() float32 {
 	return float32(max(least, min(space/rows, most)))
 }
 
-// columns places items in rows of at least a height between top and bottom: in one column of a width or, if that does
-// not have the space, in two. The share at is how much of the free space lies above. If even two columns have too
-// little space the rows are lower.
-func (s *Shell) columns(items []Item, top, bottom, height, width float32, at float32) {
+// narrow places the items of a menu in columns, below a heading of a height. They lie in what panels leave free if it has space.
+func (s *Shell) narrow(heading, top, bottom, height, width, at float32) {
+	const least = 170 // of the longest label
+	c, f, n := &s.canvas, s.canvas.Free, len(s.items)
+	row, lo, hi := max(height, c.Finger), f.Y+heading+margin, min(c.H-c.Foot(), f.Y+f.H)-margin
+	if row*float32(n) > hi-lo && !c.Tall() {
+		n = (n + 1) / 2
+	}
+	if high := row * float32(n); f.H < c.H && high <= hi-lo {
+		top, bottom = max(lo, min(top, hi-high)), hi
+	}
+	if s.columns(s.items, f.W, top, bottom, height, width, at); s.items[0].Box.W < min(width, least) {
+		s.columns(s.items, c.W, top, bottom, height, width, at)
+		return
+	}
+	for i := range s.items {
+		s.items[i].Box.X += f.X
+	}
+}
+
+// columns places items in rows of at least a height between top and bottom, in the middle of a span. They are one column of
+// a width or, if that does not have the space, two. The share at is how much of the free space lies above. If even two
+// columns have too little space the rows are lower.
+func (s *Shell) columns(items []Item, span, top, bottom, height, width float32, at float32) {
 	c := &s.canvas
 	height = max(height, c.Finger)
 	rows, cols := len(items), 1
@@ -139,8 +166,8 @@ func (s *Shell) columns(items []Item, top, bottom, height, width float32, at flo
 		rows, cols = (rows+1)/2, 2
 	}
 	height = min(height, (bottom-top)/float32(max(rows, 1)))
-	width = min(width, (c.W-2*margin-between*float32(cols-1))/float32(cols))
-	left := (c.W - width*float32(cols) - between*float32(cols-1)) / 2
+	width = min(width, (span-2*margin-between*float32(cols-1))/float32(cols))
+	left := (span - width*float32(cols) - between*float32(cols-1)) / 2
 	top += at * (bottom - top - height*float32(rows))
 	for i := range items {
 		items[i].Box = Box{left + (width+between)*float32(i/rows), top + height*float32(i%rows), width, height}
@@ -153,7 +180,7 @@ func (s *Shell) row(items []Item) {
 	height := max(24, c.Finger)
 	if c.Tall() {
 		n := float32(len(items))
-		s.columns(items, c.H-c.Foot()-n*height, c.H-c.Foot(), height, 200, 1)
+		s.columns(items, c.W, c.H-c.Foot()-n*height, c.H-c.Foot(), height, 200, 1)
 		return
 	}
 	n := float32(len(items))
@@ -198,7 +225,7 @@ func (s *Shell) slotRows() {
 func (s *Shell) cards() {
 	c := &s.canvas
 	n := float32(len(s.items))
-	top, bottom := c.Head()+17, c.H-c.Foot() // a hint is below the heading
+	top, bottom := c.Head()+17, c.H-c.Foot() // the strip of an overlay is below the heading
 	w, h := min(176, (c.W-2*margin-between*(n-1))/n), min(212, bottom-top)
 	left, right := (c.W-n*w-between*(n-1))/2, w+between
 	down := float32(0)

@@ -15,6 +15,7 @@ type Canvas struct {
 	screen render.View // of the logical screen
 	reach  reach       // what is drawn on
 	finger float32     // the least side of what a finger must hit
+	free   shell.Box   // what panels leave to menus; empty means all
 }
 
 const (
@@ -46,13 +47,39 @@ func canvasOf(p render.Viewport, density float32, d render.Device) Canvas {
 
 // Canvas returns the canvas of the last frame, for use with device d.
 func (v *View) Canvas(d render.Device) Canvas {
-	return canvasOf(v.port, v.density, d)
+	c := canvasOf(v.port, v.density, d)
+	c.free = v.free()
+	return c
+}
+
+// free returns the widest columns of the canvas that no panel of the overlay covers. If the canvas is upright, or if the columns are
+// too narrow for a menu, these are the highest rows.
+func (v *View) free() shell.Box {
+	const step, least = 4, 200
+	widest := func(length float32, strip func(at float32) bool) (from, n float32) {
+		for at, lo := float32(0), float32(0); at < length; at += step {
+			if hi := min(at+step, length); strip(at) {
+				lo = hi
+			} else if hi-lo > n {
+				from, n = lo, hi-lo
+			}
+		}
+		return from, n
+	}
+	c := &v.ui
+	if !c.tall() {
+		if x, w := widest(c.W, func(x float32) bool { return v.hidden(x, 0, step, c.H) }); w >= least {
+			return shell.Box{X: x, W: w, H: c.H}
+		}
+	}
+	y, h := widest(c.H, func(y float32) bool { return v.hidden(0, y, c.W, step) })
+	return shell.Box{Y: y, W: c.W, H: h}
 }
 
 // Shell returns the canvas in the form that package shell uses.
 func (c *Canvas) Shell() shell.Canvas {
 	pages, _ := c.legendPages()
-	return shell.Canvas{W: c.W, H: c.H, Finger: c.finger, Device: shell.Device(c.Device), Legend: pages}
+	return shell.Canvas{W: c.W, H: c.H, Finger: c.finger, Device: shell.Device(c.Device), Legend: pages, Free: c.free}
 }
 
 // FromScreen converts logical pixels to pixels of the canvas.

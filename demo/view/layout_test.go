@@ -127,6 +127,57 @@ func TestHUD_TheMapLeavesTheStrip(t *testing.T) {
 	}
 }
 
+// On the title F3 was below the menu, and PAUSED and the hint on gifts lay over the strip. Title and pause move aside.
+func TestMenu_LiesBesidePanels(t *testing.T) {
+	keys := render.DefaultBindings()
+	v := newView(t, 2, tiers.Config{})
+	v.s.Game.Gifts[game.GiftSparks] = 1
+	for screen := range map[shell.Screen]bool{shell.Title: true, shell.Paused: true, shell.Ask: true, shell.Gifts: true} {
+		sh := shell.New(shell.Config{Bindings: &keys})
+		v.Attach(sh, &keys)
+		screens[screen](sh)
+		for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 1920, Y: 1080}, {X: 844, Y: 390}, {X: 390, Y: 844}, {X: 360, Y: 800}} {
+			for _, open := range [][]overlay.Part{{overlay.Strip}, {overlay.Tiers}, {overlay.Help}, {overlay.Strip, overlay.Tiers}} {
+				if len(open) > 1 && size.Y < 400 {
+					continue // there is no space
+				}
+				for _, part := range open {
+					v.Overlay.Show(part, screen != shell.Gifts || part == overlay.Strip)
+				}
+				v.frameOf(shaped(size), 1)
+				v.Overlay.Leave(v.margins())
+				v.Overlay.Avoid(v.shipArea())
+				v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+				c := v.Canvas(render.Keyboard)
+				for sh.Place(c.Shell()); sh.Age() < 90; {
+					sh.Step(shell.Nav{})
+				}
+				v.open()
+				v.menu()
+				v.begin(game.Signs, v.ui.view)
+				v.Menu.Hint = "YOUR EMBERS BOUGHT A GIFT: TAKE ONE"
+				v.Menu.Draw(&v.quads)
+				n, over := 0, 0
+				letters(&v.quads, func(x0, y0, x1, y1 float32) {
+					if screen == shell.Gifts && y0 > v.ui.view.Apply(vec{0, v.Menu.head() + 40})[1] {
+						return // the cards lie over a strip at the foot
+					}
+					n++
+					if v.Overlay.Covers(x0, y0, x1-x0, y1-y0) {
+						over++
+					}
+				})
+				if n < 20 || over > 0 {
+					t.Errorf("%v, screen %d, parts %v: of %d letters %d lie over a panel", size, screen, open, n, over)
+				}
+				for _, part := range open {
+					v.Overlay.Show(part, false)
+				}
+			}
+		}
+	}
+}
+
 // On upright phones the panels of F3 and F9 hid the ship, and the strip lay where thumbs rest.
 func TestHUD_PanelsLeaveTheShipAndTheSticksOfPhones(t *testing.T) {
 	keys := render.DefaultBindings()

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/strata-go/strata/demo/game"
@@ -78,13 +79,13 @@ func (m *Menu) Draw(q *render.Quads) {
 		}
 		return
 	case shell.Paused:
-		m.plate(62)
-		m.heading("PAUSED", m.top()-62)
+		m.plate(shell.PausedHeading)
+		m.heading("PAUSED", m.top()-shell.PausedHeading)
 		m.run()
 	case shell.Ask:
-		m.plate(94)
-		m.heading(m.Source.Asked(), m.top()-94)
-		m.lines(m.ui.W/2, m.top()-42, m.ui.W-24, soft, "THE RUN ENDS HERE. ITS SCORE COUNTS.")
+		m.plate(shell.AskHeading)
+		m.heading(m.Source.Asked(), m.top()-shell.AskHeading)
+		m.lines(m.middle(), m.top()-42, m.ui.W-24, soft, "THE RUN ENDS HERE. ITS SCORE COUNTS.")
 		m.run()
 	case shell.Setup:
 		m.dim(textDark)
@@ -93,8 +94,7 @@ func (m *Menu) Draw(q *render.Quads) {
 		m.keys()
 	case shell.Gifts:
 		m.dim(0.62)
-		m.heading("CHOOSE", m.head())
-		m.lines(m.ui.W/2, m.head()+40, m.ui.W-12, m.bright().Fade(m.arrive(12)), m.Hint)
+		m.heading(cmp.Or(m.Hint, "CHOOSE"), m.head()) // below it is the strip of an overlay
 	case shell.Ending:
 		m.ending("THE FORGE IS YOURS")
 	case shell.Over:
@@ -132,6 +132,8 @@ func (m *Menu) narrow() bool {
 const (
 	textDark = 0.9
 	fewDark  = 0.8
+
+	titleDark = 0.6 // below the title's texts, over its own shade
 )
 
 // shade darkens the game, but no overlay, below a narrow screen.
@@ -145,23 +147,24 @@ func (m *Menu) shade() {
 	m.ui.reach.rise(m.q, 150, night.Fade(0.8))
 }
 
-// plate draws a background for a narrow screen over an overlay: for the heading, which begins so far above the items, the
-// items and the run below them.
+// plate draws a background below a heading of a height, the items and the run: opaque over an overlay, darker on the title.
 func (m *Menu) plate(above float32) {
-	if m.Source.Screen() == shell.Title && m.covers(0, m.ui.H*0.45, m.ui.W, 1) { // more than a strip
-		m.ui.reach.fill(m.q, night.Fade(0.7))
-	}
+	title, free := m.Source.Screen() == shell.Title, m.Source.Canvas().Free
 	x0, x1, foot := m.extent()
-	under := func(x, y, w, h float32) {
-		if m.covers(x, y, w, h) {
-			m.q.Rect(x, y, w, h, night.Fade(0.98))
-		}
-	}
+	aside := x0 >= free.X && x1 <= free.X+free.W && m.top() >= free.Y && foot <= free.Y+free.H
 	top := m.top() - 8 - above
-	if wide, high := m.gather(); m.Source.Screen() != shell.Title && high > 0 { // the items and the run have one width
-		x0, x1, foot = min(x0, (m.ui.W-wide)/2), max(x1, (m.ui.W+wide)/2), foot+runAbove+high-6
+	if wide, high := m.gather(); !title && high > 0 { // the items and the run have one width
+		middle := m.middle()
+		x0, x1, foot = min(x0, middle-wide/2), max(x1, middle+wide/2), max(foot, min(foot+runAbove+high-6, m.runEnd()))
 	}
-	under(x0-10, top, x1-x0+20, foot+10-top)
+	if x0, x1, foot = x0-10, x1+10, foot+10; aside {
+		x0, x1, top, foot = max(x0, free.X), min(x1, free.X+free.W), max(top, free.Y), min(foot, free.Y+free.H)
+	}
+	if m.covers(x0, top, x1-x0, foot-top) {
+		m.q.Rect(x0, top, x1-x0, foot-top, night.Fade(0.98))
+	} else if title {
+		m.q.Rect(x0, top, x1-x0, foot-top, night.Fade(titleDark))
+	}
 }
 
 // covers reports whether an overlay lies over some of a rectangle.
@@ -178,6 +181,15 @@ func (m *Menu) extent() (x0, x1, foot float32) {
 		x0, x1, foot = min(x0, b.X), max(x1, b.X+b.W), max(foot, b.Y+b.H)
 	}
 	return x0, x1, foot
+}
+
+// middle returns the middle of the items: a narrow screen moves aside for an overlay.
+func (m *Menu) middle() float32 {
+	if len(m.Source.Items()) == 0 {
+		return m.ui.W / 2
+	}
+	x0, x1, _ := m.extent()
+	return (x0 + x1) / 2
 }
 
 // bright, soft and faint are the three weights of text; accent is what is selected.
@@ -235,10 +247,11 @@ func (m *Menu) top() float32 {
 }
 
 func (m *Menu) heading(s string, y float32) {
-	k, x := m.arrive(12), m.ui.W/2
-	w := render.Width(s, 2) / 2
+	k, x := m.arrive(12), m.middle()
+	scale := min(2, (m.ui.W-16)/render.Width(s, 1))
+	w := render.Width(s, scale) / 2
 	m.q.Glow(x, y+18, w*1.3, m.accent().Light(0.10*k))
-	m.q.TextCentre(m.font, x, y, 2, m.bright().Fade(k), s)
+	m.q.TextCentre(m.font, x, y, scale, m.bright().Fade(k), s)
 	m.q.Rect(x-w*k, y+36, 2*w*k, 1, m.accent().Fade(k))
 }
 

@@ -69,21 +69,28 @@ func (m *Menu) gather() (wide, high float32) {
 	return wide, runStep * float32(line+1)
 }
 
-// run writes the name of the realm above the items, and what gather lists in centred lines below them, as far as the prompt
-// leaves space.
+// runEnd returns where the run ends at most: above the prompt and, on an upright screen, above panels.
+func (m *Menu) runEnd() float32 {
+	if f := m.Source.Canvas().Free; f.H > 0 {
+		return min(m.promptTop(), f.Y+f.H)
+	}
+	return m.promptTop()
+}
+
+// run writes the name of the realm above the items, and what gather lists in centred lines below them, as far as there is space.
 func (m *Menu) run() {
 	if m.gather(); m.played == nil {
 		return
 	}
-	m.q.TextCentre(m.font, m.ui.W/2, m.top()-23, 1, m.accent().Fade(m.arrive(12)), m.played.Title())
+	m.q.TextCentre(m.font, m.middle(), m.top()-23, 1, m.accent().Fade(m.arrive(12)), m.played.Title())
 	_, _, y := m.extent()
 	y += runAbove
-	for first, top := 0, m.promptTop(); first < len(m.cells) && y+runStep-1 <= top; {
+	for first, top := 0, m.runEnd(); first < len(m.cells) && y+runStep-1 <= top; {
 		end, wide := first, float32(-cellGap)
 		for ; end < len(m.cells) && m.cells[end].line == m.cells[first].line; end++ {
 			wide += cellGap + m.cells[end].wide()
 		}
-		x := (m.ui.W - wide) / 2
+		x := m.middle() - wide/2
 		for ; first < end; first++ {
 			c := &m.cells[first]
 			m.q.Text(m.font, x, y, 1, soft, c.label)

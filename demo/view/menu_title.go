@@ -27,20 +27,32 @@ type largeLetter struct {
 	texels  int // a dot
 }
 
-// title is the name of the game, cut into layers like what it is named after, over the game that
-// plays itself.
+// title is drawn over the game that plays itself.
 func (m *Menu) title() {
+	m.plate(2)
+	m.name()
+	m.embers()
+}
+
+// name writes the name of the game, cut into layers like what it is named after, unless it would lie over a panel.
+func (m *Menu) name() {
 	const name = "STRATA"
 	q, k := m.q, m.arrive(50)
 	if !m.left { // the first frame of the program shows it
 		k = 1
 	}
-	m.plate(2)
-	free := m.top() - 40
-	scale := min(9, free/render.GlyphH, (m.ui.W-16)/render.Width(name, 1))
-	top, dot := (free-render.GlyphH*scale)/2+12, scale/9
+	f := m.Source.Canvas().Free
+	if f.W == 0 {
+		f.W = m.ui.W
+	}
+	free, mid := m.top()-40-f.Y, m.middle()
+	scale := min(9, free/render.GlyphH, (f.W-16)/render.Width(name, 1))
+	top, dot := f.Y+(free-render.GlyphH*scale)/2+12, scale/9
 	w := render.Width(name, scale)
-	left := m.ui.W/2 - w/2
+	left, below := mid-w/2, top+129*dot
+	if scale < 2 || m.covers(left, top, w, below-top) {
+		return
+	}
 	for i := range len(name) {
 		x := left + (float32(i)+0.5)*render.GlyphW*scale
 		breath := m.pulse(1.1, 0.18)
@@ -54,16 +66,16 @@ func (m *Menu) title() {
 	q.Text(m.font, left, top+1.5, scale, m.accent().Fade(k), name)
 	q.Text(m.font, left, top-1, scale, m.bright().Fade(k), name)
 	m.layers(left, top, w, dot, k)
-	m.summary(top+129*dot, k)
-	m.embers()
+	rule := min(w+80*dot, f.W)
+	q.Gradient(mid-rule/2, top+122*dot, rule, 1, m.accent().Fade(k), m.accent().Fade(k))
+	m.summary(mid, below, f.W-24, k)
 }
 
 // summary writes what the game is, below the name.
-func (m *Menu) summary(y, k float32) {
-	width := m.ui.W - 24
-	n := float32(rows(summary, width))
-	m.q.Rect(m.ui.W/2-min(width, render.Width(summary, 1))/2-8, y-2, min(width, render.Width(summary, 1))+16, 6+14*n, night.Fade(0.6*k))
-	m.lines(m.ui.W/2, y, width, m.bright().Fade(k), summary)
+func (m *Menu) summary(x, y, width, k float32) {
+	wide := min(width, render.Width(summary, 1)) + 16
+	m.q.Rect(x-wide/2, y-2, wide, 6+14*float32(rows(summary, width)), night.Fade(titleDark*k))
+	m.lines(x, y, width, m.bright().Fade(k), summary)
 }
 
 // halo draws light around the letters: many faint copies, fainter with distance, so that no edge is visible.
@@ -87,7 +99,6 @@ func (m *Menu) layers(x, y, w, dot, k float32) {
 		at := y + (50+f*9+2.4*drift)*dot
 		m.q.Rect(x+4, at, w-8, (0.8+0.24*f)*dot, m.Palette[0].Mix(night, 0.5).Fade(0.72*k))
 	}
-	m.q.Gradient(x-40*dot, y+122*dot, w+80*dot, 1, m.accent().Fade(k), m.accent().Fade(k))
 }
 
 // embers rise over the title. They are a function of the time: nothing of them is kept.
@@ -99,6 +110,9 @@ func (m *Menu) embers() {
 		x := m.ui.reach.lo[0] + fract(f*0.618034)*(m.ui.reach.hi[0]-m.ui.reach.lo[0]) + 14*engine.Sin(m.Time*0.7+f)
 		y := m.ui.H * (0.62 - life*0.55)
 		glow := life * (1 - life) * 4
+		if m.covers(x, y, 1, 1) {
+			continue
+		}
 		m.q.Glow(x, y, 2+2*fract(f*0.27), m.accent().Light(0.75*glow))
 		m.q.Glow(x, y, 1.1, m.bright().Light(0.8*glow))
 	}
