@@ -16,7 +16,7 @@ type comfort struct {
 }
 
 // clearPalette is for colour-blind players: blue, orange and near white (Okabe and Ito, 2008) also differ in lightness.
-var clearPalette = [5]render.Color{render.RGB(0x06080e), render.RGB(0x123456), render.RGB(0x2f86c8), render.RGB(0xe69f00), render.RGB(0xfff4d2)}
+var clearPalette = [5]render.Color{render.RGB(0x06080e), render.RGB(0x123456), render.RGB(0x56b4e9), render.RGB(0xe69f00), render.RGB(0xfff4d2)}
 
 // emberPalette is the palette of menus until there is a realm.
 var emberPalette = [5]render.Color{render.RGB(0x0a0607), render.RGB(0x4a1218), render.RGB(0xd4521e), render.RGB(0xffb02e), render.RGB(0xfff1d0)}

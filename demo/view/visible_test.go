@@ -249,6 +249,7 @@ const (
 	leastColour = 0.05 // without which a hue is not visible
 	leastHorde  = 0.05 // how much lighter than the horde it is
 	leastGround = 0.45 // and than the ground
+	leastAbove  = 0.24 // how much lighter the horde is than the ground: in the tide that of the colour-blind had 0.19
 	leastHurt   = 1.5  // how many times as many pixels shine if it was hurt
 )
 
@@ -289,6 +290,9 @@ func (s *scenery) find(t *testing.T, name string, clear, hurt bool) light {
 	}
 	if ship.l < horde.l+leastHorde || ship.l < floor.l+leastGround {
 		t.Errorf("%s: the ship's lightness is %.2f, the horde's %.2f and the ground's %.2f", what, ship.l, horde.l, floor.l)
+	}
+	if horde.l < floor.l+leastAbove {
+		t.Errorf("%s: the horde's lightness is %.2f, the ground's %.2f", what, horde.l, floor.l)
 	}
 	return ship
 }
