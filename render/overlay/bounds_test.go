@@ -192,8 +192,9 @@ func TestScreen_HasAScaleAPitchAndColumnsOfItsSize(t *testing.T) {
 		{959, 599, 0, Auto, screen{scale: 1, w: 959, h: 599, pitch: 12, cols: narrow}},
 		{1280, 720, 2, Auto, screen{scale: 2, w: 640, h: 360, pitch: 12, cols: narrow}},
 		{320, 240, 0, Full, screen{scale: 1, w: 320, h: 240, pitch: 12, cols: 38, full: true}},
-		{200, 240, 0, Minimal, screen{scale: 1, w: 200, h: 240, pitch: 12, cols: 23}},
-		{8, 8, 0, Auto, screen{scale: 1, w: 8, h: 8, pitch: 12, cols: 1}},
+		{256, 240, 0, Auto, screen{scale: 0.8, w: 320, h: 300, pitch: 12, cols: narrow}},
+		{200, 240, 0, Minimal, screen{scale: 0.75, w: 200 / 0.75, h: 320, pitch: 12, cols: 31}},
+		{8, 8, 0, Auto, screen{scale: 0.75, w: 8 / 0.75, h: 8 / 0.75, pitch: 12, cols: 1}},
 	} {
 		var s screen
 		c.want.x, c.want.y = 3, 5

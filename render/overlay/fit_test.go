@@ -162,6 +162,23 @@ func TestHelp_LinesThatDoNotFitAreTheLast(t *testing.T) {
 	}
 }
 
+// On a screen of 256 × 240 a panel had 30 columns: the help was cut, and figures lay over labels and beyond the panel.
+func TestPanels_SmallScreensCutNoText(t *testing.T) {
+	g := still(t, 256, 240, Config{})
+	g.picture(int(Help))
+	g.wantNot("…")
+	for _, k := range []Part{Help, Tiers, Maps, Leaks, Memory, Heap} {
+		g.picture(int(k))
+		p := g.o.placed[0]
+		for _, v := range g.o.q.Vertices() {
+			if right := (p.x + p.w) * g.o.scr.scale; v.DstX > right+0.01 {
+				t.Errorf("%s: something ends at %g, the panel at %g", g.o.parts[k].name, v.DstX, right)
+				break
+			}
+		}
+	}
+}
+
 // Rows of resident memory that have no space are one row, which has their sum.
 func TestMemory_RowsThatDoNotFitAreOne(t *testing.T) {
 	g := still(t, 640, 360, Config{})

@@ -28,16 +28,18 @@ type band struct{ top, bottom float32 }
 
 func (b band) high() float32 { return b.bottom - b.top }
 
-// The widths of panels, in steps: two columns fit in 1280 pixels, or 640.
+// The widths of panels, in steps: two columns fit in 1280 pixels, or 640. On a screen of less than 320 pixels the scale is smaller,
+// but not below the least: smaller letters cannot be read.
 const (
 	wide   = 74
 	narrow = 38
+	least  = 0.75
 )
 
 func (s *screen) set(scale float32, x, y, w, h int, preset Preset) {
 	if scale == 0 {
 		halves := max(math.Floor(float64(h)/360), math.Floor(float64(2*s.density)))
-		scale = float32(max(2, halves)) / 2
+		scale = min(float32(max(2, halves))/2, max(float32(w)/((narrow+2)*render.Grid), least))
 	}
 	*s = screen{x: float32(x), y: float32(y), scale: scale, w: float32(w) / scale, h: float32(h) / scale, pitch: 2 * render.Grid,
 		spared: s.spared, density: s.density}
