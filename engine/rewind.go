@@ -90,7 +90,7 @@ func (r *Rewind[T]) notice() {
 	}
 }
 
-// Record stores the input of the next tick, which becomes the present tick. The caller must play this tick next. States
+// Record stores the input of the next tick and makes it the present tick. The caller must play this tick next. States
 // and inputs after the old present tick are forgotten. States more than RewindConfig.Ticks ticks old are dropped.
 func (r *Rewind[T]) Record(in T) {
 	r.notice()

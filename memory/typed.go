@@ -104,9 +104,9 @@ func Clone[T any](a Allocator, s []T) ([]T, error) {
 // with a [*Misuse].
 func Free[T any](a Allocator, p *T) { a.Free(unsafe.Pointer(p), unsafe.Sizeof(*p)) }
 
-// FreeSlice frees a slice that [MakeSlice], [Clone] or [GrowSlice] returned. If s is nil, FreeSlice does nothing. The slice s
-// must begin at the same element and have the same length as when it was returned. Any other slice is misuse: if
-// a.Free detects it, FreeSlice panics with a [*Misuse].
+// FreeSlice frees a slice that [MakeSlice], [Clone] or [GrowSlice] returned. If s is nil, FreeSlice does nothing. The
+// slice s must begin at the same element and have the same length as when it was returned. Any other slice is misuse.
+// If a.Free detects it, FreeSlice panics with a [*Misuse].
 func FreeSlice[T any](a Allocator, s []T) {
 	a.Free(unsafe.Pointer(unsafe.SliceData(s)), uintptr(len(s))*unsafe.Sizeof(*new(T)))
 }

@@ -69,8 +69,8 @@ type Bounds struct{ MinX, MinY, MaxX, MaxY float32 }
 
 // New reserves the columns from src, and commits nothing. A nil src means page.Default(). If cfg is invalid, the
 // error wraps memory.ErrConfig and names the field. Otherwise the error wraps an error of page.Reserve. After an
-// error nothing stays reserved, unless src fails to release the columns. Then the error includes that failure. Close
-// the System before you close src.
+// error nothing stays reserved, unless src fails to release the columns; the error includes that failure. Close the
+// System before you close src.
 func New(src page.Source, cfg Config) (_ *System, err error) {
 	cfg.Capacity = cmp.Or(cfg.Capacity, defaultCapacity)
 	cfg.MaxKinds = cmp.Or(cfg.MaxKinds, defaultKinds)

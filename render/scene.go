@@ -89,9 +89,9 @@ func (s *sceneBuffer) enlarge(to target) {
 	to.clipped.DrawTriangles32(s.verts[:], s.indices[:], s.img, &sceneOptions)
 }
 
-// BeginScene fills the scene with back, an opaque colour. Until EndScene Draw, Submit, Bloom and [Tiles.Submit] draw on
-// the scene. BeginScene returns the viewport of the scene. Use it for [Camera.View], and to draw the parts of the scene
-// that do not move with the camera. At native resolution, or if the window's scale is at most 1, the scene is the
+// BeginScene fills the scene with back, an opaque colour. Until EndScene, Draw, Submit, Bloom and [Tiles.Submit] draw
+// on the scene. BeginScene returns the viewport of the scene. Use it for [Camera.View], and to draw the parts of the
+// scene that do not move with the camera. At native resolution, or if the window's scale is at most 1, the scene is the
 // window, and BeginScene returns the frame's own viewport. The fill costs less than a quad of the same size.
 func (f *Frame) BeginScene(back Color) Viewport {
 	if f.logical && f.Scale > 1 { // else the window has no more pixels than the scene

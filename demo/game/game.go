@@ -296,8 +296,8 @@ func (g *Game) World() *ecs.World { return g.cast.world }
 // Enemies returns the number of enemies that are alive or announced.
 func (g *Game) Enemies() int { return g.cast.omens.Len() + g.alive() }
 
-// Boss returns how much of its hull a warden has left, from 0 to 1. If there are several wardens, it is the largest share.
-// ok is false if there is no warden.
+// Boss returns how much of its hull a warden has left, from 0 to 1. Of several wardens it is the largest share. ok is
+// false if there is no warden.
 func (g *Game) Boss() (share float32, ok bool) {
 	if g.toll[realm.Warden] == 0 {
 		return 0, false

@@ -12,8 +12,8 @@ import (
 // Lanes is the number of fields that a Flow keeps. Each field, a lane, leads to another place.
 const Lanes = 3
 
-// Ahead is the number of ticks between the request of a field and its use. Refresh is the number of ticks after which a
-// field to the same node is requested again, because the crowd has moved.
+// Ahead is the number of ticks from the request of a [Field] to its use. Refresh is the number of ticks until a field
+// to the same node is requested again, because the crowd has moved.
 const (
 	Ahead   = 8
 	Refresh = 20

@@ -83,7 +83,7 @@ func NewMixer() *Mixer {
 	return m
 }
 
-// Add takes ownership of a clip, whose block is freed to home after Remove or Close. The error wraps ErrFull, ErrFormat
+// Add takes ownership of a clip. Its block is freed to home after Remove or Close. The error wraps ErrFull, ErrFormat
 // or [memory.ErrClosed]. After an error the caller still owns the clip. If the mixer seems full, Add may wait for Read,
 // up to the time in which Read mixes a block.
 func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {

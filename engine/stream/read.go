@@ -70,9 +70,9 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 	return r.buf[:n], nil
 }
 
-// If the asset was cancelled, or an error of Alloc has stopped it, Wanted returns an error, otherwise nil.
-// Decoders that compute for long between two reads should call Wanted, and must return its error. In a browser
-// each call sleeps for 1 ms.
+// Wanted returns an error if the asset was cancelled, or if an error of Alloc has stopped it. Decoders that
+// compute for long between two reads should call Wanted, and must return its error. In a browser each call
+// sleeps for 1 ms.
 func (r *Reader) Wanted() error {
 	breathe()
 	s := r.w.s

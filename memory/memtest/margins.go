@@ -11,9 +11,9 @@ import (
 const marginBytes = 1 << 20
 
 // Margins is a page.Source that reserves an additional 1 MiB on either side of each reservation and never commits
-// these margins. It belongs to one goroutine at a time. Tests can therefore form pointers just outside a
-// reservation. Without margins such a pointer may refer to an unused part of the Go heap, which ends the process
-// under -race.
+// these margins. Tests can therefore form pointers just outside a reservation. Without margins such a pointer may
+// refer to an unused part of the Go heap, which ends the process under -race. A Margins belongs to one goroutine
+// at a time.
 type Margins struct {
 	Source page.Source
 	held   []margin

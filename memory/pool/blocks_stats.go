@@ -22,8 +22,8 @@ func (b *Blocks) Len() int { return int(b.opened) - int(b.n) }
 func (b *Blocks) Cap() int { return int(b.capacity) }
 
 // Grow makes space for a total of n live slots. It commits the memory and allocates the metadata for the first n slots
-// of the reservation. Get then does not fail, and calls neither the source nor the Go heap, until n slots are live,
-// Trim is called or a state is loaded.
+// of the reservation. After Grow, Get does not fail, and calls neither the source nor the Go heap, until n slots are
+// live, Trim is called or a state is loaded.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of Get. If the source ends during Grow, the pool is closed. Any

@@ -47,10 +47,10 @@ type Pool[T any] struct {
 
 // Config configures [New], [NewSplit] and [Register]. They refuse values out of range.
 type Config struct {
-	// Capacity is the largest number of objects that can be live at once. Capacity costs address space only: memory
-	// is committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one; tiers.NewPool has
-	// another default. The maximum is 2^32-2. On 32-bit systems it is 2^27-1, because more metadata would not fit the address space. Capacity times
-	// the size of an object, or of a part of a [Split], must fit an int.
+	// Capacity is the largest number of objects that can be live at once. Capacity costs address space only: memory is
+	// committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one; tiers.NewPool has
+	// another default. The maximum is 2^32-2. On 32-bit systems it is 2^27-1. Capacity times the size of an object, or of
+	// a part of a [Split], must fit an int.
 	Capacity int
 	// Name is the name of the pool in reports. If Name is "", it is the name of T, and for a [Split] the name of
 	// Hot.
@@ -120,8 +120,9 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 
 // New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If the pool is closed, the
 // error is memory.ErrClosed, unwrapped. If Cap slots are live or retired, the error names the pool and wraps
-// memory.ErrOutOfMemory; it does not allocate. If memory cannot be committed, New returns the error of page.Prefix.Ensure. If the Go heap has
-// no space for the metadata, New returns the error of page.ProbeHeap. A failed New returns the zero Handle and nil.
+// memory.ErrOutOfMemory, without an allocation. If memory cannot be committed, New returns the error of
+// page.Prefix.Ensure. If the Go heap has no space for the metadata, New returns the error of page.ProbeHeap. A failed
+// New returns the zero Handle and nil.
 //
 // Cost: a pop, a generation, a bit and the zeroing. If no prepared slot is vacant, New prepares up to 64 slots in at
 // most 16 KiB, or one larger slot, and may double the metadata.
@@ -198,8 +199,8 @@ func (p *Pool[T]) newMore() (memory.Handle[T], *T, error) {
 }
 
 // Grow makes space for a total of n live objects. It commits the memory and allocates the metadata for the first n
-// slots of the reservation. New then does not fail, and calls neither the source nor the Go heap, until n slots are
-// live or retired, Trim is called or a state is loaded.
+// slots of the reservation. After Grow, New does not fail, and calls neither the source nor the Go heap, until n
+// slots are live or retired, Trim is called or a state is loaded.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
 // memory.ErrTooLarge. Otherwise Grow returns the error of New. If the source ends during Grow, the pool is closed. Any

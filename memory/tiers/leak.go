@@ -10,7 +10,7 @@ import (
 
 // Leaks describes the leaks of a level. A leak is a block that was allocated after BeginLevel and is live at EndLevel,
 // in a tier whose blocks are freed one by one. Older blocks do not count. In memfast builds the figures of slab are
-// lower bounds: by how much the live blocks have grown during the level.
+// lower bounds: the growth of the live blocks during the level.
 type Leaks struct {
 	Level uint64      // the level's number, from 1
 	Tiers [Count]Leak // by tier; Inbox has those of all workers, including blocks that wait in a Freer

@@ -13,7 +13,7 @@ import (
 	"math"
 )
 
-// A Meter measures stereo. Its zero value is invalid: see New.
+// A Meter measures the loudness of stereo sound. Its zero value is invalid: see New.
 type Meter struct {
 	rate  int
 	ears  [2]ear
