@@ -30,10 +30,7 @@ func (m *Map1[A]) NewEntity(a A) (Entity, error) {
 		return Entity{}, err
 	}
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch creates n entities with zeroed components, or none if n is not positive. If fill is not nil, NewBatch then
@@ -125,11 +122,7 @@ func set1[A any](m *Map1[A], op string, entity Entity, swap bool, a A) error {
 		return err
 	}
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll1[A any](m *Map1[A], op string, s Selection, swap bool, a A) (int, error) {
@@ -158,10 +151,7 @@ func (m *Map2[A, B]) NewEntity(a A, b B) (Entity, error) {
 	}
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 2 components.
@@ -231,11 +221,7 @@ func set2[A, B any](m *Map2[A, B], op string, entity Entity, swap bool, a A, b B
 	}
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll2[A, B any](m *Map2[A, B], op string, s Selection, swap bool, a A, b B) (int, error) {
@@ -266,10 +252,7 @@ func (m *Map3[A, B, C]) NewEntity(a A, b B, c C) (Entity, error) {
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 3 components.
@@ -342,11 +325,7 @@ func set3[A, B, C any](m *Map3[A, B, C], op string, entity Entity, swap bool, a 
 	*(*A)(m.mapper.w.store.cell(loc, m.mapper.ids[0], unsafe.Sizeof(a))) = a
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll3[A, B, C any](m *Map3[A, B, C], op string, s Selection, swap bool, a A, b B, c C) (int, error) {
@@ -379,10 +358,7 @@ func (m *Map4[A, B, C, D]) NewEntity(a A, b B, c C, d D) (Entity, error) {
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 4 components.
@@ -458,11 +434,7 @@ func set4[A, B, C, D any](m *Map4[A, B, C, D], op string, entity Entity, swap bo
 	*(*B)(m.mapper.w.store.cell(loc, m.mapper.ids[1], unsafe.Sizeof(b))) = b
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll4[A, B, C, D any](m *Map4[A, B, C, D], op string, s Selection, swap bool, a A, b B, c C, d D) (int, error) {
@@ -497,10 +469,7 @@ func (m *Map5[A, B, C, D, E]) NewEntity(a A, b B, c C, d D, e E) (Entity, error)
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 5 components.
@@ -579,11 +548,7 @@ func set5[A, B, C, D, E any](m *Map5[A, B, C, D, E], op string, entity Entity, s
 	*(*C)(m.mapper.w.store.cell(loc, m.mapper.ids[2], unsafe.Sizeof(c))) = c
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll5[A, B, C, D, E any](m *Map5[A, B, C, D, E], op string, s Selection, swap bool, a A, b B, c C, d D, e E) (int, error) {
@@ -620,10 +585,7 @@ func (m *Map6[A, B, C, D, E, F]) NewEntity(a A, b B, c C, d D, e E, f F) (Entity
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 6 components.
@@ -705,11 +667,7 @@ func set6[A, B, C, D, E, F any](m *Map6[A, B, C, D, E, F], op string, entity Ent
 	*(*D)(m.mapper.w.store.cell(loc, m.mapper.ids[3], unsafe.Sizeof(d))) = d
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll6[A, B, C, D, E, F any](m *Map6[A, B, C, D, E, F], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F) (int, error) {
@@ -748,10 +706,7 @@ func (m *Map7[A, B, C, D, E, F, G]) NewEntity(a A, b B, c C, d D, e E, f F, g G)
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 7 components.
@@ -836,11 +791,7 @@ func set7[A, B, C, D, E, F, G any](m *Map7[A, B, C, D, E, F, G], op string, enti
 	*(*E)(m.mapper.w.store.cell(loc, m.mapper.ids[4], unsafe.Sizeof(e))) = e
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll7[A, B, C, D, E, F, G any](m *Map7[A, B, C, D, E, F, G], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G) (int, error) {
@@ -881,10 +832,7 @@ func (m *Map8[A, B, C, D, E, F, G, H]) NewEntity(a A, b B, c C, d D, e E, f F, g
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 8 components.
@@ -972,11 +920,7 @@ func set8[A, B, C, D, E, F, G, H any](m *Map8[A, B, C, D, E, F, G, H], op string
 	*(*F)(m.mapper.w.store.cell(loc, m.mapper.ids[5], unsafe.Sizeof(f))) = f
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll8[A, B, C, D, E, F, G, H any](m *Map8[A, B, C, D, E, F, G, H], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H) (int, error) {
@@ -1019,10 +963,7 @@ func (m *Map9[A, B, C, D, E, F, G, H, I]) NewEntity(a A, b B, c C, d D, e E, f F
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 9 components.
@@ -1113,11 +1054,7 @@ func set9[A, B, C, D, E, F, G, H, I any](m *Map9[A, B, C, D, E, F, G, H, I], op 
 	*(*G)(m.mapper.w.store.cell(loc, m.mapper.ids[6], unsafe.Sizeof(g))) = g
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll9[A, B, C, D, E, F, G, H, I any](m *Map9[A, B, C, D, E, F, G, H, I], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I) (int, error) {
@@ -1162,10 +1099,7 @@ func (m *Map10[A, B, C, D, E, F, G, H, I, J]) NewEntity(a A, b B, c C, d D, e E,
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 10 components.
@@ -1259,11 +1193,7 @@ func set10[A, B, C, D, E, F, G, H, I, J any](m *Map10[A, B, C, D, E, F, G, H, I,
 	*(*H)(m.mapper.w.store.cell(loc, m.mapper.ids[7], unsafe.Sizeof(h))) = h
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll10[A, B, C, D, E, F, G, H, I, J any](m *Map10[A, B, C, D, E, F, G, H, I, J], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J) (int, error) {
@@ -1310,10 +1240,7 @@ func (m *Map11[A, B, C, D, E, F, G, H, I, J, K]) NewEntity(a A, b B, c C, d D, e
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 11 components.
@@ -1410,11 +1337,7 @@ func set11[A, B, C, D, E, F, G, H, I, J, K any](m *Map11[A, B, C, D, E, F, G, H,
 	*(*I)(m.mapper.w.store.cell(loc, m.mapper.ids[8], unsafe.Sizeof(i))) = i
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll11[A, B, C, D, E, F, G, H, I, J, K any](m *Map11[A, B, C, D, E, F, G, H, I, J, K], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K) (int, error) {
@@ -1463,10 +1386,7 @@ func (m *Map12[A, B, C, D, E, F, G, H, I, J, K, L]) NewEntity(a A, b B, c C, d D
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
 	*(*L)(m.mapper.w.store.cell(loc, m.mapper.ids[11], unsafe.Sizeof(l))) = l
-	if m.mapper.w.observers.observed != 0 {
-		return m.mapper.w.observers.notifyCreated(entity, loc, m.mapper.bits)
-	}
-	return entity, nil
+	return m.mapper.created(entity, loc)
 }
 
 // NewBatch is [Map1.NewBatch] for 12 components.
@@ -1566,11 +1486,7 @@ func set12[A, B, C, D, E, F, G, H, I, J, K, L any](m *Map12[A, B, C, D, E, F, G,
 	*(*J)(m.mapper.w.store.cell(loc, m.mapper.ids[9], unsafe.Sizeof(j))) = j
 	*(*K)(m.mapper.w.store.cell(loc, m.mapper.ids[10], unsafe.Sizeof(k))) = k
 	*(*L)(m.mapper.w.store.cell(loc, m.mapper.ids[11], unsafe.Sizeof(l))) = l
-	if m.mapper.w.observers.observed != 0 {
-		err = m.mapper.w.observers.notifyAdded(entity, m.mapper.bits, m.mapper.was)
-	}
-	m.mapper.w.store.freePending()
-	return err
+	return m.mapper.written(entity)
 }
 
 func setAll12[A, B, C, D, E, F, G, H, I, J, K, L any](m *Map12[A, B, C, D, E, F, G, H, I, J, K, L], op string, s Selection, swap bool, a A, b B, c C, d D, e E, f F, g G, h H, i I, j J, k K, l L) (int, error) {

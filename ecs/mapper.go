@@ -158,6 +158,19 @@ func (m *mapper) spawn() (Entity, uint32, error) {
 	return m.w.store.spawn(t)
 }
 
+// created ends NewEntity after the cells are written. It inlines.
+func (m *mapper) created(e Entity, loc uint32) (_ Entity, err error) {
+	if m.w.observers.observed != 0 {
+		e, err = m.notifyCreated(e, loc)
+	}
+	return e, err
+}
+
+//go:noinline
+func (m *mapper) notifyCreated(e Entity, loc uint32) (Entity, error) {
+	return m.w.observers.notifyCreated(e, loc, m.bits)
+}
+
 // newColumns creates n entities and calls fill for each run of rows in one chunk, unless there is none. The world is locked
 // meanwhile.
 func (m *mapper) newColumns(n int, none bool, fill func(loc uint32, n int)) (err error) {
@@ -189,7 +202,7 @@ func (m *mapper) removes(ids []ID) {
 }
 
 // add moves e to where it has all components of m and none of those that swap takes, and returns
-// where. The caller writes the cells, and frees pending blocks.
+// where. The caller writes the cells, and calls written.
 func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 	w := m.w
 	w.guard.mutable(op)
@@ -225,6 +238,25 @@ func (m *mapper) add(op string, e Entity, swap bool) (uint32, error) {
 		return r.loc, nil
 	}
 	return w.store.relocate(e.index, r, tr)
+}
+
+// written ends add after the caller has written the cells. It inlines.
+func (m *mapper) written(e Entity) error {
+	if m.w.observers.observed != 0 || m.w.store.pending != 0 {
+		return m.notifyWritten(e)
+	}
+	return nil
+}
+
+// notifyWritten calls the observers and frees pending blocks.
+//
+//go:noinline
+func (m *mapper) notifyWritten(e Entity) (err error) {
+	if m.w.observers.observed != 0 {
+		err = m.w.observers.notifyAdded(e, m.bits, m.was)
+	}
+	m.w.store.freePending()
+	return err
 }
 
 // removed returns the components that an operation takes away.
