@@ -109,8 +109,15 @@ func built(t testing.TB, name string) *realm.Realm {
 	defer realms.Unlock()
 	r := realms.byName[name]
 	if r == nil {
-		var err error
-		r, err = realm.Load(assets.FS(), goheap.Plain{}, name)
+		var data [2][]byte
+		for i, file := range realm.Files(name) {
+			var err error
+			data[i], err = fs.ReadFile(assets.FS(), file)
+			done(t, err)
+		}
+		b, err := realm.Open(goheap.Plain{}, name, data[0], data[1], nil)
+		done(t, err)
+		r, err = b.Wait()
 		done(t, err)
 		if realms.byName == nil {
 			realms.byName = map[string]*realm.Realm{}

@@ -103,9 +103,6 @@ func (s PlanStats) Thrash() float64 { return float64(s.Again) / max(float64(s.As
 // Soft returns the share of time in view without a picture.
 func (s PlanStats) Soft() float64 { return s.SoftSeconds / max(s.SeenSeconds, 1e-9) }
 
-// Lead returns the mean lead in seconds.
-func (s PlanStats) Lead() float64 { return s.LeadSum / max(float64(s.Ready), 1) }
-
 // Reset clears the plan and sets the budget of all pictures, in bytes. It panics if budget is below Bytes, the size of
 // one picture.
 func (p *Plan) Reset(budget int) {

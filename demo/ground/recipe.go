@@ -113,12 +113,3 @@ func (r *Recipe) Solid(x, y int) bool {
 	i := y*Span + x
 	return r.Walls[i>>3]>>(i&7)&1 != 0
 }
-
-// SetSolid makes the cell in column x and row y a wall. It panics unless x and y are 0 to Span-1.
-func (r *Recipe) SetSolid(x, y int) {
-	if uint(x) >= Span {
-		panic("ground: cell outside the recipe")
-	}
-	i := y*Span + x
-	r.Walls[i>>3] |= 1 << (i & 7)
-}

@@ -2,7 +2,6 @@ package realm
 
 import (
 	"fmt"
-	"io/fs"
 
 	"github.com/go-gl/mathgl/mgl32"
 
@@ -40,24 +39,6 @@ type Realm struct {
 	guides             [Guides][]uint8
 }
 
-// Load reads and builds the realm NAME from the files realms/NAME.json and realms/NAME.walls of fsys. It allocates the
-// realm's blocks from mem. The bytes of the files pass through the Go heap and are garbage afterwards. An error about a
-// file contains its name. If mem fails, the error wraps that of mem. After an error all blocks are freed.
-func Load(fsys fs.FS, mem memory.Allocator, name string) (*Realm, error) {
-	var data [2][]byte
-	for i, file := range Files(name) {
-		var err error
-		if data[i], err = fs.ReadFile(fsys, file); err != nil {
-			return nil, fmt.Errorf("realm: %w", err)
-		}
-	}
-	b, err := Open(mem, name, data[0], data[1], nil)
-	if err != nil {
-		return nil, err
-	}
-	return b.Wait()
-}
-
 // Files returns the paths of a realm's files: first the description, then the walls.
 func Files(name string) [2]string {
 	return [2]string{"realms/" + name + ".json", "realms/" + name + ".walls"}
@@ -83,13 +64,6 @@ func Open(mem memory.Allocator, name string, json, walls []byte, pause func()) (
 	return b, nil
 }
 
-// Build makes the realm's data in mem, about 3.5 MiB, and needs 1.7 MiB more until it returns. The realm keeps info,
-// and nothing of walls. If a place lies in a wall, or no path reaches it, the error is a *FileError without a file
-// name. Other errors wrap one of mem. After an error all blocks are freed.
-func Build(mem memory.Allocator, info *Info, walls Walls) (*Realm, error) {
-	return Start(mem, info, walls, nil).Wait()
-}
-
 // A Building is a realm that is being built, on a goroutine of its own. That goroutine allocates nothing: Start has
 // allocated all blocks. The methods of a Building belong to the goroutine of the allocator.
 type Building struct {
@@ -102,9 +76,10 @@ type Building struct {
 	done  chan struct{}
 }
 
-// Start allocates the memory and begins to build. The caller must keep walls until the realm is built, and must call
-// Wait. The building goroutine calls pause for each row of work, so that a host with a single thread can do other work
-// in between. pause may be nil. If memory is short, Wait returns the error.
+// Start allocates the memory from mem and begins to build: about 3.5 MiB, and 1.7 MiB more until Wait returns. The realm
+// keeps info, and nothing of walls. The caller must keep walls until the realm is built, and must call Wait. The building
+// goroutine calls pause for each row of work, so that a host with a single thread can do other work in between. pause may
+// be nil.
 func Start(mem memory.Allocator, info *Info, walls Walls, pause func()) *Building {
 	if pause == nil {
 		pause = func() {}
@@ -148,7 +123,9 @@ func (b *Building) Done() bool {
 	}
 }
 
-// Wait waits until the realm is built and returns it. The errors are those of [Build]. Call Wait once.
+// Wait waits until the realm is built and returns it. If a place lies in a wall, or no path reaches it, the error is a
+// *FileError; after Start it is without a file name. Other errors wrap one of the allocator. After an error all blocks
+// are freed. Call Wait once.
 func (b *Building) Wait() (*Realm, error) {
 	<-b.done
 	memory.FreeSlice(b.mem, b.nodes)

@@ -19,19 +19,19 @@
 //	cost   |  384 x  384 bytes |    what entering a node costs beyond the link: narrow nodes cost more
 //	guide  |  384 x  384 bytes |    five times: the direction to a seal, or to the heart
 //
-// The allocator of [Build] contains all of these. In play it is the manager's level, and the data ends with the level.
+// The allocator of [Start] contains all of these. In play it is the manager's level, and the data ends with the level.
 // A [Flow] searches the paths to the player, who moves, and to both sides of it, on a goroutine of its own. Paths avoid
 // crowds.
 //
 // # Cost
 //
 //	Slide, Solid, Sees, Guide    a few loads; no allocation
-//	Build                        proportional to the cells; see BenchmarkBuild. Start and Wait do it during play
+//	Start and Wait               proportional to the cells; see BenchmarkBuild
 //	Flow                         see BenchmarkField; the game goroutine pays two channel operations
 //
 // # Concurrency and errors
 //
-// After Build a Realm is safe for concurrent use: it does not change. A Flow belongs to the game goroutine. The error
+// After Wait a Realm is safe for concurrent use: it does not change. A Flow belongs to the game goroutine. The error
 // about a damaged file is a [FileError] with file, place and what is allowed. If there is no space for a search, the
 // error wraps memory.ErrOutOfMemory, and the field is unchanged.
 package realm

@@ -270,7 +270,7 @@ func TestInTiers_MadeIsTheWorkersAlone(t *testing.T) {
 }
 
 func TestOpen_AnOpenPlaceIsItsOwnNearest(t *testing.T) {
-	r := build(t, info(), NewWalls())
+	r := build(t, info(), noWalls())
 	p := vec{6001.25, 6002.75}
 	if got := r.Open(p, 10); got != p {
 		t.Errorf("the open place nearest to %v is %v", p, got)

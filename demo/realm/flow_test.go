@@ -198,7 +198,7 @@ func TestField_LeadsToItsMiddle(t *testing.T) {
 
 // Where many stand in the shorter of two ways, the field leads round by the longer.
 func TestField_LeadsRoundACrowd(t *testing.T) {
-	r := build(t, info(), NewWalls())
+	r := build(t, info(), noWalls())
 	goal := vec{6200, 6200}
 	f, crowd := new(Field), make([]uint8, Window*Window)
 	x0, y0 := window(r.Node(goal))

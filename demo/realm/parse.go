@@ -168,15 +168,3 @@ func (w Walls) Solid(x, y int) bool {
 	i := y*Cells + x
 	return w[i>>3]>>(i&7)&1 != 0
 }
-
-// Set makes the cell in column x and row y solid or open. x and y must be 0 to Cells-1.
-func (w Walls) Set(x, y int, solid bool) {
-	i := y*Cells + x
-	w[i>>3] &^= 1 << (i & 7)
-	if solid {
-		w[i>>3] |= 1 << (i & 7)
-	}
-}
-
-// NewWalls returns walls without a solid cell, in the Go heap.
-func NewWalls() Walls { return make(Walls, Cells*Cells/8) }

@@ -3,6 +3,7 @@ package realm
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"strings"
 	"testing"
@@ -46,6 +47,33 @@ func heap(t testing.TB, bytes uintptr) *tlsf.Heap {
 	return h
 }
 
+// load builds the realm that the files of fsys describe.
+func load(fsys fs.FS, mem memory.Allocator, name string) (*Realm, error) {
+	files := Files(name)
+	text, err := fs.ReadFile(fsys, files[0])
+	walls, err2 := fs.ReadFile(fsys, files[1])
+	if err := errors.Join(err, err2); err != nil {
+		return nil, err
+	}
+	b, err := Open(mem, name, text, walls, nil)
+	if err != nil {
+		return nil, err
+	}
+	return b.Wait()
+}
+
+// noWalls returns walls without a solid cell.
+func noWalls() Walls { return make(Walls, Cells*Cells/8) }
+
+// set makes the cell in column x and row y solid or open.
+func (w Walls) set(x, y int, solid bool) {
+	i := y*Cells + x
+	w[i>>3] &^= 1 << (i & 7)
+	if solid {
+		w[i>>3] |= 1 << (i & 7)
+	}
+}
+
 // info describes a realm with open ground where this file's masks leave it.
 func info() *Info {
 	return &Info{
@@ -56,12 +84,12 @@ func info() *Info {
 
 // maze has walls 6 cells thick every 64, with gates of 10 cells that are not in a line.
 func maze() Walls {
-	w := NewWalls()
+	w := noWalls()
 	for y := range Cells {
 		for x := range Cells {
 			row := y%64 < 6 && (x+37*(y/64))%50 > 9
 			col := x%64 < 6 && (y+23*(x/64))%40 > 9
-			w.Set(x, y, row || col)
+			w.set(x, y, row || col)
 		}
 	}
 	return w
@@ -73,11 +101,11 @@ func build(t testing.TB, in *Info, w Walls) *Realm {
 		cx, cy := int(p[0])/CellSize, int(p[1])/CellSize
 		for y := cy - 6; y <= cy+6; y++ {
 			for x := cx - 6; x <= cx+6; x++ {
-				w.Set(x, y, false)
+				w.set(x, y, false)
 			}
 		}
 	}
-	r, err := Build(level(t, 8<<20), in, w)
+	r, err := Start(level(t, 8<<20), in, w, nil).Wait()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,8 +124,8 @@ func TestBuild_OfAMazeHoldsItsInvariants(t *testing.T) {
 }
 
 func TestBuild_ClearanceIsNearTheTrueDistance(t *testing.T) {
-	w := NewWalls()
-	w.Set(700, 700, true)
+	w := noWalls()
+	w.set(700, 700, true)
 	r := build(t, info(), w)
 	for _, c := range []struct{ x, y int }{{700, 700}, {701, 700}, {710, 700}, {707, 707}, {720, 707}, {700, 640}} {
 		want := engine.Length(vec{float32(c.x - 700), float32(c.y - 700)})
@@ -112,23 +140,23 @@ func TestBuild_ClearanceIsNearTheTrueDistance(t *testing.T) {
 }
 
 func TestBuild_NamesThePlaceThatIsAmiss(t *testing.T) {
-	island := NewWalls()
+	island := noWalls()
 	for i := range 40 {
 		for _, c := range [][2]int{{80 + i, 80}, {80 + i, 119}, {80, 80 + i}, {119, 80 + i}} {
-			island.Set(c[0], c[1], true)
+			island.set(c[0], c[1], true)
 		}
 	}
-	full := NewWalls()
+	full := noWalls()
 	for y := 760; y < 790; y++ {
 		for x := 760; x < 790; x++ {
-			full.Set(x, y, true)
+			full.set(x, y, true)
 		}
 	}
 	in := info()
 	in.Seals[0] = Point{800, 800}
 	for want, w := range map[string]Walls{"seals[0]: no path": island, "heart: lies in a wall": full} {
 		g := heap(t, 8<<20)
-		_, err := Build(g, in, w)
+		_, err := Start(g, in, w, nil).Wait()
 		var f *FileError
 		if !errors.As(err, &f) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("err = %v, want %q", err, want)
@@ -141,7 +169,7 @@ func TestBuild_NamesThePlaceThatIsAmiss(t *testing.T) {
 
 func TestBuild_WithoutRoomKeepsNothing(t *testing.T) {
 	g := heap(t, 3<<20)
-	if _, err := Build(g, info(), NewWalls()); !errors.Is(err, memory.ErrOutOfMemory) {
+	if _, err := Start(g, info(), noWalls(), nil).Wait(); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("err = %v", err)
 	}
 	if n := g.Stats().InUse; n != 0 {
@@ -194,9 +222,9 @@ func TestSlide_NothingEndsUpInAWall(t *testing.T) {
 }
 
 func TestSlide_AFastDiscThatIsReflectedTouches(t *testing.T) {
-	w := NewWalls()
+	w := noWalls()
 	for y := 575; y < 675; y++ {
-		w.Set(500, y, true)
+		w.set(500, y, true)
 	}
 	r := build(t, info(), w)
 	from := vec{500*CellSize - 60, 5003}
@@ -207,10 +235,10 @@ func TestSlide_AFastDiscThatIsReflectedTouches(t *testing.T) {
 }
 
 func TestSlide_AlongAWallKeepsTheSpeedAlongIt(t *testing.T) {
-	w := NewWalls()
+	w := noWalls()
 	for x := range Cells {
 		for y := 500; y < 520; y++ {
-			w.Set(x, y, x < 1530)
+			w.set(x, y, x < 1530)
 		}
 	}
 	in := info()
@@ -348,15 +376,15 @@ func TestParseWalls_NamesFilePlaceAndWhatIsAllowed(t *testing.T) {
 }
 
 func TestLoad_ErrorsNameTheFile(t *testing.T) {
-	w := NewWalls()
+	w := noWalls()
 	file := func(name, text string) fstest.MapFS {
 		return fstest.MapFS{"realms/" + name + ".json": {Data: []byte(text)}, "realms/" + name + ".walls": {Data: append([]byte(wallsMagic), w...)}}
 	}
-	if r, err := Load(file("ember", goodInfo), level(t, 8<<20), "ember"); err != nil || r.Info.Title != "The Ember Floor" {
+	if r, err := load(file("ember", goodInfo), level(t, 8<<20), "ember"); err != nil || r.Info.Title != "The Ember Floor" {
 		t.Fatal(err)
 	}
 	walled := file("ember", goodInfo)
-	solid := NewWalls()
+	solid := noWalls()
 	for i := range solid {
 		solid[i] = 0xff
 	}
@@ -368,11 +396,11 @@ func TestLoad_ErrorsNameTheFile(t *testing.T) {
 		"realms/ember.walls: length: 100 bytes":    short,
 		"open realms/ember.json":                   {},
 	} {
-		if _, err := Load(fsys, level(t, 8<<20), "ember"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := load(fsys, level(t, 8<<20), "ember"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("err = %v, want %q", err, want)
 		}
 	}
-	if _, err := Load(file("tide", goodInfo), level(t, 8<<20), "tide"); err == nil || !strings.Contains(err.Error(), `allowed is that of the file, "tide"`) {
+	if _, err := load(file("tide", goodInfo), level(t, 8<<20), "tide"); err == nil || !strings.Contains(err.Error(), `allowed is that of the file, "tide"`) {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -418,7 +446,7 @@ func BenchmarkBuild(b *testing.B) {
 	r := build(b, info(), w)
 	for b.Loop() {
 		g.Reset()
-		if _, err := Build(g, info(), w); err != nil {
+		if _, err := Start(g, info(), w, nil).Wait(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 // The realms of the game hold what a realm promises: every seal and the heart can be flown to.
 func TestLoad_TheGamesRealmsHoldTheirInvariants(t *testing.T) {
 	for _, name := range Names {
-		r, err := Load(assets.FS(), level(t, 8<<20), name)
+		r, err := load(assets.FS(), level(t, 8<<20), name)
 		if err != nil {
 			t.Error(err)
 			continue

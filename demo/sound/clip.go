@@ -18,9 +18,6 @@ type Clip struct {
 // Frames returns the length in frames. A frame is a sample of each channel.
 func (c Clip) Frames() int { return len(c.PCM) / max(c.Channels, 1) }
 
-// Seconds returns the length in seconds.
-func (c Clip) Seconds() float64 { return float64(c.Frames()) / float64(max(c.Rate, 1)) }
-
 // Bytes returns the size of the clip's block in bytes.
 func (c Clip) Bytes() uintptr { return uintptr(len(c.PCM)) * unsafe.Sizeof(int16(0)) }
 
