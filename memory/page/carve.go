@@ -154,13 +154,6 @@ func (c *Carve) Reset() {
 	c.next = 0
 }
 
-// PageSize returns [SizeOf] of the source, in bytes. If c is closed, it returns [Granule].
-func (c *Carve) PageSize() uintptr { return SizeOf(c.src) }
-
-// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). AheadTo returns 0 if the
-// source has no such boundary, or if c is closed.
-func (c *Carve) AheadTo() uintptr { return aheadOf(c.src) }
-
 // Busy reports whether the source is running Commit or Decommit for c. If c ends during such a call, the functions
 // of [Carve.Watch] run before the call returns.
 func (c *Carve) Busy() bool { return c.calls > 0 }

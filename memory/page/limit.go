@@ -140,13 +140,6 @@ func (l *Limit) Release(m Memory) error { return l.src.Release(m) }
 // Under returns the source below the limit.
 func (l *Limit) Under() Source { return l.src }
 
-// PageSize returns [SizeOf] of the source, in bytes.
-func (l *Limit) PageSize() uintptr { return SizeOf(l.src) }
-
-// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). AheadTo returns 0 if the
-// source has no such boundary.
-func (l *Limit) AheadTo() uintptr { return aheadOf(l.src) }
-
 // Watch registers the function lost with the source (see [Watched]). If the source has ended, Watch returns nil. If
 // the source cannot end, lost is never called, and unwatch does nothing.
 func (l *Limit) Watch(lost func()) (unwatch func()) {

@@ -26,29 +26,10 @@ type Granted struct {
 // without options, for [Heap] and for a closed Carve. GrantedBy is safe for concurrent use if the Under methods of
 // the sources are.
 func GrantedBy(src Source) Granted {
-	for {
-		switch s := src.(type) {
-		case interface{ Granted() Granted }:
-			return s.Granted()
-		default:
-			if src = below(src); src == nil {
-				return Granted{}
-			}
-		}
+	if s, ok := first[interface{ Granted() Granted }](src); ok {
+		return s.Granted()
 	}
-}
-
-// below returns the source that src passes calls on to, or nil.
-func below(src Source) Source {
-	switch s := src.(type) {
-	case *Carve:
-		carves.Lock() // it may be closing, while another goroutine calls GrantedBy
-		defer carves.Unlock()
-		return s.src
-	case Layered:
-		return s.Under()
-	}
-	return nil
+	return Granted{}
 }
 
 // granted counts the effects of the options of a source.
@@ -66,10 +47,8 @@ type Ahead interface {
 
 // aheadOf returns AheadTo of src, or of the source below it.
 func aheadOf(src Source) uintptr {
-	for ; src != nil; src = below(src) {
-		if a, ok := src.(Ahead); ok {
-			return a.AheadTo()
-		}
+	if a, ok := first[Ahead](src); ok {
+		return a.AheadTo()
 	}
 	return 0
 }

@@ -101,12 +101,31 @@ type Paged interface {
 //
 // Parts that must be committed separately, as a block and its guard, begin at multiples of this size.
 func SizeOf(src Source) uintptr {
-	for ; src != nil; src = below(src) {
-		if p, ok := src.(Paged); ok {
-			return max(p.PageSize(), Granule)
-		}
+	if p, ok := first[Paged](src); ok {
+		return max(p.PageSize(), Granule)
 	}
 	return Granule
+}
+
+// first returns the first of src and the sources below it that is a T.
+func first[T any](src Source) (t T, ok bool) {
+	for ; src != nil && !ok; src = below(src) {
+		t, ok = src.(T)
+	}
+	return t, ok
+}
+
+// below returns the source that src passes calls on to, or nil.
+func below(src Source) Source {
+	switch s := src.(type) {
+	case *Carve:
+		carves.Lock() // it may be closing, while another goroutine calls GrantedBy
+		defer carves.Unlock()
+		return s.src
+	case Layered:
+		return s.Under()
+	}
+	return nil
 }
 
 // Stepped is the optional interface of a Source that decides how many bytes it commits. If Commit fails and
