@@ -20,7 +20,8 @@ const module = "github.com/strata-go/strata"
 // storeys gives each package its storey. A package may import lower storeys only. The packages below one in a
 // folder belong to it, and have its storey unless they are listed.
 var storeys = map[string]int{
-	"memory/internal/align": 0, "memory/internal/cputime": 0, "memory/internal/invariant": 0, "memory/internal/watch": 0,
+	"memory/internal/align": 0, "memory/internal/cputime": 0, "memory/internal/findings": 0, "memory/internal/invariant": 0,
+	"memory/internal/watch":  0,
 	"memory/memtest/testenv": 1,
 	"engine/cmdline":         0, // also for the commands below memory and ecs
 	"memory":                 1,

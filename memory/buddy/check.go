@@ -1,76 +1,61 @@
 package buddy
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check returns the errors in the metadata, up to 100 of them, or nil. On a closed heap it returns nil. Check ends
+// Check returns the errors in the metadata, up to 32 of them, or nil. On a closed heap it returns nil. Check ends
 // even if links form a cycle. Cost: proportional to the reserved units. Check allocates only for errors.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
 	}
-	c := checker{h: h}
+	c := checker{List: findings.List{Of: "buddy"}, h: h}
 	if c.configuration() {
 		c.tree(h.ladder.whole())
 		c.unused(h.committed(), uint32(len(h.entries)))
 		c.lists()
 	}
-	h.counts.Check(c.sums, "unit", c.fail)
-	return errors.Join(c.errs...)
+	h.counts.Check(c.sums, "unit", c.Add)
+	return c.Err()
 }
 
 // checker is the state of one Check.
 type checker struct {
-	h    *Heap
-	errs []error
+	findings.List
+	h *Heap
 
 	free [maxRungs]uint32 // blocks of the tree, by rung
 	sums tally.Sums       // over the live blocks of the tree
-}
-
-// maxReports keeps the report on a wholly corrupt heap short.
-const maxReports = 100
-
-func (c *checker) fail(format string, args ...any) {
-	if len(c.errs) == maxReports {
-		c.errs = append(c.errs, fmt.Errorf("buddy: more than the %d reported errors", maxReports))
-	}
-	if len(c.errs) > maxReports {
-		return
-	}
-	c.errs = append(c.errs, fmt.Errorf("buddy: "+format, args...))
 }
 
 // configuration verifies invariant 1 and reports whether the others can be verified.
 func (c *checker) configuration() bool {
 	h := c.h
 	if err := h.mem.Check(); err != nil {
-		c.fail("%w", err)
+		c.Add("%w", err)
 	}
 	unit := h.grain.Bytes(1)
 	if unit < minUnit || unit > maxUnit || h.align != min(unit, memory.MaxAlign) {
-		c.fail("blocks from %d bytes with alignments up to %d do not come from a configuration", unit, h.align)
+		c.Add("blocks from %d bytes with alignments up to %d do not come from a configuration", unit, h.align)
 	}
 	if units := uint64(h.mem.Reserved()) >> h.grain; units == 0 || units > align.MaxGrains {
-		c.fail("a reservation of %d bytes does not have from 1 to %d units of %d", h.mem.Reserved(), align.MaxGrains, unit)
+		c.Add("a reservation of %d bytes does not have from 1 to %d units of %d", h.mem.Reserved(), align.MaxGrains, unit)
 		return false
 	}
 	if h.system > Fibonacci || h.ladder != ladderWithin(h.system, uint32(h.mem.Reserved()>>h.grain)) {
-		c.fail("the ladder is not that of %v for a reservation of %d bytes", h.system, h.mem.Reserved())
+		c.Add("the ladder is not that of %v for a reservation of %d bytes", h.system, h.mem.Reserved())
 		return false
 	}
 	root := h.ladder.root()
 	if h.base != h.mem.Base() || uint64(h.limit) != min(uint64(root)<<h.grain, maxBytes) {
-		c.fail("base %p and requests up to %d are not the root of %d units at %p", h.base, h.limit, root, h.mem.Base())
+		c.Add("base %p and requests up to %d are not the root of %d units at %p", h.base, h.limit, root, h.mem.Base())
 	}
 	if uint32(len(h.entries)) != root {
-		c.fail("%d entries for a root of %d units", len(h.entries), root)
+		c.Add("%d entries for a root of %d units", len(h.entries), root)
 		return false
 	}
 	return true
@@ -84,19 +69,19 @@ func (c *checker) tree(p part) bool {
 	}
 	if h.startsAt(p, free|live) {
 		if end := p.off + h.ladder.size[p.rung]; end > h.committed() {
-			c.fail("the block at unit %d ends at %d, %d are committed", p.off, end, h.committed())
+			c.Add("the block at unit %d ends at %d, %d are committed", p.off, end, h.committed())
 			return false
 		}
 		return c.block(p)
 	}
 	if !h.ladder.divisible(p) {
-		c.fail("unit %d is in no block", p.off)
+		c.Add("unit %d is in no block", p.off)
 		return false
 	}
 	a, b := h.ladder.parts(p)
 	freeA, freeB := c.tree(a), c.tree(b)
 	if freeA && freeB {
-		c.fail("the buddies at units %d and %d are both free", a.off, b.off)
+		c.Add("the buddies at units %d and %d are both free", a.off, b.off)
 	}
 	return false
 }
@@ -106,7 +91,7 @@ func (c *checker) block(p part) bool {
 	h := c.h
 	e, end := &h.entries[p.off], p.off+h.ladder.size[p.rung]
 	if e.side != p.side {
-		c.fail("the block at unit %d has side %02b, its place %02b", p.off, e.side, p.side)
+		c.Add("the block at unit %d has side %02b, its place %02b", p.off, e.side, p.side)
 	}
 	if e.state == free {
 		c.free[p.rung]++
@@ -121,7 +106,7 @@ func (c *checker) block(p part) bool {
 func (c *checker) pointer(p part, end uint32) {
 	h, found := c.h, 0
 	if s := h.entries[p.off].state; s&^handed != live {
-		c.fail("the live block at unit %d has state %03b", p.off, s)
+		c.Add("the live block at unit %d has state %03b", p.off, s)
 	}
 	for at := p.off; at < end; at++ {
 		e := &h.entries[at]
@@ -135,11 +120,11 @@ func (c *checker) pointer(p part, end uint32) {
 		c.sums.Add(end-p.off, uintptr(e.next))
 		if at > p.off && (e.state != handed || h.system == Binary) || e.prev != at-p.off ||
 			uint64(at)+uint64(h.grain.Count(uintptr(e.next))) > uint64(end) {
-			c.fail("the pointer at unit %d, state %03b, %d units into the block of %d at unit %d, is too near its end for %d bytes", at, e.state, e.prev, end-p.off, p.off, e.next)
+			c.Add("the pointer at unit %d, state %03b, %d units into the block of %d at unit %d, is too near its end for %d bytes", at, e.state, e.prev, end-p.off, p.off, e.next)
 		}
 	}
 	if found != 1 {
-		c.fail("the live block at unit %d has %d pointers", p.off, found)
+		c.Add("the live block at unit %d has %d pointers", p.off, found)
 	}
 }
 
@@ -147,7 +132,7 @@ func (c *checker) pointer(p part, end uint32) {
 func (c *checker) unused(start, end uint32) {
 	for at := start; at < end; at++ {
 		if s := c.h.entries[at].state; s != 0 {
-			c.fail("unit %d, where nothing starts, has state %03b", at, s)
+			c.Add("unit %d, where nothing starts, has state %03b", at, s)
 		}
 	}
 }
@@ -157,26 +142,26 @@ func (c *checker) lists() {
 	h := c.h
 	for k, head := range h.lists {
 		if bit := h.mask>>k&1 == 1; bit != (head != none) {
-			c.fail("rung %d has bit %t and head %d", k, bit, head)
+			c.Add("rung %d has bit %t and head %d", k, bit, head)
 		}
 		n, prev := uint32(0), none
 		for off := head; off != none; n++ {
 			if off >= uint32(len(h.entries)) {
-				c.fail("the list of rung %d leads to unit %d of %d", k, off, len(h.entries))
+				c.Add("the list of rung %d leads to unit %d of %d", k, off, len(h.entries))
 				break
 			}
 			e := &h.entries[off]
 			if e.state != free || int(e.rung) != k || e.prev != prev {
-				c.fail("unit %d on the list of rung %d behind %d has state %03b, rung %d, prev %d", off, k, prev, e.state, e.rung, e.prev)
+				c.Add("unit %d on the list of rung %d behind %d has state %03b, rung %d, prev %d", off, k, prev, e.state, e.rung, e.prev)
 				break
 			}
 			prev, off = off, e.next
 		}
 		if n != c.free[k] {
-			c.fail("the list of rung %d has %d blocks, %d are free", k, n, c.free[k])
+			c.Add("the list of rung %d has %d blocks, %d are free", k, n, c.free[k])
 		}
 	}
 	if h.mask>>maxRungs != 0 {
-		c.fail("the mask %#x has bits beyond %d rungs", h.mask, maxRungs)
+		c.Add("the mask %#x has bits beyond %d rungs", h.mask, maxRungs)
 	}
 }

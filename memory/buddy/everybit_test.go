@@ -3,6 +3,7 @@ package buddy
 import (
 	"testing"
 
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/memtest"
 )
 
@@ -27,14 +28,14 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 	}
 }
 
-func TestCheck_ReportsAHundredFaultsAtMost(t *testing.T) {
+func TestCheck_ReportsFewFaultsAtMost(t *testing.T) {
 	h := furnished(t, Binary)
 	err := corrupted(h, func() {
 		for at := range h.entries {
 			h.entries[at].state ^= handed
 		}
 	})
-	if joined, ok := err.(interface{ Unwrap() []error }); !ok || len(joined.Unwrap()) != maxReports+1 {
+	if joined, ok := err.(interface{ Unwrap() []error }); !ok || len(joined.Unwrap()) != findings.Most+1 {
 		t.Errorf("%v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tlsf"
@@ -91,10 +92,10 @@ func TestStrings_CheckTakesNoMemoryForSlotsThatNoTextHas(t *testing.T) {
 	s.pages.Ptr(sp, 0).next = 2
 	s.pages.Ptr(sp, 3000).next = 0
 	s.rungs[0].page, s.rungs[0].used = 3001, pageBytes
-	v := visit{s: &s, sp: sp, r: &report{what: "Strings"}, most: make([]uint32, s.pages.n), first: make([]uint32, s.pages.n)}
+	v := visit{s: &s, sp: sp, r: &report{findings.List{Of: "container: Strings"}}, most: make([]uint32, s.pages.n), first: make([]uint32, s.pages.n)}
 	v.chains()
-	if bytes := testing.AllocsPerRun(1, func() { v.texts() }); v.r.ok() || bytes > 40 {
-		t.Errorf("%v, %v allocations", v.r.err(), bytes)
+	if bytes := testing.AllocsPerRun(1, func() { v.texts() }); v.r.None() || bytes > 40 {
+		t.Errorf("%v, %v allocations", v.r.Err(), bytes)
 	}
 	if err := s.Check(sp); err == nil || !strings.Contains(err.Error(), "1 texts, 1 of them live, in 12288064 slots") {
 		t.Errorf("Check says %v", err)

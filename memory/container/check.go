@@ -1,42 +1,17 @@
 package container
 
 import (
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// manyFaults is how many faults a Check lists; of more it says that there are more.
-const manyFaults = 32
-
-// A report gathers what a Check found.
-type report struct {
-	what string // "Vec", "Map"
-	errs []error
-	more int
-}
-
-// say adds a fault.
-func (r *report) say(format string, args ...any) {
-	if len(r.errs) == manyFaults {
-		r.more++
-		return
-	}
-	r.errs = append(r.errs, fmt.Errorf("container: "+r.what+": "+format, args...))
-}
-
-func (r *report) ok() bool { return len(r.errs) == 0 }
-
-func (r *report) err() error {
-	if r.more > 0 {
-		r.errs = append(r.errs, fmt.Errorf("container: %s: %d faults more", r.what, r.more))
-	}
-	return errors.Join(r.errs...)
-}
+// A report has what a Check found.
+type report struct{ findings.List }
 
 // byValue reports whether a T may be read out of bytes from elsewhere, which is not so where it
 // holds a Go pointer: no container has had a block for such a T, and the collector would follow
@@ -44,7 +19,7 @@ func (r *report) err() error {
 func byValue[T any](r *report) bool {
 	err := memory.PointerFree[T]()
 	if err != nil {
-		r.say("%w", err)
+		r.Add("%w", err)
 	}
 	return err == nil
 }
@@ -57,7 +32,7 @@ func (r *report) guarded(f func()) {
 	defer func() {
 		v := recover()
 		if a, ok := v.(interface{ Addr() uintptr }); ok {
-			r.say("no memory at %#x, where a block should be", a.Addr())
+			r.Add("no memory at %#x, where a block should be", a.Addr())
 		} else if v != nil {
 			panic(v)
 		}
@@ -70,12 +45,12 @@ func (r *report) guarded(f func()) {
 func (r *report) block(sp *Space, name string, off, count uint64, size, align uintptr) bool {
 	switch bytes := count * uint64(size); {
 	case size > 0 && bytes/uint64(size) != count || bytes > uint64(sp.extent()) || off > uint64(sp.extent())-bytes:
-		r.say("%s: %d bytes, %d times, at offset %d are not within the %d bytes of the allocator", name, size, count, off, sp.extent())
+		r.Add("%s: %d bytes, %d times, at offset %d are not within the %d bytes of the allocator", name, size, count, off, sp.extent())
 	case off%uint64(align) != 0:
-		r.say("%s: offset %d is not aligned to %d", name, off, align)
+		r.Add("%s: offset %d is not aligned to %d", name, off, align)
 	default:
 		if why := sp.whyNot(off, uintptr(bytes)); why != "" {
-			r.say("%s: %d bytes at offset %d: %s", name, bytes, off, why)
+			r.Add("%s: %d bytes at offset %d: %s", name, bytes, off, why)
 			return false
 		}
 		return true

@@ -1,42 +1,46 @@
 package container
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/findings"
+)
 
 // Check returns the errors in the metadata and the table, joined, or nil: at most 32, and the number of the others.
 // The rules are those of [Vec.Check]. Cost: proportional to the slots; each entry is hashed at most twice.
 func (m *Map[K, V]) Check(sp *Space) error {
-	r := report{what: "Map"}
+	r := report{findings.List{Of: "container: Map"}}
 	if m.bits == 0 {
 		if m.off != 0 || m.salt != 0 || m.n != 0 || m.care != 0 {
-			r.say("%d entries at offset %d, but there is no block", m.n, m.off)
+			r.Add("%d entries at offset %d, but there is no block", m.n, m.off)
 		}
-		return r.err()
+		return r.Err()
 	}
 	if m.bits < minBits || m.bits > maxBits {
-		r.say("2^%d slots; from 2^%d to 2^%d are possible", m.bits, minBits, maxBits)
-		return r.err()
+		r.Add("2^%d slots; from 2^%d to 2^%d are possible", m.bits, minBits, maxBits)
+		return r.Err()
 	}
 	if !byValue[entry[K, V]](&r) {
-		return r.err()
+		return r.Err()
 	}
 	if int(m.n) > capOf(m.bits) {
-		r.say("%d entries in 2^%d slots, of which %d may be taken", m.n, m.bits, capOf(m.bits))
+		r.Add("%d entries in 2^%d slots, of which %d may be taken", m.n, m.bits, capOf(m.bits))
 	}
 	if want := saltOf(m.seed, m.bits); m.salt != want {
-		r.say("salt %#x does not follow from seed %#x and 2^%d slots", m.salt, m.seed, m.bits)
+		r.Add("salt %#x does not follow from seed %#x and 2^%d slots", m.salt, m.seed, m.bits)
 	}
 	if care := shapeOf[K]() != nil; m.care > 1 || care != (m.care == 1) {
-		r.say("care is %d; keys have floats, padding or blank fields: %t", m.care, care)
+		r.Add("care is %d; keys have floats, padding or blank fields: %t", m.care, care)
 	}
 	size, err := tableBytes[K, V](m.bits)
 	if err != nil {
-		r.say("a table of 2^%d slots has no size: %v", m.bits, err)
-		return r.err()
+		r.Add("a table of 2^%d slots has no size: %v", m.bits, err)
+		return r.Err()
 	}
-	if r.block(sp, "table", m.off, 1, size, tableAlign) && r.ok() {
+	if r.block(sp, "table", m.off, 1, size, tableAlign) && r.None() {
 		r.guarded(func() { m.checkSlots(sp, &r) })
 	}
-	return r.err()
+	return r.Err()
 }
 
 // checkSlots verifies what the block holds.
@@ -45,7 +49,7 @@ func (m *Map[K, V]) checkSlots(sp *Space, r *report) {
 	for i := range maskOf(t) + 1 {
 		if c := *ctrlAt(t, i); c == 0 {
 			if !zero(unsafe.Pointer(entryAt(t, i)), unsafe.Sizeof(entry[K, V]{})) {
-				r.say("slot %d is vacant, and not zero", i)
+				r.Add("slot %d is vacant, and not zero", i)
 			}
 			continue
 		}
@@ -53,7 +57,7 @@ func (m *Map[K, V]) checkSlots(sp *Space, r *report) {
 		m.checkEntry(t, r, i)
 	}
 	if count != m.n {
-		r.say("%d slots are taken, by %d entries", count, m.n)
+		r.Add("%d slots are taken, by %d entries", count, m.n)
 	}
 }
 
@@ -61,14 +65,14 @@ func (m *Map[K, V]) checkSlots(sp *Space, r *report) {
 func (m *Map[K, V]) checkEntry(t table[K, V], r *report, i uint64) {
 	e, h := entryAt(t, i), hashAt(t, i)
 	if c := *ctrlAt(t, i); c != uint8(h)|taken {
-		r.say("control byte %d is %#x; the hash of its key wants %#x", i, c, uint8(h)|taken)
+		r.Add("control byte %d is %#x; the hash of its key wants %#x", i, c, uint8(h)|taken)
 	}
 	if s := shapeOf[K](); s != nil {
 		if e.key != e.key {
-			r.say("the key in slot %d holds a NaN", i)
+			r.Add("the key in slot %d holds a NaN", i)
 		}
 		if !s.normal(unsafe.Pointer(&e.key)) {
-			r.say("the key in slot %d has bytes that no key has: padding that is not 0, or a -0", i)
+			r.Add("the key in slot %d has bytes that no key has: padding that is not 0, or a -0", i)
 		}
 	}
 	away := (i - homeOf(t, h)) & maskOf(t)
@@ -77,15 +81,15 @@ func (m *Map[K, V]) checkEntry(t table[K, V], r *report, i uint64) {
 		return
 	}
 	if *ctrlAt(t, prev) == 0 {
-		r.say("slot %d is vacant, between the entry in slot %d and its home, %d", prev, i, homeOf(t, h))
+		r.Add("slot %d is vacant, between the entry in slot %d and its home, %d", prev, i, homeOf(t, h))
 		return
 	}
 	before := hashAt(t, prev)
 	awayBefore := (prev - homeOf(t, before)) & maskOf(t)
 	switch {
 	case awayBefore+1 < away, awayBefore+1 == away && before > h:
-		r.say("the entry in slot %d belongs in front of the one in slot %d", i, prev)
+		r.Add("the entry in slot %d belongs in front of the one in slot %d", i, prev)
 	case before == h && entryAt(t, prev).key == e.key:
-		r.say("slots %d and %d have the same key", prev, i)
+		r.Add("slots %d and %d have the same key", prev, i)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/findings"
 )
 
 // A Ring is a queue with two ends in one block. Its elements wrap round the end of the block. When the Ring is full,
@@ -313,24 +314,24 @@ func (r *Ring[T]) grow(sp *Space, slots int) error {
 
 // Check returns the errors in the metadata, or nil. The rules are those of [Vec.Check].
 func (r *Ring[T]) Check(sp *Space) error {
-	rep := report{what: "Ring"}
+	rep := report{findings.List{Of: "container: Ring"}}
 	size := unsafe.Sizeof(*new(T))
 	switch {
 	case r.cap&(r.cap-1) != 0 || r.cap > maxRing:
-		rep.say("%d slots: want 0 or a power of two up to %d", r.cap, maxRing)
+		rep.Add("%d slots: want 0 or a power of two up to %d", r.cap, maxRing)
 	case r.n > r.cap:
-		rep.say("%d elements in %d slots", r.n, r.cap)
+		rep.Add("%d elements in %d slots", r.n, r.cap)
 	case r.cap == 0 || size == 0:
 		if r.off != 0 || r.cap%maxRing != 0 {
-			rep.say("offset %d and %d slots, but there is no block", r.off, r.cap)
+			rep.Add("offset %d and %d slots, but there is no block", r.off, r.cap)
 		}
 	case byValue[T](&rep):
 		rep.block(sp, "elements", r.off, uint64(r.cap), size, unsafe.Alignof(*new(T)))
 	}
 	if r.head >= max(r.cap, 1) {
-		rep.say("the first element is in slot %d of %d", r.head, r.cap)
+		rep.Add("the first element is in slot %d of %d", r.head, r.cap)
 	}
-	return rep.err()
+	return rep.Err()
 }
 
 // ceilPow2 returns the smallest power of two that is at least n; 1 for 0.

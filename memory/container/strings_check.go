@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/findings"
 )
 
 // Check returns the errors in the metadata and the strings, joined, or nil: at most 32, and the number of the
@@ -11,29 +13,29 @@ import (
 // also allocates a few bytes on the Go heap for each id and each page. Cost: proportional to the index, the ids and
 // the bytes of the strings, and to n·log n for n pages.
 func (s *Strings) Check(sp *Space) error {
-	r := report{what: "Strings"}
+	r := report{findings.List{Of: "container: Strings"}}
 	s.pages.check(sp, &r, "pages")
 	s.texts.check(sp, &r, "texts")
 	s.index.check(sp, &r, "index")
 	if n := s.index.n; n&(n-1) != 0 || s.live > n-n/4 || s.live > s.texts.n || s.pages.n > maxPages {
-		r.say("%d texts of %d ids in an index of %d, on %d pages", s.live, s.texts.n, n, s.pages.n)
+		r.Add("%d texts of %d ids in an index of %d, on %d pages", s.live, s.texts.n, n, s.pages.n)
 	}
-	if r.ok() {
+	if r.None() {
 		r.guarded(func() {
 			v := visit{s: s, sp: sp, r: &r, most: make([]uint32, s.pages.n), first: make([]uint32, s.pages.n)}
 			v.pages()
 			v.apart()
 			v.chains()
-			if r.ok() {
+			if r.None() {
 				v.texts()
 				v.dead()
 			}
-			if r.ok() {
+			if r.None() {
 				v.index()
 			}
 		})
 	}
-	return r.err()
+	return r.Err()
 }
 
 // A visit is a Check under way.
@@ -51,16 +53,16 @@ func (v *visit) pages() {
 	for i, p := range v.s.pages.Slice(v.sp) {
 		switch {
 		case p.rung > large:
-			v.r.say("page %d is of rung %d of %d", i+1, p.rung, large)
+			v.r.Add("page %d is of rung %d of %d", i+1, p.rung, large)
 		case p.rung == large && p.slots == 0:
 			if p.off != 0 {
-				v.r.say("page %d has no bytes at offset %d", i+1, p.off)
+				v.r.Add("page %d has no bytes at offset %d", i+1, p.off)
 			}
 		case p.rung == large:
 			v.most[i] = 1
 			v.r.block(v.sp, "text", p.off, 1, uintptr(p.slots), 1)
 		case p.slots == 0 || p.slots > pageBytes/ladder[p.rung]:
-			v.r.say("page %d has %d slots of %d bytes", i+1, p.slots, ladder[p.rung])
+			v.r.Add("page %d has %d slots of %d bytes", i+1, p.slots, ladder[p.rung])
 		default:
 			v.r.block(v.sp, "page", p.off, uint64(p.slots), uintptr(ladder[p.rung]), 1)
 		}
@@ -84,7 +86,7 @@ func (v *visit) apart() {
 	slices.SortFunc(blocks, func(a, b block) int { return cmp.Compare(a.off, b.off) })
 	for i := range blocks[1:max(len(blocks), 1)] {
 		if a, b := blocks[i], blocks[i+1]; a.end > b.off {
-			v.r.say("the blocks at offsets %d and %d share bytes", a.off, b.off)
+			v.r.Add("the blocks at offsets %d and %d share bytes", a.off, b.off)
 		}
 	}
 }
@@ -97,18 +99,18 @@ func (v *visit) chains() {
 		behind := false
 		for n := first; n != 0; {
 			if n > v.s.pages.n || met[n-1] || int(v.s.pages.slot(v.sp, int(n-1)).rung) != k {
-				v.r.say("page %d is chained to rung %d, and is not there, of another rung, or chained twice", n, k)
+				v.r.Add("page %d is chained to rung %d, and is not there, of another rung, or chained twice", n, k)
 				return
 			}
 			met[n-1] = true
 			p := v.s.pages.slot(v.sp, int(n-1))
 			switch {
 			case k == large && p.slots != 0:
-				v.r.say("page %d is spare and has %d bytes", n, p.slots)
+				v.r.Add("page %d is spare and has %d bytes", n, p.slots)
 			case k == large:
 			case n == last:
 				if v.most[n-1], behind = used, true; used > p.slots {
-					v.r.say("rung %d has used %d of %d slots", k, used, p.slots)
+					v.r.Add("rung %d has used %d of %d slots", k, used, p.slots)
 				}
 			case !behind:
 				v.most[n-1] = p.slots
@@ -116,7 +118,7 @@ func (v *visit) chains() {
 			n = p.next
 		}
 		if k != large && behind != (first != 0) || first == 0 && last|used != 0 {
-			v.r.say("rung %d cuts up page %d, which is not in its chain", k, last)
+			v.r.Add("rung %d cuts up page %d, which is not in its chain", k, last)
 		}
 	}
 	for k, g := range v.s.rungs {
@@ -129,7 +131,7 @@ func (v *visit) chains() {
 			v.most[i] = 1 // it belongs to a dead text
 		}
 		if !met[i] && p.next != 0 && p.rung == large {
-			v.r.say("page %d has a text and a next page, %d", i+1, p.next)
+			v.r.Add("page %d has a text and a next page, %d", i+1, p.next)
 		}
 	}
 }
@@ -147,37 +149,37 @@ func (v *visit) texts() {
 		}
 	}
 	if slots != uint64(v.s.texts.n) || live != v.s.live {
-		v.r.say("%d texts, %d of them live, in %d slots; the books say %d live", v.s.texts.n, live, slots, v.s.live)
+		v.r.Add("%d texts, %d of them live, in %d slots; the books say %d live", v.s.texts.n, live, slots, v.s.live)
 		return
 	}
 	owner := make([]uint32, slots)
 	for i, x := range v.s.texts.Slice(v.sp) {
 		p, slot := x.at>>slotBits, x.at%(1<<slotBits)
 		if p >= uint32(len(v.most)) || slot >= v.most[p] {
-			v.r.say("id %d is on page %d, in slot %d, which is not in use", i+1, p+1, slot)
+			v.r.Add("id %d is on page %d, in slot %d, which is not in use", i+1, p+1, slot)
 			continue
 		}
 		if o := &owner[v.first[p]+slot]; *o != 0 {
-			v.r.say("ids %d and %d share slot %d of page %d", *o, i+1, slot, p+1)
+			v.r.Add("ids %d and %d share slot %d of page %d", *o, i+1, slot, p+1)
 		} else {
 			*o = uint32(i + 1)
 		}
 		pg := v.s.pages.slot(v.sp, int(p))
 		if x.refs == 0 {
 			if pg.rung == large && pg.slots != 0 {
-				v.r.say("id %d is dead, and page %d still has %d bytes for it", i+1, p+1, pg.slots)
+				v.r.Add("id %d is dead, and page %d still has %d bytes for it", i+1, p+1, pg.slots)
 			}
 			continue
 		}
 		if x.n == 0 || x.n > maxCount || rungOf(int(x.n)) != int(pg.rung) || pg.rung == large && x.n != pg.slots {
-			v.r.say("id %d has %d bytes on a page of rung %d", i+1, x.n, pg.rung)
+			v.r.Add("id %d has %d bytes on a page of rung %d", i+1, x.n, pg.rung)
 		}
 	}
 }
 
 // dead verifies the lists of dead ids.
 func (v *visit) dead() {
-	if !v.r.ok() {
+	if !v.r.None() {
 		return
 	}
 	v.seen = make([]uint32, v.s.texts.n/32+1)
@@ -185,7 +187,7 @@ func (v *visit) dead() {
 	walk := func(k int, id uint32) {
 		for id != 0 {
 			if id > v.s.texts.n || !v.mark(id) || v.s.text(v.sp, id).refs != 0 || int(v.s.page(v.sp, v.s.text(v.sp, id).at).rung) != k {
-				v.r.say("id %d is on the list of dead ids of rung %d, and is live, of another one, or there twice", id, k)
+				v.r.Add("id %d is on the list of dead ids of rung %d, and is live, of another one, or there twice", id, k)
 				return
 			}
 			count++
@@ -197,7 +199,7 @@ func (v *visit) dead() {
 	}
 	walk(large, v.s.above)
 	if count != v.s.texts.n-v.s.live {
-		v.r.say("%d ids are dead, %d of them on lists", v.s.texts.n-v.s.live, count)
+		v.r.Add("%d ids are dead, %d of them on lists", v.s.texts.n-v.s.live, count)
 	}
 }
 
@@ -216,24 +218,24 @@ func (v *visit) index() {
 	for at, l := range v.s.index.Slice(v.sp) {
 		if l.id == 0 {
 			if l.hash != 0 {
-				v.r.say("place %d of the index is vacant with hash %#x", at, l.hash)
+				v.r.Add("place %d of the index is vacant with hash %#x", at, l.hash)
 			}
 			continue
 		}
 		count++
 		if l.id > v.s.texts.n || !v.mark(l.id) || v.s.text(v.sp, l.id).refs == 0 {
-			v.r.say("place %d of the index has id %d, which is dead, unknown or there twice", at, l.id)
+			v.r.Add("place %d of the index has id %d, which is dead, unknown or there twice", at, l.id)
 			continue
 		}
 		t := v.s.Text(v.sp, l.id)
 		if h := v.s.hash(t); h != l.hash {
-			v.r.say("id %d is in the index with hash %#x; its text has %#x", l.id, l.hash, h)
+			v.r.Add("id %d is in the index with hash %#x; its text has %#x", l.id, l.hash, h)
 		}
 	}
 	if count != v.s.live {
-		v.r.say("%d ids in the index, %d texts", count, v.s.live)
+		v.r.Add("%d ids in the index, %d texts", count, v.s.live)
 	}
-	if !v.r.ok() || count == 0 {
+	if !v.r.None() || count == 0 {
 		return // a search ends where a place is vacant
 	}
 	for at, l := range v.s.index.Slice(v.sp) {
@@ -241,7 +243,7 @@ func (v *visit) index() {
 			continue
 		}
 		if id, found := v.s.find(v.sp, v.s.Text(v.sp, l.id), l.hash); id != l.id || found != uint32(at) {
-			v.r.say("id %d in place %d of the index: a search finds id %d in place %d", l.id, at, id, found)
+			v.r.Add("id %d in place %d of the index: a search finds id %d in place %d", l.id, at, id, found)
 		}
 	}
 }

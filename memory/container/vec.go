@@ -3,6 +3,8 @@ package container
 import (
 	"slices"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/findings"
 )
 
 // A Vec is a growing array off the Go heap, like a Go slice with append. The zero Vec is empty and ready.
@@ -255,21 +257,21 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 // call for a type, allocates on the Go heap. If the allocator has rounded the size up, and in debug builds, Check
 // may call its Resize to verify the size. This call counts as a write for the goroutine rule.
 func (v *Vec[T]) Check(sp *Space) error {
-	r := report{what: "Vec"}
+	r := report{findings.List{Of: "container: Vec"}}
 	v.check(sp, &r, "elements")
-	return r.err()
+	return r.Err()
 }
 
 // check reports whether the elements may be read.
 func (v *Vec[T]) check(sp *Space, r *report, name string) bool {
 	size := unsafe.Sizeof(*new(T))
 	if v.n > v.cap || v.cap > maxCount {
-		r.say("%s: %d in use of %d, which is not within %d", name, v.n, v.cap, maxCount)
+		r.Add("%s: %d in use of %d, which is not within %d", name, v.n, v.cap, maxCount)
 		return false
 	}
 	if v.cap == 0 || size == 0 {
 		if v.off != 0 || v.cap%maxCount != 0 {
-			r.say("%s: offset %d and capacity %d, but there is no block", name, v.off, v.cap)
+			r.Add("%s: offset %d and capacity %d, but there is no block", name, v.off, v.cap)
 		}
 		return false
 	}

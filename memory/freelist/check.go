@@ -1,67 +1,52 @@
 package freelist
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/internal/tally"
 )
 
-// Check returns the errors in the metadata, up to 100 of them, or nil. On a closed heap it returns nil. Cost:
+// Check returns the errors in the metadata, up to 32 of them, or nil. On a closed heap it returns nil. Cost:
 // proportional to the reserved granules. Check allocates only for errors.
 func (h *Heap) Check() error {
 	if h.base == nil {
 		return nil
 	}
-	c := checker{h: h}
+	c := checker{List: findings.List{Of: "freelist"}, h: h}
 	c.configuration()
 	c.order()
 	c.tiling()
-	h.counts.Check(c.sums, "granule", c.fail)
-	return errors.Join(c.errs...)
+	h.counts.Check(c.sums, "granule", c.Add)
+	return c.Err()
 }
 
 // checker is the state of one Check.
 type checker struct {
-	h    *Heap
-	errs []error
+	findings.List
+	h *Heap
 
 	sums tally.Sums // over the live map
-}
-
-// maxReports keeps the report on a wholly corrupt heap short.
-const maxReports = 100
-
-func (c *checker) fail(format string, args ...any) {
-	if len(c.errs) == maxReports {
-		c.errs = append(c.errs, fmt.Errorf("freelist: more than the %d reported errors", maxReports))
-	}
-	if len(c.errs) > maxReports {
-		return
-	}
-	c.errs = append(c.errs, fmt.Errorf("freelist: "+format, args...))
 }
 
 // configuration verifies invariants 1 and 6.
 func (c *checker) configuration() {
 	h := c.h
 	if err := h.mem.Check(); err != nil {
-		c.fail("%w", err)
+		c.Add("%w", err)
 	}
 	granule := h.grain.Bytes(1)
 	if granule < minGranule || granule > maxGranule || h.align != min(granule, memory.MaxAlign) {
-		c.fail("a granule of %d bytes with alignments up to %d does not come from a configuration", granule, h.align)
+		c.Add("a granule of %d bytes with alignments up to %d does not come from a configuration", granule, h.align)
 	}
 	if h.policy > WorstFit {
-		c.fail("%v: want FirstFit, NextFit, BestFit or WorstFit", h.policy)
+		c.Add("%v: want FirstFit, NextFit, BestFit or WorstFit", h.policy)
 	}
 	if h.base != h.mem.Base() || uint64(len(h.live)) != uint64(h.mem.Reserved())>>h.grain ||
 		uint64(h.limit) != min(uint64(h.mem.Reserved()), maxBytes) {
-		c.fail("base %p, %d granules and requests up to %d are not the reservation of %d bytes at %p", h.base, len(h.live), h.limit, h.mem.Reserved(), h.mem.Base())
+		c.Add("base %p, %d granules and requests up to %d are not the reservation of %d bytes at %p", h.base, len(h.live), h.limit, h.mem.Reserved(), h.mem.Base())
 	}
 	if h.rover > h.committed() {
-		c.fail("rover is at granule %d, %d are committed", h.rover, h.committed())
+		c.Add("rover is at granule %d, %d are committed", h.rover, h.committed())
 	}
 }
 
@@ -70,7 +55,7 @@ func (c *checker) order() {
 	end := uint64(0)
 	for k, r := range c.h.runs {
 		if r.size == 0 || k > 0 && uint64(r.off) <= end {
-			c.fail("run %d of %d granules at %d is empty, or does not lie apart from the one that ends at %d", k, r.size, r.off, end)
+			c.Add("run %d of %d granules at %d is empty, or does not lie apart from the one that ends at %d", k, r.size, r.off, end)
 		}
 		end = uint64(r.off) + uint64(r.size)
 	}
@@ -87,10 +72,10 @@ func (c *checker) tiling() {
 		isRun := len(runs) > 0 && uint64(runs[0].off) == off
 		n := h.live[off]
 		if (isRun || n != 0) && off < end {
-			c.fail("at granule %d something starts inside what reaches to %d", off, end)
+			c.Add("at granule %d something starts inside what reaches to %d", off, end)
 		}
 		if !isRun && n == 0 && off >= end && off < uint64(h.committed()) {
-			c.fail("granule %d is neither live nor free", off)
+			c.Add("granule %d is neither live nor free", off)
 			end = off + 1
 		}
 		if n != 0 {
@@ -100,17 +85,17 @@ func (c *checker) tiling() {
 		}
 		if isRun {
 			if n != 0 {
-				c.fail("granule %d starts a live block and a free run", off)
+				c.Add("granule %d starts a live block and a free run", off)
 			}
 			end = max(end, off+uint64(runs[0].size))
 			runs = runs[1:]
 		}
 	}
 	if len(runs) > 0 {
-		c.fail("%d runs, from the one at granule %d on, are out of order or beyond the heap", len(runs), runs[0].off)
+		c.Add("%d runs, from the one at granule %d on, are out of order or beyond the heap", len(runs), runs[0].off)
 	}
 	if end != uint64(h.committed()) {
-		c.fail("blocks and runs end at granule %d, %d are committed", end, h.committed())
+		c.Add("blocks and runs end at granule %d, %d are committed", end, h.committed())
 	}
 }
 

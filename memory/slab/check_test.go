@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
@@ -160,7 +161,7 @@ func TestCheck_OfARuinedHeapIsShort(t *testing.T) {
 		h.shapes[i].size++
 	}
 	err = h.Check()
-	if n := strings.Count(err.Error(), "\n"); n > maxFaults+1 || !strings.Contains(err.Error(), "faults more") {
+	if n := strings.Count(err.Error(), "\n"); n > findings.Most+1 || !strings.Contains(err.Error(), "errors more") {
 		t.Errorf("Check says %d lines: %v", n, err)
 	}
 }

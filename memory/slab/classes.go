@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/findings"
 )
 
 // A ClassTable selects the block sizes, the size classes, of a heap. Every table starts at 16 bytes, contains
@@ -191,24 +192,24 @@ func (l *ladder) serves(ci uint8, size uintptr) bool {
 
 // check verifies the equations above the type. Cost: proportional to rungs and alignments.
 func (l *ladder) check() error {
-	r := &report{}
+	r := &findings.List{Of: "slab"}
 	for i, size := range l.sizes {
 		if size == 0 || size%granule != 0 || i > 0 && size <= l.sizes[i-1] {
-			r.say("class %d of %d bytes does not ascend in whole granules", i, size)
-			return r.err()
+			r.Add("class %d of %d bytes does not ascend in whole granules", i, size)
+			return r.Err()
 		}
 	}
 	l.checkRow(r, l.tab, granule)
 	for k := range l.aligned {
 		l.checkRow(r, l.aligned[k], firstAlign<<k)
 	}
-	return r.err()
+	return r.Err()
 }
 
 // checkRow verifies that row names the lowest class for each size aligned to al.
-func (l *ladder) checkRow(r *report, row []uint8, al uint32) {
+func (l *ladder) checkRow(r *findings.List, row []uint8, al uint32) {
 	if len(row) != len(l.tab) {
-		r.say("%d of %d sizes have a class aligned to %d", len(row), len(l.tab), al)
+		r.Add("%d of %d sizes have a class aligned to %d", len(row), len(l.tab), al)
 	}
 	low := 0
 	for i, ci := range row {
@@ -217,7 +218,7 @@ func (l *ladder) checkRow(r *report, row []uint8, al uint32) {
 			low++
 		}
 		if int(ci) != low {
-			r.say("requests of %d bytes aligned to %d are sent to class %d, the lowest for them is %d", size, al, ci, low)
+			r.Add("requests of %d bytes aligned to %d are sent to class %d, the lowest for them is %d", size, al, ci, low)
 		}
 	}
 }

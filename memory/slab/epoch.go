@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
@@ -88,17 +89,17 @@ func (h *Heap) pushOld(c *class, off uintptr) bool {
 }
 
 // checkEpoch verifies that no block is young and old, and that none is old beyond limit.
-func (h *Heap) checkEpoch(r *report) {
+func (h *Heap) checkEpoch(r *findings.List) {
 	if len(h.old) > len(h.live) {
-		r.say("the map of old blocks has %d words, the live map %d", len(h.old), len(h.live))
+		r.Add("the map of old blocks has %d words, the live map %d", len(h.old), len(h.live))
 		return
 	}
 	for i, w := range h.old {
 		if w&h.live[i] != 0 {
-			r.say("the blocks %#x of word %d are young and old", w&h.live[i], i)
+			r.Add("the blocks %#x of word %d are young and old", w&h.live[i], i)
 		}
 		if w != 0 && uintptr(i) >= h.limit/64 {
-			r.say("the map of old blocks has some beyond limit, at word %d", i)
+			r.Add("the map of old blocks has some beyond limit, at word %d", i)
 		}
 	}
 }

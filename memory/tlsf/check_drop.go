@@ -8,13 +8,13 @@ func (c *checker) hole(i uint32, x *block) {
 	}
 	from, to := h.grain.Bytes(x.off), h.grain.Bytes(x.off+x.size)
 	if first, last := h.pools[x.pool].mem.NextHole(from); first != from || last < to {
-		c.fail("descriptor %d is dropped from byte %d to %d, the first hole there is from %d to %d", i, from, to, first, last)
+		c.Add("descriptor %d is dropped from byte %d to %d, the first hole there is from %d to %d", i, from, to, first, last)
 	}
 	if !c.valid(x.prev, "pool %d: prev of descriptor %d", int(x.pool), int(i)) {
 		return
 	}
 	if y := &h.blocks[x.prev]; y.state == dropped {
-		c.fail("descriptors %d and %d are neighbours and both dropped", x.prev, i)
+		c.Add("descriptors %d and %d are neighbours and both dropped", x.prev, i)
 	}
 }
 
@@ -27,25 +27,25 @@ func (c *checker) drops() {
 		}
 		x := &h.blocks[i]
 		if x.prevFree != last || x.state != dropped {
-			c.fail("descriptor %d on the list of dropped blocks has state %d and prevFree %d, but follows %d", i, x.state, x.prevFree, last)
+			c.Add("descriptor %d on the list of dropped blocks has state %d and prevFree %d, but follows %d", i, x.state, x.prevFree, last)
 		}
 		if c.seen[i].list++; c.seen[i].list > 1 {
-			c.fail("descriptor %d is on the list of dropped blocks twice", i)
+			c.Add("descriptor %d is on the list of dropped blocks twice", i)
 			return
 		}
 		n++
 	}
 	if got := h.blocks[dropBin].prevFree; got != last {
-		c.fail("the last dropped block is %d, noted %d", last, got)
+		c.Add("the last dropped block is %d, noted %d", last, got)
 	}
 	if n != h.drops || n > maxDrops {
-		c.fail("%d blocks are dropped, noted %d, at most %d may be", n, h.drops, maxDrops)
+		c.Add("%d blocks are dropped, noted %d, at most %d may be", n, h.drops, maxDrops)
 	}
 	returned := uint64(0)
 	for k := range c.pools {
 		returned += uint64(h.pools[k].mem.Dropped())
 	}
 	if c.dropped<<h.grain != returned {
-		c.fail("%d bytes were returned, the dropped blocks have %d", returned, c.dropped<<h.grain)
+		c.Add("%d bytes were returned, the dropped blocks have %d", returned, c.dropped<<h.grain)
 	}
 }

@@ -3,6 +3,7 @@ package tlsf
 import (
 	"testing"
 
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 )
@@ -40,7 +41,7 @@ func TestCheck_EveryFlippedBitIsNamedOrTolerated(t *testing.T) {
 	}
 }
 
-func TestCheck_ReportsAHundredFaultsAtMost(t *testing.T) {
+func TestCheck_ReportsFewFaultsAtMost(t *testing.T) {
 	h := furnished(t)
 	err := corrupted(h, func() {
 		for i := range h.blocks {
@@ -49,7 +50,7 @@ func TestCheck_ReportsAHundredFaultsAtMost(t *testing.T) {
 		}
 	})
 	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok || len(joined.Unwrap()) != maxReports+1 {
+	if !ok || len(joined.Unwrap()) != findings.Most+1 {
 		t.Errorf("%v", err)
 	}
 }
