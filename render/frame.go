@@ -114,9 +114,6 @@ func (f *Frame) Bloom(o Bloom) {
 	f.bloomer.apply(f.to, o)
 }
 
-// BloomOn reports whether bloom is turned on.
-func (f *Frame) BloomOn() bool { return f.bloomOn }
-
 // SetBloom turns bloom on or off, for this frame and all later frames.
 func (f *Frame) SetBloom(on bool) { f.bloomOn = on }
 

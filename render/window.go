@@ -52,14 +52,8 @@ type Options struct {
 	// Controls bind the devices to actions; nil means DefaultBindings. The game may change them in Update.
 	Controls *Controls
 
-	// Screenshot is the path of a PNG file for the first frame at or after tick ScreenshotAt; empty means none. With
-	// ScreenshotQuit, Run returns nil after the screenshot.
-	Screenshot     string
-	ScreenshotAt   int64
-	ScreenshotQuit bool
-
-	// AfterDraw, if set, is called after each Draw with the scene ended, for example for screenshots. Its first
-	// error ends Run at the next tick. ErrQuit ends Run without an error.
+	// AfterDraw, if set, is called after each Draw with the scene ended, for example for a [Frame.Screenshot]. Its
+	// first error ends Run at the next tick. ErrQuit ends Run without an error.
 	AfterDraw func(f *Frame) error
 }
 
@@ -86,18 +80,16 @@ func (o *Options) fill() error {
 		return fmt.Errorf("render: a bleed of %d logical pixels; allowed are 0 to 16384", o.Bleed)
 	case o.Bloom < BloomAuto || o.Bloom > BloomOff:
 		return fmt.Errorf("render: bloom mode %d; allowed are BloomAuto, BloomOn and BloomOff", o.Bloom)
-	case o.ScreenshotAt < 0:
-		return fmt.Errorf("render: screenshot at tick %d; ticks begin at 0", o.ScreenshotAt)
 	}
 	return o.Resolution.check()
 }
 
 // Run opens a window and runs g. Call it from the main goroutine, once in a process.
 //
-// If Update or AfterDraw returns ErrQuit, if the window is closed, or after the screenshot of Options.ScreenshotQuit,
-// Run returns nil. If no window can be opened, the error wraps ErrNoDisplay. Any other error reports a nil g or
-// invalid options, or is the error of Update, AfterDraw, a screenshot, bloom or the display. Run does not recover a
-// panic of g. If other code recovers the panic, Run returns an error after five seconds.
+// If Update or AfterDraw returns ErrQuit, or if the window is closed, Run returns nil. If no window can be opened, the
+// error wraps ErrNoDisplay. Any other error reports a nil g or invalid options, or is the error of Update, AfterDraw,
+// bloom or the display. Run does not recover a panic of g. If other code recovers the panic, Run returns an error after
+// five seconds.
 func Run(g Game, o Options) error {
 	if g == nil {
 		return errors.New("render: Run without a game")
@@ -183,7 +175,6 @@ type window struct {
 	struck     int64 // Ebitengine's tick whose presses were read
 	drawn      bool  // a frame begins with the next Update
 	started    bool
-	shot       bool
 	panicking  atomic.Bool // in Update or Draw; still true after the loop if a panic unwound it
 }
 
@@ -277,9 +268,6 @@ func (w *window) update() error {
 	if w.frame.err != nil {
 		return w.frame.err
 	}
-	if w.shot && w.opt.ScreenshotQuit {
-		return ebiten.Termination
-	}
 	w.devices.read(&w.raw, w.viewport)
 	if now := ebiten.Tick(); now == w.struck { // a second tick of an Update
 		w.raw.struck = controls{}
@@ -313,9 +301,5 @@ func (w *window) draw(screen *ebiten.Image) {
 	w.frame.touch() // a game that drew nothing shows nothing
 	if w.opt.AfterDraw != nil {
 		w.frame.fail(w.opt.AfterDraw(&w.frame))
-	}
-	if w.opt.Screenshot != "" && !w.shot && w.ticks >= w.opt.ScreenshotAt {
-		w.shot = true
-		w.frame.fail(w.frame.Screenshot(w.opt.Screenshot))
 	}
 }

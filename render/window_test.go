@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image"
@@ -34,9 +35,11 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A scene draws with a batch that is ready; load is called in the first tick.
+// A scene draws with a batch that is ready; load is called in the first tick. It ends with a screenshot.
 type scene struct {
 	opt    Options
+	ticks  int64  // before the screenshot, at least 3
+	shot   string // its file; "": that of the test
 	load   func(a *Atlas) error
 	draw   func(f *Frame, q *Quads, a *Atlas, font *Font)
 	update func(tick int) error
@@ -86,10 +89,17 @@ func playScene(name, shot string) error {
 		return err
 	}
 	s.verts, s.ix = make([]Vertex, 8000), make([]uint32, 12000)
-	if s.opt.Screenshot == "" {
-		s.opt.Screenshot = shot
+	if s.opt.AfterDraw == nil {
+		s.opt.AfterDraw = func(f *Frame) error {
+			if f.Tick < max(s.ticks, 3) {
+				return nil
+			}
+			if err := f.Screenshot(cmp.Or(s.shot, shot)); err != nil {
+				return err
+			}
+			return ErrQuit
+		}
 	}
-	s.opt.ScreenshotAt, s.opt.ScreenshotQuit = max(s.opt.ScreenshotAt, 3), true
 	return Run(s, s.opt)
 }
 
@@ -116,16 +126,16 @@ func scenes() map[string]*scene {
 		"bleedlog":  {opt: Options{Resolution: ResolutionLogical, Bloom: BloomOff, W: 1280, H: 600, Bleed: 40}, draw: drawBleed},
 		"bleedglow": {opt: Options{Resolution: ResolutionNative, Bloom: BloomOn, W: 1280, H: 600, Bleed: 40}, draw: drawBleedGlow},
 		"unended":   {opt: Options{Resolution: ResolutionLogical}, draw: drawUnended},
-		"unseen":    {opt: Options{ScreenshotAt: 100}, update: writeUnseen},
+		"unseen":    {ticks: 100, update: writeUnseen},
 		"pieces":    {draw: drawPieces},
 		"tiles":     {draw: drawTiles},
-		"growing":   {opt: Options{ScreenshotAt: 100}, draw: drawMore, update: weighMore},
-		"reserved":  {opt: Options{ScreenshotAt: 100}, draw: drawReserved, update: weighReserved},
+		"growing":   {ticks: 100, draw: drawMore, update: weighMore},
+		"reserved":  {ticks: 100, draw: drawReserved, update: weighReserved},
 		"quit":      {update: func(int) error { return fmt.Errorf("enough: %w", ErrQuit) }},
 		"fail":      {update: func(int) error { return errors.New("the level is broken") }},
 		"panic":     {update: func(int) error { panic("a bug in the game") }},
 		"slowpanic": {draw: func(*Frame, *Quads, *Atlas, *Font) { panic(slowError{}) }},
-		"badshot":   {opt: Options{Screenshot: filepath.Join("no", "such", "folder", "x.png")}},
+		"badshot":   {shot: filepath.Join("no", "such", "folder", "x.png")},
 		"afterdraw": {opt: Options{AfterDraw: func(*Frame) error { return errors.New("disk full") }}},
 	}
 }
@@ -466,7 +476,6 @@ func TestRun_RefusesBadOptions(t *testing.T) {
 		"bloom mode 7":             {Bloom: 7},
 		"a bleed of -1 logical":    {Bleed: -1},
 		"resolution -1":            {Resolution: -1},
-		"screenshot at tick -1":    {ScreenshotAt: -1},
 	} {
 		if err := Run(&scene{}, o); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v, want %q", err, text)
