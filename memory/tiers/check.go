@@ -6,41 +6,31 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/page"
 )
 
 // Check verifies the metadata of the manager, of every tier and of every registered pool that is a memory.Checker. It
-// returns all inconsistencies, joined into one error, or nil. After Close has reset the pools, it returns nil. Call
+// returns the inconsistencies, joined into one error, or nil. After Close has reset the pools, it returns nil. Call
 // Check on the game goroutine. While Check verifies a worker's heap, methods of this worker wait. Cost: the Check of
 // every allocator.
 func (m *Manager) Check() error {
 	if m.phase >= closing {
 		return nil
 	}
-	c := checker{m: m}
+	c := checker{List: findings.List{Of: "tiers"}, m: m}
 	for _, step := range [...]func(){c.tiers, c.space, c.limits, c.course, c.counters, c.tags} {
 		if step(); m.phase >= closing {
 			return nil // a pool's Stats has closed it
 		}
 	}
-	return errors.Join(c.errs...)
+	return c.Err()
 }
 
 // checker is the state of one Check.
 type checker struct {
-	m    *Manager
-	errs []error
-}
-
-func (c *checker) fail(format string, args ...any) {
-	c.errs = append(c.errs, fmt.Errorf("tiers: "+format, args...))
-}
-
-// join adds the result of a part's own Check.
-func (c *checker) join(err error) {
-	if err != nil {
-		c.errs = append(c.errs, err)
-	}
+	findings.List
+	m *Manager
 }
 
 func (c *checker) tiers() {
@@ -49,7 +39,7 @@ func (c *checker) tiers() {
 			return
 		}
 	}
-	c.join(c.m.returned.Check())
+	c.Join(c.m.returned.Check())
 }
 
 // check verifies a worker's heap and inbox, and that what is committed is the heap's.
@@ -68,7 +58,7 @@ func (c *checker) space() {
 	m := c.m
 	if uintptr(len(m.route)) != m.size>>regionShift || m.size%regionBytes != 0 ||
 		!m.whole.Contains(m.base) || m.size > m.whole.Size-(uintptr(m.base)-uintptr(m.whole.Base)) {
-		c.fail("%d regions route %d bytes from %p, of %d from %p", len(m.route), m.size, m.base, m.whole.Size, m.whole.Base)
+		c.Add("%d regions route %d bytes from %p, of %d from %p", len(m.route), m.size, m.base, m.whole.Size, m.whole.Base)
 		return
 	}
 	off := uintptr(0)
@@ -76,21 +66,21 @@ func (c *checker) space() {
 		t := tierOfRoute[route]
 		size := m.cfg.space(t)
 		if size%regionBytes != 0 || size > m.size-off {
-			c.fail("%d bytes of %s at %d are not whole regions of %d bytes", size, t, off, m.size)
+			c.Add("%d bytes of %s at %d are not whole regions of %d bytes", size, t, off, m.size)
 			return
 		}
 		if want := (page.Memory{Base: unsafe.Add(m.base, off), Size: size}); part.Memory() != want {
-			c.fail("%s has the part %+v, want %+v", t, part.Memory(), want)
+			c.Add("%s has the part %+v, want %+v", t, part.Memory(), want)
 		}
-		c.join(part.Check())
+		c.Join(part.Check())
 		for end := off + size; off < end; off += regionBytes {
 			if got := m.route[off>>regionShift]; got != route {
-				c.fail("region %d of %s routes to %d", off>>regionShift, t, got)
+				c.Add("region %d of %s routes to %d", off>>regionShift, t, got)
 			}
 		}
 	}
 	if off != m.size {
-		c.fail("the tiers end at %d of %d bytes", off, m.size)
+		c.Add("the tiers end at %d of %d bytes", off, m.size)
 	}
 }
 
@@ -102,10 +92,10 @@ func (c *checker) limits() {
 			continue
 		}
 		if l.Committed() > l.Budget() || l.Budget() != m.cfg.Budget[t] || l.Peak() < l.Committed() {
-			c.fail("%s has committed %d bytes, at most %d, of a budget of %d, configured %d", Tier(t), l.Committed(), l.Peak(), l.Budget(), m.cfg.Budget[t])
+			c.Add("%s has committed %d bytes, at most %d, of a budget of %d, configured %d", Tier(t), l.Committed(), l.Peak(), l.Budget(), m.cfg.Budget[t])
 		}
 		if have := m.Stats(Tier(t)).Committed; have != uint64(l.Committed()) {
-			c.fail("%s has committed %d bytes, its allocator %d", Tier(t), l.Committed(), have)
+			c.Add("%s has committed %d bytes, its allocator %d", Tier(t), l.Committed(), have)
 		}
 	}
 }
@@ -114,11 +104,11 @@ func (c *checker) limits() {
 func (c *checker) course() {
 	m := c.m
 	if m.phase&inLevel != 0 && m.level.begun == 0 || m.phase&inFrame != 0 && m.frame.begun == 0 {
-		c.fail("in phase %d %d levels and %d frames have begun", m.phase, m.level.begun, m.frame.begun)
+		c.Add("in phase %d %d levels and %d frames have begun", m.phase, m.level.begun, m.frame.begun)
 	}
 	for t := range m.history {
 		if at := m.history[t].at; uint(at) >= HistoryLen || at != m.history[0].at {
-			c.fail("%s is at sample %d, %s at %d", Tier(t), at, Tier(0), m.history[0].at)
+			c.Add("%s is at sample %d, %s at %d", Tier(t), at, Tier(0), m.history[0].at)
 		}
 	}
 }
@@ -144,6 +134,6 @@ func (c *checker) counters() {
 
 func (c *checker) order(t Tier, when string, then, now *memory.Stats) {
 	if then.Allocs > now.Allocs || then.Frees > now.Frees || then.Failures > now.Failures || then.Peak > now.Peak || then.Live != then.Allocs-then.Frees {
-		c.fail("%s at %s had %+v, which is not before %+v", t, when, *then, *now)
+		c.Add("%s at %s had %+v, which is not before %+v", t, when, *then, *now)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/findings"
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
@@ -191,16 +192,16 @@ func TestNotes_OfAClosedManagerAreEmptyAndSound(t *testing.T) {
 		t.Fatal("no notes")
 	}
 	_ = m.Close()
-	var f faults
+	var f findings.List
 	if slab.units != nil || slab.chunks != nil || slab.spare != [leafKinds]uint32{} || !slab.checkLeaves(&f) {
-		t.Errorf("the slab's: %+v, %v", slab, f)
+		t.Errorf("the slab's: %+v, %v", slab, f.Err())
 	}
 	for _, s := range []*largeNotes{large, worker} {
 		if s.units != nil || s.chunks != nil || s.huge != nil || !s.checkLeaves(&f) {
-			t.Errorf("those of large blocks: %+v, %v", s, f)
+			t.Errorf("those of large blocks: %+v, %v", s, f.Err())
 		}
 	}
-	if s := a.Stats(); len(f) > 0 || s.Live != 0 || s.InUse != 0 || s.Allocs == 0 || s.Frees != s.Allocs {
-		t.Errorf("%+v, %v", s, f)
+	if s := a.Stats(); !f.None() || s.Live != 0 || s.InUse != 0 || s.Allocs == 0 || s.Frees != s.Allocs {
+		t.Errorf("%+v, %v", s, f.Err())
 	}
 }

@@ -122,7 +122,7 @@ func TestTagCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"bytes of frame 9, and it is frame 1", func() func() { r := memtest.Keep(&a.frame.begun); a.frame.begun = 9; return r }},
 		{`tag "a" took 1099511627776 bytes in 0 blocks of the level`, func() func() { r := memtest.Keep(&a.level.taken); a.level.taken.Bytes = 1 << 40; return r }},
 		{"the notes of slab are of", func() func() { s.size++; return func() { s.size-- } }},
-		{"worker 1: tag 2 counts", func() func() {
+		{"worker 1: tags: tag 2 counts", func() func() {
 			m.inbox.workers[1].tags.counts[2].used++
 			return func() { m.inbox.workers[1].tags.counts[2].used-- }
 		}},

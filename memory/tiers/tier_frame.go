@@ -138,16 +138,16 @@ func (f *frameTier) resize(m *Manager, p unsafe.Pointer, oldSize, newSize uintpt
 func (f *frameTier) stats(*Manager) stats { return f.ring.Stats() }
 
 func (f *frameTier) check(c *checker) {
-	c.join(f.ring.Check())
+	c.Join(f.ring.Check())
 	if f.ring.Frame() != f.begun {
-		c.fail("the frame arenas are at frame %d, the manager at %d", f.ring.Frame(), f.begun)
+		c.Add("the frame arenas are at frame %d, the manager at %d", f.ring.Frame(), f.begun)
 	}
 	want := f.shut
 	if c.m.phase&inFrame != 0 {
 		want = f.ring.Current()
 	}
 	if f.cur != want {
-		c.fail("in phase %d the arena of the frame is %p, want %p", c.m.phase, f.cur, want)
+		c.Add("in phase %d the arena of the frame is %p, want %p", c.m.phase, f.cur, want)
 	}
 }
 

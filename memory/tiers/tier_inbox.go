@@ -147,18 +147,18 @@ func (t *inboxTier) stats(*Manager) (s stats) {
 
 func (t *inboxTier) check(c *checker) {
 	if len(t.workers) != len(t.parts) || len(t.links) != len(t.parts) || len(t.parts) != c.m.cfg.Workers {
-		c.fail("%d parts, %d workers and %d links, %d configured", len(t.parts), len(t.workers), len(t.links), c.m.cfg.Workers)
+		c.Add("%d parts, %d workers and %d links, %d configured", len(t.parts), len(t.workers), len(t.links), c.m.cfg.Workers)
 		return
 	}
 	for k, w := range t.workers {
 		if err := w.check(); err != nil {
-			c.fail("worker %d: %w", k, err)
+			c.Add("worker %d: %w", k, err)
 		}
 		if l := &t.links[k]; l.freer.Pending() == 0 && l.waiting != 0 || l.waiting > l.most || l.most != w.mostWaiting() {
-			c.fail("%d blocks of %d bytes wait for worker %d, at most %d may", l.freer.Pending(), l.waiting, k, l.most)
+			c.Add("%d blocks of %d bytes wait for worker %d, at most %d may", l.freer.Pending(), l.waiting, k, l.most)
 		}
 		if want := c.m.cfg.share(len(t.workers)); w.limit.Budget() != want {
-			c.fail("worker %d has a budget of %d bytes, want %d", k, w.limit.Budget(), want)
+			c.Add("worker %d has a budget of %d bytes, want %d", k, w.limit.Budget(), want)
 		}
 	}
 }

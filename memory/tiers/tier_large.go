@@ -100,7 +100,7 @@ func (s *largeTier) sizeOf(_ *Manager, p unsafe.Pointer) (uintptr, bool) {
 	return s.heap.SizeOf(p), true
 }
 func (s *largeTier) stats(*Manager) stats { return s.heap.Stats() }
-func (s *largeTier) check(c *checker)     { c.join(s.heap.Check()) }
+func (s *largeTier) check(c *checker)     { c.Join(s.heap.Check()) }
 func (s *largeTier) beginLevel()          { s.heap.BeginEpoch() }
 
 func (s *largeTier) leaks(_ *Manager, l *Leak, byTag *[MaxTags + 1]Leak) {

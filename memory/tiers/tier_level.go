@@ -75,15 +75,15 @@ func (l *levelTier) resize(_ *Manager, p unsafe.Pointer, oldSize, newSize uintpt
 func (l *levelTier) stats(*Manager) stats { return l.arena.Stats() }
 
 func (l *levelTier) check(c *checker) {
-	c.join(l.arena.Check())
+	c.Join(l.arena.Check())
 	want := l.arena
 	if c.m.phase&inLevel == 0 {
 		if want = l.shut; l.arena.Used() > 0 {
-			c.fail("there is no level, but its arena has %d bytes in use", l.arena.Used())
+			c.Add("there is no level, but its arena has %d bytes in use", l.arena.Used())
 		}
 	}
 	if l.cur != want {
-		c.fail("in phase %d the arena of the level is %p, want %p", c.m.phase, l.cur, want)
+		c.Add("in phase %d the arena of the level is %p, want %p", c.m.phase, l.cur, want)
 	}
 }
 

@@ -66,20 +66,20 @@ func (t *poolsTier) check(c *checker) {
 	for _, p := range t.all {
 		if k, ok := p.pool.(memory.Checker); ok {
 			if err := k.Check(); err != nil {
-				c.fail("pool %q: %w", p.name, err)
+				c.Add("pool %q: %w", p.name, err)
 			}
 		}
 		s := p.read()
 		if s.Live != s.Allocs-s.Frees || s.InUse > s.Committed || s.Committed > s.Reserved || s.InUse > s.Peak {
-			c.fail("pool %q reports %+v", p.name, s)
+			c.Add("pool %q reports %+v", p.name, s)
 		}
 		if p.ended > t.ending+1 {
-			c.fail("pool %q was reset in ending %d, and it is %d", p.name, p.ended, t.ending)
+			c.Add("pool %q was reset in ending %d, and it is %d", p.name, p.ended, t.ending)
 		}
 		inUse += s.InUse
 	}
 	if have := uint64(c.m.limits[Pools].Committed()); inUse > have {
-		c.fail("the pools have %d bytes in use, %d are committed", inUse, have)
+		c.Add("the pools have %d bytes in use, %d are committed", inUse, have)
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *slabTier) sizeOf(_ *Manager, p unsafe.Pointer) (uintptr, bool) {
 	return s.heap.SizeOf(p), true
 }
 func (s *slabTier) stats(*Manager) stats { return s.heap.Stats() }
-func (s *slabTier) check(c *checker)     { c.join(s.heap.Check()) }
+func (s *slabTier) check(c *checker)     { c.Join(s.heap.Check()) }
 func (s *slabTier) beginLevel()          { s.heap.BeginEpoch() }
 
 func (s *slabTier) leaks(m *Manager, l *Leak, byTag *[MaxTags + 1]Leak) {

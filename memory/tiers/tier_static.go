@@ -118,9 +118,9 @@ func (s *staticTier) check(c *checker) {
 	if s.arena == nil {
 		return
 	}
-	c.join(s.arena.Check())
+	c.Join(s.arena.Check())
 	if c.m.phase&inLevel == 0 {
-		c.fail("there is no level, but static buffers are declared")
+		c.Add("there is no level, but static buffers are declared")
 	}
 }
 
