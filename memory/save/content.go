@@ -1,0 +1,113 @@
+package save
+
+import (
+	"encoding/binary"
+	"reflect"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/internal/invariant"
+)
+
+// BeginContent begins the contents of blocks. Before that the State must visit the metadata of these blocks. If
+// BeginContent returns true, the State must visit the contents by Raw and then call [Coder.EndContent]. If it returns
+// false, the State must skip them. It returns false in fitting and scanning passes, after an error, and for [Metadata]
+// except in debug builds. For a file the pass fails with an error that wraps [ErrPortable]. Contents must not be nested.
+func (c *Coder) BeginContent() bool {
+	if c.file != nil {
+		c.Fail(errBlocks)
+	}
+	if c.err != nil || c.bare && !invariant.Debug {
+		return false
+	}
+	c.content = c.at
+	length := uint64(0)
+	c.opened, length = c.beginLength()
+	n := c.Word(length)
+	if c.Saving() || c.Loading() {
+		return c.err == nil
+	}
+	if n%8 != 0 || n > uint64(len(c.buf)-c.at) {
+		c.Differs("contents of %d bytes, the state has %d left", n, len(c.buf)-c.at)
+		return false
+	}
+	b := c.at
+	c.at += int(n)
+	if c.pass == scanning && n > 0 {
+		c.piece(Piece{Off: b, Size: int(n), Rows: 1, Contents: true})
+	}
+	return false
+}
+
+// EndContent ends the contents that [Coder.BeginContent] began. Call it only if BeginContent returned true.
+func (c *Coder) EndContent() {
+	n := uint64(c.at - c.content - 8)
+	c.endLength(c.opened, int(n))
+	if c.pass == loading {
+		if was := binary.LittleEndian.Uint64(c.buf[c.content:]); was != n {
+			c.Differs("%d bytes of contents were loaded of %d", n, was)
+		}
+	}
+}
+
+// beginLength returns the index of the next length, and in the pass saving the length as measured. So each word is written
+// once, and can be hashed at once.
+func (c *Coder) beginLength() (i int, n uint64) {
+	switch c.pass {
+	case measuring:
+		c.lengths = append(c.lengths, 0)
+		return len(c.lengths) - 1, 0
+	case saving:
+		if i = c.length; i < len(c.lengths) {
+			c.length++
+			return i, uint64(c.lengths[i])
+		}
+		c.Differs("there are more parts and contents than were measured")
+	}
+	return 0, 0
+}
+
+// endLength records or verifies a length. beginLength has returned i without an error.
+func (c *Coder) endLength(i, n int) {
+	switch {
+	case c.pass == measuring:
+		c.lengths[i] = n
+	case c.pass == saving && c.lengths[i] != n:
+		c.Differs("%d bytes were measured, and %d visited", c.lengths[i], n)
+	}
+}
+
+// Slots saves or loads live slots of an array at base. A slot has size bytes. Slot i is live if bit i of bits is set
+// and i is below end. Adjacent slots are copied together. t is the type of the values, and may be nil if
+// [Coder.Portable] returns false. The values must contain no Go pointers. Paths contain the name, and so do errors of
+// a load.
+//
+// If [Coder.Whole] returns true for the slots up to the last live one, Slots saves all of them. When the state is loaded,
+// Slots ignores bits and loads the slots that were saved. For [Metadata] it visits no slots, except in debug builds.
+func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
+	if c.bare && !invariant.Debug {
+		return
+	}
+	if c.Saving() {
+		runs(bits, end, c.Whole, func(first, n uint) {
+			c.Word(uint64(first))
+			c.Word(uint64(n))
+			c.Rows("", t, unsafe.Add(base, uintptr(first)*size), size, int(n))
+		})
+		c.Word(0)
+		c.Word(0)
+		return
+	}
+	for c.err == nil {
+		first, n := uint(c.Word(0)), c.Count(0)
+		if n == 0 {
+			return
+		}
+		if (c.Loading() || c.file != nil) && (first > end || uint(n) > end-first) {
+			c.Differs("slot %d of %d", first, end)
+			return
+		}
+		c.EnterAt(name, int(first))
+		c.Rows("", t, unsafe.Add(base, uintptr(first)*size), size, n)
+		c.Leave()
+	}
+}
