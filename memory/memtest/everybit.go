@@ -37,10 +37,10 @@ type Flips struct {
 }
 
 // EveryBit flips each bit of each integer, float and bool that it visits from roots, one at a time. For each bit it
-// calls check, on another goroutine, and restores the bit. The function check must name the fault or tolerate it. It
-// must not panic or access unmapped memory. It must end within a second of its thread's processor time and allocate at
-// most 64 MiB. If no bit is flipped, check must return nil. Short runs of debug builds (memdebug, -race) flip every
-// fourth bit.
+// calls check, on another goroutine, and restores the bit. The function check must name the fault or tolerate it.
+// check must not panic or access unmapped memory. It must end within a second of its thread's processor time and
+// allocate at most 64 MiB. If no bit is flipped, check must return nil. Short runs of debug builds (memdebug, -race)
+// flip every fourth bit.
 //
 // The values of roots are pointers. EveryBit visits fields, also unexported ones, elements, and values behind
 // pointers, also in interfaces. It enters named structs of this module and of sync/atomic only. If a slice or an

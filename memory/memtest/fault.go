@@ -10,8 +10,7 @@ import (
 )
 
 // A Faulty is a page.Source that fails or panics on demand. FailAt and PanicAt number the calls of Reserve and
-// Commit. The calls of Decommit and Release, which return memory to the system, are numbered separately. A Faulty
-// belongs to one goroutine at a time.
+// Commit. The calls of Decommit and Release are numbered separately. A Faulty belongs to one goroutine at a time.
 type Faulty struct {
 	// Source serves the calls without a fault.
 	Source page.Source
@@ -133,7 +132,7 @@ func (f *Faulty) keep(op string) error {
 	return nil
 }
 
-// Decommit counts a call. Unless this call is to fail or panic, it decommits at Source.
+// Decommit counts a call. Unless this call is to fail or panic, Decommit passes it to Source.
 func (f *Faulty) Decommit(m page.Memory, off, size uintptr) error {
 	if err := f.keep("decommit"); err != nil {
 		return err
@@ -141,7 +140,7 @@ func (f *Faulty) Decommit(m page.Memory, off, size uintptr) error {
 	return f.Source.Decommit(m, off, size)
 }
 
-// Release counts a call. Unless this call is to fail or panic, it releases at Source.
+// Release counts a call. Unless this call is to fail or panic, Release passes it to Source.
 func (f *Faulty) Release(m page.Memory) error {
 	if err := f.keep("release"); err != nil {
 		return err

@@ -41,7 +41,7 @@ func (s *Sudden) Decommit(m page.Memory, off, size uintptr) error {
 	return err
 }
 
-// Under returns the Carve of the [Mortal], which is the source that ends.
+// Under returns the Carve of the [Mortal]: the source that ends.
 func (s *Sudden) Under() page.Source { return s.Carve }
 
 func (s *Sudden) call() {

@@ -54,8 +54,8 @@ func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 
 // WriteIsTold writes 0x41 at the offset `at` of the freed block p. Without this write, the next Alloc of size bytes,
 // aligned to al, would return p. After the write this Alloc must panic with a *memory.Misuse that has the address p
-// and contains ".Alloc", "use after free" and all strings of want. It must not change Stats, and Check must return
-// nil. A second Alloc must return p.
+// and contains ".Alloc", "use after free" and all strings of want. This Alloc must not change Stats, and Check must
+// return nil. A second Alloc must return p.
 func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
 	t.Helper()
 	*(*byte)(unsafe.Add(p, at)) = 0x41
@@ -73,8 +73,8 @@ func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, a
 	}
 }
 
-// OverflowIsToldByResize allocates a block of 256 bytes, behind which a must have 768 bytes of free memory, and
-// writes the byte at offset 300. A Resize to 1024 bytes must panic with a *memory.Misuse that names this byte and
+// OverflowIsToldByResize allocates a block of 256 bytes and writes the byte at offset 300. After the block a must
+// have 768 bytes of free memory. A Resize to 1024 bytes must panic with a *memory.Misuse that names this byte and
 // contains all strings of want. It must not change Stats, and Check must return nil. A second Resize must succeed.
 // The test is for debug builds; a must be a memory.Resizer.
 func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {

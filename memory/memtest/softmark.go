@@ -14,7 +14,7 @@ import (
 // SoftMark verifies that no byte is allocated twice if the function of a soft limit breaks its rule and allocates
 // from the allocator that commits. The function runs during the Alloc or Resize that commits. Its inner Alloc may
 // succeed, fail with memory.ErrOutOfMemory, or panic with the *memory.Misuse of page.Prefix, whose reason contains
-// "is committing". The function open makes the allocator, which grows within src.
+// "is committing". The function open makes the allocator; it grows within src.
 func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	for _, first := range []uintptr{16, 1000, 5000, 15_000} {
@@ -37,7 +37,7 @@ func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 
 // SoftMarkCloses verifies that the function of a soft limit can close the allocator during the Alloc that commits.
 // This Alloc must return memory.ErrClosed. After another Close no byte may be committed. The function open makes the
-// allocator, which must be an io.Closer.
+// allocator; it must be an io.Closer.
 func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	limit := page.NewLimit(nil, 0)
@@ -54,7 +54,7 @@ func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 }
 
 // SoftMarkEnds verifies an Alloc during which the function of a soft limit ends the source. The Alloc must return
-// memory.ErrClosed and not memory.ErrOutOfMemory. The function open makes the allocator, which may reserve up to 16
+// memory.ErrClosed and not memory.ErrOutOfMemory. The function open makes the allocator; it may reserve up to 16
 // MiB.
 func SoftMarkEnds(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()

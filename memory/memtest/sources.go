@@ -32,7 +32,7 @@ func Nothing() Giver {
 	return Giver{page.Default(), func(page.Memory) page.Memory { return page.Memory{} }}
 }
 
-// A Reporter is an allocator with Check and Stats, which [Gifts] needs.
+// A Reporter is an allocator with Check and Stats, for [Gifts].
 type Reporter interface {
 	memory.Checker
 	memory.StatsReporter
@@ -86,8 +86,8 @@ func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	return &Mortal{carve, src, mem}
 }
 
-// End closes the Carve, which closes the allocators in it, and releases the memory. The addresses of the memory may
-// have a new owner afterwards. If Release fails, the test ends. After an End that succeeded, End does nothing.
+// End closes the Carve, and so the allocators in it, and releases the memory. The addresses of the memory may have
+// a new owner afterwards. If Release fails, the test ends. After an End that succeeded, End does nothing.
 func (m *Mortal) End(tb testing.TB) {
 	tb.Helper()
 	m.Carve.Close()
@@ -106,7 +106,7 @@ type Halfway struct {
 	On bool // Release fails
 }
 
-// Release releases m at the Source. While On is set, Release fails and does nothing.
+// Release passes the call to the Source. While On is set, Release fails and does nothing.
 func (h *Halfway) Release(m page.Memory) error {
 	if h.On {
 		return errors.New("memtest: injected release failure")

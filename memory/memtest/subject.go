@@ -18,7 +18,8 @@ type Subject struct {
 	// MaxSize is the largest size in bytes that the tests request, except Stats.LargestFree and sizes that must be
 	// refused. 0 means 4096.
 	MaxSize uintptr
-	// FixedSize, when not 0, is the only size that the allocator serves. MaxSize is then ignored.
+	// FixedSize, when not 0, is the only size that the allocator serves. With FixedSize, MaxSize is
+	// ignored.
 	FixedSize uintptr
 	// MaxAlign is the largest valid alignment that the tests request. 0 means memory.MaxAlign.
 	MaxAlign uintptr
@@ -40,8 +41,8 @@ type Subject struct {
 	ExactSizes bool
 	// Shrinks declares that Resize to the same size or to less always succeeds.
 	Shrinks bool
-	// Mixed declares that the allocator consists of several allocators, of which only some keep requested sizes.
-	// Measured of such an allocator is a part of InUse.
+	// Mixed declares that the allocator consists of several allocators, and that only some of them keep
+	// requested sizes. Measured of such an allocator is a part of InUse.
 	Mixed bool
 	// Lenient is the set of kinds of misuse that the allocator, as documented, does not detect in this build. These
 	// kinds are not tested.
@@ -59,7 +60,7 @@ type Subject struct {
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
 	// Closed is the unwrapped error of every Alloc after Close. If Closed is set, the Misuse of other calls after
 	// Close must contain "closed", and Stats must report no memory. If Closed is nil, every error of Alloc and every
-	// text is accepted. The suite then does not verify that a failed Close leaves the allocator open.
+	// text is accepted. In this case the suite does not verify that a failed Close leaves the allocator open.
 	Closed error
 	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator nevertheless. Otherwise
 	// such a Close leaves the allocator open, without blocks.

@@ -146,16 +146,18 @@ func (m *Manager) BeginLevel() error {
 	return nil
 }
 
-// EndLevel closes the level and returns its leaks, see [Leaks]. First the blocks that other goroutines have sent to the
-// game goroutine are freed. Then the hooks of Pools, Level and Static run, see [Manager.OnReset]. Then the pools that
-// have a reset are reset, newest first, the static buffers are released, and the level arena is reset. All handles and
-// pointers into these pools, buffers and the arena are dangling afterwards. After these steps EndLevel counts the
-// leaks. So the leaks include live blocks that hooks and resets have allocated. Goroutines that work for the level must
-// have stopped and flushed their Freers, because a block that is still in a Freer counts as a leak.
+// EndLevel closes the level and returns its leaks, see [Leaks]. EndLevel does this, in order:
 //
-// At the end EndLevel runs a collection of the Go heap if a collection is due, see [gcpace.Pacer.EndLevel]. Cost: the
-// hooks, the pools' resets and the collection. The cost is also proportional to the live blocks of large and of the
-// workers. For slab, EndLevel costs as much as BeginLevel.
+//  1. It frees the blocks that other goroutines have sent to the game goroutine.
+//  2. It runs the hooks of Pools, Level and Static, see [Manager.OnReset].
+//  3. It resets the pools that have a reset, newest first, releases the static buffers, and resets the level arena. All
+//     handles and pointers into them are dangling afterwards.
+//  4. It counts the leaks, with live blocks that hooks and resets have allocated.
+//  5. It runs a collection of the Go heap if one is due, see [gcpace.Pacer.EndLevel].
+//
+// Goroutines that work for the level must have stopped and flushed their Freers, because a block that is still in a
+// Freer counts as a leak. Cost: the hooks, the pools' resets and the collection. The cost is also proportional to the
+// live blocks of large and of the workers. For slab, EndLevel costs as much as BeginLevel.
 //
 // Outside a level, inside a frame, from a callback and after Close the error wraps [ErrOrder]. If a callback closes the
 // page source, the manager is closed, and the error also wraps ErrOrder. Any other error means that the static memory

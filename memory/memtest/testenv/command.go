@@ -26,8 +26,8 @@ const (
 // cmd.Environ(). To set SysProcAttr, call [Group].
 //
 // On Linux and FreeBSD the kernel kills the child when the thread that started it ends. The goroutine therefore keeps
-// its thread until the test has ended. On other systems the child must link this package, which ends the child when
-// its standard input ends. The input ends with the test binary, so the caller must not set Stdin.
+// its thread until the test has ended. On other systems the child must link this package: it ends the child when its
+// standard input ends. The input ends with the test binary, so the caller must not set Stdin.
 func Command(t testing.TB, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), limit(t))
