@@ -71,11 +71,16 @@ func (v *View) hint() {
 	v.subtitle(v.Menu.hints.coach[t.line])
 }
 
-// subtitle writes a line on a dark plate above the gauges at the foot. It breaks the line into rows of whole words, of similar
-// length.
+// subtitle writes a line on a dark plate above the gauges at the foot, beside panels that lie there. It breaks the line into
+// rows of whole words, of similar length.
 func (v *View) subtitle(s string) {
+	const step = render.GlyphH * hintScale
 	foot, width := v.hintArea()
-	middle, most := v.ui.W/2, int(width/(render.GlyphW*hintScale))
+	middle := v.ui.W / 2
+	if f := v.free(); !v.ui.tall() && v.hidden(0, foot-2*step, v.ui.W, 2*step) {
+		middle, width = f.X+f.W/2, min(width, f.W-2*hintSide-8)
+	}
+	most := int(width / (render.GlyphW * hintScale))
 	all := rows(s, float32(most)*render.GlyphW)
 	for most > 1 && rows(s, float32(most-1)*render.GlyphW) == all {
 		most--
@@ -86,7 +91,6 @@ func (v *View) subtitle(s string) {
 		lines[n], s = split(s, most)
 		wide = max(wide, render.Width(lines[n], hintScale))
 	}
-	const step = render.GlyphH * hintScale
 	top := foot - float32(n)*step
 	v.quads.Rect(middle-wide/2-hintSide, top-4, wide+2*hintSide, float32(n)*step+8, night.Fade(0.72))
 	v.quads.Rect(middle-wide/2-hintSide, top-4, 2, float32(n)*step+8, v.pal[3])

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hajimehoshi/ebiten/v2"
+
 	"github.com/strata-go/strata/demo/coach"
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/newcomer"
@@ -14,6 +16,7 @@ import (
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
+	"github.com/strata-go/strata/render/overlay"
 )
 
 // Every line is complete and on the screen, in windows of every shape and in the wording of every device.
@@ -161,6 +164,42 @@ func TestHUD_LinesLeaveTheMapFree(t *testing.T) {
 				} else if x1 > float32(size.X) {
 					t.Errorf("%v, %v: %s ends at %v", size, d, name, x1)
 				}
+			}
+		}
+	}
+}
+
+// In a window of 1280 × 720 half of a hint was below a panel.
+func TestHint_LiesBesidePanels(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	b := render.DefaultBindings()
+	lines := coachLines(&b, render.Keyboard)
+	var long [2]overlay.Part // one above the other
+	for i := range long {
+		var err error
+		if long[i], err = v.Overlay.Add(overlay.Panel{Title: "long", Cols: 38, Rows: 28, Draw: func(*render.Panel) {}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 1920, Y: 1080}} {
+		for _, parts := range [][]overlay.Part{{overlay.Strip}, long[:]} {
+			for _, part := range parts {
+				v.Overlay.Show(part, true)
+			}
+			v.frameOf(shaped(size), 1)
+			v.Overlay.Leave(v.margins())
+			v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+			for _, text := range lines[coach.Silent+1:] {
+				v.open()
+				v.begin(game.Signs, v.ui.view)
+				v.subtitle(text)
+				x0, y0, x1, y1 := extent(&v.quads)
+				if middle := (x0 + x1) / float32(size.X); len(parts) == 1 && (middle < 0.98 || middle > 1.02) || v.Overlay.Covers(x0, y0, x1-x0, y1-y0) {
+					t.Errorf("%v, parts %v: %q is at %v,%v to %v,%v", size, parts, text, x0, y0, x1, y1)
+				}
+			}
+			for _, part := range parts {
+				v.Overlay.Show(part, false)
 			}
 		}
 	}
