@@ -98,10 +98,10 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 // HasID reports whether e is alive and has the component. It returns false if w does not have the ID.
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
-// AddID adds the component with a zero value to e and returns its address, which becomes invalid when a result of Ptr
-// does. Observers see the zero value. If e has the component already, its value stays and observers are not called. If
-// e is stale, the error is [ErrStale]. Other errors are those of Component.Add. On error the address is nil, and no
-// entity has changed.
+// AddID adds the component with a zero value to e and returns its address. The address becomes invalid when a result
+// of Ptr does. Observers see the zero value. If e has the component already, its value stays and observers are not
+// called. If e is stale, the error is [ErrStale]. Other errors are those of Component.Add. On error the address is
+// nil, and no entity has changed.
 //
 // AddID is a structural change: it panics with a [*memory.Misuse] if the world is locked. AddID also panics with a
 // [*memory.Misuse] if w does not have the ID. If e is alive and the ID is a relation that e does not have, AddID
@@ -120,9 +120,9 @@ func (w *World) AddID(e Entity, id ID) (unsafe.Pointer, error) {
 }
 
 // RelateID adds the relation with a target and a zero value to e. If e has the relation already, RelateID changes the
-// target and keeps the value. It returns the address of the value, which becomes invalid when a result of Ptr does.
-// Errors are those of Relation.Add. On error the address is nil, and no entity has changed. RelateID panics with a
-// [*memory.Misuse] if the world is locked, if the ID is not a relation of w, or if e has MaxRelations other relations.
+// target and keeps the value. It returns the address of the value, as Ptr does. Errors are those of Relation.Add. On
+// error the address is nil, and no entity has changed. RelateID panics with a [*memory.Misuse] if the world is locked,
+// if the ID is not a relation of w, or if e has MaxRelations other relations.
 func (w *World) RelateID(e Entity, id ID, target Entity) (unsafe.Pointer, error) {
 	w.guard.mutable("RelateID")
 	w.mustRelate("RelateID", id)

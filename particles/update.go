@@ -21,7 +21,7 @@ type step struct {
 // the position. It reflects particles of kinds with a Bounce at the bounds, and removes particles whose life has
 // ended. If dt is not positive, Update does nothing.
 //
-// Drag divides the velocity by 1+Drag*dt, which is stable for any dt. The result has the same bits on every
+// Drag divides the velocity by 1+Drag*dt, stable for any dt. The result has the same bits on every
 // architecture. Update allocates nothing. If the System is closed, Update panics with a *memory.Misuse.
 func (s *System) Update(dt float32) {
 	s.open("Update")

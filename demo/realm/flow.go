@@ -39,8 +39,8 @@ type Hunt interface {
 // A Flow computes fields on a goroutine of its own, which owns a worker of the manager. A field that is requested at
 // tick t is used at tick t+Ahead exactly. If necessary Update waits for the worker, so that nothing depends on the
 // worker's speed. Blocks are freed through inboxes in both directions. The game allocates the buffers of a search,
-// which the worker frees after it. The worker allocates the field's tiles, which the game frees when there are newer
-// ones.
+// and the worker frees them after the search. The worker allocates the field's tiles, and the game frees them when
+// there are newer ones.
 //
 //	game:    Tag.Alloc buffers --> worker: search, Worker.Alloc tiles --> game: At ... Manager.Free
 //	         | <--- NewFreer ------- buffers         tiles --- inbox ---> worker

@@ -53,7 +53,7 @@ type slot struct {
 	live bool // named by an id
 }
 
-// A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read, which
+// A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read: it
 // belongs to the goroutine of the device. Both goroutines share a queue whose lock is held only for copies. Neither
 // allocates on the Go heap. The mixer has its own random numbers and clock, and never affects the simulation.
 //

@@ -145,7 +145,7 @@ func newWith(cfg render.AtlasConfig) (*View, error) {
 }
 
 // Show sets the session to draw, and makes the overlay of its memory and the pages of the ground. The pages have space
-// for groundBytes of pictures, which is the session's Config.GroundBytes. 0 means session.GroundBytes. The pages are
+// for groundBytes of pictures: pass the session's Config.GroundBytes. 0 means session.GroundBytes. The pages are
 // closed with the session's memory.
 func (v *View) Show(s *session.Session, groundBytes int) error {
 	if err := v.lay(s, groundBytes); err != nil {

@@ -57,10 +57,11 @@ type FramesConfig struct {
 	// Bytes is the capacity of each buffer in bytes. 0 means 1 MiB. NewFrames commits the buffer of frame 0. Each
 	// other buffer is committed when its first frame begins.
 	Bytes uintptr
-	// Idle makes NewFrames commit nothing. Frame 0 has no capacity: until the first Advance, Alloc fails with
-	// memory.ErrOutOfMemory unless size is 0.
+	// Idle makes NewFrames commit nothing. Frame 0 has no capacity: until the first Advance, Alloc fails
+	// unless size is 0.
 	Idle bool
-	// Full is the error of an Alloc that does not fit its buffer. It should wrap memory.ErrOutOfMemory, which nil means.
+	// Full is the error of an Alloc that does not fit its buffer. It should wrap memory.ErrOutOfMemory; nil means
+	// ErrOutOfMemory itself.
 	Full error
 }
 
@@ -156,8 +157,7 @@ func (f *Frames) whyNotAt(age int) string {
 }
 
 // Alloc allocates from the arena of this frame, as [Linear.Alloc], and returns its errors. If the buffer of the frame
-// is not committed (see [Frames.Advance] and FramesConfig.Idle), Alloc fails with memory.ErrOutOfMemory unless size
-// is 0.
+// is not committed (see [Frames.Advance] and FramesConfig.Idle), only a block of size 0 fits.
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
 // Free frees a block of this frame, as [Linear.Free], and panics as Linear.Free does. If p is nil, or a block of an

@@ -78,9 +78,9 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if needed. If the arena is
-// closed, the error is memory.ErrClosed or GrowingConfig.Closed. If align is invalid, the error is memory.ErrAlign. If size exceeds the
-// reservation, the error is memory.ErrTooLarge. Otherwise the error is the error of page.Prefix.Ensure: it wraps
-// memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
+// closed, the error is GrowingConfig.Closed, by default memory.ErrClosed. If align is invalid, the error is
+// memory.ErrAlign. If size exceeds the reservation, the error is memory.ErrTooLarge. Otherwise the error is the error
+// of page.Prefix.Ensure: it wraps memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
 //
 // A commit may call the function of page.Limit.OnSoft. An Alloc of the same arena in this function panics with a
 // *memory.Misuse if it must commit memory.

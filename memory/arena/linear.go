@@ -80,8 +80,8 @@ var outOfMemory = memory.ErrOutOfMemory
 type LinearConfig struct {
 	// Bytes is the capacity in bytes. NewLinear commits all of it. 0 means 1 MiB.
 	Bytes uintptr
-	// Closed is the error of Alloc when the arena is closed, and part of the text of a misuse then. It should wrap
-	// memory.ErrClosed, which nil means.
+	// Closed is the error of Alloc when the arena is closed, and part of the text of a misuse of the closed arena.
+	// It should wrap memory.ErrClosed; nil means ErrClosed itself.
 	Closed error
 }
 
@@ -111,8 +111,9 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
 // nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. Otherwise, if the arena is
-// closed, the error is memory.ErrClosed or LinearConfig.Closed. If the block does not fit, the error is
-// memory.ErrOutOfMemory or FramesConfig.Full, also if size exceeds the capacity. The errors are not wrapped. Cost: about a dozen instructions, inlined.
+// closed, the error is LinearConfig.Closed, by default memory.ErrClosed. If the block does not fit, also if size
+// exceeds the capacity, the error is FramesConfig.Full, by default memory.ErrOutOfMemory. The errors are not wrapped.
+// Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
@@ -140,9 +141,9 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 }
 
 // New allocates one zeroed T. The parameter t is the proof that T contains no Go pointer. For the lifetime of the
-// object see [Linear]. If T has size 0, the object must not be read: there may be no memory at its address. If the
-// arena is closed, the error is memory.ErrClosed. Otherwise, if the object does not fit or t is the zero Type, the
-// error is memory.ErrOutOfMemory. Cost: Alloc and the zeroing, inlined.
+// object see [Linear]. If T has size 0, the object must not be read: there may be no memory at its address. The
+// errors are those of [Linear.Alloc]. For the zero Type the error is that for an object that does not fit. Cost:
+// Alloc and the zeroing, inlined.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	// It repeats the code of Alloc: a call would exceed the inliner's budget of 80 nodes, which this code uses up.
 	start := (l.off + unsafe.Alignof(*v) - 1) & -unsafe.Alignof(*v)

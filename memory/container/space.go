@@ -50,7 +50,8 @@ type Space struct {
 
 // In returns a Space of the allocator a. The allocator must be an open [memory.Baser] and report the size of its
 // range, as a memory.StatsReporter or by a method Extent() uintptr. For other allocators the error wraps [ErrNoBase].
-// The Space is valid until a is closed. It stays valid after a Reset of a, which frees the blocks of all containers.
+// The Space is valid until a is closed. It stays valid after a Reset of a, although Reset frees the blocks of all
+// containers.
 func In(a memory.Allocator) (*Space, error) {
 	sp := new(Space)
 	if err := sp.Use(a); err != nil {

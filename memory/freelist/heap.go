@@ -228,8 +228,7 @@ func (h *Heap) release(off uint32, size uintptr) {
 	h.give(off, n)
 }
 
-// Base returns the address from which offsets of blocks count. The address is constant while the heap is open. If the
-// heap is closed, Base returns nil.
+// Base returns the address from which offsets of blocks count: constant while the heap is open, and nil afterwards.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,

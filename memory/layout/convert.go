@@ -20,9 +20,9 @@ var scalars = map[string]scalar{
 	"handle": {'h', 8, 0},
 }
 
-// A Convert converts the value in src, which has the old type, to the new type and writes it to dst. Both slices have
-// the size of their type, and dst must be zero. If a number does not fit, or a bool is neither 0 nor 1, Convert
-// returns an error, and dst is partly written.
+// A Convert converts the value in src from the old type to the new type and writes it to dst. Both slices have the
+// size of their type, and dst must be zero. If a number does not fit, or a bool is neither 0 nor 1, Convert returns
+// an error, and dst is partly written.
 type Convert func(dst, src []byte) error
 
 // A Planner compares the types of a file with those of the program.

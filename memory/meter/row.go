@@ -46,8 +46,8 @@ type Row struct {
 }
 
 // Tight returns Committed/Budget, the committed share of the budget. Tight returns 0 if the row has no budget. It
-// also returns 0 for a Planned tier (see [tiers.Info]), which may commit its whole budget without running out of
-// memory. Verdict.Frame has the used share of a frame's buffer.
+// also returns 0 for a Planned tier (see [tiers.Info]): such a tier may commit its whole budget without running
+// out of memory. Verdict.Frame has the used share of a frame's buffer.
 func (w *Row) Tight() float64 {
 	if w.Budget == 0 || w.Kind == TierRow && w.Tier.Info().Planned {
 		return 0

@@ -36,9 +36,9 @@ func (p *Prefix) SaveState(c *save.Coder) {
 }
 
 // SaveHoles saves which pages are dropped. If the dropped pages differ from the saved ones before a load, SaveHoles
-// calls fill, which must commit all dropped pages again. If fill fails, loading fails with an error that wraps that
-// of fill. During the load SaveHoles drops the saved pages. If the source refuses to decommit the bytes [from, to),
-// SaveHoles calls undrop, which must record that they stay committed. Call SaveHoles after saving the metadata that
+// calls fill: it must commit all dropped pages again. If fill fails, loading fails with an error that wraps that of
+// fill. During the load SaveHoles drops the saved pages. If the source refuses to decommit the bytes [from, to),
+// SaveHoles calls undrop: it must record that they stay committed. Call SaveHoles after saving the metadata that
 // undrop changes.
 func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, to uintptr)) {
 	count, same := 0, true

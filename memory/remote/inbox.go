@@ -155,10 +155,10 @@ func (in *Inbox) Pending() bool {
 	return in.rest != nil || top != nil && top != sealed
 }
 
-// Drain passes the blocks that have arrived to the target, which frees them. Drain returns the number of these blocks.
-// Stale blocks are dropped and not counted: see [Inbox.Reset]. Blocks that arrive during Drain may wait for the next
-// call. Only the owner may call Drain. On a closed inbox, and from within the target's FreeAny or FreeRun, Drain
-// panics with a *memory.Misuse.
+// Drain passes the blocks that have arrived to the target: the target frees them. Drain returns the number of these
+// blocks. Stale blocks are dropped and not counted: see [Inbox.Reset]. Blocks that arrive during Drain may wait for
+// the next call. Only the owner may call Drain. On a closed inbox, and from within the target's FreeAny or FreeRun,
+// Drain panics with a *memory.Misuse.
 //
 // If the target refuses a block, for example after a double free, Drain panics with a *memory.Misuse whose reason
 // contains the target's message. The refused block counts as drained in Stats. After a recover, the next Drain
@@ -174,7 +174,7 @@ func (in *Inbox) Drain() int {
 }
 
 // DrainSome is Drain for at most limit blocks, to bound the work of a frame. Further blocks wait for the next call,
-// which frees them before newer blocks. If limit is below 1, DrainSome frees nothing. DrainSome panics as Drain does.
+// and are freed before newer blocks. If limit is below 1, DrainSome frees nothing. DrainSome panics as Drain does.
 // Stale blocks do not count towards the limit.
 func (in *Inbox) DrainSome(limit int) int {
 	if in.rest == nil && in.head.Load() == nil {

@@ -97,7 +97,7 @@ func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 // differ in them. Canonical returns true for slots of [Set.NewCanonical] and for files.
 func (c *Coder) Canonical() bool { return c.canonical }
 
-// Whole reports whether a State should copy a span of total bytes at once, of which live bytes are in use. Whole
+// Whole reports whether a State should copy a span of total bytes at once, if live of these bytes are in use. Whole
 // returns true if at least two-thirds are live, because one copy is faster than a copy of each block. So the copy has
 // at most one and a half times the live bytes. If [Coder.Canonical] returns true, Whole returns false.
 func (c *Coder) Whole(live, total uintptr) bool {

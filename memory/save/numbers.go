@@ -95,7 +95,7 @@ func Bool(c *Coder, v *bool) {
 
 // Same saves or verifies a number, such as a capacity, that must be equal when the state is saved and when it is
 // loaded. If the numbers differ, the pass fails with an error that wraps [ErrLayout]. The error contains both numbers
-// and the parameter what, which should name them. In passes for a file, see [Coder.Portable], Same does nothing. For a
+// and the parameter what; it should name them. In passes for a file, see [Coder.Portable], Same does nothing. For a
 // file the State must check itself that the values fit, and call [Coder.Differs] if they do not.
 func (c *Coder) Same(what string, v uint64) {
 	if c.file != nil {

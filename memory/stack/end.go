@@ -21,8 +21,8 @@ import (
 // detected unless a new block has the same address and size.
 //
 // All Ends of a buffer together belong to one goroutine at a time. A buffer is closed after Close, and after its
-// source has ended. Alloc then fails with memory.ErrClosed, and Resize, Mark, Rewind, Reset and a Free of a block
-// panic with a *memory.Misuse.
+// source has ended. In a closed buffer, Alloc fails with memory.ErrClosed; Resize, Mark, Rewind, Reset and a Free
+// of a block panic with a *memory.Misuse.
 type End struct {
 	// Invariants, verified by Check in this order:
 	//

@@ -47,7 +47,8 @@ func (l *Leaks) Any() bool {
 		slices.ContainsFunc(l.Pools, func(p PoolLeak) bool { return p.AfterReset })
 }
 
-// String describes the leaks in one line, for a log. The zero Leaks, which a failed EndLevel returns, has none.
+// String describes the leaks in one line, for a log. For the zero Leaks, the result of a failed EndLevel, the
+// text says that no level has ended.
 func (l Leaks) String() string {
 	if l.Level == 0 {
 		return "no level has ended"

@@ -73,8 +73,8 @@ func (a *TagArena) Taken() Bumped {
 }
 
 // Alloc calls Alloc of the current arena and returns its results. The TagArena of the frame needs an open frame, and
-// that of the level an open level. Otherwise the error is memory.ErrClosed; for the frame it is memory.ErrAlign if
-// align is invalid. Debug builds panic with a *memory.Misuse instead.
+// that of the level an open level. Otherwise the error wraps memory.ErrClosed; for the frame it is memory.ErrAlign
+// if align is invalid. Debug builds panic with a *memory.Misuse instead.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()

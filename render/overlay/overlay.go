@@ -191,7 +191,7 @@ func (o *Overlay) show(k int, on bool) {
 }
 
 // Frozen reports whether the game must stand still in this tick. The result changes only in [Overlay.Update]. If Frozen
-// returns true, the game's Update must return after Overlay.Update, before it ends the memory frame. Draw can then draw
+// returns true, the game's Update must return after Overlay.Update, before it ends the memory frame. So Draw can draw
 // the open frame again. With the default keys F5 freezes the game or lets it go on. Shift+F5 freezes the game, or lets
 // one tick of a frozen game run. With Config.Timeline the player selects earlier ticks of a frozen game.
 func (o *Overlay) Frozen() bool { return o != nil && o.halted }
