@@ -287,7 +287,7 @@ func TestPortable_WrapsItsErrorForEachKindOfPart(t *testing.T) {
 
 // A sparse array has words without a live slot, and slots at both ends of a word.
 func TestCoder_SlotsAreLoadedAcrossWords(t *testing.T) {
-	const end = 5*64 + 10
+	const end = 70*64 + 10
 	for _, live := range [][]uint{{}, {0}, {63}, {64}, {0, 200}, {127, 128, end - 1}, {5, 6, 7, 300, 302}, {end - 1}} {
 		var values [end]uint32
 		var bits [end/64 + 1]uint64
@@ -317,6 +317,9 @@ func TestCoder_PathHasTwelveLabels(t *testing.T) {
 			c.EnterAt("n", i)
 		}
 		c.Fail(io.ErrNoProgress)
+		if p := c.Pointer(unsafe.Pointer(set), unsafe.Pointer(set)); p != nil {
+			t.Errorf("Pointer returns %p after an error", p)
+		}
 	}), set.Seal())
 	const want = "save: part/n[0]/n[1]/n[2]/n[3]/n[4]/n[5]/n[6]/n[7]/n[8]/n[9]/n[10]: "
 	if _, err := set.Size(); !errors.Is(err, io.ErrNoProgress) || !strings.HasPrefix(err.Error(), want) {

@@ -54,16 +54,17 @@ func (c *Coder) EndContent() {
 func (c *Coder) beginLength() (i int, n uint64) {
 	switch c.pass {
 	case measuring:
+		i = len(c.lengths)
 		c.lengths = append(c.lengths, 0)
-		return len(c.lengths) - 1, 0
 	case saving:
-		if i = c.length; i < len(c.lengths) {
-			c.length++
-			return i, uint64(c.lengths[i])
+		if c.length == len(c.lengths) {
+			c.Differs("there are more parts and contents than were measured")
+			break
 		}
-		c.Differs("there are more parts and contents than were measured")
+		i, n = c.length, uint64(c.lengths[c.length])
+		c.length++
 	}
-	return 0, 0
+	return i, n
 }
 
 // endLength records or verifies a length. beginLength has returned i without an error.

@@ -504,3 +504,15 @@ func TestCoder_AddressesOfFilesAreRefused(t *testing.T) {
 	}
 	must(t, set.Load(slot))
 }
+
+func TestCoder_PadsWithZeros(t *testing.T) {
+	x := [11]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}
+	set := visited(t, func(c *save.Coder) { save.Var(c, &x) })
+	slot := set.NewSlotIn(bytes.Repeat([]byte{0xFF}, 100))
+	if b := filled(t, set, slot).Bytes(); !bytes.Equal(b[8:], append(x[:], 0, 0, 0, 0, 0)) {
+		t.Errorf("saved as %x", b)
+	}
+	if _, err := set.SaveHash(slot); err != nil || !bytes.Equal(slot.Bytes()[8:], append(x[:], 0, 0, 0, 0, 0)) {
+		t.Errorf("saved as %x", slot.Bytes())
+	}
+}
