@@ -84,6 +84,49 @@ func TestFields_SharedElements(t *testing.T) {
 	}
 }
 
+// A slice that two fields have is read once, and both must have it after the load.
+func TestFields_OneSliceInTwoFields(t *testing.T) {
+	all := []int{1, 2, 3}
+	s := &struct{ A, B, C []int }{all, all, all}
+	check := engine.Fields(nil, s)()
+	if d, differs := check(); differs {
+		t.Errorf("%s", d)
+	}
+	s.B = append([]int(nil), all...)
+	if d, differs := check(); !differs || !strings.Contains(d.String(), "B: the variable of value") {
+		t.Errorf("%v %s", differs, d)
+	}
+}
+
+// A State that cannot be saved has no number.
+func TestFields_StatesThatFailAreEqual(t *testing.T) {
+	for want, fail := range map[bool]func(g *fragile){false: func(g *fragile) { g.save = true }, true: func(*fragile) {}} {
+		s := &struct{ G fragile }{}
+		s.G.set = new(save.Set)
+		fail(&s.G)
+		check := engine.Fields(nil, s)()
+		s.G.n++
+		if d, differs := check(); differs != want {
+			t.Errorf("%v %s", differs, d)
+		}
+		s.G.scan = true // it could be saved before
+		if d, differs := check(); differs != want || want && !strings.Contains(d.String(), ", and a State with hash 0") {
+			t.Errorf("%v %s", differs, d)
+		}
+	}
+	s := &struct{ R refuser }{}
+	check := engine.Fields(nil, s)()
+	s.R.N++
+	if d, differs := check(); differs {
+		t.Errorf("%s", d)
+	}
+}
+
+type refuser struct{ N int }
+
+func (r *refuser) SaveState(c *save.Coder) { save.Num(c, &r.N) }
+func (*refuser) CanSave() error            { return errFails }
+
 func TestFields_IgnoresPackage(t *testing.T) {
 	r := &struct{ T auditTimes }{}
 	check := engine.Fields([]string{"engine_test."}, r)()

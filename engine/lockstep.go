@@ -83,7 +83,7 @@ func Unhashed(cfg Sync) (fields []string, err error) {
 			}
 			state[at] ^= 1
 			err = cfg.Set.Load(s.start)
-			if err == nil && hashed(cfg.Hash) == before {
+			if err == nil && unchanged(cfg.Hash, before) {
 				fields = append(fields, strings.TrimSuffix(unnumbered(p.Path)+" "+name, " "))
 			}
 			state[at] ^= 1
@@ -92,14 +92,10 @@ func Unhashed(cfg Sync) (fields []string, err error) {
 	return fields, errors.Join(err, cfg.Set.Load(s.start))
 }
 
-// hashed returns the hash; 0 if it panics.
-func hashed(hash func() uint64) (h uint64) {
-	defer func() {
-		if recover() != nil {
-			h = 0
-		}
-	}()
-	return hash()
+// unchanged reports whether the hash is that of before. It is not if hash panics.
+func unchanged(hash func() uint64, before uint64) (same bool) {
+	defer func() { _ = recover() }()
+	return hash() == before
 }
 
 // ofGame reports whether a piece has values of a game. Values of the metadata of an allocator or a world have a type of

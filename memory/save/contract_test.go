@@ -251,7 +251,7 @@ func TestSet_DamagedSlotIsRefused(t *testing.T) {
 	slot := set.NewSlotIn(memory)
 	for want, damage := range map[string]func(){
 		"8 bytes of 32 belong to no part":                   func() { memory[0], memory[8] = 16, 1 },
-		"the part has 25 bytes, the state has 32 left":      func() { memory[0] = 25 },
+		"the part has 23 bytes, the state has 32 left":      func() { memory[0] = 23 },
 		"the part has 32 bytes, the state has 32 left":      func() { memory[0] = 32 },
 		"a count of 33 in a state of 32 bytes":              func() { memory[8] = 33 },
 		"24 bytes are needed, the state has 16 left":        func() { memory[8] = 3 },
