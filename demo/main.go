@@ -254,8 +254,7 @@ func (o *options) unseen() (*report, error) {
 		return nil, err
 	}
 	err = rec.start(s, o.stderr)
-	ticks := o.ticks
-	ticks = cmp.Or(ticks, headlessTicks)
+	ticks := cmp.Or(o.ticks, headlessTicks)
 	rows, told, clock, breathed := newSeries(o.every, ticks), o.newProgress(ticks), o.newPacer(), time.Now()
 	for s.Game.Ticks < ticks && err == nil && !o.stopped.Load() {
 		began := time.Now()

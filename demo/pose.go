@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -55,12 +56,7 @@ func (a *app) follow(label string) {
 func screenNames() []string { return slices.Sorted(maps.Keys(poses)) }
 
 // pictureTick is the tick of -screenshot, and of -capture's first picture.
-func (o *options) pictureTick() uint64 {
-	if o.ticks > 0 {
-		return o.ticks
-	}
-	return pictureAt
-}
+func (o *options) pictureTick() uint64 { return cmp.Or(o.ticks, pictureAt) }
 
 // pose shows the screen of -screen when the time of its picture has come.
 func (a *app) pose() {

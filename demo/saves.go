@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -151,20 +150,15 @@ func (a *app) resumed() {
 }
 
 func (a *app) deleteRun(i int) {
-	r, ok := a.store.(remover)
-	err := errors.New("the store cannot delete")
-	if ok {
+	said, err := "DELETED", errors.New("the store cannot delete")
+	if r, ok := a.store.(remover); ok {
 		err = r.Remove(saveName(i))
 	}
-	a.showSave(i)
-	a.sh.Say(cmp.Or(failure("NOT DELETED: ", err), "DELETED"))
-}
-
-func failure(what string, err error) string {
-	if err == nil {
-		return ""
+	if err != nil {
+		said = "NOT DELETED: " + shout(err)
 	}
-	return what + shout(err)
+	a.showSave(i)
+	a.sh.Say(said)
 }
 
 // The shades of a thumbnail.

@@ -346,7 +346,7 @@ func (r *reader) rows(t *table, types []*binaryType, n uint64) error {
 		}
 		t.tailN += uint32(k)
 		for i := range columns {
-			if err := r.fill(t, &columns[i], loc, at, k); err != nil {
+			if err := r.fill(&columns[i], loc, at, k); err != nil {
 				return err
 			}
 		}
@@ -356,7 +356,7 @@ func (r *reader) rows(t *table, types []*binaryType, n uint64) error {
 }
 
 // fill writes k cells from loc on with the values of the file from at on.
-func (r *reader) fill(t *table, x *fileColumn, loc uint32, at, k uint64) error {
+func (r *reader) fill(x *fileColumn, loc uint32, at, k uint64) error {
 	if x.c == nil || x.c.size == 0 && x.hook == nil {
 		return nil
 	}

@@ -100,8 +100,7 @@ func (l Level) share(v uint64) float32 {
 // Color returns Red if Used is at least 90 % of the budget, and Amber from 75 %. Otherwise, and if budget and
 // capacity are 0, Color returns accent.
 func (l Level) Color(accent Color) Color {
-	budget := l.Budget
-	budget = cmp.Or(budget, l.Capacity)
+	budget := cmp.Or(l.Budget, l.Capacity)
 	switch used := float64(l.Used); {
 	case budget == 0 || used < AmberAt*float64(budget):
 		return accent

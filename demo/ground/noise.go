@@ -47,10 +47,10 @@ func floor(v float32) (int, float32) {
 	return i, v - float32(i)
 }
 
-// addNoise adds gradient noise of about [-amp, amp] to a row. The i-th sample lies at (x0 + i*step, y), and hills are
+// addNoise adds gradient noise of about [-amp, amp] to a row. The i-th sample lies at (x0 + i*fineStep, y), and hills are
 // size wide. Coordinates must not be negative. A lattice cell is computed once, so it is a few times as fast as
 // noiseAt.
-func addNoise(row []float32, x0, y, step, size int, amp float32, seed uint32) {
+func addNoise(row []float32, x0, y, size int, amp float32, seed uint32) {
 	iy, fy := y/size, float32(y%size)/float32(size)
 	sy := ease(fy)
 	amp *= 1.5
@@ -58,7 +58,7 @@ func addNoise(row []float32, x0, y, step, size int, amp float32, seed uint32) {
 	last := -1
 	var a0, ax, b0, bx float32 // the row's slope at both ends of the cell: value and rise
 	for i := range row {
-		x := x0 + i*step
+		x := x0 + i*fineStep
 		ix := x / size
 		if ix != last {
 			last = ix

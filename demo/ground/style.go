@@ -71,17 +71,17 @@ func (c *canvas) warmth(i int) float32 {
 // forge is plates, bevelled, some broken, with cracks between them that are hot in some places.
 func (c *canvas) forge(tone, glow, body []float32, x0, y0 int) {
 	heat, warpX, warpY := c.work[0], c.work[1], c.work[2]
-	addNoise(tone, x0, y0, fineStep, 230, 0.28, 1)
-	addNoise(tone, x0, y0, fineStep, 48, 0.14, 2)
-	addNoise(tone, x0, y0, fineStep, 11, 0.13, 3)
-	addNoise(heat, x0, y0, fineStep, 330, 1.1, 4)
-	addNoise(heat, x0, y0, fineStep, 90, 0.5, 5)
-	addNoise(warpX, x0, y0, fineStep, 70, 12, 6)
-	addNoise(warpX, x0, y0, fineStep, 17, 2.2, 7)
-	addNoise(warpY, x0, y0, fineStep, 70, 12, 8)
-	addNoise(warpY, x0, y0, fineStep, 17, 2.2, 9)
-	addNoise(body, x0, y0, fineStep, 60, 0.35, 10)
-	addNoise(body, x0, y0, fineStep, 13, 0.35, 11)
+	addNoise(tone, x0, y0, 230, 0.28, 1)
+	addNoise(tone, x0, y0, 48, 0.14, 2)
+	addNoise(tone, x0, y0, 11, 0.13, 3)
+	addNoise(heat, x0, y0, 330, 1.1, 4)
+	addNoise(heat, x0, y0, 90, 0.5, 5)
+	addNoise(warpX, x0, y0, 70, 12, 6)
+	addNoise(warpX, x0, y0, 17, 2.2, 7)
+	addNoise(warpY, x0, y0, 70, 12, 8)
+	addNoise(warpY, x0, y0, 17, 2.2, 9)
+	addNoise(body, x0, y0, 60, 0.35, 10)
+	addNoise(body, x0, y0, 13, 0.35, 11)
 	const size = 96
 	for i := range tone {
 		x, y := float32(x0+i*fineStep)+warpX[i], float32(y0)+warpY[i]
@@ -105,14 +105,14 @@ func (c *canvas) forge(tone, glow, body []float32, x0, y0 int) {
 // reef is sand in ripples, under light refracted by waves.
 func (c *canvas) reef(tone, glow, body []float32, x0, y0 int) {
 	mask, warpX, warpY := c.work[0], c.work[1], c.work[2]
-	addNoise(tone, x0, y0, fineStep, 260, 0.35, 1)
-	addNoise(tone, x0, y0, fineStep, 60, 0.2, 2)
-	addNoise(tone, x0, y0, fineStep, 9, 0.1, 3)
-	addNoise(mask, x0, y0, fineStep, 280, 1.2, 4)
-	addNoise(mask, x0, y0, fineStep, 100, 0.4, 5)
-	addNoise(warpX, x0, y0, fineStep, 64, 22, 6)
-	addNoise(warpY, x0, y0, fineStep, 64, 22, 8)
-	addNoise(body, x0, y0, fineStep, 50, 0.3, 10)
+	addNoise(tone, x0, y0, 260, 0.35, 1)
+	addNoise(tone, x0, y0, 60, 0.2, 2)
+	addNoise(tone, x0, y0, 9, 0.1, 3)
+	addNoise(mask, x0, y0, 280, 1.2, 4)
+	addNoise(mask, x0, y0, 100, 0.4, 5)
+	addNoise(warpX, x0, y0, 64, 22, 6)
+	addNoise(warpY, x0, y0, 64, 22, 8)
+	addNoise(body, x0, y0, 50, 0.3, 10)
 	const size = 62
 	for i := range tone {
 		x, y := float32(x0+i*fineStep), float32(y0)
@@ -131,15 +131,15 @@ func (c *canvas) reef(tone, glow, body []float32, x0, y0 int) {
 // grove is moss, with threads of varying brightness.
 func (c *canvas) grove(tone, glow, body []float32, x0, y0 int) {
 	mask, warpX, warpY := c.work[0], c.work[1], c.work[2]
-	addNoise(tone, x0, y0, fineStep, 210, 0.35, 1)
-	addNoise(tone, x0, y0, fineStep, 46, 0.25, 2)
-	addNoise(tone, x0, y0, fineStep, 15, 0.22, 3)
-	addNoise(tone, x0, y0, fineStep, 7, 0.15, 4)
-	addNoise(mask, x0, y0, fineStep, 190, 1.2, 5)
-	addNoise(warpX, x0, y0, fineStep, 40, 9, 6)
-	addNoise(warpY, x0, y0, fineStep, 40, 9, 8)
-	addNoise(body, x0, y0, fineStep, 40, 0.35, 10)
-	addNoise(body, x0, y0, fineStep, 10, 0.3, 11)
+	addNoise(tone, x0, y0, 210, 0.35, 1)
+	addNoise(tone, x0, y0, 46, 0.25, 2)
+	addNoise(tone, x0, y0, 15, 0.22, 3)
+	addNoise(tone, x0, y0, 7, 0.15, 4)
+	addNoise(mask, x0, y0, 190, 1.2, 5)
+	addNoise(warpX, x0, y0, 40, 9, 6)
+	addNoise(warpY, x0, y0, 40, 9, 8)
+	addNoise(body, x0, y0, 40, 0.35, 10)
+	addNoise(body, x0, y0, 10, 0.3, 11)
 	for i := range tone {
 		x, y := float32(x0+i*fineStep)+warpX[i], float32(y0)+warpY[i]
 		a := 1 - clamp(abs(noiseAt(x/128, y/128, 12))*22)

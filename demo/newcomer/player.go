@@ -73,7 +73,7 @@ func (p *Player) decide(f *Frame, h *Hands) {
 	p.ground.see(f, 8*p.unit)
 	p.plan(f)
 	p.fly(h)
-	p.shoot(f, h)
+	p.shoot(h)
 }
 
 // click points at a text, and presses once a second.
@@ -273,7 +273,7 @@ func (p *Player) danger(dir vec) (sum float32) {
 }
 
 // shoot aims at the nearest foe, or at the hexagon while no foe is close.
-func (p *Player) shoot(f *Frame, h *Hands) {
+func (p *Player) shoot(h *Hands) {
 	if !p.aim || p.fire == "" {
 		return
 	}

@@ -28,14 +28,14 @@ type keeper struct {
 	mute  bool            // a failure to save was reported
 }
 
-// load reads a file with a parser, and reports whether there was a valid one.
-func (k *keeper) load(name string, parse func([]byte) error) bool {
+// load reads a file with a parser, if there is one.
+func (k *keeper) load(name string, parse func([]byte) error) {
 	if k.store == nil {
-		return false
+		return
 	}
 	data, err := k.store.Load(name, fileMost)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false
+		return
 	}
 	if err == nil {
 		err = parse(data)
@@ -44,7 +44,6 @@ func (k *keeper) load(name string, parse func([]byte) error) bool {
 		k.bad[name] = true
 		k.log(fmt.Sprintf("%s: %v; it is left alone until the next save", k.store.Place(name), err))
 	}
-	return err == nil
 }
 
 // save writes a file and reports whether it is saved. Only the first failure is logged: the game goes on without.

@@ -131,8 +131,7 @@ func (s *Snapshot) tagText(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%-*s %10s %10s %10s %9s %9s %8s %10s %10s\n", wide, "tag", "in use", "peak", "requested", "allocs", "frees", "failures", "frame", "level")
 	for i := range s.Tags {
 		r := &s.Tags[i]
-		name := r.Name
-		name = cmp.Or(name, "(none)")
+		name := cmp.Or(r.Name, "(none)")
 		fmt.Fprintf(b, "%-*s %10s %10s %10s %9d %9d %8d %10s %10s\n", wide, name, memory.FormatBytes(r.InUse), memory.FormatBytes(r.Peak), memory.FormatBytes(r.Requested),
 			r.Allocs, r.Frees, r.Failures, memory.FormatBytes(r.Frame.Bytes), memory.FormatBytes(r.Level.Bytes))
 	}

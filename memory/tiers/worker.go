@@ -121,8 +121,7 @@ func newWorker(m *Manager, k int, part *page.Carve) (*Worker, error) {
 	if err = w.scratch.init(w.limit, size); err != nil {
 		return nil, err
 	}
-	batch := cfg.FreeItems
-	batch = cmp.Or(batch, 8) // blocks of workers are few and large
+	batch := cmp.Or(cfg.FreeItems, 8) // blocks of workers are few and large
 	w.inbox, err = remote.New(workerTarget{target{inboxFreer{w}, own}, w.heap}, remote.Config{Batch: batch, Bytes: cfg.FreeBytes})
 	return w, err
 }
