@@ -214,7 +214,7 @@ func (h *Heap) saveMaps(c *save.Coder, units, was uintptr) {
 func (h *Heap) saveContent(c *save.Coder) {
 	units := h.limit / unitGranules
 	if invariant.Debug {
-		h.saveAll(c)
+		saved.Committed(c, &h.mem, max(h.poisoned, h.limit)<<granuleShift)
 		return
 	}
 	if c.Flag(h.dense(c)) { // a load asks the slot, because a source can refuse to take back absent units
@@ -241,24 +241,6 @@ func (h *Heap) dense(c *save.Coder) bool {
 		live -= uint64(h.classes[i].n) * uint64(size)
 	}
 	return h.absent == 0 && c.Whole(uintptr(live), h.limit<<granuleShift)
-}
-
-// saveAll visits all memory that was in use and is committed, because it contains poison: runs, each after its place.
-func (h *Heap) saveAll(c *save.Coder) {
-	end := max(h.poisoned, h.limit) << granuleShift
-	for off := uintptr(0); ; {
-		from, to := h.mem.NextHole(off)
-		for from == off && off < min(end, to) { // the run begins behind the hole
-			off = to
-			from, to = h.mem.NextHole(off)
-		}
-		at, n := uintptr(c.Word(uint64(off))), uintptr(c.Word(uint64(min(from, end)-min(off, end))))
-		if n == 0 || c.Failed() {
-			return
-		}
-		c.Raw(unsafe.Add(h.base, at), n)
-		off = to
-	}
 }
 
 // saveSpan visits the blocks of the span of n units from first on. A span that is copied as a whole is copied to its end,

@@ -1,6 +1,7 @@
 package tlsf
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -54,7 +55,9 @@ func (h *Heap) SaveStateExcept(c *save.Coder, scratch func(p unsafe.Pointer) boo
 	}
 	if c.BeginContent() {
 		if invariant.Debug {
-			h.saveAll(c)
+			for k := range h.poolCount {
+				saved.Committed(c, &h.pools[k].mem, math.MaxUint)
+			}
 		} else {
 			h.saveContent(c, scratch)
 		}
@@ -144,25 +147,4 @@ func (h *Heap) saveContent(c *save.Coder, scratch func(p unsafe.Pointer) bool) {
 		r.Add(base, from, end)
 	}
 	r.End()
-}
-
-// saveAll visits all that is committed, because free memory contains poison. Each pool is a list of runs, each after its
-// place.
-func (h *Heap) saveAll(c *save.Coder) {
-	for k := range h.poolCount {
-		mem := &h.pools[k].mem
-		for off := uintptr(0); ; {
-			from, to := mem.NextHole(off)
-			for from == off && off < to { // the run begins behind the hole
-				off = to
-				from, to = mem.NextHole(off)
-			}
-			at, n := uintptr(c.Word(uint64(off))), uintptr(c.Word(uint64(from-off)))
-			if n == 0 || c.Failed() {
-				break
-			}
-			c.Raw(unsafe.Add(mem.Base(), at), n)
-			off = to
-		}
-	}
 }
