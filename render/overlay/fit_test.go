@@ -179,6 +179,18 @@ func TestPanels_SmallScreensCutNoText(t *testing.T) {
 	}
 }
 
+// On an upright phone the lines of F8 and F5 were cut before they said how to end what they name.
+func TestStrip_PhonesSayHowFaultsAndFreezeEnd(t *testing.T) {
+	g := still(t, 320, 568, Config{})
+	must(t, g.o.Starve(true))
+	g.o.frozen = true
+	g.picture(int(Strip))
+	g.want("F8 ends it")
+	g.want("one tick")
+	g.wantNot("…")
+	must(t, g.o.Starve(false))
+}
+
 // Rows of resident memory that have no space are one row, which has their sum.
 func TestMemory_RowsThatDoNotFitAreOne(t *testing.T) {
 	g := still(t, 640, 360, Config{})

@@ -220,14 +220,14 @@ func (o *Overlay) drawStatus(i int) {
 	if o.faults.on {
 		l := say(render.Red, "FAULTS: no tier gets another page.")
 		l.word(render.White, o.keyName(keyFaults))
-		l.text(render.Red, "gives the budgets back")
+		l.text(render.Red, "ends it")
 	}
 	if o.frozen {
 		l := say(render.Amber, "FROZEN:")
 		l.word(render.White, o.keyName(keyFreeze))
 		l.word(render.Amber, "goes on,")
 		l.word(render.White, "Shift")
-		l.text(render.Amber, "with it lets one tick through")
+		l.text(render.Amber, "with it: one tick")
 	}
 	if o.scrub.bar.w = 0; o.scrubs() {
 		o.drawScrub(i)
