@@ -261,7 +261,7 @@ func (w *walker) reached(p unsafe.Pointer, t reflect.Type) bool {
 }
 
 func (w *walker) pointer(v reflect.Value) {
-	if !w.add(uint64(boolInt(!v.IsNil())), "a pointer, 0 for nil:") || v.IsNil() {
+	if w.add(uint64(boolInt(!v.IsNil())), "a pointer, 0 for nil:"); v.IsNil() {
 		return
 	}
 	w.refer(v.UnsafePointer(), 0)
@@ -271,7 +271,7 @@ func (w *walker) pointer(v reflect.Value) {
 }
 
 func (w *walker) slice(v reflect.Value) {
-	if !w.add(uint64(v.Len()), "a slice of length") || v.Len() == 0 {
+	if w.add(uint64(v.Len()), "a slice of length"); v.Len() == 0 {
 		return
 	}
 	w.refer(v.UnsafePointer(), uintptr(v.Len())*v.Type().Elem().Size())
@@ -285,7 +285,7 @@ func (w *walker) slice(v reflect.Value) {
 
 // mapping reads a map in the order of the texts of its keys.
 func (w *walker) mapping(v reflect.Value) {
-	if !w.add(uint64(v.Len()), "a map of length") || v.Len() == 0 || !w.reached(v.UnsafePointer(), v.Type()) {
+	if w.add(uint64(v.Len()), "a map of length"); v.Len() == 0 || !w.reached(v.UnsafePointer(), v.Type()) {
 		return
 	}
 	type entry struct {

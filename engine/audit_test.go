@@ -25,6 +25,7 @@ type auditRoot struct {
 	Times   auditTimes
 	text    [2]string
 	chest   auditChest
+	on      bool
 }
 
 type auditTimes struct{ A, B int64 }
@@ -49,6 +50,8 @@ func TestFields_NamesEveryKindOfValue(t *testing.T) {
 		},
 		".deep.Table[c]: a key":     func(r *auditRoot) { delete(r.deep.Table, "b"); r.deep.Table["c"] = 2 },
 		".deep.F: an address":       func(r *auditRoot) { r.deep.F = nil },
+		".deep.Table[a]: 0, and 2":  func(r *auditRoot) { r.deep.Table["a"] = 1 + 2i },
+		".on: 0, and 1":             func(r *auditRoot) { r.on = true },
 		".text[1]: ":                func(r *auditRoot) { r.text[1] = "z" },
 		".chest: a State with hash": func(r *auditRoot) { r.chest.rows[1] = 7 },
 	} {

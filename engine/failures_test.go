@@ -204,7 +204,11 @@ func TestSynctest_HashThatDiffersAlone(t *testing.T) {
 
 func TestUnhashed_Errors(t *testing.T) {
 	type unit struct{ A, B uint32 }
-	var v struct{ U, W unit }
+	var v struct {
+		U, W unit
+		L    [2]uint16
+		None [0]uint32
+	}
 	g := newFragile(t)
 	set := new(save.Set)
 	if err := errors.Join(save.Value(set, "v", &v), set.Add("game", g), set.Seal()); err != nil {
@@ -216,7 +220,7 @@ func TestUnhashed_Errors(t *testing.T) {
 		}
 		return uint64(v.U.A)
 	}}
-	if fields, err := engine.Unhashed(cfg); err != nil || fmt.Sprint(fields) != "[v .W.A v .W.B]" {
+	if fields, err := engine.Unhashed(cfg); err != nil || fmt.Sprint(fields) != "[v .W.A v .W.B v .L[0]]" {
 		t.Errorf("%q, %v", fields, err)
 	}
 	for what, fail := range map[string]func(){"fit": func() { g.fit = true }, "save": func() { g.save = true }, "scan": func() { g.scan = true }} {
@@ -230,5 +234,43 @@ func TestUnhashed_Errors(t *testing.T) {
 	cfg.Rest = func() error { return errFails }
 	if _, err := engine.Unhashed(cfg); !errors.Is(err, errFails) {
 		t.Error(err)
+	}
+}
+
+// Without spare memory Back keeps the older states, which reach further.
+func TestRewind_BackDropsNoOldStates(t *testing.T) {
+	g := newFragile(t)
+	n, err := g.set.Size()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := g.rewind(t, 3*n, g.step, nil)
+	if _, err := r.Back(9, 1); err != nil || r.Oldest() != 0 {
+		t.Errorf("ticks from %d on are left: %v", r.Oldest(), err)
+	}
+	if saved, err := r.Keep(0); !saved || err != nil {
+		t.Error(saved, err)
+	}
+	if saved, err := r.Keep(0); saved || err != nil {
+		t.Error("one tick is kept twice:", err)
+	}
+	if _, err := r.Seek(7); err != nil || g.n != 7 {
+		t.Errorf("tick %d: %v", g.n, err)
+	}
+	if saved, err := r.Keep(1); saved || err != nil {
+		t.Error("a tick before the newest state is kept:", err)
+	}
+}
+
+func TestDesync_Texts(t *testing.T) {
+	d := save.Difference{Path: "p", A: "1", B: "2"}
+	for want, x := range map[string]engine.Desync{
+		"engine: synctest: tick 3: after the load: it fails":                                              {Tick: 3, Err: errFails, Differ: true, Audit: true},
+		"engine: synctest: tick 3: after the load: p: 1, and 2: the Set lacks it, or does not restore it": {Tick: 3, Difference: d, Differ: true, Audit: true},
+		"engine: synctest: tick 3: p: 1, and 2":                                                           {Tick: 3, Difference: d, Differ: true},
+	} {
+		if got := x.Error(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

@@ -112,7 +112,7 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	if r.torn {
 		return false, fmt.Errorf("engine: rewind: a step has failed, and there is no state of tick %d; call Seek: %w", r.now, save.ErrEmpty)
 	}
-	if newest, ok := r.states.Newest(); ok && (newest >= r.now || r.now-newest < uint64(max(every, 1))) {
+	if newest, ok := r.states.Newest(); ok && int64(r.now-newest) < int64(max(every, 1)) { // negative after a Seek back
 		return false, nil
 	}
 	if err := r.rest(); err != nil {

@@ -25,7 +25,7 @@ func TestStates_OfTheEngineAreRestored(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := rng.Uint64()
-	clock.Advance(Step)
+	clock.Advance(Step + 1)
 	if err := set.Load(slot); err != nil || clock.Tick() != 2 || clock.rest != 5 || rng.Uint64() != want {
 		t.Errorf("loaded tick %d, %v", clock.Tick(), err)
 	}
@@ -49,7 +49,7 @@ func TestStates_OfTheEngineGoToFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := rng.Uint64()
-	clock.Advance(Step)
+	clock.Advance(Step + 1)
 	schedule.MustAdd("of the next version", func(*Tick) error { return nil })
 	if err := set.Read(bytes.NewReader(file.Bytes()), nil); err != nil || clock.Tick() != 2 || clock.rest != 5 || rng.Uint64() != want {
 		t.Errorf("read tick %d and %d ns, %v", clock.Tick(), clock.rest, err)
