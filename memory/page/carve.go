@@ -154,6 +154,14 @@ func (c *Carve) Reset() {
 	c.next = 0
 }
 
+// PageSize returns [SizeOf] of the source, in bytes, also for a type that embeds c. If c is closed, it returns
+// [Granule].
+func (c *Carve) PageSize() uintptr { return SizeOf(below(c)) }
+
+// AheadTo returns the boundary in bytes that the source prefers for commits (see [Ahead]). AheadTo returns 0 if the
+// source has no such boundary, or if c is closed.
+func (c *Carve) AheadTo() uintptr { return aheadOf(below(c)) }
+
 // Busy reports whether the source is running Commit or Decommit for c. If c ends during such a call, the functions
 // of [Carve.Watch] run before the call returns.
 func (c *Carve) Busy() bool { return c.calls > 0 }

@@ -111,3 +111,36 @@ func TestPages_AreThoseOfTheSourceBelow(t *testing.T) {
 		}
 	}
 }
+
+// onCarve and onLimit are foreign sources with the methods of a Carve and of a Limit.
+type (
+	onCarve struct{ *page.Carve }
+	onLimit struct{ *page.Limit }
+)
+
+// A type that embeds a Carve had pages of a Granule.
+func TestPages_EmbeddedSourcesHaveThoseOfTheSystem(t *testing.T) {
+	src := page.OSOn(page.Options{HugePages: true}, 64<<10, func([]byte) bool { return true }, func([]byte) bool { return true })
+	carve, err := page.NewCarve(src, reserve(t, src, 16<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []page.Source{onCarve{carve}, onLimit{page.NewLimit(carve, 0)}, layer{onCarve{carve}}} {
+		p, err := page.NewPrefix(s, 3<<20, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Ensure(1); err != nil {
+			t.Fatal(err)
+		}
+		if end := uintptr(p.Base()) + p.Committed(); page.SizeOf(s) != 64<<10 || end%(2<<20) != 0 {
+			t.Errorf("%T: pages of %d, committed to %#x", s, page.SizeOf(s), end)
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if carve.Close(); page.SizeOf(onCarve{carve}) != page.Granule {
+		t.Error("pages of a closed Carve")
+	}
+}
