@@ -60,7 +60,7 @@ func (p *Player) decide(f *Frame, h *Hands) {
 		p.click(t, h)
 		return
 	}
-	if f.find("CHOOSE") != nil {
+	if f.find("CHOOSE") != nil || f.find("YOUR EMBERS BOUGHT A GIFT: TAKE ONE") != nil { // the first time
 		if t := f.find("1"); t != nil {
 			p.click(t, h)
 		}
