@@ -84,8 +84,8 @@ type Recipe struct {
 	NStamps      int
 	NLights      int
 	NProps       int
-	// Walls has a bit for each cell, row by row, the lowest bit first; 1 is solid. Cell (Border, Border) is the
-	// sector's first.
+	// Walls has a bit for each cell, 1 for solid, in rows of Span cells, the lowest bit first. The top left cell of
+	// the sector is cell (Border, Border).
 	Walls [wallBytes]byte
 }
 

@@ -27,9 +27,9 @@ type State struct {
 // Every is the number of ticks from one state of a recording to the next.
 const Every = 300
 
-// Wants reports whether a state before this tick should be added. That is so for the first tick, and Every ticks after
-// the last state. Wants also drops inputs and hashes from this tick on, and later states, because the game may have
-// gone back.
+// Wants reports whether to add a state before this tick. The result is true if there is no state, or if the last one is
+// at least [Every] ticks older. Wants first drops the inputs and hashes from this tick on, and the states of later
+// ticks, because the game may have gone back.
 func (r *Recording) Wants(tick uint64) bool {
 	r.back(tick)
 	return len(r.States) == 0 || tick >= r.States[len(r.States)-1].Tick+Every

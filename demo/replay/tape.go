@@ -83,9 +83,10 @@ func (t *Tape) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Decode decodes a tape at the start of src and returns the bytes after it.
-// If src is too short, a word is marked as different and is not, or [engine.DecodeInput] rejects an input, the error
-// names the tick and the byte. Decode allocates at most 24 times the bytes of src.
+// Decode decodes a tape at the start of src and returns the bytes after it. Each input lists the words that differ from
+// the input before. If src is too short, if a listed word does not differ, or if [engine.DecodeInput] rejects an input,
+// Decode fails. The error names the tick and the byte, unless the first 16 bytes are invalid. Decode allocates at most
+// 24 times the bytes of src.
 func Decode(src []byte) (t *Tape, rest []byte, err error) {
 	if len(src) < headBytes {
 		return nil, nil, fmt.Errorf("replay: a tape of %d bytes; its head takes %d", len(src), headBytes)

@@ -46,7 +46,8 @@ func (s *Shell) Slot() int { return s.slotNow }
 // Say shows a line to the player on the current screen.
 func (s *Shell) Say(line string) { s.note = line }
 
-// Loaded shows the game, because a saved run goes on. day is the day of a daily run, else "".
+// Loaded shows the game. Call it after loading a saved run. day is the day of a daily run, as Day returned it, or ""
+// for another run.
 func (s *Shell) Loaded(day string) {
 	s.kept, s.day = nil, day
 	s.show(Playing)

@@ -23,7 +23,8 @@ type Delay struct {
 // Sum returns the whole delay.
 func (d Delay) Sum() time.Duration { return d.Mixer + d.Player + d.Device }
 
-// Delays returns the delay that a device begins with. Open enlarges it if the system takes more at once.
+// Delays returns the delay of a new device. If the system takes more at once than the buffers have, the device enlarges
+// its buffers and thus its delay, see [Open]. The result of Delays does not change.
 func Delays() Delay { return delayOf(playerFrames) }
 
 func delayOf(player int64) Delay {

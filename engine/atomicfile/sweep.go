@@ -16,11 +16,13 @@ const forgotten = 24 * time.Hour
 // started is when this process began, less a second for the clocks of file systems.
 var started = time.Now().Add(-time.Second)
 
-// Sweep removes the temporary files of ended processes from the folder dir. If another process still seems to run, its
-// files are removed after a day. Sweep does not see the processes of another computer or container: it removes their
-// files, unless a process here has the same number. A file with the number of this process is removed if it is older
-// than this process. Programs call Sweep when they start. Files that Sweep cannot read or remove stay. Sweep reports no
-// errors.
+// Sweep removes the temporary files that ended processes left in the folder dir. Call it when the program starts. The
+// name of a temporary file contains the process ID (PID) of its writer. Sweep removes the file if no process has this
+// PID, or if the file has not changed for a day. A file with the PID of this process is removed if it is older than
+// this process.
+//
+// Sweep does not see the processes of other computers and containers. If they use the same folder, it may remove files
+// that they are writing. Files that Sweep cannot read or remove stay. Sweep reports no errors.
 func Sweep(dir string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {

@@ -89,8 +89,8 @@ func (e *LoadError) Unwrap() error { return e.Err }
 // A Priority is the time in seconds until an asset is needed. Lower comes first. See [ETA].
 type Priority float32
 
-// ETA returns the priority of an asset that will be needed after the given number of seconds. 0 and less mean now,
-// but a lower value still comes first. NaN means Last.
+// ETA returns the priority of an asset that will be needed after the given number of seconds, which may be negative.
+// Lower comes first, also below 0. NaN means Last.
 func ETA(seconds float32) Priority {
 	if seconds != seconds {
 		return Last

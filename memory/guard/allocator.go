@@ -323,8 +323,8 @@ func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	return a.covering(p) != 0
 }
 
-// SizeOf returns the size in bytes of the live block at p, as passed to Free. If no live block starts at p, SizeOf
-// reports a fault. If OnFault returns, SizeOf returns 0.
+// SizeOf returns the size in bytes of the live block at p. It is the size to pass to Free. If no live block starts at
+// p, SizeOf reports a fault. If OnFault returns, SizeOf returns 0.
 func (a *Allocator) SizeOf(p unsafe.Pointer) uintptr {
 	return a.records[a.find("SizeOf", p, 0)].size
 }

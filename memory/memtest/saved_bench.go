@@ -9,16 +9,23 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// BenchSaved prints what it costs to save and load the states of a set. The set must be sealed, and must not be busy.
+// BenchSaved measures saving and loading of a set, compared with copies of the same number of bytes. The set must be
+// sealed, and must not be busy. Call BenchSaved in a benchmark, on the goroutine that may call the set.
 //
-// It saves into a ring of ten slots, and loads each slot five rounds later. Every second save is a save.Set.SaveHash,
-// named hash. In each round three copies of as many bytes do the same with rings of their own, so that all find their
-// bytes in the same caches. BenchSaved divides the lower quartile of each save by that of the first copy and reports it
-// as NAME/copy; for loads it is NAME/back. The ratios of the second copy show the noise. The third copy has pieces of 16
-// KiB: from 1 MiB on Go copies past the caches, and the parts of a state are smaller.
+// It reports the lower quartiles of the times, divided by that of a copy. The copies to a slot are timed for saves, and
+// the copies back for loads:
 //
-// BenchSaved allocates 43 times the bytes of a state. It must be called by a benchmark, on the goroutine that may call the
-// set. Afterwards the state is one that was saved before.
+//	save/copy, hash/copy            save.Set.Save and save.Set.SaveHash
+//	load/back                       save.Set.Load
+//	copy-again/copy, .../back       a second copy: the noise
+//	pieces/copy, .../back           a third copy, in pieces of 16 KiB
+//
+// The pieces matter from 1 MiB on: there a single Go copy bypasses the caches, but the smaller parts of a state do not.
+// The metrics state-B and copy-µs are the size of a state and the time of a copy.
+//
+// The set and each copy have a ring of ten slots, and load a slot five rounds after they wrote it. So all find their
+// bytes in the same caches. BenchSaved allocates 43 times the bytes of a state. Afterwards the set has a state that
+// BenchSaved saved.
 func BenchSaved(b *testing.B, set *save.Set) {
 	n, err := set.Size()
 	mustDo(b, err)

@@ -155,10 +155,10 @@ func RefusedBySystem(err error) bool {
 	return errors.Is(err, memory.ErrOutOfMemory)
 }
 
-// Watch registers a function lost that is called once if the source of p ends before p is closed. A [Carve], for
-// example, ends when it is closed; other code may use its addresses afterwards. When lost is called, p is closed and
-// has no memory. The function lost closes the allocator that uses p; it must not touch a block. If the source has
-// ended already, Watch calls lost at once. If the source cannot end (see [Watched]), lost is never called.
+// Watch registers the function lost. It is called once, if the source of p ends while p is open. A [Carve], for
+// example, ends when it is closed. When lost is called, p is closed and has no memory. lost must close the allocator
+// that uses p. It must not access a block, because other code may use the addresses already. If the source has ended
+// before, Watch calls lost at once. If the source cannot end (see [Watched]), lost is never called.
 //
 // p must not be copied after Watch. A second Watch replaces the function of the first. If p is closed, Watch does
 // nothing.

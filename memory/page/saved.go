@@ -35,11 +35,12 @@ func (p *Prefix) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveHoles saves which pages are dropped. If the dropped pages differ from the saved ones before a load, SaveHoles
-// calls fill: it must commit all dropped pages again. If fill fails, loading fails with an error that wraps that of
-// fill. During the load SaveHoles drops the saved pages. If the source refuses to decommit the bytes [from, to),
-// SaveHoles calls undrop: it must record that they stay committed. Call SaveHoles after saving the metadata that
-// undrop changes.
+// SaveHoles saves which pages are dropped, see [Prefix.Drop]. Call it after saving the metadata that undrop changes.
+//
+// If other pages are dropped than in the state to load, SaveHoles calls fill before the load. fill must commit all
+// dropped pages again. If fill fails, loading fails with an error that wraps that of fill. The load then drops the
+// pages that were dropped in the saved state. If the source refuses to decommit the bytes [from, to), SaveHoles calls
+// undrop, which must record that they stay committed.
 func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, to uintptr)) {
 	count, same := 0, true
 	for from, to := p.NextHole(0); from < to; from, to = p.NextHole(to) {

@@ -15,12 +15,12 @@ type Limits struct {
 	// Time is 0, the limit is DefaultSteps. If only Steps is 0, Steps is not limited. The work of Fast, which comes
 	// first, does not count.
 	Steps int
-	// Time limits the time of all of Exact: the checks of the set, Fast, the search and the verification. Exact may
-	// take 1.1 times Time plus 50 ms. 0 means no limit.
+	// Time limits the duration of Exact: the checks of the set, Fast, the search and the verification. Exact may take
+	// 1.1 times Time plus 50 ms, and longer on a busy machine. 0 means no limit.
 	//
-	// If Time is at least 2 µs a buffer, Exact always returns a plan, on a busy machine possibly late. If Time is
-	// less, and over before the plan is verified, the error wraps ErrTime. If Time is over before Fast has ended, the
-	// plan may be larger than the plan of Fast.
+	// If Time is at least 2 µs a buffer, Exact returns a plan even if it is late. If Time is less, and over before the
+	// plan is verified, the error wraps ErrTime. With any Time, if it is over before Fast has ended, the plan may be
+	// larger than the plan of Fast.
 	Time time.Duration
 	// Capacity, in bytes, ends the search with the first plan whose Total is not larger. 0 means no capacity.
 	Capacity uintptr

@@ -2,24 +2,24 @@ package remote
 
 import "math"
 
-// Reset drops the waiting blocks because the target is reset. Call Reset of the inbox before or after Reset of the
-// target, with no Alloc of the target in between:
+// Reset drops the waiting blocks without freeing them. Call it when you reset the target, which frees all its blocks.
+// Call it before or after the Reset of the target, with no Alloc of the target in between:
 //
 //	heap.Reset()
 //	inbox.Reset()
 //
-// Every block that was passed to a Freer before Reset is then stale: the reset of the target has freed the block, and
-// its address may be allocated again. The inbox drops stale blocks and does not free them. Stats counts a stale block
-// when it is dropped.
+// A block that was passed to a Freer before Reset is stale: its address may be allocated again. So the inbox does not
+// free it. Stale blocks in the batch of a Freer are dropped later. Stats counts a stale block when it is dropped.
 //
-// A block that is passed to a Freer after Reset is freed. So a worker must not keep the address of a block from
-// before the Reset: a later Free of this address frees the block that has the address now. If a Free runs at the same
-// time as Reset, its block may be stale or not.
+// A block that is passed to a Freer after Reset is freed. So a worker must not keep the address of a block from before
+// the Reset: a later Free of this address frees the block that has the address now. If a Free runs at the same time as
+// Reset, its block may be stale or not.
 //
-// Reset uses neither the target nor the blocks. If the memory of the target is gone, the target refuses every block,
-// and [Inbox.Close] panics if blocks wait. In this case call Reset before Inbox.Close. Only the owner may call Reset.
-// On a closed inbox, and from within the target's FreeAny or FreeRun, Reset panics with a *memory.Misuse. Cost: a
-// mutex, a store for each Freer and a compare-and-swap for each waiting batch.
+// Reset uses neither the target nor the blocks. So call it before [Inbox.Close] if the memory of the target is gone:
+// otherwise the target refuses the waiting blocks, and Close panics.
+//
+// Only the owner may call Reset. On a closed inbox, and from within the target's FreeAny or FreeRun, Reset panics with
+// a *memory.Misuse. Cost: a mutex, a store for each Freer and a compare-and-swap for each waiting batch.
 func (in *Inbox) Reset() {
 	in.enter("Reset")
 	in.begin()

@@ -28,8 +28,8 @@ var (
 	// ErrForeign is wrapped by the errors of Save, Load, Scan and Diff for a Slot that is nil or of another Set.
 	ErrForeign = errors.New("save: the slot belongs to another Set")
 
-	// ErrEmpty is wrapped by the errors of Load, Scan and Diff for a Slot without a state. [History.Load] returns it if
-	// no state is at the tick or before it.
+	// ErrEmpty is wrapped by the errors of Load, Scan and Diff for a Slot without a state. The error of [History.Load]
+	// wraps it if no state is at the tick or before it.
 	ErrEmpty = errors.New("save: the slot has no state")
 )
 

@@ -44,10 +44,12 @@ func NewHistory(set *Set, mem []byte, most int) (*History, error) {
 }
 
 // Save saves the present state under a tick. If the tick is not above that of the newest state, the error wraps
-// memory.ErrConfig: after Load, call [History.DropAfter] first. Save drops the oldest states if it needs their space,
-// and the oldest one if there are as many as allowed. If the state is larger than the memory, the error is a
-// *memory.Exhausted with the bytes that are needed. The other errors are those of [Set.Save]. If the error wraps
-// [ErrLayout], states may have been dropped. After other errors none are. Save allocates no more than Set.Save.
+// memory.ErrConfig. After Load of an older state, call [History.DropAfter] before Save.
+//
+// Save drops the oldest state if the History has as many states as NewHistory allows. It drops further old states if it
+// needs their space. If the state alone is larger than the memory of the History, the error is a *memory.Exhausted with
+// the bytes that are needed. The other errors are those of [Set.Save]. If the error wraps [ErrLayout], states may have
+// been dropped. After other errors none are. Save allocates no more than Set.Save.
 func (h *History) Save(tick uint64) error {
 	if newest, ok := h.Newest(); ok && tick <= newest {
 		return fmt.Errorf("save: history: tick %d after tick %d: %w", tick, newest, memory.ErrConfig)
@@ -116,7 +118,7 @@ func (h *History) find(tick uint64) int {
 }
 
 // Load loads the newest state whose tick is not above the given tick, and returns the tick of that state. No state is
-// dropped. If there is no such state, the error is [ErrEmpty]. The other errors are those of [Set.Load]. of is
+// dropped. If there is no such state, the error wraps [ErrEmpty]. The other errors are those of [Set.Load]. of is
 // meaningful only if err is nil.
 func (h *History) Load(tick uint64) (of uint64, err error) {
 	n := h.find(tick)

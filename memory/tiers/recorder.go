@@ -35,9 +35,10 @@ func newRecorder(w *trace.Writer, base unsafe.Pointer) *recorder {
 	return &recorder{w: w, base: uintptr(base), live: make(map[uintptr]uint64)}
 }
 
-// Recorded returns an allocator that allocates from a, for example from Large or Slab, and records its blocks in the
-// trace of m. Calls of a itself, and blocks outside the tiers of m, are not recorded. Without Config.Trace, Recorded
-// returns a. With Config.Trace the result has only the methods Alloc and Free, and belongs to the game goroutine.
+// Recorded returns an allocator that allocates from the allocator a, such as Large or Slab, and records its blocks in
+// the trace of m. Direct calls of Alloc and Free of a are not recorded, nor are blocks outside the tiers of m. Without
+// Config.Trace, Recorded returns a. With Config.Trace the result has only the methods Alloc and Free, and belongs to
+// the game goroutine.
 func Recorded(m *Manager, a memory.Allocator) memory.Allocator {
 	if m.recorder == nil {
 		return a

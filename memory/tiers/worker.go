@@ -14,19 +14,20 @@ import (
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
-// A Worker is the heap of one worker goroutine. Only that goroutine may call its methods, except that Stats,
-// RemoteFrees and NewFreer are safe for concurrent use. For Tag see [Worker.Tag]. The game goroutine frees the worker's
-// blocks with Manager.Free, and other goroutines with a Freer of NewFreer. Such blocks are sent: the worker frees them
-// at its next Alloc, Resize or Settle. EndLevel, [Manager.Rest], Close, and a Set that saves or loads the worker free
-// them as well.
+// A Worker is the heap of one worker goroutine. Only that goroutine may call its methods. But Stats, RemoteFrees and
+// NewFreer are safe for concurrent use, and the game goroutine may call [Worker.Tag] before the worker's goroutine
+// starts.
+//
+// The game goroutine frees the worker's blocks with Manager.Free, and other goroutines with a Freer of NewFreer. Their
+// blocks are freed later: at the worker's next Alloc, Resize or Settle, or when the manager runs EndLevel,
+// [Manager.Rest] or Close. A save.Set that saves or loads the worker frees them as well.
 //
 // Methods that use the heap hold the worker's lock. If it is held, Stats returns the result of the last call of Stats.
-// These methods of the manager wait for the lock: BeginLevel, EndLevel, Check, Rest, EachSample and Close. A Set that
-// saves or loads the worker waits as well.
+// These methods of the manager wait for the lock: BeginLevel, EndLevel, Check, Rest, EachSample and Close. A save.Set
+// that saves or loads the worker waits as well.
 //
-// Close the manager, or its page source, only after the worker's goroutine has ended. After the close,
-// Alloc fails with memory.ErrClosed, Settle does nothing, and Free and Resize of a block panic with a
-// *memory.Misuse.
+// Close the manager, or its page source, only after the worker's goroutine has ended. After the close, Alloc fails with
+// memory.ErrClosed, Settle does nothing, and Free and Resize of a block panic with a *memory.Misuse.
 type Worker struct {
 	mu    sync.Mutex
 	heap  *tlsf.Heap

@@ -11,30 +11,31 @@ import (
 	"unsafe"
 )
 
-// A Program is a trace in a form that a replay can run without work of its own: a flat list of operations on slots. A
-// slot is a place in a table of live blocks. Slots are reused: their number is the largest number of blocks that are
-// live at one time.
+// A Program is a trace in a form that a replay can run without decoding or bookkeeping: a flat list of operations on
+// slots. A slot is a place in a table of live blocks. Slots are reused: their number is the largest number of blocks
+// that are live at one time.
 //
 // The file of a program is little endian. [ParseProgram] checks the file. A replay may map it and use it as it is.
+// Its numbers are the fields of Program and [Op].
 //
 //	0    magic "strprog" 0x1A
 //	8    version uint32          1
-//	12   slots uint32
-//	16   operations in the list, uint64
-//	24   operations of the trace, uint64; the later ones free what is live at its end, and are not timed
-//	32   allocations, frees and resizes among those of the trace, uint64
-//	40   index of the operation after which most bytes are live, uint64
-//	48   the bytes that are live then, uint64
-//	56   bytes of the largest block, uint32
+//	12   Slots uint32
+//	16   length of the list Ops, uint64
+//	24   Timed uint64
+//	32   Operations uint64
+//	40   PeakAt uint64
+//	48   Peak uint64
+//	56   Largest uint32
 //	60   checksum of bytes 0 to 59 and of the list, uint32
 //	64   the list, 16 bytes each:
-//	     kind uint8, log2 of the alignment uint8, tier uint8, 0; slot uint32; size uint32; old size uint32
+//	     Kind uint8, Shift uint8, Tier uint8, 0; Slot uint32; Size uint32; Old uint32
 //
-// The kinds are 0 alloc, 1 free, 2 resize, 3 tick and 4 alloc with an alignment above 16. A free is of a block of size
-// bytes. A resize changes a block from old size to size.
+// The kinds are 0 alloc, 1 free, 2 resize, 3 tick and 4 alloc with an alignment above 16.
 //
 // A program differs from its trace in these points. Blocks below 8 bytes have 8, so that a replay can write a word.
-// Alignments above 4096 are 4096. Levels, used bytes and threads are left out: one thread runs everything.
+// Alignments above 4096 are 4096. Levels and used bytes are left out. Threads are left out too: a replay runs all
+// operations on one.
 type Program struct {
 	Slots      int    // the length of the table of live blocks
 	Ops        []Op   // the list

@@ -10,18 +10,19 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// A Part is a panel of the overlay, or a panel that Add registered. The keys are the defaults of Config.Keys. Keys
-// with a function but no panel have no Part. In a game without a manager F8 does nothing, and Maps shows no blocks.
+// A Part identifies a panel: one of the constants, or a panel of the game that [Overlay.Add] registered. The table
+// lists the default keys, see Config.Keys. F5, F6 and F8 open no panel and have no Part. In a game without a manager
+// F8 does nothing, and F4 shows no blocks.
 //
 //	key      shows or does                                          with Shift
 //	F1       rates, frame times, Go objects, monitors of the game
 //	F2       the keys and the colours
 //	F3       tiers, tags and pools: largest, growing, near a limit  keeps or releases the worst frame
 //	F4       blocks by address, classes of blocks, pools' fill
-//	F5       freezes the game, or lets it go on; with a Timeline    freezes, or runs one tick
-//	         the player selects earlier ticks
+//	F5       freezes the game, or lets it go on; while it is        freezes, or runs one tick
+//	         frozen, a Timeline lets the player select older ticks
 //	F6       writes a dump: JSON, CSV and a picture
-//	F7       leaks of the last level, growth, churn                 snapshots A and B, none
+//	F7       leaks of the last level, growth, churn                 takes snapshot A, then B, then drops both
 //	F8       fault injection, see Overlay.Starve, or its end
 //	F9       the process: tiers, Go, other memory, GPU images
 //	F10      the Go heap: collections, and who allocates            collects twice
