@@ -26,7 +26,7 @@ func (b *Blocks) Cap() int { return int(b.capacity) }
 // live, Trim is called or a state is loaded.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
-// memory.ErrTooLarge. If the memory cannot be committed, the error is the one that Get returns. A Grow that fails
+// memory.ErrTooLarge. If memory or metadata is not available, the error is the one that Get returns. A Grow that fails
 // changes at most Stats.Failures. But if the source ends during Grow, the pool is closed.
 func (b *Blocks) Grow(n int) error {
 	if b.base == nil {
