@@ -136,9 +136,18 @@ func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 		return p.newMore()
 	}
 	v := p.at(uint(i))
-	var zero T
-	*v = zero // *new(T) would copy zeros from the stack
+	zero(v)
 	return memory.MakeHandle[T](i, gen^p.key), v, nil
+}
+
+// zero zeroes *v in place. *new(T) would copy zeros from the stack, or from the Go heap if T is large, as a variable is.
+func zero[T any](v *T) {
+	if unsafe.Sizeof(*v) > 1<<10 {
+		clear(unsafe.Slice(v, 1))
+		return
+	}
+	var zeros T
+	*v = zeros
 }
 
 // Get returns the object of h and true. If h is stale, zero, or of another pool, Get returns nil and false. Get

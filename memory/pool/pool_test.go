@@ -574,3 +574,27 @@ func compare(t *testing.T, p *Pool[enemy], live map[memory.Handle[enemy]]uint64)
 		t.Fatalf("%d visited, len %d, %d live: %+v", n, p.Len(), len(live), s)
 	}
 }
+
+// Objects above 128 KiB were zeroed by a copy of zeros that each New allocated on the Go heap.
+func TestPools_LargeObjectsTakeNoGoHeap(t *testing.T) {
+	type large [200 << 10]byte
+	p, err1 := New[large](nil, Config{Capacity: 2})
+	s, err2 := NewSplit[large, large](nil, Config{Capacity: 2})
+	if err := errors.Join(err1, err2, p.Grow(2), s.Grow(2)); err != nil {
+		t.Fatal(err)
+	}
+	closeAtEnd(t, p.Close)
+	closeAtEnd(t, s.Close)
+	if n := testing.AllocsPerRun(10, func() {
+		h, v, _ := p.New()
+		k, hot, cold, _ := s.New()
+		if *v != (large{}) || *hot != (large{}) || *cold != (large{}) {
+			t.Error("an object is not zeroed")
+		}
+		v[len(v)-1], hot[0], cold[len(cold)-1] = 1, 1, 1
+		p.Free(h)
+		s.Free(k)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

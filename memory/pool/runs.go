@@ -20,9 +20,9 @@ import (
 //	}
 //
 // The loop may change the pool. The slice of the present run does not change: of this run, free only objects that the
-// loop has passed, and leave it after a Reset or Close. Each slot is in at most one run. An object that is made during
-// the loop may be in a later run or in none. After Close of the pool there is no further run. In a pool with many
-// vacant slots most runs are short, and [Pool.All] is as fast.
+// loop has passed. Leave the run after a Reset, a Close or the load of a state. Each slot is in at most one run. An
+// object that is made during the loop may be in a later run or in none. After Close of the pool there is no further
+// run. In a pool with many vacant slots most runs are short, and [Pool.All] is as fast.
 func (p *Pool[T]) Runs() iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		for first, word := range meta(&p.slots).runs {

@@ -92,11 +92,8 @@ func (p *Split[Hot, Cold]) New() (memory.Handle[Hot], *Hot, *Cold, error) {
 		return p.newMore()
 	}
 	h, c := p.at(i)
-	var (
-		hot  Hot
-		cold Cold
-	)
-	*h, *c = hot, cold
+	zero(h)
+	zero(c)
 	return memory.MakeHandle[Hot](i, gen^p.key), h, c, nil
 }
 

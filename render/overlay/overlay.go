@@ -238,9 +238,9 @@ func (o *Overlay) Avoid(r image.Rectangle) {
 
 // Density sets how many pixels of the picture a device-independent pixel has. If the picture has the pixels of the
 // window, that is the monitor's scale factor. If Config.Scale is 0, a pixel of the overlay is at least so large,
-// rounded down to a multiple of one half. Without Density the letters are small on a phone held sideways. Values below
-// 1, the default, count as 1, and values above 8 as 8. Call Density before Draw. On a nil Overlay, Density does
-// nothing.
+// rounded down to a multiple of one half. On a narrow screen it may be smaller, see Config.Scale. Without Density the
+// letters are small on a phone held sideways. Values below 1, the default, count as 1, and values above 8 as 8. Call
+// Density before Draw. On a nil Overlay, Density does nothing.
 func (o *Overlay) Density(d float32) {
 	if o == nil {
 		return
