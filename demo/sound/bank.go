@@ -56,7 +56,8 @@ func NewBank(m *Mixer, home memory.Allocator, log func(error)) *Bank {
 	return b
 }
 
-// Effects returns the files of all effects, in the order of cue.Kind.
+// Effects returns the files of all effects, in the order of cue.Kind. A kind with several variants has several files, in
+// the order of their numbers.
 func Effects() (names []string) {
 	for k := range cue.Count {
 		for v := range k.Variants() {
