@@ -346,9 +346,32 @@ func TestSet_DiffNamesAFieldOfOneByte(t *testing.T) {
 	set := new(save.Set)
 	must(t, save.Value(set, "v", &v), set.Seal())
 	a := filled(t, set, set.NewCanonical(100))
-	v.B = 5
-	d, _, err := set.Diff(a, filled(t, set, set.NewCanonical(100)))
-	if must(t, err); d.String() != "v .B: 0, and 5" {
-		t.Errorf("Diff: %v", d)
+	for want, change := range map[string]func(){"v .A: 0, and 3": func() { v.A = 3 }, "v .B: 0, and 5": func() { v.B = 5 }} {
+		v.A, v.B = 0, 0
+		change()
+		d, _, err := set.Diff(a, filled(t, set, set.NewCanonical(100)))
+		if must(t, err); d.String() != want {
+			t.Errorf("Diff: %v; want %s", d, want)
+		}
+	}
+}
+
+// A value is padded to a multiple of eight bytes with zeros, whatever was in the slot.
+func TestSlot_PaddingIsZeroInASlotThatWasUsed(t *testing.T) {
+	bytes := [24]byte{}
+	for n := uintptr(1); n <= 17; n++ {
+		size := n
+		set := new(save.Set)
+		must(t, set.AddFunc("v", func(c *save.Coder) { c.Raw(unsafe.Pointer(&bytes), size) }), set.Seal())
+		for i := range bytes {
+			bytes[i] = 0xff
+		}
+		slot := set.NewSlot(200)
+		size = 24
+		filled(t, set, slot)
+		size = n
+		if used, fresh := filled(t, set, slot).Bytes(), filled(t, set, set.NewSlot(200)).Bytes(); string(used) != string(fresh) {
+			t.Errorf("%d bytes: the slot has %x, a fresh one %x", n, used, fresh)
+		}
 	}
 }

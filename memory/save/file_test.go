@@ -207,6 +207,11 @@ func TestSet_EveryTruncationAndBitIsRefused(t *testing.T) {
 	if err := b.set.Read(bytes.NewReader(resum(long)), nil); !errors.Is(err, save.ErrFile) || !strings.Contains(err.Error(), "impossible") {
 		t.Errorf("a head to the end of the file: %v", err)
 	}
+	other := bytes.Clone(file)
+	other[7]++ // the first eight bytes say which version wrote it
+	if err := b.set.Read(bytes.NewReader(resum(other)), nil); !errors.Is(err, save.ErrFile) || !strings.Contains(err.Error(), "does not begin") {
+		t.Errorf("another beginning with a right sum: %v", err)
+	}
 	for i := range 8 * len(file) {
 		bad := bytes.Clone(file)
 		bad[i/8] ^= 1 << (i % 8)
