@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 
@@ -30,6 +31,7 @@ func TestCentral_ClosesWhileOthersAllocate(t *testing.T) {
 				if i%8 == 0 {
 					c.Stats()
 					_ = c.Trim()
+					runtime.Gosched() // a system of one thread runs no other goroutine otherwise
 				}
 			}
 		})

@@ -68,7 +68,7 @@ func TestAlloc_WhatTheSoftMarkTakesIsNotHadTwice(t *testing.T) {
 		for _, size := range []uintptr{64 << 10, 20_000, 1000} {
 			for _, nested := range []uintptr{500, 6000, size} {
 				limit := page.NewLimit(nil, 0)
-				h, err := New(limit, Config{MaxSize: 64 << 10})
+				h, err := New(limit, Config{MaxSize: 64 << 10, Reserve: 8 << 20})
 				if err != nil {
 					t.Fatal(err)
 				}
