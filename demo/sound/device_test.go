@@ -21,7 +21,7 @@ type fake struct {
 	err             error
 	paused, started bool
 	wider           bool // what the next Widen returns
-	reads           int
+	reads           int  // begun
 	loud            bool // something but silence was read
 	stop            chan struct{}
 	done            sync.WaitGroup
@@ -41,6 +41,9 @@ func (f *fake) Start(r io.Reader) {
 			}
 			f.mu.Lock()
 			paused := f.paused
+			if !paused {
+				f.reads++ // with the lock: after Pause(true) none begins
+			}
 			f.mu.Unlock()
 			if paused {
 				continue
@@ -49,7 +52,6 @@ func (f *fake) Start(r io.Reader) {
 				panic(err)
 			}
 			f.mu.Lock()
-			f.reads++
 			f.loud = f.loud || !bytes.Equal(buf, make([]byte, len(buf)))
 			f.mu.Unlock()
 		}
@@ -220,7 +222,6 @@ func TestDevice_PausesWithTheFocus(t *testing.T) {
 	until(t, d, "it was read", func() bool { n, _ := f.seen(); return n > 3 })
 	d.Focus(false)
 	d.Focus(false)
-	time.Sleep(5 * time.Millisecond)
 	n, _ := f.seen()
 	for tick := range uint64(2 * queueSize) {
 		say(m, tick*10, cue.Select, one(0, 0))
