@@ -22,7 +22,7 @@ import (
 // The loop may change the pool. The slice of the present run does not change: of this run, free only objects that the
 // loop has passed. Leave the run after a Reset, a Close or the load of a state. Each slot is in at most one run. An
 // object that is made during the loop may be in a later run or in none. After Close of the pool there is no further
-// run. In a pool with many vacant slots most runs are short, and [Pool.All] is as fast.
+// run. If half of the slots are vacant, [Pool.All] is as fast, and beyond that faster.
 func (p *Pool[T]) Runs() iter.Seq[[]T] {
 	return func(yield func([]T) bool) {
 		for first, word := range meta(&p.slots).runs {
@@ -37,7 +37,7 @@ func (p *Pool[T]) Runs() iter.Seq[[]T] {
 // HandleOf returns the handle of the live object v. If v is no pointer to a live object of the pool, or T has no bytes,
 // HandleOf returns the zero Handle. Cost: a division by the size of T.
 func (p *Pool[T]) HandleOf(v *T) (h memory.Handle[T]) {
-	i, gen, ok := meta(&p.slots).born(uintptr(unsafe.Pointer(v))-uintptr(p.base), unsafe.Sizeof(*v))
+	i, gen, ok := meta(&p.slots).liveAt(uintptr(unsafe.Pointer(v))-uintptr(p.base), unsafe.Sizeof(*v))
 	if ok {
 		h = memory.MakeHandle[T](i, gen^p.key)
 	}
@@ -59,7 +59,7 @@ func (p *Split[Hot, Cold]) Runs() iter.Seq[[]Hot] {
 
 // HandleOf returns the handle of the live object whose hot part is v, as [Pool.HandleOf].
 func (p *Split[Hot, Cold]) HandleOf(v *Hot) (h memory.Handle[Hot]) {
-	i, gen, ok := meta(&p.slots).born(uintptr(unsafe.Pointer(v))-uintptr(p.hotBase), unsafe.Sizeof(*v))
+	i, gen, ok := meta(&p.slots).liveAt(uintptr(unsafe.Pointer(v))-uintptr(p.hotBase), unsafe.Sizeof(*v))
 	if ok {
 		h = memory.MakeHandle[Hot](i, gen^p.key)
 	}
@@ -97,9 +97,9 @@ func lowest(word uint64) (at, n uint) {
 	return at, uint(bits.TrailingZeros64(^(word >> at)))
 }
 
-// born returns the slot at off, which has size bytes, and its generation if it is live. If no live slot starts there,
+// liveAt returns the slot at off, which has size bytes, and its generation if it is live. If no live slot starts there,
 // ok is false.
-func (s *metadata) born(off, size uintptr) (i, gen uint32, ok bool) {
+func (s *metadata) liveAt(off, size uintptr) (i, gen uint32, ok bool) {
 	if size == 0 || off%size != 0 || off/size >= uintptr(len(s.gens)) {
 		return 0, 0, false
 	}
