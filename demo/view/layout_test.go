@@ -46,7 +46,7 @@ func TestHUD_NothingThatIsReadTogetherOverlaps(t *testing.T) {
 	v.Attach(shell.New(shell.Config{Playing: true}), &keys) // without a menu every device is a keyboard
 	v.playTo(t, 2)
 	v.s.Game.Multiplier, v.s.Game.Score = 9, 1_234_567
-	v.back.share, v.back.left = 1, 1
+	v.back.share, v.back.left, v.back.off = 1, 1, 0 // in debug builds states are too slow for Rewind, which has a notice
 	for i := range game.LostKinds {
 		v.short.left[i] = 9
 	}
@@ -382,6 +382,7 @@ func TestHUD_AShortageTakesOneRow(t *testing.T) {
 func TestHUD_TheOverlayEndsAboveTheGauges(t *testing.T) {
 	v := newShown(t, session.Config{Autopilot: true, Rewind: 1 << 20, Game: game.Config{Seed: 7, Quads: 20_000}}) // with charges
 	v.playTo(t, 2)
+	v.back.off = 0 // the notice that Rewind is off is no gauge
 	for _, most := range []int{game.HullMax, game.HullMax + 10} {
 		v.s.Game.Player.Most = most
 		for _, size := range slices.Concat(windows, small) {
