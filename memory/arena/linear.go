@@ -143,7 +143,8 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 // New allocates one zeroed T. The parameter t is the proof that T contains no Go pointer. For the lifetime of the
 // object see [Linear]. If T has size 0, the object must not be read: there may be no memory at its address. The
 // errors are those of [Linear.Alloc]. For the zero Type the error is that for an object that does not fit. Cost:
-// Alloc and the zeroing, inlined. For an object above 128 KiB use [MakeSlice]: New also takes its size on the Go heap.
+// Alloc and the zeroing, inlined. For a T above 128 KiB use [MakeSlice]: New would also
+// allocate a T on the Go heap.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	// It repeats the code of Alloc: a call would exceed the inliner's budget of 80 nodes, which this code uses up.
 	start := (l.off + unsafe.Alignof(*v) - 1) & -unsafe.Alignof(*v)
