@@ -14,9 +14,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Fields returns an audit for [Sync.Audit]. The audit finds data that a Set lacks, even if no hash covers the data and no
-// rule has read it yet. After a load every field must have the value that it had at the save. Call the audit after a save,
-// and the function that it returns after the load. This function returns the first difference, and whether there is one.
+// Fields returns an audit for [Sync.Audit]. The audit finds data that is missing in the Set, even if no hash covers the
+// data and no rule has read it yet. Call the audit after a save. Call the function that the audit returns after the
+// load: every field must then have its value of the save again. This function returns the first difference, and whether
+// there is one.
 //
 // The roots are pointers to all that the game consists of. If a root is nil or not a pointer, Fields panics. The audit
 // reads every field that can be reached from the roots through pointers, slices, maps and interfaces, also unexported
@@ -24,10 +25,11 @@ import (
 // finds a pointer into an array that was replaced. It does not read the variables of closures, the contents of channels
 // and of unsafe.Pointers, and elements beyond the length of a slice.
 //
-// A value with the method SaveState is read by this method, without the contents of allocated blocks. So the audit finds
-// a State that is missing in the Set, but no field that its SaveState lacks. Roots are read field by field, so pass your
-// own States as roots. All States that cannot be saved at the moment count as equal. Values stored directly in maps and
-// interfaces are always read field by field. The fields of a save.Set and a save.Slot are not read.
+// If a value has the method SaveState, the audit reads the value by this method, without the contents of allocated
+// blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
+// roots: the audit reads every root field by field. All States that cannot be saved at the moment count as equal.
+// Values stored directly in maps and interfaces are always read field by field. The fields of a save.Set and a
+// save.Slot are not read.
 //
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An
 // entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.

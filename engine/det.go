@@ -163,10 +163,10 @@ func Rotate(v, by mgl32.Vec2) mgl32.Vec2 {
 	return mgl32.Vec2{Dot(v, mgl32.Vec2{by[0], -by[1]}), Dot(v, mgl32.Vec2{by[1], by[0]})}
 }
 
-// Turn turns the direction `from` towards the direction `to`, by at most the angle of the direction `step`. Turn
-// steers without an arc tangent. All arguments and the result have length 1. The angle of `step` is from 0 to half a
-// turn. If `from` and `to` are opposite, Turn turns in the direction from +x to +y. If `from` is zero, the result is
-// `to`. If `to` is zero, the result is `from`.
+// Turn turns the direction `from` towards the direction `to`, by at most the angle of the direction `step`. Turn needs
+// no arc tangent. `step` must have length 1, and an angle from 0 to half a turn. `from` and `to` must have length 1 or
+// 0, and so has the result. If `from` is zero, Turn returns `to`. If `to` is zero, Turn returns `from`. If `from` and
+// `to` are opposite, Turn turns in the direction from +x to +y.
 func Turn(from, to, step mgl32.Vec2) mgl32.Vec2 {
 	zero := mgl32.Vec2{}
 	switch {

@@ -51,14 +51,15 @@ func apart(both *[2]syncer, tick int) error {
 	return d
 }
 
-// Unhashed returns the paths of the fields that cfg.Set saves and cfg.Hash does not cover. It flips a bit of one field at
-// a time in a saved state, loads this state, and compares the hashes. At the end, and after an error, it loads the original
-// state. Unhashed uses only Set, Hash and Rest of cfg. The errors are those of Rest and the Set.
+// Unhashed returns the paths of the fields that cfg.Set saves and cfg.Hash does not depend on. It flips a bit of one
+// field at a time in a saved state, loads this state, and compares the hashes. If Hash panics because of the flipped
+// bit, Hash depends on the field. At the end, and after an error, Unhashed loads the original state. Unhashed uses only
+// Set, Hash and Rest of cfg. The errors are those of Rest and the Set.
 //
-// Unhashed tests the first value of each variable, slice, pool and component, and the first element of each array. It does
-// not test lists that are empty at present. It does not test values without a known type, such as those of save.Num and
-// save.Var, nor values of this module's own types, such as entities. Pools and components of types without a package, such
-// as float32, are not tested either. If Hash panics because of a flipped bit, it covers the field.
+// Unhashed tests the first value of each variable, slice, pool and component, and the first element of each array. It
+// does not test lists that are empty at present. It does not test values that a State saves without their type, for
+// example by save.Num or save.Var. It does not test values of this module's own types, such as entities. Pools and
+// components of types without a package, such as float32, are not tested either.
 func Unhashed(cfg Sync) (fields []string, err error) {
 	s := syncer{Sync: cfg}
 	if err := s.save(&s.start, false); err != nil {

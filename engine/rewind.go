@@ -32,8 +32,8 @@ type RewindConfig[T any] struct {
 // state again. The game must depend only on its state and the inputs; [Synctest] tests this. A Rewind belongs to the
 // game goroutine.
 //
-// If something else loads or reads the Set, such as a quick load, what is kept is not the past of the new state. So
-// the next call of a method forgets it first, as [Rewind.Begin] with the present tick does.
+// If the game calls Load or Read of the Set, for example in a quick load, the states and inputs of the Rewind do not
+// belong to the new state. The next call of a method first forgets all of them. The number of the present tick stays.
 //
 //	ticks    ... 120 121 122 ... 150 151 152 153 ...
 //	states        S                S                    Keep
@@ -128,17 +128,20 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. In this case
 // Seek begins at an older state, or at the present tick if none fits.
 //
-// If tick is out of range, the error wraps save.ErrEmpty. If Rest or loading fails, the present tick is unchanged. For
-// example, loading returns save.ErrLayout if a level has ended. After an error of Step, or a panic of Step or of the
-// load, the state is not that of any tick. The same holds if a State breaks its contract and fails while it is loaded.
-// In these cases the next Seek loads a state before it plays. If there is no such state, its error wraps save.ErrEmpty.
+// If tick is out of range, the error wraps save.ErrEmpty. If RewindConfig.Rest or the load of a saved state fails, the
+// present tick is unchanged. For example, a load returns save.ErrLayout if a level has ended.
+//
+// After an error or a panic of Step, the game is in no valid state, and Now returns the tick before the failed one.
+// After a panic of a load, or an error of a save.State that breaks its contract, the game is in no valid state either.
+// In both cases the next Seek first loads a saved state that is not after its tick. If there is none, the error of this
+// Seek wraps save.ErrEmpty.
 func (r *Rewind[T]) Seek(tick uint64) (played int, err error) { return r.seek(tick, math.MaxInt) }
 
-// Back makes an earlier tick the present tick, as [Rewind.Seek] does, and forgets all states and inputs after it. If
-// there is free memory, Back saves a state after each `dense` ticks that it plays, but not after the last one. So going
-// back tick by tick costs less with each step. A `dense` below 1 means 1. If tick is after the present tick, the error
-// wraps save.ErrEmpty. Other errors are those of Seek and of Keep. If an error occurs before the first Step, nothing is
-// forgotten. After a later error all states and inputs after tick are lost.
+// Back makes an earlier tick the present tick, as [Rewind.Seek] does, and forgets all states and inputs after it. While
+// RewindConfig.Memory has free space, Back saves a state after every `dense` ticks that it plays, except at its last
+// tick. The next Back to a slightly earlier tick then has fewer ticks to play. A `dense` below 1 means 1. If tick is
+// after the present tick, the error wraps save.ErrEmpty. Other errors are those of Seek and of Keep. If an error occurs
+// before the first Step, nothing is forgotten. After a later error all states and inputs after tick are lost.
 func (r *Rewind[T]) Back(tick uint64, dense int) (played int, err error) {
 	r.notice()
 	if tick > r.now {
@@ -250,8 +253,9 @@ func (r *Rewind[T]) Cut() {
 	}
 }
 
-// Now returns the present tick. After Record this is the tick that the caller must play next. During Step it is the
-// tick before the one that Step plays. After a failed Step the state is not that of Now: see [Rewind.Seek].
+// Now returns the present tick. [Rewind.Record] makes a new tick the present one, and the caller must then play it.
+// [Rewind.Seek] makes a tick the present one after Step has played it: during Step, Now returns the tick before. After
+// a failed Step the state is not that of Now: see Seek.
 func (r *Rewind[T]) Now() uint64 { return r.now }
 
 // Oldest returns the first tick that Seek can reach. If no state is kept, this is the present tick.

@@ -37,5 +37,5 @@ func (s *Schedule) SaveState(c *save.Coder) {
 	c.Same("the number of systems", uint64(len(s.systems)))
 }
 
-// CanWrite returns nil, because a file has no data of a Schedule.
+// CanWrite returns nil: a Set with a Schedule can be written to a file, which then has no data of the Schedule.
 func (s *Schedule) CanWrite() error { return nil }

@@ -14,8 +14,9 @@ type Sync struct {
 	Set *save.Set
 	// Step plays one tick. Its input must depend only on the state, for example on the number of the tick in the state.
 	Step func() error
-	// Hash returns a number that is equal for equal states. It should cover every field, including fields that the Set
-	// may lack: the hashes show that a field was not restored only if Hash depends on the field.
+	// Hash returns a number that is equal for equal states. It should cover every field of the game, including fields
+	// that may be missing in Set. If Hash does not cover a field, the hashes cannot show that a load has not restored
+	// the field.
 	Hash func() uint64
 	// Rest is called after each Step, before each save, and before Synctest loads. It waits for workers, for example by
 	// tiers.Manager.Rest. It may be nil.
@@ -43,10 +44,10 @@ type Synced struct {
 // A Desync reports a difference of two states. In [Synctest] they are the states of one tick, before and after a
 // load. In [Lockstep] they are the states of the two games.
 type Desync struct {
-	Tick       int             // the tick in the test, from 1; directly after a load, the tick of the loaded state, from 0
-	Difference save.Difference // the first difference in the Set or of Audit; empty if Differ is false
-	Differ     bool            // Difference is set; if false, only the hashes differ, or Err is set
-	Audit      bool            // Audit has found the difference
+	Tick       int             // number of ticks from the start of the test to the two states
+	Difference save.Difference // the first difference; empty if Differ is false
+	Differ     bool            // Difference is set; it is not if only the hashes differ, or if Err is set
+	Audit      bool            // Sync.Audit has found Difference; if false, Difference is in the Set
 	Err        error           // the error of Sync.Check, or nil
 	lockstep   bool            // two games differ
 }

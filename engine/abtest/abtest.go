@@ -50,8 +50,9 @@ func Measure(rounds int, between func(), sides ...Side) *Figures {
 // there is no such side, or if there were no rounds, Took panics.
 func (f *Figures) Took(i int) (low, median, high float64) { return quartiles(f.took[i]) }
 
-// Ratio returns the lower quartile, the median and the upper quartile of side a's time divided by side b's time of
-// the same round. A ratio below 1 means that side a is faster. Ratio panics as Took does.
+// Ratio returns the lower quartile, the median and the upper quartile of side a's time divided by side b's time of the
+// same round. A ratio below 1 means that side a is faster. If there is no side a or no side b, or if there were no
+// rounds, Ratio panics.
 func (f *Figures) Ratio(a, b int) (low, median, high float64) {
 	all := make([]float64, len(f.took[a]))
 	for r := range all {

@@ -39,28 +39,31 @@ const prefix = ".strata-"
 // another container may remove it at any time.
 func Pattern(ext string) string { return fmt.Sprintf("%s%d-*%s", prefix, os.Getpid(), ext) }
 
-// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied.
-// It is safe for concurrent use with different paths if Backup is empty.
+// A Writer writes files atomically. The zero Writer uses the operating system and mode 0644. A Writer may be copied. It
+// is safe for concurrent use with different paths if Backup is empty. A backup is a hard link to the old version. On a
+// file system without hard links it is a copy, with Mode.
 type Writer struct {
-	System System      // nil: the operating system
-	Mode   fs.FileMode // of the new version and of a copied backup, regardless of the umask; 0: 0644
-	Backup string      // if not empty, the old version is kept under this path; the path must be in the folder of the file
+	System System      // nil means the operating system
+	Mode   fs.FileMode // the mode of the new version, regardless of the umask; 0 means 0644
+	Backup string      // the path at which Write keeps the old version, in the folder of the file; "" means no backup
 }
 
 // Write writes a file atomically with mode 0644, as [Writer.Write] does.
 func Write(path string, write func(io.Writer) error) error { return Writer{}.Write(path, write) }
 
-// Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The function
-// write writes the new contents to its argument, valid only during this call. If Write returns nil and the folder can
-// be synced, the new version survives a power cut. Only Unix systems can sync folders. Even on Unix some file systems
-// cannot, nor can a user who may not read the folder.
+// Write replaces or creates the file at path. If path is a symbolic link, the file replaces the link. The callback
+// `write` must write the new contents to its argument, which is valid only during this call. If Write returns nil and
+// the folder can be synced, the new version survives a power cut. Only Unix systems can sync folders. Even on Unix some
+// file systems cannot, nor can a user who may not read the folder.
 //
-// If Write fails, the file at path is unchanged, except in two cases. If the error wraps ErrUnsynced, the new version
-// is at path. If Backup is set, and the old version is a folder or not readable, the old version may have moved to
-// Backup. A failed Write may have made a backup. Write returns an *fs.PathError with the failed step, the path and the
-// system's reason, or the error of the function write. If that error wraps a failed write to the temporary file, Write
-// returns an *fs.PathError instead. If it wraps ErrUnsynced, Write returns only its text. If Write fails, or the
-// function write panics or calls runtime.Goexit, Write removes the temporary file if it can.
+// If the error wraps ErrUnsynced, the new version is at path. After all other errors the file at path is unchanged,
+// with one exception. If Backup is set, and the old version is a folder or not readable, it may have moved to Backup. A
+// failed Write may also have made a backup. If Write fails, or the callback panics or calls runtime.Goexit, Write
+// removes the temporary file if it can.
+//
+// The error is an *fs.PathError with the failed step, the path and the system's reason, or it is the error of the
+// callback. If the callback returns an error of its argument, Write returns an *fs.PathError with path. If the callback
+// returns an ErrUnsynced, for example of another file, Write returns an error with the same text that wraps nothing.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())
 	w.Mode = cmp.Or(w.Mode, 0o644)

@@ -17,9 +17,9 @@ const forgotten = 24 * time.Hour
 var started = time.Now().Add(-time.Second)
 
 // Sweep removes the temporary files that ended processes left in the folder dir. Call it when the program starts. The
-// name of a temporary file contains the process ID (PID) of its writer. Sweep removes the file if no process has this
-// PID, or if the file has not changed for a day. A file with the PID of this process is removed if it is older than
-// this process.
+// name of a temporary file contains the process ID (PID) of its writer. If it is the PID of another process, Sweep
+// removes the file if no such process runs, or if the file has not changed for a day. If it is the PID of this process,
+// Sweep removes the file only if the file is older than this process.
 //
 // Sweep does not see the processes of other computers and containers. If they use the same folder, it may remove files
 // that they are writing. Files that Sweep cannot read or remove stay. Sweep reports no errors.

@@ -13,8 +13,8 @@ import (
 	"unicode"
 )
 
-// ErrUsage reports that the command line is wrong, and that a line with the reason was printed. If a command gets
-// ErrUsage, it exits with code 2.
+// ErrUsage reports that the command line is wrong, and that a line with the reason was printed. The command must then
+// exit with code 2, which [Status] returns.
 var ErrUsage = errors.New("wrong usage")
 
 // Parse parses args with f. f must have flag.ContinueOnError. If all flags are valid, Parse returns nil. For -h and

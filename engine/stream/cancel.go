@@ -18,10 +18,11 @@ func (s *Streamer) Settle() {
 	s.flush()
 }
 
-// Settled reports whether every worker has acknowledged the last Cancel and Settle. If Settled returns true, only
-// abandoned workers can have blocks of assets that were cancelled before the last Cancel or Settle returned. A busy
-// worker acknowledges when its running call has ended: a call of the file system, a step of a decoder between two
-// reads, or Drain. A worker that waits for space in its heap frees its blocks and acknowledges at once.
+// Settled reports whether every worker has acknowledged all calls of Scope.Cancel and Settle so far. If Settled returns
+// true, no worker has a block of an asset that was cancelled before the last of these calls returned. Abandoned workers
+// (see Config.Patience) are an exception. A busy worker acknowledges when its running call has ended: a call of the
+// file system, a step of a decoder between two reads, or Drain. A worker that waits for space in its heap frees its
+// blocks and acknowledges at once.
 func (s *Streamer) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -60,10 +61,10 @@ func (s *Streamer) raiseEpoch() {
 // streamer does not use the heaps afterwards. If Config.Free refused blocks, a second Close calls Config.Free for
 // these blocks again. If it refused none, a second Close returns nil and does nothing.
 //
-// Close waits at most 2 s for a call of the file system, and then abandons the worker. The error names the file of
-// each abandoned worker. An abandoned worker does not touch its heap again. Its blocks are not freed, and
-// Stats().Staging counts their bytes. The error also has the number of assets with blocks that Config.Free refused,
-// and the last panic of Release or Config.Free. Close waits without a limit for decode functions and Drain.
+// Close waits at most 2 s for a call of the file system, and then abandons the worker. The error names the file of each
+// abandoned worker. An abandoned worker does not touch its heap again. Its blocks are not freed, and Stats().Staging
+// counts their bytes. The error also has the number of assets with blocks that Config.Free refused, and the last panic
+// of Kind.Release or Config.Free. Close waits without a limit for decode functions and Drain.
 //
 // If Deliver calls Close, the blocks of the asset that is being delivered are freed after Deliver has returned.
 func (s *Streamer) Close() error {

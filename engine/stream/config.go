@@ -26,15 +26,17 @@ type Config struct {
 	// example with a *memory.Misuse, it must not have freed the block. The next Settle, Scope.Cancel or Close then
 	// passes the block to Free again. Required.
 	Free func(p unsafe.Pointer, size uintptr)
-	// Drain, if not nil, is called on the worker's goroutine after each Scope.Cancel, Settle and Close, when all
-	// blocks were passed to Free. One call of Drain may serve several calls of Scope.Cancel or Settle. Drain should
-	// free the blocks in the worker's inbox. The worker may be in the decode function of another asset, inside a Read,
-	// Reader.Wanted or Heap.Alloc. Drain must return, and must not call the streamer. A panic is logged as an error.
+	// Drain, if not nil, is called on the worker's goroutine after each Scope.Cancel, Streamer.Settle and
+	// Streamer.Close. These calls first pass their blocks to Config.Free. One call of Drain may serve several of them.
+	// Drain should free the blocks in the worker's inbox. Drain may run inside Heap.Alloc, Reader.Wanted or a Read of a
+	// decode function, but never inside a call of the worker's allocator. Drain must return, and must not call the
+	// streamer. A panic of Drain is logged as an error.
 	Drain func(worker int)
 	// Workers is the number of goroutines that read and decode, at most 64. 0 means 2; in a browser 0 means 1.
 	Workers int
-	// Patience is the longest time that one call of FS may take, at most 24 h. After a longer call the worker and its
-	// heap are abandoned, and the error of the asset wraps ErrHangs. Close waits at most 2 s. 0 means 10 s.
+	// Patience is the longest time that one call of FS may take, at most 24 h. After a longer call the worker is
+	// abandoned, and the error of the asset wraps ErrHangs. The streamer never uses an abandoned worker and its heap
+	// again, and the blocks of this asset stay allocated. In Streamer.Close a call may take at most 2 s. 0 means 10 s.
 	Patience time.Duration
 	// MaxBytes is the largest size of a file in bytes. It is also the largest sum of the asset's decoded blocks.
 	// MaxBytes is at most 1 GiB. 0 means 16 MiB.
@@ -44,17 +46,18 @@ type Config struct {
 	Assets int
 	// Handles is the maximum number of open handles, at most 1<<22. 0 means four times Assets.
 	Handles int
-	// Resident is the budget for decoded bytes: reserved by workers, in flight, and loaded. A loaded asset without a
-	// handle is cached until its space, or its place under Assets, is needed. The least recently used asset is
-	// evicted first. If an asset does not fit beside the assets with handles, it waits. An asset larger than the
-	// budget fails with ErrTooLarge. Resident is at most 1<<50. 0 means no budget, and nothing is cached.
+	// Resident is the budget for the bytes of assets that are being decoded, wait for delivery or are loaded. A loaded
+	// asset without a handle is cached. If another asset needs space, or the number of assets is Assets, the least
+	// recently used cached asset is evicted. If an asset does not fit beside the assets with handles, it waits. An
+	// asset larger than the budget fails with ErrTooLarge. Resident is at most 1<<50. If Resident is 0, the bytes are
+	// not limited, and no asset is cached.
 	Resident int64
 	// Upload is the budget of one Poll. The zero Budget means 1 MiB and 2 ms.
 	Upload Budget
-	// Retries is the number of automatic retries of a failed asset, at most 1000. If the worker of an asset was
-	// abandoned, the asset is not retried automatically. The first retry comes after Backoff Polls, each further retry
-	// after twice as many Polls as the last one. If Retries is 0, only Handle.Retry, a new request, Reload and a
-	// changed file load the asset again. A Backoff of 0 means 30; the largest Backoff is 1<<20.
+	// Retries is the number of automatic retries of a failed asset, at most 1000. An asset whose worker was abandoned
+	// (see Patience) is not retried automatically. The first retry comes after Backoff Polls, each further retry after
+	// twice as many Polls as the last one. If Retries is 0, only Handle.Retry, a new request, Reload and a changed file
+	// load the asset again. A Backoff of 0 means 30; the largest Backoff is 1<<20.
 	Retries, Backoff int
 	// Watch is the interval in which idle workers check the files of loaded and failed assets, at most 24 h. A change
 	// has the effect of Streamer.Reload. If a worker was abandoned in a call for a file, the file is not checked again

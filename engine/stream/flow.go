@@ -31,9 +31,10 @@ func (p Phase) String() string {
 	return fmt.Sprintf("Phase(%d)", uint8(p))
 }
 
-// A Flow changes levels while frames continue: only Finish waits. L is the type of a level; the streamer must have a
-// kind for L. A Flow belongs to the game goroutine. All levels use the scope of Flow.Scope. Go closes the handles of
-// this scope, unless the phase is Idle or Leaving.
+// A Flow changes levels while frames continue: only Finish waits. L is the type of a level. Call [Register] with a kind
+// for L before the first Go: without a kind the phase becomes Broken with ErrKind. A Flow belongs to the game
+// goroutine. All levels use the scope of Flow.Scope. Go closes the handles of this scope, unless the phase is Idle or
+// Leaving.
 //
 // A panic of a callback continues to the caller of Go, Update or Finish. If the caller recovers, the flow can be used
 // further. After a panic of Deliver the asset has failed. After a panic of Path, Request, Leave or Enter the phase is
@@ -49,23 +50,24 @@ type Flow[L any] struct {
 	err    error
 }
 
-// FlowConfig configures NewFlow.
+// FlowConfig configures NewFlow. L is the type of a level. If a level breaks, the phase becomes Broken, and Flow.Err
+// returns the error. Flow.Go can then load any level.
 type FlowConfig[L any] struct {
-	// Streamer loads the levels and their assets. A kind for L must be registered. Required.
+	// Streamer loads the levels and their assets. Required.
 	Streamer *Streamer
 	// Request requests the assets that must be loaded before the level is played, in the scope of the level. Other
-	// assets should be requested later or in another scope. An error breaks the level. With a nil Request nothing is
-	// requested.
+	// assets should be requested later or in another scope. An error of Request breaks the level. With a nil Request
+	// nothing is requested.
 	Request func(*Scope, L) error
 	// Path returns the name of a level's file. With a nil Path the name is levels/NAME.json.
 	Path func(name string) string
 	// Leave, if not nil, is called by Update after Go, as soon as Streamer.Settled returns true. Leave is not called
 	// before the first level. Leave should reset the level's memory. Leave is also called after a load that was not
-	// completed. An error breaks the level.
+	// completed. An error of Leave breaks the level.
 	Leave func() error
-	// Enter, if not nil, is called before the first tick, when every asset in the scope is loaded, has failed or
-	// waits for space. If Enter returns ErrMore, the phase stays Loading. Enter is called again in the next
-	// Update in which every asset in the scope is in such a state. Another error breaks the level.
+	// Enter, if not nil, is called before the first tick, when every asset in the scope is loaded, has failed or waits
+	// for space. If Enter returns ErrMore, the phase stays Loading. Enter is called again in the next Update in which
+	// every asset in the scope is in such a state. Any other error of Enter breaks the level.
 	Enter func(L) error
 }
 
@@ -80,9 +82,9 @@ func NewFlow[L any](cfg FlowConfig[L]) (*Flow[L], error) {
 	return &Flow[L]{cfg: cfg, scope: cfg.Streamer.NewScope("level")}, nil
 }
 
-// Go begins to load the level with the given name, from any phase. A load in progress is cancelled. The old level
-// ends at once: Level returns the zero L until an Update finds the new level file loaded. Go does not wait: Update
-// does the work. In phase Idle Go itself calls Path and requests the level file.
+// Go begins to load the level with the given name, from any phase. A load in progress is cancelled. The old level ends
+// at once: see Level. Go does not wait: Update does the work. In phase Idle Go itself calls Path and requests the level
+// file.
 func (f *Flow[L]) Go(name string) {
 	f.forget()
 	f.target, f.err = name, nil
@@ -229,8 +231,9 @@ func (f *Flow[L]) forget() {
 // Phase returns the phase.
 func (f *Flow[L]) Phase() Phase { return f.phase }
 
-// Level returns the current level. While a level is being loaded, Level returns this level as soon as an Update has
-// found its file loaded. Without a level, Level returns the zero L.
+// Level returns the current level. After Go, Level returns the zero L until the level file of the new level is loaded.
+// From then on Level returns the new level, even while assets of this level are being loaded. If the level breaks, and
+// before the first Go, Level returns the zero L.
 func (f *Flow[L]) Level() L { return f.level }
 
 // Target returns the name that was passed to the last call of Go.

@@ -40,13 +40,13 @@ type In interface{ scope() *Scope }
 func (s *Streamer) scope() *Scope { return &s.root }
 
 // Request requests the file with the given name as an asset of T's kind. If several handles for values of type T
-// request one file, the file is loaded once, and the lowest Priority of these handles counts. A cached asset is
-// Loaded at once. A failed asset is loaded again.
+// request one file, the file is loaded once, with the most urgent of their priorities. A cached asset is Loaded at
+// once. A failed asset is loaded again.
 //
-// If the request is refused, the handle's State stays Failed. The handle's Err wraps ErrKind, ErrFull, ErrClosed or
-// ErrNoWorkers, or reports that name is no path of a file, see fs.ValidPath. A worker detects a missing file later.
-// Request costs O(log n) in the number of queued assets and O(n) in the handles of the asset. It allocates only for
-// an error.
+// If the request is refused, the State of the new handle is Failed and never changes. Its Err wraps ErrKind, ErrFull,
+// ErrClosed or ErrNoWorkers, or reports that name is no path of a file (see fs.ValidPath). A request for a missing file
+// is not refused: the asset fails when a worker opens the file. Request costs O(log n) in the number of queued assets
+// and O(n) in the handles of the asset. It allocates only for an error.
 func Request[T any](in In, name string, p Priority) Handle[T] {
 	sc := in.scope()
 	s := sc.s
@@ -266,11 +266,12 @@ func (s *Streamer) leave(i uint32, delivered bool) {
 }
 
 // Close closes the handle. Closing the last handle of an asset ends its use. An asset that is not loaded is cancelled.
-// A loaded asset is cached if Config.Resident is not 0 and no reload of it is due or in flight. Otherwise it is
-// released. An asset that is being decoded counts against Config.Assets until its worker has stopped.
+// A loaded asset is cached if Config.Resident is not 0 and no reload of the asset is due or in flight. In all other
+// cases a loaded asset is released. An asset that is being decoded counts against Config.Assets until its worker has
+// stopped.
 //
-// A second Close does not affect the asset. Every Close also releases assets that were evicted since the last Poll,
-// and frees their blocks. If Release or Config.Free panics, Close completes its work, and then the panic continues to
+// A second Close does not affect the asset. Every Close also releases assets that were evicted since the last Poll, and
+// frees their blocks. If Kind.Release or Config.Free panics, Close completes its work, and then the panic continues to
 // the caller.
 func (t Handle[T]) Close() {
 	s := t.s
@@ -336,8 +337,8 @@ func (t Handle[T]) State() State {
 }
 
 // Err returns the error of the handle. If the request was refused, Err returns the reason. If the asset is Failed, or
-// Waiting after a failed attempt, Err returns a *LoadError. Err also returns one if the asset is Loaded and its last
-// reload failed, or its file is missing. In all other cases Err returns nil.
+// Waiting after a failed attempt, Err returns a *LoadError. If the asset is Loaded, Err returns a *LoadError if its
+// last reload failed, or if Config.Watch has found its file missing. In all other cases Err returns nil.
 func (t Handle[T]) Err() error {
 	if t.s == nil || t.err != nil {
 		return t.err

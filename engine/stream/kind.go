@@ -10,27 +10,31 @@ import (
 // A Kind describes one kind of assets, such as pictures or sounds. A Kind decodes a file into a T. [Request] finds
 // the kind by T, so every kind needs its own type.
 type Kind[T any] struct {
-	// Name names the kind in errors: "picture". Required.
+	// Name names the kind in errors, for example "picture". Required.
 	Name string
 	// Decode decodes a file, on a worker's goroutine. Memory whose size depends on the file should be allocated from
-	// heap; the value may point to such memory. The asset owns the blocks that Decode does not free, at most 4. If
-	// Decode fails or the asset is cancelled, the streamer frees these blocks. If an Alloc or a Read fails, Decode
-	// must return the error of the Alloc or Read. Decode must not use data of the game goroutine. Required.
+	// heap; the value may point to such memory. An asset has at most 4 blocks at a time: for a fifth one Alloc returns
+	// an error that wraps memory.ErrTooLarge. The asset owns the blocks that Decode does not free. If Decode fails or
+	// the asset is cancelled, the streamer frees these blocks. If an Alloc or a Read fails, Decode must return the
+	// error of the Alloc or Read. Decode must not use data of the game goroutine. Required.
 	Decode func(r *Reader, heap *Heap) (T, error)
 	// Deliver, if not nil, is called by Poll on the game goroutine before handles return the value, for example to
 	// upload it. Deliver may change v; Handle.Get returns the changed value. If Deliver returns ErrMore, it is called
 	// again in the next Poll whose budget reaches the asset. So a long delivery can be split. If Deliver returns
-	// another error, the asset fails; on a reload the old value stays loaded. On a reload, old is the value that v
-	// replaces, and Release is not called for old. On a first load old is nil.
+	// another error, the asset fails.
+	//
+	// On a first load old is nil. On a reload old is the value that v replaces, and Release is not called for old. If
+	// Deliver fails on a reload, the old value stays loaded.
 	Deliver func(name string, v, old *T) error
-	// Release, if not nil, is called on the game goroutine when a delivered asset ends. The asset ends when its last
-	// handle is closed, unless it is cached. A cached asset ends when it is evicted or its file is reloaded, and in
-	// Streamer.Close. Release is also called for an asset that ends or fails after Deliver returned ErrMore. After
-	// Release v must not be used: another asset of this kind gets its memory.
+	// Release, if not nil, is called on the game goroutine when a delivered asset ends. When its last handle is closed,
+	// an asset ends or is cached: see Handle.Close. A cached asset ends when it is evicted, or when its file is
+	// reloaded. Streamer.Close ends all assets. Release is also called if an asset fails or is cancelled after Deliver
+	// has returned ErrMore for it. After Release v must not be used: another asset of this kind gets its memory.
 	Release func(name string, v *T)
 	// Stays keeps the blocks until the asset is released or a reload is delivered. If Stays is false, the blocks are
-	// freed after the delivery, for example because the GPU has a copy. In this case Deliver must remove all pointers
-	// to the blocks from the value. The bytes count against Config.Resident in both cases.
+	// freed after the delivery. Use this if Deliver copies their data, for example to the GPU. Deliver must then remove
+	// all pointers to the blocks from the value. With or without Stays, the bytes of the blocks count against
+	// Config.Resident until the asset ends: the copy takes space, too.
 	Stays bool
 }
 
@@ -98,8 +102,8 @@ func ResidentOf[T any](s *Streamer) (coming, delivered int64) {
 	return 0, 0
 }
 
-// Register adds a kind. Call it on the game goroutine, before the first request for a T. Name, Decode and at least
-// one of Deliver and Stays must be set. If one is missing, and for a second kind of T, Register returns an error.
+// Register adds a kind. Call Register on the game goroutine, before the first request of this kind. Register returns an
+// error if Name or Decode is missing, if neither Deliver nor Stays is set, or if T already has a kind.
 func Register[T any](s *Streamer, k Kind[T]) error {
 	if k.Name == "" || k.Decode == nil {
 		return errors.New("stream: register: Name and Decode are required")

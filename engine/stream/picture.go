@@ -14,12 +14,12 @@ type Picture struct {
 	Pixels        []byte // premultiplied RGBA, 4*Width*Height bytes, row by row from the top
 }
 
-// Pictures returns a kind of PNG files. The function upload is called as Kind.Deliver: it passes the pixels to the
-// GPU, on the game goroutine. The pixels are valid during the call. The function drop, if not nil, is called as
-// Kind.Release, so not for a picture that a reload has replaced. If a reload ends or fails after upload returned ErrMore,
-// drop is called, too, although the old picture stays. A picture with more than Config.MaxBytes of pixels, or with rows
-// above [png.MaxRowBytes], fails with ErrTooLarge. Register the kind with one streamer only, because it has a decoder for
-// each worker.
+// Pictures returns a kind of PNG files. The function upload is called as Kind.Deliver: it passes the pixels to the GPU,
+// on the game goroutine. The pixels are valid during the call. The function drop, if not nil, is called as
+// Kind.Release. If a reload replaces a picture, drop is not called for the old picture. If a reload fails or is
+// cancelled after upload has returned ErrMore, the old picture stays: drop must then discard only the incomplete
+// upload. A picture with more than Config.MaxBytes of pixels, or with rows above [png.MaxRowBytes], fails with
+// ErrTooLarge. Register the kind with one streamer only, because it has a decoder for each worker.
 func Pictures(upload func(name string, p Picture) error, drop func(name string)) Kind[Picture] {
 	var decoders [maxWorkers]*png.Decoder // each made and used by one worker
 	k := Kind[Picture]{

@@ -70,9 +70,9 @@ func (r *Reader) Peek(n int) ([]byte, error) {
 	return r.buf[:n], nil
 }
 
-// Wanted returns an error if the asset was cancelled, or if an error of Alloc has stopped it. Decoders that
-// compute for long between two reads should call Wanted, and must return its error. In a browser each call
-// sleeps for 1 ms.
+// Wanted returns an error if the asset was cancelled, or if an earlier error of Heap.Alloc has ended the work on the
+// asset (see [Heap]). Decode functions that compute for long between two reads should call Wanted, and must return its
+// error. In a browser each call sleeps for 1 ms.
 func (r *Reader) Wanted() error {
 	breathe()
 	s := r.w.s

@@ -21,9 +21,9 @@ func (sc *Scope) Name() string { return sc.name }
 // Len returns the number of open handles of the scope.
 func (sc *Scope) Len() int { return sc.open }
 
-// Cancel closes every handle of the scope. The scope may be used again at once. Cancel does not wait:
-// Streamer.Settled reports whether every worker has freed the blocks of cancelled assets. If Release or Config.Free
-// panics, Cancel completes its work, and then the panic continues to the caller.
+// Cancel closes every handle of the scope. The scope may be used again at once. Cancel does not wait: Streamer.Settled
+// reports whether every worker has freed the blocks of cancelled assets. If Kind.Release or Config.Free panics, Cancel
+// completes its work, and then the panic continues to the caller.
 func (sc *Scope) Cancel() {
 	s := sc.s
 	s.mu.Lock()
@@ -36,12 +36,12 @@ func (sc *Scope) Cancel() {
 	s.flush()
 }
 
-// Progress counts the handles of a scope by state.
+// Progress counts the handles of a scope by the state of their assets.
 type Progress struct {
-	Done    int // loaded, failed, or counted in Waiting
-	Failed  int // of Done, failed
-	Waiting int // of Done, waiting for space under Config.Resident that a Poll could not free
-	Total   int // open handles
+	Done    int // handles that a Flow no longer waits for: those of loaded assets, of Failed and of Waiting
+	Failed  int // handles of failed assets
+	Waiting int // handles of assets that wait for space under Config.Resident that a Poll could not free
+	Total   int // all open handles
 }
 
 // Fraction returns Done divided by Total, from 0 to 1. If Total is 0, Fraction returns 1.

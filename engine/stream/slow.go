@@ -8,8 +8,8 @@ import (
 
 // Slow returns a file system with the files of fsys that simulates a slow disk or network. Every Open takes longer by
 // the given latency. All reads together get bytesPerSecond; 0 or less means no limit. A Read returns at most 32 KiB,
-// and waits for the Reads that came before it. So a cancellation waits for an Open, or for 32 KiB of each worker, but
-// not longer. Stat is not slowed.
+// and waits for the Reads that came before it. A cancellation therefore waits at most for an Open, or for one Read of
+// each worker. Stat is not slowed.
 func Slow(fsys fs.FS, latency time.Duration, bytesPerSecond int64) fs.FS {
 	return &slow{fsys: fsys, latency: latency, rate: bytesPerSecond}
 }

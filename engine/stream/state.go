@@ -11,13 +11,14 @@ import (
 //	Queued, Decoding --> Waiting     there is no space
 //	Decoding, Ready --> Waiting      failed, with retries left
 //	Decoding, Ready --> Failed       failed, without retries left
-//	Decoding --> Queued              the worker's heap is full
+//	Decoding --> Failed              the worker was abandoned
 //	Queued, Waiting --> Failed       no worker is left
+//	Decoding --> Queued              the worker's heap is full
 //	Waiting --> Queued               there is space, it is time for the next attempt, or Handle.Retry
-//	Decoding, Ready --> Failed       the worker was abandoned
 //	Failed --> Queued                a new request, Handle.Retry, Streamer.Reload, or a changed file
 //
-// An asset without handles is cancelled or released, or cached if it is Loaded.
+// When the last handle of an asset is closed, a Loaded asset is cached or released, see [Handle.Close]. An asset in any
+// other state is cancelled.
 type State uint8
 
 // The states.
@@ -45,7 +46,7 @@ func (s State) String() string {
 	return fmt.Sprintf("State(%d)", uint8(s))
 }
 
-// The errors of a Streamer, for errors.Is.
+// The errors that the error of Handle.Err wraps, for errors.Is, and ErrMore, which callbacks return.
 var (
 	// ErrClosed refuses a request after Streamer.Close.
 	ErrClosed = errors.New("stream: the streamer is closed")

@@ -11,14 +11,13 @@ import (
 //
 //	Staging <= StagingPeak;  Resident <= ResidentPeak; ResidentPeak <= Budget if Budget is not 0
 type Stats struct {
-	Queued   int // assets that no worker has begun
-	InFlight int // assets that workers read or decode
-	Waiting  int // assets that wait for space, or for another attempt
-	Ready    int // assets that are decoded and not delivered
-	Loaded   int // loaded assets, including cached assets
-	Failed   int
-
-	Resident     int64 // bytes that count against Config.Resident: reserved by workers, in flight, loaded
+	Queued       int   // assets that no worker has begun
+	InFlight     int   // assets that workers read or decode
+	Waiting      int   // assets that wait for space, or for another attempt
+	Ready        int   // assets that are decoded and not delivered
+	Loaded       int   // loaded assets, including cached assets
+	Failed       int   // assets that have failed and will not be retried automatically
+	Resident     int64 // bytes of assets that are being decoded, wait for delivery or are loaded; see Config.Resident
 	ResidentPeak int64 // high-water mark of Resident
 	Cached       int64 // the bytes of Resident that belong to cached assets
 	Budget       int64 // Config.Resident
@@ -37,13 +36,13 @@ type Stats struct {
 	CancelledQueued   uint64 // assets that were cancelled while they were queued or waiting
 	CancelledDecoding uint64 // assets that were cancelled during reading or decoding
 	CancelledReady    uint64 // assets that were cancelled between decoding and the end of delivery
-	Wasted            uint64 // decoded bytes of cancelled assets, also of partly decoded ones; not if cancelled in Deliver
+	Wasted            uint64 // bytes of the blocks of cancelled assets, except of those that Deliver has cancelled
 	Evicted           uint64 // cached assets that were evicted
 	Thrash            uint64 // requests less than 2 s after the asset's eviction, of the last 256 evictions
 
-	BytesRead      uint64 // of files
-	BytesDecoded   uint64 // of blocks of completely decoded assets
-	BytesDelivered uint64 // of blocks of delivered assets
+	BytesRead      uint64 // bytes that were read from files
+	BytesDecoded   uint64 // bytes of the blocks of all assets that were decoded to their end
+	BytesDelivered uint64 // bytes of the blocks of all assets that were delivered
 	FrameBytesMax  int64  // the most decoded bytes that one Poll passed to deliver functions
 
 	Latency  histogram.Spread // time from the first request of an asset to its delivery, without reloads
@@ -63,8 +62,8 @@ type Stats struct {
 }
 
 // Lead describes how early assets were delivered. The lead of an asset is the time from its delivery to the moment at
-// which it was needed. The last priority of the asset sets this moment, see ETA. If the asset was delivered too late,
-// the lead is negative. Reloads and assets with priority Last do not count.
+// which it was needed. This moment follows from the newest call that set the asset's [Priority]. If the asset was
+// delivered too late, the lead is negative. Reloads, and assets whose priority is the constant [Last], do not count.
 type Lead struct {
 	Median, Worst time.Duration // Worst is the smallest lead
 	Count, Late   uint64        // number of measured assets; number of measured assets that were delivered too late

@@ -14,15 +14,15 @@ import (
 // goroutine, in portions.
 //
 //	Request --> queue --> worker: Decode into blocks of its own heap --> ready
-//	              ^  \                                                     |
-//	  Waiting: ---+   closed: cancelled                                    v
-//	  for space, for another attempt                             Poll: Deliver --> Get
+//	              ^                                                        |
+//	              +-- Waiting for space, or for another attempt            v
+//	                                                             Poll: Deliver --> Get
 //	                                                                       |
 //	          heap <-- (inbox) <-- Config.Free <-- leaving <-- delivered, closed, evicted
 //
 // All methods, also the methods of handles and scopes, are for the game goroutine, unless their comment states
-// otherwise. A file that cannot be loaded is a failed asset with a logged error. Other assets are not affected. The
-// order of completion must not influence the simulation.
+// otherwise. A file that cannot be loaded is a failed asset with a logged error. Other assets are not affected. Assets
+// are completed in an order that differs from run to run, so the simulation must not depend on it.
 type Streamer struct {
 	cfg   Config
 	now   func() time.Time

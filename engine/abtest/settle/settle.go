@@ -51,15 +51,17 @@ func Each(a, b []float64, shift int, f func(a, b float64) float64) (c []float64)
 	return c
 }
 
-// Ratios returns a[i] / b[i] for each program i. If b is shorter than a, it is repeated. If b is empty and a is not,
+// Ratios returns a[i] / b[i] for each i. The slices a and b have one figure per program. If b is shorter than a, its
+// figures are used again from the first. If b is longer, its last figures are ignored. If b is empty and a is not,
 // Ratios panics.
 func Ratios(a, b []float64) []float64 {
 	return Each(a, b, 0, func(a, b float64) float64 { return a / b })
 }
 
-// Spread returns the largest deviation from 1 of the ratios of one side to itself. In program i the side took mine[i]
-// and twin[i]. The ratio of each program counts. So does the median of the ratios for each shift of twin against mine:
-// see [Each]. A spread of 0.05 means that ratios from 1/1.05 to 1.05 are within noise.
+// Spread returns the spread of a side that was measured twice. The two times of the side in program i are mine[i] and
+// twin[i]. Spread computes the ratio of both times in each program, and the median ratio for each shift of twin (see
+// [Each]). It returns how far the worst of these ratios deviates from 1. A spread of 0.05 means that ratios from 1/1.05
+// to 1.05 are within noise. If twin is empty and mine is not, Spread panics.
 func Spread(mine, twin []float64) float64 {
 	found := Ratios(mine, twin)
 	for shift := range mine {
