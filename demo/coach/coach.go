@@ -3,21 +3,21 @@ package coach
 // A Line identifies a text that the screen shows to the player.
 type Line uint8
 
-// The lines.
+// The lines, each with what its text tells the player. Lines is their number, with Silent.
 const (
-	Silent  Line = iota
-	Move         // how to fly
-	Fire         // how to aim and fire
-	Collect      // that embers buy gifts
-	Gift         // that a gift is offered
-	Seals        // the goal, and the arrow
-	Dash         // how to dash
-	Rewind       // how to rewind
-	Break        // what to do with a seal
-	Next         // that there are more of them
-	Heart        // that the warden is next
-	Warden       // how to fight it
-	Portal       // where to go in the end
+	Silent  Line = iota // no text
+	Move                // how to fly
+	Fire                // how to aim and fire
+	Collect             // that embers buy gifts
+	Gift                // that a gift is offered
+	Seals               // the goal, and the arrow
+	Dash                // how to dash
+	Rewind              // how to rewind
+	Break               // what to do with a seal
+	Next                // that there are more seals
+	Heart               // that the warden is next
+	Warden              // how to fight the warden
+	Portal              // where to go in the end
 	Lines   = iota
 )
 
@@ -51,7 +51,8 @@ const (
 	enoughGathered = 3
 )
 
-// A Coach belongs to one run of a player. Begin each run with a zero Coach.
+// A Coach selects the line that a new player reads in each tick. It belongs to one run of a player: begin each run with
+// a zero Coach.
 type Coach struct {
 	now   Facts
 	began bool

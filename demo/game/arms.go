@@ -11,24 +11,25 @@ type (
 	// has passed.
 	Mine struct {
 		P    vec
-		Wait float32 // until it is armed
+		Wait float32 // seconds until it is armed
 		Left float32
 	}
 
 	// A Blaze burns on the ground, where a mine went off.
 	Blaze struct {
 		P            vec
-		Radius, Left float32
+		Radius, Left float32 // in units; seconds until it ends
 	}
 
-	// A Bolt is a flash of lightning: where it jumped.
+	// A Bolt is a flash of lightning through the places of [Bolt.Points].
 	Bolt struct {
 		Nodes list[vec]
-		Life  float32
+		Life  float32 // seconds for which it still shows, at most BoltLife
 	}
 )
 
-// Points returns where the bolt went. It is valid until the next tick.
+// Points returns the places from which and to which the lightning jumped, the player's first. The slice is valid until
+// the next tick.
 func (b *Bolt) Points() []vec { return b.Nodes.v }
 
 type arms struct {

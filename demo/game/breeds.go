@@ -7,8 +7,8 @@ import (
 	"github.com/strata-go/strata/engine"
 )
 
-// A breed is what a kind of enemy is like: all that the rules and the eye want to know of it. Each kind has a file of its
-// own, enemy_NAME.go, which registers it.
+// A breed is what a kind of enemy is like: all that the rules and the eye want to know of it. Each kind has a file of
+// its own, enemy_NAME.go, which registers it.
 type breed struct {
 	radius float32
 	size   float32 // side of its picture
@@ -43,8 +43,8 @@ type breed struct {
 	spawns []spawn // its lines of the table, see spawnTable
 }
 
-// A Look has the brightness and the motion of a kind of enemies. From and To are the numbers of two colours of the
-// palette. Mix is the share of To in the body's colour.
+// A Look has the brightness and the motion of a kind of enemies. From and To are two colours of the body, as indices
+// from 0 in the palette of the realm. Mix is the share of To in the body's colour.
 type Look struct {
 	From, To    int
 	Mix         float32
@@ -67,7 +67,8 @@ var (
 	spawnTable []spawn
 )
 
-// register makes a breed known. It is called while the package is initialised: whatever the order, the tables are the same.
+// register makes a breed known. It is called while the package is initialised: whatever the order, the tables are the
+// same.
 func register(k realm.Enemy, b breed) {
 	if breeds[k].move != nil {
 		panic("game: two breeds of " + k.String())
@@ -103,7 +104,7 @@ func (h *horde) configure(round int) {
 // SizeOf returns the side of the picture of a kind of enemies, in logical units.
 func SizeOf(k realm.Enemy) float32 { return breeds[k].size }
 
-// CoreOf returns the number of the palette's colour that the core of a kind of enemies has.
+// CoreOf returns the colour of the core of a kind of enemies, as an index from 0 in the palette of the realm.
 func CoreOf(k realm.Enemy) int { return breeds[k].core }
 
 // GlareOf returns how white a hit makes a kind of enemies, from 0 to 1. For kinds that are hit all the time it is low,

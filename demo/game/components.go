@@ -21,8 +21,8 @@ type (
 		Timer  float32 // seconds until the state changes
 		Angle  float32
 		Flash  float32 // 1 when hit, fades
-		Aim    vec     // the direction of a lancer's charge; how the crowd pushes others, in units a second
-		Post   uint8   // its group: the horde, a seal's or the heart's guards, or a stress run
+		Aim    vec     // a lancer's direction of charge; for other kinds the push of the crowd, in units a second
+		Post   uint8   // its group: 0 the horde, 1 to 4 the guards of a seal, 5 the guards of the heart, 6 a stress run
 		Marks  uint16  // 1 + the index of its list of marks; 0 if it has none
 	}
 

@@ -27,10 +27,10 @@ const (
 	lancerRest
 )
 
-// Tells reports whether a lancer is about to charge.
+// Tells reports whether the enemy is a lancer that is about to charge.
 func (e *Enemy) Tells() bool { return e.Kind == realm.Lancer && e.State == lancerTell }
 
-// Charges reports whether a lancer is charging.
+// Charges reports whether the enemy is a lancer that is charging.
 func (e *Enemy) Charges() bool { return e.Kind == realm.Lancer && e.State == lancerCharge }
 
 // lance stalks, shows where it aims, charges through, rests.

@@ -31,7 +31,8 @@ func (g *Game) Figure(k Gift) string {
 	panic(fmt.Sprintf("game: gift %d has no figure", k))
 }
 
-// GiftText returns the text of a gift that is offered. The slice has one element, so that no call allocates.
+// GiftText returns the text of a gift in a slice of one element. The slice is a part of [GiftTexts], so that no call
+// allocates: do not change it.
 func (g *Game) GiftText(k Gift) []string { return GiftTexts[min(g.Gifts[k], 1)][k : k+1] }
 
 // The effects of n of a gift.

@@ -55,15 +55,16 @@ const (
 type Config struct {
 	Seed      uint64
 	Particles int       // the most particles alive; 0 means 20,000
-	Quads     int       // the quads of a frame, see Pass.Quads; below 256 none are drawn; 0 means 1,024, for a game without a window
-	Guard     bool      // puts a guard around the allocators of lists: canaries, quarantine, call sites
+	Quads     int       // the quads of a frame, see Pass.Quads; below 256 Passes returns nil; 0 means 1,024
+	Guard     bool      // puts a guard.Allocator around the allocators of lists: canaries, quarantine, call sites
 	Enemies   int       // extra drifters from the start, all over the realm, for a stress run; 0 to 200,000
 	Heat      float32   // the least heat, 0 to 10
 	Tour      tour.Kind // if set, the player flies this path and cannot be steered
 	// Heap, if not nil, allocates columns, lists, the scorched ground, soot and paths, in place of the manager's tiers.
-	// With Heap, everything else is in slices of the Go heap. With Guard the lists stay in the tiers. Heap must be safe
-	// for concurrent use. With Reuse, slices of scratch memory are kept from tick to tick.
-	Heap  memory.Allocator
+	// The other data is then in slices of the Go heap. If Guard is set too, lists come from the tiers. Heap must be
+	// safe for concurrent use.
+	Heap memory.Allocator
+	// Reuse keeps slices of scratch memory from tick to tick. Without Heap it has no effect.
 	Reuse bool
 	// Sound, if not nil, receives the sounds of each tick. The rules never read it.
 	Sound cue.Sink
@@ -82,13 +83,13 @@ type Config struct {
 //	large   search buffers of flow fields, counts of the crowd, the scorched ground by sector, soot
 //	inbox   flow fields, computed on a worker
 //
-// When a tier is full the game has less of what it contains, counts it in Lost, and continues.
-//
-// The parts of State and of Game say which invariants they keep. Check verifies them, and besides:
-//
-//	(3) particles, realm, flow and the heap of the popups' texts pass their own Checks
-//	(6) on the Go heap, every numbered block is held once
+// If a tier is full, the game leaves out what it would have allocated there, counts it in Lost, and continues.
 type Game struct {
+	// Invariants. The types of the other fields state the rest, and Check verifies all.
+	//
+	//	(3) particles, realm, flow and the heap of the popups' texts pass their own Checks
+	//	(6) on the Go heap, every block in use has exactly one number
+
 	State
 	Manifest *manifest.File
 	Realm    *realm.Realm
@@ -245,8 +246,8 @@ func (g *Game) Restart() {
 	g.Player.Most = HullMax
 }
 
-// Reseed restarts the random numbers with a seed, as New does. The next run is that of this seed, but has
-// another hash, because particles keep the seed of New. Call Reseed after Restart.
+// Reseed restarts the random numbers with a seed. Call Reseed after [Game.Restart]. The next run is then played as by a
+// new game with this seed. The hashes of the two differ, because particles keep the seed that was passed to New.
 func (g *Game) Reseed(seed uint64) {
 	g.cfg.Seed = seed
 	g.rng = engine.NewRand(seed, 1)

@@ -29,8 +29,8 @@ const giftMost = 5
 // giftHull is what the hull gains from a gift.
 const giftHull = 2
 
-// GiftNames and GiftTexts are what the player reads. The first texts are for a gift that the player does not have, the second
-// ones for one more of it. Use [Game.GiftText].
+// GiftNames and GiftTexts are what the player reads. GiftTexts[0] is for gifts that the player does not have, and
+// GiftTexts[1] for gifts that the player has already: [Game.GiftText] selects one of them.
 var (
 	GiftNames = [GiftKinds]string{"WIDER FIRE", "ORBITING SPARKS", "CHAIN LIGHTNING", "MINES", "BEAM", "HASTE", "SECOND HULL", "WILDFIRE", "FROST"}
 	GiftTexts = [2][GiftKinds]string{
@@ -41,14 +41,14 @@ var (
 	}
 )
 
-// A Bag is what the player has collected: embers towards the next gift, and gifts.
-//
-// Invariant (11): no gift is taken more than giftMost times, and the three of an offer differ.
+// A Bag is what the player has collected: embers for the next gift, and gifts.
 type Bag struct {
-	Embers  int // towards the next gift
-	Need    int // for it
-	Gifts   [GiftKinds]uint8
-	Offer   [3]Gift // while Offered
+	// Invariant (11): no gift is taken more than giftMost times, and the three of an offer differ.
+
+	Embers  int              // collected for the next offer
+	Need    int              // the number of embers for the next offer
+	Gifts   [GiftKinds]uint8 // how often each gift was taken, up to 5
+	Offer   [3]Gift          // the gifts to choose from, if Offered is true
 	Offered bool
 }
 

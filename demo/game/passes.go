@@ -28,10 +28,10 @@ const (
 	bufDrawn // vertices, and indices behind them, of each Pass
 )
 
-// A Pass is one of the batches that are drawn in a frame, in this order.
+// A Pass is a batch of quads. A frame draws the passes in the order of their constants.
 type Pass uint32
 
-// The batches: the world, the particles over it, and text and signs.
+// The passes: the world, the particles over it, and text and signs.
 const (
 	Sprites Pass = iota
 	Sparks
@@ -39,10 +39,10 @@ const (
 	passes
 )
 
-// Vertices returns the id of the batch's buffer of vertices, see plan.Buffer.
+// Vertices returns the id of the buffer for the vertices of the pass, see plan.Buffer.
 func (p Pass) Vertices() uint32 { return bufDrawn + 2*uint32(p) }
 
-// Indices returns the id of the batch's buffer of indices, see plan.Buffer.
+// Indices returns the id of the buffer for the indices of the pass, see plan.Buffer.
 func (p Pass) Indices() uint32 { return p.Vertices() + 1 }
 
 // The passes, as moments of the plan.
@@ -53,8 +53,8 @@ const (
 	passEnd = passDrawn + int(passes)
 )
 
-// Quads returns the number of quads for which the batch has space, if a frame has `all` quads. A quad takes four
-// vertices of 48 bytes and six uint32.
+// Quads returns the number of quads for which the pass has space, if Config.Quads is `all`. A quad takes four vertices
+// of 48 bytes and six indices of type uint32.
 func (p Pass) Quads(all int) int {
 	if p == Signs {
 		return min(all, 4096)
@@ -62,7 +62,8 @@ func (p Pass) Quads(all int) int {
 	return all * 3 / 5 // the world and the particles lie in the same place
 }
 
-// A Seen is an enemy that may be in sight, with what is needed to draw it.
+// A Seen is an enemy that may be in sight, with the data to draw it. Aim, Angle, Flash and Phase are fields of its
+// [Enemy], and Tells is the result of [Enemy.Tells]. Ribbon and Marks are for [Game.Ribbon] and [Game.Marks].
 type Seen struct {
 	P, Aim                            vec
 	Angle, Flash                      float32
@@ -133,7 +134,7 @@ func (s *sight) end(st *store) error {
 	return err
 }
 
-// Passes returns the arena of the buffers that a frame needs one after the other, or nil if there was no space for it.
+// Passes returns the arena with the buffers of the frame's passes. If there was no space for it, Passes returns nil.
 func (g *Game) Passes() *plan.Arena { return g.sight.passes }
 
 // Saved returns the bytes that the buffers of [Game.Passes] take, and the bytes that they would take side by side.
@@ -147,10 +148,10 @@ func (g *Game) Saved() (taken, sideBySide uint64) {
 	return uint64(g.sight.passes.Plan().Total()), sideBySide
 }
 
-// Build starts a batch of the frame's drawing, and returns the arena that has its buffers until the next call of Build.
-// If there was no space for an arena, Build returns nil. Call it for the batches in their order. If a frame is drawn
-// again without a tick in between, Build(Sprites) selects the visible enemies again, because the buffers were
-// overwritten.
+// Build starts a pass and returns the arena with the buffers of the pass, which are valid until the next Build or Tick.
+// If there was no space for an arena, Build returns nil. Call Build for the passes in the order of their constants. If
+// a frame is drawn again without a tick in between, Build(Sprites) selects the visible enemies again, because the
+// buffers were overwritten.
 func (g *Game) Build(p Pass) *plan.Arena {
 	if g.sight.passes == nil {
 		return nil
@@ -257,8 +258,9 @@ func (s *sight) eachNear(g *Game, f func(*Seen)) {
 	}
 }
 
-// EachSeen calls f with the enemies to draw, at most 8,192, in drawing order. If there was no space to sort the
-// enemies, all that may be in sight come in storage order. The argument of f is valid during the call.
+// EachSeen calls f with the enemies that may be in sight, at most 8,192, from the top of the screen to the bottom. If
+// [Game.Passes] returns nil, there is no limit, and the enemies come in storage order. The argument of f is valid
+// during the call.
 func (g *Game) EachSeen(f func(*Seen)) {
 	if g.sight.passes == nil {
 		g.sight.eachNear(g, f)

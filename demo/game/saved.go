@@ -11,11 +11,15 @@ import (
 )
 
 // AddTo adds the state of the game to a Set: the tiers that rules use, the world, the particles, and the data outside
-// of tiers. The level, the frame and the static tier are not saved, because the level does not change and each tick
-// fills the other two. The soot is not saved: no rule reads it. If other is not nil, large blocks for which it returns
-// true are not saved either, because they are not the game's. Of the workers, only the worker of the paths is saved.
+// of tiers. A state does not contain:
 //
-// The blocks of the game must lie in the tiers, without a guard. Otherwise the error wraps memory.ErrConfig.
+//   - the level tier, which does not change during a realm
+//   - the frame tier and the static tier, which each tick fills again
+//   - the contents of the soot, which no rule reads
+//   - the contents of large blocks for which other returns true; other may be nil
+//   - the memory of workers, except of the worker that searches the paths
+//
+// If Config.Heap or Config.Guard is set, the error wraps memory.ErrConfig.
 func (g *Game) AddTo(set *save.Set, other func(p unsafe.Pointer) bool) error {
 	s, c := &g.store, &g.cast
 	if !s.tiers() || s.guard != nil {

@@ -13,10 +13,13 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// AddFileTo adds the state of the game to a Set for files: see save.Set.Write. Before a file is read, the game must
-// play the realm of that state. A run that was read continues with the hashes of the run that was written, unless a
-// tier was almost full. Blocks are read to other addresses, so an allocation may then fail in only one of the runs. A
-// game with a tour cannot be written. Both games must have the same Config.Enemies. Reading sets Config.Heat and Seed.
+// AddFileTo adds the state of the game to a Set for files: see save.Set.Write. If the game has a tour, Write fails, and
+// the error wraps save.ErrPortable.
+//
+// Before a file is read, the game must play the realm of the file's state. If the file has another Config.Enemies than
+// the game, reading fails, and the error wraps save.ErrLayout. Reading sets the game's Config.Heat and Config.Seed. A
+// run that was read continues with the hashes of the run that was written, unless a tier was almost full. Blocks are
+// read to other addresses, so an allocation may then fail in only one of the two runs.
 func (g *Game) AddFileTo(set *save.Set) error {
 	c := &g.cast
 	return errors.Join(set.Add("world", c.world), set.Add("particles", g.fx.sys), set.Add("omens", c.omens),

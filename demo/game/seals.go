@@ -19,12 +19,12 @@ type Seal struct {
 }
 
 // A Siege is the fight for the seals and the heart.
-//
-// Invariants:
-//
-//	(9) Broken is the number of broken seals
-//	(10) Goal is a seal that is not broken, or the heart if all are
 type Siege struct {
+	// Invariants:
+	//
+	//	(9) Broken is the number of broken seals
+	//	(10) Goal is a seal that is not broken, or the heart if all are
+
 	Seals  [realm.Seals]Seal
 	Broken int     // number of broken seals
 	Goal   int     // the place to go to next: the number of a seal, or realm.Heart
@@ -160,8 +160,8 @@ func (s *Siege) spread() {
 	}
 }
 
-// Ripple returns the centre and the radius of the ring that a broken seal, or the heart as the warden arrives, sends
-// out. If there is no ring, radius is 0.
+// Ripple returns the centre and the radius of the growing ring that kills the horde. A seal sends out a ring when it
+// breaks, and the heart when the warden arrives. If there is no ring, radius is 0.
 func (s *Siege) Ripple() (at vec, radius float32) { return s.center, s.shock }
 
 // Title returns the title of the realm.

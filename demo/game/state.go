@@ -47,21 +47,21 @@ func (s *Stage) Shake(by float32) { s.ShakeNow = min(shakeMost, s.ShakeNow+by) }
 const shakeMost = 14
 
 // Run is the progress over all realms. Restart resets it, except Ticks, Cleared and Best.
-//
-// Invariants:
-//
-//	(7) Multiplier is 1, and 1 more for every 12 kills since the last hurt, up to 9
-//	(8) Played <= Ticks
 type Run struct {
-	Ticks      uint64
+	// Invariants:
+	//
+	//	(7) Multiplier is 1, and 1 more for every 12 of streak, up to 9
+	//	(8) Played <= Ticks
+
+	Ticks      uint64 // ticks of all runs
 	Played     uint64 // ticks in which the player lived
 	Round      int    // how many times all realms were played
 	Cleared    int    // realms completed
 	Kills      int
 	Score      int64
-	Multiplier int
-	Best       int // the most particles that were alive
-	streak     int // kills since the last hurt
+	Multiplier int // of points: 1, and 1 more for every 12 kills since the player was last damaged, up to 9
+	Best       int // the most particles that were alive at once
+	streak     int // kills since the player was last damaged
 	fresh      int // ticks of the first minute that are left, see firstMinute
 }
 
@@ -70,7 +70,7 @@ func (r *Run) restart() {
 	r.chain(0)
 }
 
-// chain sets the kills since the last hurt.
+// chain sets the kills since the player was last damaged.
 func (r *Run) chain(streak int) { r.streak, r.Multiplier = streak, min(9, 1+streak/12) }
 
 // win adds points, times the multiplier, and returns how many.
@@ -91,9 +91,9 @@ func (r *Run) check() error {
 }
 
 // Threat has the heat and the counts of the horde.
-//
-// Invariant (4): toll counts the living enemies by kind, and extra counts those of a stress run among them.
 type Threat struct {
+	// Invariant (4): toll counts the living enemies by kind. extra counts those that belong to a stress run.
+
 	Heat  float32 // from 0, calm, to HeatMost
 	toll  [realm.EnemyKinds]int
 	extra int
@@ -108,15 +108,16 @@ func (t *Threat) alive() (n int) {
 	return n
 }
 
-// Cooldowns are the clocks of the arms.
+// Cooldowns are the angle of the sparks in orbit, and the seconds until the next lightning and the next mine.
 type Cooldowns struct {
 	spin float32 // angle of the sparks in orbit
 	bolt float32 // seconds until the next lightning
 	mine float32 // seconds until the next mine
 }
 
-// Lost counts what the game left out because a tier or a list of fixed capacity was full. A status that an enemy does
-// not get counts as Enemies. Quads and Soot concern only the picture: no rule reads them, and the hash excludes them.
+// Lost counts what the game left out because a tier or a list of fixed capacity was full. If an enemy does not get a
+// status, such as burning, that counts as Enemies. Quads and Soot concern only the picture: no rule reads them, and the
+// hash excludes them.
 type Lost struct {
 	Quads, Soot                                                                                                        int
 	Enemies, Shots, Pickups, Embers, Grids, Crowds, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int
@@ -172,10 +173,10 @@ func (s *State) hash(h *engine.Hasher) {
 	s.Tally.hash(h)
 }
 
-// LostKinds is the number of counts of Lost. The first lostInView of them are those of the view.
+// LostKinds is the number of fields of [Lost].
 const (
 	LostKinds  = 17
-	lostInView = 2
+	lostInView = 2 // the first fields, which concern only the picture
 )
 
 // LostNames are the words that the player sees for the counts of Lost, in the order of Lost.Counts.
@@ -187,7 +188,8 @@ func (l *Lost) Counts() [LostKinds]int {
 	return [...]int{l.Quads, l.Soot, l.Enemies, l.Shots, l.Pickups, l.Embers, l.Grids, l.Crowds, l.Hits, l.Popups, l.Ribbons, l.Scorch, l.Spawns, l.Fields, l.Walls, l.Lists, l.Marks}
 }
 
-// Lacking returns 1 for each loss that lasts until the realm ends. Lost counts these only when the realm begins.
+// Lacking returns the losses that last until the realm ends: Quads, Soot, Spawns and Walls are 1 if the realm has this
+// loss. All other fields are 0. [Lost] counts such a loss only once, when the realm begins.
 func (g *Game) Lacking() (l Lost) {
 	for _, c := range [...]struct {
 		n     *int

@@ -30,7 +30,7 @@ type Sprite struct {
 	Batch      int
 }
 
-// A Ring is the outline of a circle or of a regular polygon, with its middle at (X, Y).
+// A Ring is the outline of a regular polygon with its middle at (X, Y). A circle is a polygon with many corners.
 type Ring struct {
 	X, Y, Radius float32
 	Corners      int

@@ -36,7 +36,8 @@ func (r *Recording) Wants(tick uint64) bool {
 }
 
 // AddState adds the state before a tick, and drops the data that [Recording.Wants] drops. It replaces a state before
-// the same tick. The first state begins the recording. The recording keeps file.
+// the same tick. The first state begins the recording. The recording keeps file: the caller must
+// not change file afterwards.
 func (r *Recording) AddState(tick uint64, file []byte) {
 	r.back(tick)
 	if n := len(r.States); n > 0 && r.States[n-1].Tick == tick {
@@ -128,8 +129,9 @@ func (r *Recording) AppendTo(dst []byte) []byte {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli))
 }
 
-// Read reads the content of a file of [Recording.AppendTo]. The states of the recording refer to file. If file has
-// another form, is truncated or continued, or a bit differs, the error describes that.
+// Read reads the content of a file of [Recording.AppendTo]. The recording keeps parts of file: the caller must not
+// change file afterwards. If file is malformed, incomplete or too long, or if its checksum is wrong, the error
+// describes this.
 func Read(file []byte) (*Recording, error) {
 	r, err := read(file)
 	if err != nil {

@@ -69,8 +69,8 @@ func (s *Session) fileSet() (*save.Set, error) {
 	return set, nil
 }
 
-// About returns the description of the present run. The caller sets Day, Build, Written and Picture. A realm must have
-// begun.
+// About returns the description of the present run, for [Session.Write]. Day, Build, Written and Picture are empty: the
+// caller may set them in the result. Before the first realm has begun, About panics.
 func (s *Session) About() About {
 	g := s.Game
 	a := About{Realm: g.Manifest.Name, Heat: g.Heat, Ticks: g.Played, Score: g.Score, Seed: g.Seed(), First: s.cfg.Realm, Charges: ChargesFirst}
@@ -93,8 +93,9 @@ func (s *Session) Start(realm string) {
 // First returns the realm with which the run began.
 func (s *Session) First() string { return s.cfg.Realm }
 
-// Write writes the run to a file, and ends the memory frame. If no realm is played, Write fails. If a part of the state
-// cannot be written, the error is that of save.Set.Write.
+// Write writes the run in the form of a file to out, and ends the memory frame as [Session.EndFrame] does. If no realm
+// is played, Write fails. If out fails or if a part of the state cannot be written, the error is that of out or of
+// save.Set.Write. If about takes more than 16 KiB of JSON, Write fails too.
 func (s *Session) Write(out io.Writer, about About) error {
 	if !s.Playing() {
 		return errors.New("session: no realm is played")
@@ -161,10 +162,11 @@ func ReadAbout(file []byte) (a About, state []byte, err error) {
 	return a, file[runHead+n:], err
 }
 
-// Restore leaves the realm and loads the realm of a file of [Session.Write]. When this is loaded, the run of the file
-// goes on. Restore verifies the file first: after an error the present run goes on. If the state cannot be read later,
-// [Session.Restored] returns the error. A realm must be playing. Restore ends the memory frame, and keeps file until
-// the realm has begun. If changed is not nil, it is called for each difference of types.
+// Restore continues the run of a file of [Session.Write]. It verifies the file, leaves the realm, and requests the
+// realm of the file. The run of the file goes on when that realm has begun: see [Session.Restored]. If the file is
+// invalid or if no realm is played, Restore fails, and the present run goes on. Restore ends the memory frame. The
+// caller must not change file until the realm has begun. If changed is not nil, it is called for each difference of
+// types.
 func (s *Session) Restore(file []byte, changed func(string)) error {
 	about, state, err := ReadAbout(file)
 	if err != nil {
@@ -189,9 +191,10 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 	return nil
 }
 
-// Restored reports whether the run of [Session.Restore] has begun. It returns false and the error if the state could
-// not be read, or if another realm had begun or Start was called before. In these cases another run begins in the
-// realm. Without a former Restore it reports whether a realm is played.
+// Restored reports whether the run of the last [Session.Restore] has begun. While its realm loads, Restored returns
+// false and nil. If the state could not be read, if another realm has begun, or if Start was called instead, Restored
+// returns false and an error: the game then plays another run. Without a call of Restore, Restored reports whether a
+// realm is played.
 func (s *Session) Restored() (bool, error) {
 	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
 }

@@ -13,12 +13,17 @@ import (
 
 // GroundView shows the ground. Frame calls its methods, on the game goroutine.
 type GroundView interface {
-	// Rows receives rows of a sector's picture, from row y on: premultiplied RGBA, ground.SectorSize pixels each, valid
-	// during the call. After the last row the sector can be shown. If a file has changed, its sector is received again
-	// without a Hide, and may be shown meanwhile. If that ends early, the rows that came stay. After an error of Rows, Hide
-	// is called if the view had rows, and the sector is blurred until a later attempt succeeds.
+	// Rows receives rows of a sector's picture, from row y on. A row has ground.SectorSize pixels, premultiplied RGBA.
+	// rows is valid during the call. After the last row the sector can be shown.
+	//
+	// If the file of a sector changes, Rows receives the new picture without a Hide before. The sector may be shown
+	// meanwhile. If loading of the new picture is given up, the new rows stay.
+	//
+	// If Rows fails and the view has earlier rows of the sector, Hide is called. The sector is blurred until a later
+	// attempt succeeds.
 	Rows(s ground.Sector, y int, rows []byte) error
-	// Hide releases a sector of which some or all rows were received. If Rows has failed, the view may have released it.
+	// Hide releases a sector of which some or all rows were received. If the view has already released the sector in a
+	// call of Rows that failed, Hide must do nothing.
 	Hide(s ground.Sector)
 }
 
@@ -201,8 +206,8 @@ func (g *Ground) Resident() (now, peak, budget int64) {
 // Shown reports whether a sector's picture is complete.
 func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 
-// Missing returns the number of sectors that are visible, or soon will be, and have failed: their files cannot be read,
-// or workers have no space for them. These files are retried. The number is that of the last tick.
+// Missing returns the number of failed sectors, as of the last tick. It counts only sectors that are visible or soon
+// will be. A sector fails if its file cannot be read or if its worker has no space. Failed sectors are retried.
 func (g *Ground) Missing() int { return g.failures.missing }
 
 // Narrow reports whether sectors are missing because workers have no space to compose them in.

@@ -6,9 +6,10 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Hosted returns an allocator, under a tag, for blocks of the host in the manager's tiers during play, such as sounds.
-// States do not contain the contents of its large blocks. When it allocates or frees, the Past drops its states,
-// because they have other blocks.
+// Hosted returns an allocator for the caller's own blocks, such as sounds, in the manager's tiers. The blocks count
+// under the tag. When the allocator allocates or frees, the [Past] drops its states: a state can only be loaded while
+// the same blocks are live. States do not contain the contents of large blocks of this allocator. Hosted fails as
+// [tiers.Manager.Tag] does.
 func (s *Session) Hosted(tag string) (memory.Allocator, error) {
 	a, err := s.Mem.Tag(tag)
 	if err != nil {

@@ -24,10 +24,10 @@ const (
 	keepSpan  = 120 * engine.TickRate // for which there are inputs
 )
 
-// Charges of a run.
+// A charge lets the player rewind once.
 const (
-	ChargesFirst = 1 // when a run begins
-	ChargesMost  = 3 // each seal that breaks gives one more, up to this number
+	ChargesFirst = 1 // the charges with which a run begins
+	ChargesMost  = 3 // the most charges: a seal that breaks gives one more, up to this number
 )
 
 // What a Past may cost. Keeping a state may take keepShare of the ticks' time. That is measured for keepWindow states, of which
@@ -46,9 +46,9 @@ type recorded struct {
 	relieve bool
 }
 
-// A Past contains states and inputs of the last ticks, and the player's charges. Saved states do not include them.
-// States and inputs are those of one realm. A nil Past keeps nothing. A Past belongs to the goroutine of its
-// Session.
+// A Past contains the states and the inputs of the last ticks of a realm, and the player's charges: the rewinds that
+// are left. States of [Session.States] do not contain the Past. A nil Past keeps nothing. A Past belongs to the
+// goroutine of its Session.
 type Past struct {
 	s   *Session
 	r   *engine.Rewind[recorded]
@@ -76,14 +76,15 @@ type cost struct {
 	ticks time.Duration
 }
 
-// PastFigures are sums since the session began, and the present size of a [Past].
+// PastFigures has statistics of a [Past]. The fields up to ReplayMost are for the time since the session began, the
+// others for the present.
 type PastFigures struct {
-	Saves       int
-	Keep, Ticks time.Duration // the time that states have taken, and the time that ticks have taken
-	Wait        time.Duration // the time for which a save waited for the worker of the paths
-	Replayed    int           // ticks that were played again
-	ReplayMost  int           // ticks that one call has played again, at most
-	States      int           // states at present
+	Saves       int           // states that were saved
+	Keep, Ticks time.Duration // the time of saving states, without Wait; the time of ticks, without Replayed
+	Wait        time.Duration // the time for which saves waited for the worker of the paths
+	Replayed    int           // ticks that Rewind and Seek have played again
+	ReplayMost  int           // the most of them in one call
+	States      int           // states
 	Used, Size  int           // bytes of these states, and of all memory for states
 	Span        int           // ticks that the states cover
 }

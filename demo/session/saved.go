@@ -9,7 +9,7 @@ import (
 )
 
 // States returns a sealed Set of the game's state, without the streamer, pictures, sound, settings and statistics.
-// If the game's blocks do not lie in the tiers, or have a guard, the error wraps memory.ErrConfig.
+// If Config.Store is not StoreTiers, or if Game.Guard is set, the error wraps memory.ErrConfig.
 func (s *Session) States() (*save.Set, error) {
 	set := new(save.Set)
 	if err := s.Game.AddTo(set, s.isHosted); err != nil {
@@ -22,8 +22,9 @@ func (s *Session) States() (*save.Set, error) {
 }
 
 // Rest ends the memory frame, and waits until the workers of the simulation are idle. The streamer's workers go on.
-// Call Rest before a state is saved or loaded. Rest waits for searches of paths without a limit. If their worker is
-// still in a task ten seconds later, Rest fails.
+// Call Rest before a state is saved or loaded. Rest first waits, without a limit, until the requested paths are found.
+// Then it waits up to ten seconds until their worker is idle. If the worker is still busy, the error wraps
+// save.ErrBusy.
 func (s *Session) Rest() error {
 	if err := s.EndFrame(); err != nil {
 		return err
@@ -37,8 +38,8 @@ const restLimit = 10 * time.Second
 
 // Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. Call it while
 // a realm is playing; Synctest does not check this. Synctest ends a pause. After the end of a realm, a state from
-// before the end cannot be loaded: all ticks since that state count as skipped. If the game's blocks do not lie in the
-// tiers, or have a guard, the error wraps memory.ErrConfig.
+// before the end cannot be loaded: all ticks since that state count as skipped. If Config.Store is not StoreTiers, or
+// if Game.Guard is set, the error wraps memory.ErrConfig.
 func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	set, err := s.States()
 	if err != nil {
@@ -65,11 +66,11 @@ func (s *Session) stepOnce() error {
 	return nil
 }
 
-// Rollback plays the given number of ticks. Then it measures the time to return to their beginning and to play them
-// again with a save after each, as a game that predicts another player's input. Rollback ends a pause. waited is the
-// part of took in which Rollback waited for the worker of the paths. A realm must be playing. If the realm ends
-// meanwhile, the error wraps save.ErrLayout. If the game's blocks do not lie in the tiers, or have a guard, it wraps
-// memory.ErrConfig.
+// Rollback measures the cost of rollback netcode, in which a game predicts another player's input and corrects itself.
+// Rollback plays the given number of ticks. Then it returns to their beginning and plays them again, with a save after
+// each. took is the time of this second part. waited is the part of took in which Rollback waited for the worker of the
+// paths. A realm must be playing. Rollback ends a pause. If the realm ends meanwhile, the error wraps save.ErrLayout.
+// If Config.Store is not StoreTiers, or if Game.Guard is set, the error wraps memory.ErrConfig.
 func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {
 	set, err := s.States()
 	if err != nil {

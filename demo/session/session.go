@@ -24,8 +24,10 @@ type vec = mgl32.Vec2
 type Config struct {
 	Game  game.Config // New sets its Heap and Reuse, from Store
 	Store Store       // selects the allocators of the game's blocks
-	// Memory configures the manager. New adds a worker, raises Scratch to at least 384 KiB, and sets Tags, SlabMax and
-	// parts of GC. It calls OnSoft after a function of its own. Workers below 1 count as 2.
+	// Memory configures the manager. New changes some fields. If Workers is below 1, New sets it to 2, and in any case
+	// adds 1. New raises Scratch to at least 384 KiB, and sets Tags, SlabMax, GC.Release and GC.Suspend. Unless Store
+	// is StoreTiers, New sets GC.Keep. If the tiers lie on the Go heap and GC.Headroom is 0, New sets it to 8 MiB.
+	// OnSoft is still called.
 	Memory tiers.Config
 	FS     fs.FS // art/, levels/ and realms/
 	// Fallback contains manifests, in levels/, that replace manifests of FS which cannot be read. If Fallback is nil,
@@ -38,9 +40,9 @@ type Config struct {
 	Sink func(id string, p stream.Picture) error
 	// Log, if not nil, is called with an error for each file that cannot be used, and for leaks of a realm.
 	Log func(error)
-	// View shows the ground that is streamed during flight. If View is nil, no ground is streamed. GroundBytes is the
-	// budget of the ground's pictures in bytes. 0 means the constant GroundBytes.
-	View        GroundView
+	// View shows the ground that is streamed during flight. If View is nil, no ground is streamed.
+	View GroundView
+	// GroundBytes is the budget of the ground's pictures in bytes. 0 means 48 MiB.
 	GroundBytes int
 	// CPU, if not nil, returns the processor time of the calling thread, for TickCPU. The game's goroutine must be
 	// locked to its thread.
@@ -49,21 +51,21 @@ type Config struct {
 	// default.
 	Patience time.Duration
 	// Rewind is the size of the memory for states of the last ticks, in bytes, outside of the manager. 0 means none.
-	// Rewind needs StoreTiers, and a Game without Guard: otherwise New fails, and the error wraps memory.ErrConfig.
+	// If Rewind is set and Store is not StoreTiers, or Game.Guard is set, New fails. The error wraps memory.ErrConfig.
 	Rewind int
 	// Watch is the time between two checks of the files for changes. 0 means no checks. Changed pictures are shown at
-	// once. Changes of files that the rules read have an effect in the next realm.
+	// once. If a file changes that the rules read, the change has an effect from the next realm on.
 	Watch time.Duration
 	// Left, if not nil, is called when a realm's pictures are no longer needed.
 	Left func()
-	// Steer, if not nil, is called with the input of each tick before the tick runs, and may change the input: a
-	// recording reads it, a replay sets it. At the call Game.Ticks ticks have been played. An error ends the run. Ticks
-	// that Rewind and Seek play again do not call Steer.
+	// Steer, if not nil, is called with the input of each tick before the tick runs. Steer may change the input: a
+	// recording reads the input, and a replay sets it. During the call, Game.Ticks is the number of ticks played
+	// before. If Steer returns an error, the run ends. Rewind and Seek play ticks again without calling Steer.
 	Steer func(in *engine.Input) error
 	// Stop, if not nil, is called at the beginning of each Frame, also while a realm loads. An error ends the run.
 	Stop func() error
-	// Ready, if not nil, reports whether the host has allocated everything that it keeps during a realm. The collection
-	// during the fade into a realm waits until Ready returns true, for at most 120 frames.
+	// Ready, if not nil, reports whether the caller has allocated everything that it keeps during a realm. The
+	// collection during the fade into a realm waits until Ready returns true, for at most 120 frames.
 	Ready func() bool
 }
 
@@ -179,9 +181,10 @@ func (s *Session) memory() tiers.Config {
 func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
 // Frame closes the previous frame, does one frame's share of the loading, and opens the next frame. While a realm is
-// played and not paused, Frame advances the game by one tick. The button Pause switches the pause. Restart ends it
-// and begins the realm again. Allocations from the frame arena are valid until the frame ends, at the latest in the
-// next call. The error ends the run.
+// played and not paused, Frame advances the game by one tick. If game.Pause is pressed, Frame begins or ends the pause.
+// If game.Restart is pressed, Frame ends the pause and begins a new run in the same realm. Allocations from the frame
+// arena are valid until [Session.EndFrame], or until another method ends the frame: at the latest the next Frame. After
+// an error the run cannot go on: the caller must close the Session.
 func (s *Session) Frame(in engine.Input) error {
 	if s.cfg.Stop != nil {
 		if err := s.cfg.Stop(); err != nil {

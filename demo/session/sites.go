@@ -7,9 +7,9 @@ import (
 	"github.com/strata-go/strata/memory/heapsites"
 )
 
-// A siteCount counts the objects of the Go heap that functions of this module have allocated. It begins in the fade into
-// the realm, and again after warmUpTicks: until then metadata grows with the horde. It is on if the runtime samples every
-// allocation, as with GODEBUG=memprofilerate=1.
+// A siteCount counts the objects of the Go heap that functions of this module have allocated. It begins in the fade
+// into the realm, and again after warmUpTicks: until then metadata grows with the horde. It is on if the runtime
+// samples every allocation, as with GODEBUG=memprofilerate=1.
 //
 // The count is of functions. An object that the standard library allocates counts for the function of this module that
 // called it. Objects of other modules do not count. The runtime records objects without pointers and below
@@ -93,10 +93,11 @@ type OwnCount struct {
 	Sites []OwnSite
 }
 
-// OwnSites returns what functions of this module have allocated in the first 3,600 ticks of the realm, and since then.
-// Before the end of these ticks, steady is empty. exact is false before the first realm, and unless the runtime samples
-// every allocation. The lists exclude allocations of the count and of package heapsites, and three objects for each
-// collection. OwnSites runs two collections.
+// OwnSites returns what functions of this module have allocated on the Go heap. warmUp is for the first 3,600 ticks of
+// the realm, and steady for the ticks after them. Until then steady is empty. OwnSites counts only if the runtime
+// samples every allocation, as with GODEBUG=memprofilerate=1. If nothing is counted, or no realm has begun, exact is
+// false and both results are empty. The lists exclude allocations of the counting and of collections.
+// OwnSites runs two collections.
 func (s *Session) OwnSites() (warmUp, steady OwnCount, exact bool) {
 	c := &s.sites
 	switch {

@@ -13,7 +13,7 @@ import (
 // A Store selects the allocators of a game's blocks. Rules and hash are the same with each.
 type Store uint8
 
-// The stores.
+// The stores. Stores is their number.
 const (
 	StoreTiers  Store = iota // the manager's tiers, off the Go heap; the manager paces the collector
 	StoreGoHeap              // an object of the Go heap for each block; the collector finds and frees it

@@ -40,12 +40,14 @@ func (s *Session) Traffic() (t Traffic) {
 	return t
 }
 
-// PerSecond returns a tier's allocations per second of play between since, an earlier Traffic, and t.
+// PerSecond returns the allocations of tier k per second of play from an earlier Traffic to t. The parameter since is
+// the earlier Traffic, or a zero one for the whole session. If no tick lies between the two, PerSecond counts one.
 func (t *Traffic) PerSecond(k tiers.Tier, since *Traffic) float64 {
 	return float64(t.Allocs[k]-since.Allocs[k]) * 60 / float64(max(t.Ticks-since.Ticks, 1))
 }
 
-// Saves returns the share of memory in the static tier that overlapping saves, from 0 to 1. Without buffers it is 0.
+// Saves returns the share of memory in the static tier that is saved because buffers overlap, from 0 to 1. Without
+// buffers the share is 0.
 func (t *Traffic) Saves() float64 {
 	if t.SideBySide == 0 {
 		return 0

@@ -46,8 +46,8 @@ func Parse(name string) (Kind, error) {
 }
 
 const (
-	// Speed is the speed of a tour, in units a second. A spark flies as fast, as the mean, if it has taken the gift
-	// of haste twice and dashes whenever it can.
+	// Speed is the speed of a tour, in units a second. A player who has taken the gift of haste twice and dashes
+	// whenever possible has this speed on average.
 	Speed   = 308
 	edge    = 400  // units between the path and the sides of the realm
 	stride  = 1148 // units between two places of a row
@@ -109,7 +109,8 @@ func New(kind Kind, start vec) *Path {
 	return p
 }
 
-// Through returns a path from start through places, in their order. Without a place At panics.
+// Through returns a path from start through places, in their order. places must not be empty: otherwise [Path.At]
+// panics.
 func Through(start vec, places ...vec) *Path {
 	p := &Path{kind: Rows}
 	for _, to := range places {
@@ -126,8 +127,8 @@ func (p *Path) add(from, to vec) vec {
 	return to
 }
 
-// End returns the number of ticks from the first place to the last on a path of Rows. On a path of Zigzag it takes
-// about three times as many. In the ticks that follow, At goes back through the same places, and then begins again.
+// End returns the number of ticks that a path of Rows takes from the first place to the last. A path of Zigzag takes
+// about three times End. After the last place [Path.At] goes back through the same places, and then begins again.
 func (p *Path) End() uint64 { return p.end }
 
 // At returns the position n ticks after the start, and the velocity in units a second.
