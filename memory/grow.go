@@ -29,9 +29,9 @@ import (
 // too small. Other allocators detect the misuse in Free, after up to oldSize bytes were copied; Grow then frees the
 // new block. If a is neither a Resizer nor a Sizer, and the block stays at its address, the misuse is not detected.
 //
-// A block of a stack.End or arena.StepBack cannot move, because it is no longer the newest block once Grow has
-// allocated another. If it cannot be resized at its address, Grow returns the error of Alloc or panics with a
-// [*Misuse].
+// A block of a stack.End or arena.StepBack cannot move, because only the newest block can be freed. If the block cannot
+// be resized at its address, and Alloc fails, Grow returns the error of Alloc. If Alloc succeeds, Grow frees the new
+// block and panics with a [*Misuse]. The block p stays live in both cases.
 //
 // Cost: Resize, or Alloc, a copy and Free. A caller that grows a block step by step should double its size if Resize
 // fails: each byte is then copied once on average.
@@ -91,8 +91,9 @@ func move(a Allocator, q unsafe.Pointer, newSize uintptr, p unsafe.Pointer, oldS
 // [MakeSlice]; otherwise it is [Grow] for slices. The caller owns the result and frees it with [FreeSlice]. After a
 // success s must not be used.
 //
-// If GrowSlice fails, it returns s and an error, and s is still live. The error is a [*PointerError], the error of
-// a.Alloc, or, if n is negative or n times the size of T overflows, [ErrTooLarge].
+// If GrowSlice fails, it returns s and an error, and s is still live. If T contains a Go pointer, the error is a
+// [*PointerError]. If n is negative or n times the size of T overflows, the error is [ErrTooLarge]. All other errors
+// are those of a.Alloc.
 //
 // GrowSlice panics with a [*Misuse] if [Grow] would. Passing a slice that was cut or appended to is misuse, as in
 // [FreeSlice]. Passing an empty slice that Go allocated is misuse, too.

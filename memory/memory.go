@@ -19,13 +19,13 @@ type Allocator interface {
 	// Alloc returns a block of at least size bytes, aligned to align. If size is 0, Alloc returns a non-nil pointer
 	// that must not be dereferenced and may be passed to Free.
 	//
-	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge], [ErrAlign] or [ErrClosed]. Unless the comment of the
-	// type says otherwise, a failed Alloc changes nothing but Stats.Failures. A smaller request may still succeed.
+	// The error is or wraps [ErrOutOfMemory], [ErrTooLarge], [ErrAlign] or [ErrClosed]. Unless the documentation of the
+	// allocator says otherwise, a failed Alloc changes nothing but Stats.Failures. A smaller request may still succeed.
 	Alloc(size, align uintptr) (unsafe.Pointer, error)
 
 	// Free frees the block p. The parameter size is the size that was requested. If p is nil, Free does nothing. If
-	// Free detects misuse, it panics with a [*Misuse] before anything changes. The comment of the type says which
-	// misuse it detects.
+	// Free detects misuse, it panics with a [*Misuse] before anything changes. The documentation of each allocator says
+	// which misuse it detects.
 	Free(p unsafe.Pointer, size uintptr)
 }
 
@@ -38,7 +38,7 @@ type Allocator interface {
 // SizeOf, Resize and Reset panic with a [*Misuse]; a Free or FreeAny of nil still does nothing. The end of the page
 // source has the same effects as Close.
 type (
-	// A Resetter frees all its blocks in one call. The comment of the type says what Reset costs.
+	// A Resetter frees all its blocks in one call. Each allocator documents the cost of its Reset.
 	Resetter interface{ Reset() }
 
 	// A Resizer changes the size in bytes of a block in place; the block never moves. oldSize is the size that was
@@ -66,9 +66,9 @@ type (
 	// detects the misuse that Free detects, except a wrong size. It panics as Free does.
 	AnyFreer interface{ FreeAny(p unsafe.Pointer) }
 
-	// A Trimmer returns committed memory without live blocks to its source, and keeps the addresses reserved. The
-	// comment of the type says which memory Trim can return. Blocks do not change. If the source fails, the error
-	// wraps that of the source. If the allocator is closed, the error is [ErrClosed].
+	// A Trimmer returns committed memory without live blocks to its source, and keeps the addresses reserved. Each
+	// allocator documents which memory its Trim can return. Blocks do not change. If the source fails, the error wraps
+	// that of the source. If the allocator is closed, the error is [ErrClosed].
 	Trimmer interface{ Trim() error }
 
 	// A StatsReporter returns its statistics. Stats does not allocate.

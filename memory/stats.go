@@ -16,17 +16,16 @@ type Stats struct {
 	Live      uint64 // live blocks
 	Allocs    uint64 // blocks allocated since New
 	Frees     uint64 // blocks freed since New, one by one, by a reset or by Close
-	Failures  uint64 // calls of Alloc since New that failed with ErrOutOfMemory or ErrTooLarge; some types count others too, or not those of an allocator that they use
+	Failures  uint64 // calls of Alloc since New that failed with ErrOutOfMemory or ErrTooLarge; the comments of a type name its exceptions
 
 	// Requested is the sum of the requested sizes of live blocks. Measured is the number of bytes that these blocks
 	// use, so Measured - Requested is internal fragmentation. If the allocator keeps this sum, Measured is InUse. If
 	// not, Requested and Measured are 0. In a sum over several allocators, Measured counts only allocators that keep
 	// it.
 	Requested, Measured uint64
-	// LargestFree is the largest request that would succeed without committing more memory. Free is the number of
-	// free committed bytes. LargestFree and Free together describe external fragmentation. Free is 0 if nothing is
-	// free or the allocator cannot fragment. LargestFree is 0 if no free byte can be allocated. Both are 0 in
-	// allocators that do not report them.
+	// LargestFree is the largest request that would succeed without committing more memory, or 0 if there is none. Free
+	// is the number of free committed bytes. LargestFree and Free together describe external fragmentation. An
+	// allocator that cannot fragment, or does not report fragmentation, has 0 in both.
 	LargestFree, Free uint64
 }
 
@@ -55,9 +54,9 @@ func (s Stats) Add(t Stats) Stats {
 // if the allocator does not keep the sum Requested.
 func (s Stats) Internal() float64 { return share(s.Requested, s.Measured) }
 
-// External returns external fragmentation: the share of Free above LargestFree, from 0 to 1. The share is 0 if
-// nothing is free, or if the allocator cannot fragment or does not report Free. An allocator that limits the size of
-// a request, such as a slab.Heap, has a high share also without fragmentation. So has a sum over several allocators.
+// External returns external fragmentation, from 0 to 1: the share of Free that is not part of LargestFree. The share is
+// 0 if Free is 0. An allocator that limits the size of a request, such as a slab.Heap, has a high share also without
+// fragmentation. A sum over several allocators has a high share, too.
 func (s Stats) External() float64 { return share(s.LargestFree, s.Free) }
 
 // share returns how much of whole is not in part.

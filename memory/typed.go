@@ -52,8 +52,8 @@ func (t Type[T]) Valid() bool { return t.plus1 != 0 }
 // closed, or until the page source of a ends. If T has size 0, the object must not be accessed: there may be no memory
 // at its address.
 //
-// The error is a [*PointerError] or the error of a.Alloc. Cost: about 3 ns for the check of the type, a call
-// through the interface, and zeroing.
+// If T contains a Go pointer, the error is a [*PointerError]. All other errors are those of a.Alloc. Cost: about 3 ns
+// for the check of the type, a call through the interface, and zeroing.
 func New[T any](a Allocator) (*T, error) {
 	s, err := MakeSlice[T](a, 1)
 	if err != nil {
@@ -66,8 +66,8 @@ func New[T any](a Allocator) (*T, error) {
 // allocates a copy on the Go heap. The caller owns the slice until it is freed with [FreeSlice], until a is reset or
 // closed, or until the page source of a ends.
 //
-// The error is a [*PointerError] or the error of a.Alloc. If n is negative or n times the size of T overflows, the
-// error is [ErrTooLarge].
+// If T contains a Go pointer, the error is a [*PointerError]. If n is negative or n times the size of T overflows, the
+// error is [ErrTooLarge]. All other errors are those of a.Alloc.
 func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	if err := PointerFree[T](); err != nil {
 		return nil, err
@@ -85,8 +85,8 @@ func MakeSlice[T any](a Allocator, n int) ([]T, error) {
 	return s, nil
 }
 
-// Clone allocates a copy of s from a, with length and capacity len(s). It is [MakeSlice] without the zeroing. The error
-// is a [*PointerError] or the error of a.Alloc.
+// Clone allocates a copy of s from a, with length and capacity len(s). Clone is [MakeSlice] without the zeroing. If T
+// contains a Go pointer, the error is a [*PointerError]. All other errors are those of a.Alloc.
 func Clone[T any](a Allocator, s []T) ([]T, error) {
 	if err := PointerFree[T](); err != nil {
 		return nil, err

@@ -19,19 +19,19 @@ import (
 //	buffers:  | expired | readable | readable and writable |      N = 2: k-2 shares k's buffer
 //
 // Blocks belong to the caller until the N-th Advance after their allocation. They end earlier at Free, at a Rewind of
-// the frame's arena, at Reset or Close, and when the source ends. A Frames belongs to one goroutine at a time. A
-// Frames is closed after Close, and after its source has ended. In a closed Frames, Alloc fails; Resize, Advance,
-// Reset, RunHooks and a Free of a block panic with a *memory.Misuse.
+// the frame's arena, at Reset or Close, and when the source ends. A Frames belongs to one goroutine at a time. A Frames
+// is closed after Close, and after its source has ended. In a closed Frames, Alloc fails with memory.ErrClosed; Resize,
+// Advance, Reset, RunHooks and a Free of a block panic with a *memory.Misuse.
 //
 // The arena cannot distinguish a plain pointer into an expired frame from a pointer into the frame that reuses the
 // buffer. A [Ref] detects that its object has expired.
 //
-// Builds with -tags memdebug reserve up to [RestingFrames] additional buffers, as many as the source has address space
-// for. They decommit an expired buffer, and so commit no more memory than other builds. The buffer stays unused for
-// one frame per additional buffer. Meanwhile an access faults, and a Free panics with the age of the frame. A frame
-// whose buffer the system refuses to commit has no capacity. With page.Heap an access cannot fault and reads zeros.
-// With -race or -asan, in the browser, without additional buffers, or if the source refuses to decommit, an expired
-// buffer is filled with 0xDD instead.
+// Builds with -tags memdebug also reserve up to [RestingFrames] additional buffers, as many as the source has address
+// space for. They decommit an expired buffer, and so commit no more memory than other builds. The buffer stays unused
+// for one frame per additional buffer. During this time an access faults, and a Free panics with the age of the frame.
+// With page.Heap an access does not fault, but reads zeros. If a debug build (-tags memdebug or -race) does not
+// decommit an expired buffer, it fills the buffer with 0xDD. Examples are builds with -race, the browser, and a source
+// that refuses to decommit.
 type Frames struct {
 	// Invariants, verified by Check:
 	//
@@ -52,7 +52,8 @@ type Frames struct {
 
 // FramesConfig configures [NewFrames]. NewFrames refuses values out of range.
 type FramesConfig struct {
-	// Buffers is N, at most 1024. 0 means 2; 1 is scratch memory for the current frame only.
+	// Buffers is N, the number of frames that are readable at once, including the current one. The limit is 1024. 0
+	// means 2. With 1, only the current frame is readable.
 	Buffers int
 	// Bytes is the capacity of each buffer in bytes. 0 means 1 MiB. NewFrames commits the buffer of frame 0. Each
 	// other buffer is committed when its first frame begins.
@@ -68,9 +69,10 @@ type FramesConfig struct {
 // maxBuffers bounds the metadata, a few hundred bytes of Go heap for a buffer. No program reads more frames back.
 const maxBuffers = 1024
 
-// NewFrames returns a ring at frame 0 with buffers of src. If src is nil, it is page.Default(). If Buffers is out of
-// range, the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewCommitted. If NewFrames
-// fails, it releases its reservations, unless src refuses.
+// NewFrames returns a Frames at frame 0, with buffers of src. If src is nil, it is page.Default(). If Buffers is out of
+// range, the error wraps memory.ErrConfig. If src fails, the error wraps the error that page.NewCommitted returns. If
+// NewFrames fails, it releases its reservations. If src cannot release one, its addresses stay reserved, and the error
+// wraps that of src, too.
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	cfg.Buffers = cmp.Or(cfg.Buffers, 2)
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
@@ -115,8 +117,8 @@ func (f *Frames) ready(l *Linear) {
 	}
 }
 
-// Current returns the arena of this frame, for [New], [MakeSlice] and marks. This arena must not be used after the
-// next Advance. If the ring is closed, Current returns a closed arena.
+// Current returns the arena of the current frame, for [New], [MakeSlice] and marks. This arena must not be used after
+// the next Advance. If the ring is closed, Current returns a closed arena.
 func (f *Frames) Current() *Linear { return f.cur }
 
 // Frame returns the number of the current frame. The first frame is 0, and each Advance that begins a frame
@@ -156,14 +158,15 @@ func (f *Frames) whyNotAt(age int) string {
 	return fmt.Sprintf("this is frame %d, and there was none %d frames before it", f.frame, age)
 }
 
-// Alloc allocates from the arena of this frame, as [Linear.Alloc], and returns its errors. If the buffer of the frame
-// is not committed (see [Frames.Advance] and FramesConfig.Idle), only a block of size 0 fits.
+// Alloc allocates from the arena of the current frame, as [Linear.Alloc], and returns its errors. If the buffer of the
+// frame is not committed (see [Frames.Advance] and FramesConfig.Idle), only a block of size 0 fits.
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
-// Free frees a block of this frame, as [Linear.Free], and panics as Linear.Free does. If p is nil, or a block of an
-// older frame that is still readable, Free does nothing. If p cannot be a block of a readable frame, Free panics with a
-// *memory.Misuse. If p points into an expired frame, Free panics while the addresses of that frame are unused (see
-// [Frames]). After that time Free treats p as a pointer into the frame that reuses the buffer.
+// Free frees a block of the current frame, as [Linear.Free], and panics as Linear.Free does. If p is nil, or a block of
+// an older frame that is still readable, Free does nothing. If p lies in no frame, or outside the bytes in use of its
+// frame, Free panics with a *memory.Misuse. If p points into an expired frame, Free panics while the addresses of that
+// frame are unused (see [RestingFrames]). After that time Free treats p as a pointer into the frame that reuses the
+// buffer.
 func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return
@@ -173,8 +176,8 @@ func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	}
 }
 
-// Resize changes the size of the newest block of this frame in place, as [Linear.Resize]. Resize returns false for a
-// block of an older frame that is still readable. Misuse panics as in Free. A nil p panics, too.
+// Resize changes the size of the newest block of the current frame in place, as [Linear.Resize]. Resize returns false
+// for a block of an older frame that is still readable. Misuse panics as in Free. A nil p panics, too.
 func (f *Frames) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return f.isCurrent("Resize", p, oldSize) && f.cur.Resize(p, oldSize, newSize)
 }
@@ -218,16 +221,17 @@ func (f *Frames) age(i int) uint64 {
 	return (f.frame%n + n - uint64(i)) % n
 }
 
-// Advance begins the next frame. From the N-th call on, the oldest readable frame expires: its hooks run, newest
-// first, and its blocks are freed. If a hook panics, no frame begins or expires, and the next Advance runs the
-// remaining hooks.
+// Advance begins the next frame. If N frames are readable (see [Frames.Buffers]), the oldest of them expires: its hooks
+// run, newest first, and its blocks are freed. If a hook panics, no frame begins or expires, and the next Advance runs
+// the remaining hooks.
 //
-// A buffer is committed when it is first used. If the commit fails, the frame has no capacity, and the next frame with
-// this buffer tries again. If the function of page.Limit.OnSoft panics, Advance panics with the same value and no frame
-// begins. With -tags memdebug the blocks of the oldest frame are freed nevertheless. An Advance that the function of
-// page.Limit.OnSoft calls during this commit panics with a *memory.Misuse. Advance panics with a *memory.Misuse if the
-// ring is closed, or if a hook of the frame that expires is running. If a hook or a commit ends the source, the ring is
-// closed afterwards. Cost: constant, plus the hooks.
+// Advance commits the buffer of the new frame when the buffer is first used. If the commit fails, the new frame has no
+// capacity, and Alloc fails as for a block that does not fit. The next frame with this buffer tries the commit again.
+// If the function of page.Limit.OnSoft panics during the commit, Advance panics with the same value and no frame
+// begins. In this case, builds with -tags memdebug have freed the blocks of the oldest frame already. An Advance that
+// the function of page.Limit.OnSoft calls during the commit panics with a *memory.Misuse. Advance panics with a
+// *memory.Misuse if the ring is closed, or if a hook of the frame that expires is running. If a hook or a commit ends
+// the source, the ring is closed afterwards. Cost: constant, plus the hooks.
 func (f *Frames) Advance() {
 	if RestingFrames > 0 {
 		f.advanceResting()

@@ -14,13 +14,13 @@ import (
 // newest block until the next Alloc or Rewind. A Rewind restores the newest block of the time of its Mark, if there
 // was one.
 //
-// Free checks the `size` bytes at p: they must be the newest block, or lie below it in the bytes in use. If there is no
-// newest block, they must lie in the bytes in use. Debug builds check that p and size are the address and the size of a
-// live block. If a check fails, or the arena is closed, Free panics with a *memory.Misuse.
+// Free checks that the `size` bytes at p lie in the bytes in use. If there is a newest block, they must be this block,
+// or lie below it. Debug builds check that p and size are the address and the size of a live block. If a check fails,
+// or the arena is closed, Free panics with a *memory.Misuse.
 //
-// Outside debug builds, if the newest block has bytes, a Free of size 0 at its start does nothing. An older
-// block of size 0 may have the same address. These builds do not detect a second Free of a block that was not
-// reclaimed.
+// If the newest block has bytes, an older block of size 0 may have the same address. Outside debug builds, a Free of
+// size 0 at this address therefore does nothing. These builds do not detect a second Free of a block whose bytes were
+// not reclaimed.
 func (l *Linear) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return

@@ -36,13 +36,15 @@ type GrowingConfig struct {
 	// KiB. If the rest of the reservation or the source has less than Step, fewer bytes are committed. 0 means
 	// 128 KiB.
 	Step uintptr
-	// Closed is as in LinearConfig.
+	// Closed is the error of Alloc when the arena is closed, and part of the text of a misuse of the closed arena. It
+	// should wrap memory.ErrClosed; nil means ErrClosed itself.
 	Closed error
 }
 
-// NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default().
-// If Step, or its default, exceeds Reserve, the error wraps memory.ErrConfig. If src fails, the error wraps the error
-// of page.NewCommitted. If NewGrowing fails, it releases its reservation, unless src refuses.
+// NewGrowing returns a Growing with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
+// Step, or its default, exceeds Reserve, the error wraps memory.ErrConfig. If src fails, the error wraps the error that
+// page.NewCommitted returns. If NewGrowing fails, it releases its reservation. If src cannot release it, the addresses
+// stay reserved.
 func NewGrowing(src page.Source, cfg GrowingConfig) (*Growing, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Step = cmp.Or(cfg.Step, 128<<10)
@@ -151,8 +153,8 @@ func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	return s, nil
 }
 
-// Free frees a block, as [Linear.Free], and panics as Linear.Free does. It reclaims only the bytes of a newest block
-// that was allocated after the newest Mark.
+// Free frees a block, as [Linear.Free], and panics as Linear.Free does. Free reclaims the bytes of the block only if it
+// is the newest block and newer than the newest Mark.
 func (g *Growing) Free(p unsafe.Pointer, size uintptr) { g.lin.Free(p, size) }
 
 // Resize changes the size of the newest block in place, as [Linear.Resize], and commits memory if needed. If the
@@ -180,8 +182,8 @@ func (g *Growing) growNewest(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return l.total() == total && l.dropped == dropped && l.Resize(p, oldSize, newSize)
 }
 
-// Base returns the address from which offsets of blocks count: constant while the arena is open, and nil
-// afterwards.
+// Base returns the start of the reservation, to which offsets of blocks are relative. It is constant while the arena is
+// open. If the arena is closed, Base returns nil.
 func (g *Growing) Base() unsafe.Pointer { return g.lin.base }
 
 // Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been

@@ -22,9 +22,9 @@ import (
 // the source ends. A block of size 0 has no bytes and may share its address with another block. Only debug builds
 // (-tags memdebug or -race) detect a double free of a block of size 0. A Linear belongs to one goroutine at a time.
 //
-// A Linear is closed after Close, and after its source has ended. In a closed Linear, Alloc fails; Resize, Mark,
-// Rewind, OnReset, RunHooks, Reset and a Free of a block panic with a *memory.Misuse. If the source ends before
-// Close, the hooks do not run.
+// A Linear is closed after Close, and after its source has ended. In a closed Linear, Alloc fails with
+// LinearConfig.Closed, by default memory.ErrClosed; Resize, Mark, Rewind, OnReset, RunHooks, Reset and a Free of a
+// block panic with a *memory.Misuse. If the source ends before Close, the hooks do not run.
 //
 // The metadata records only the start of the newest block. For the newest block, Free and Resize check the size to
 // the byte. For any other block, they check only that it lies in the bytes in use and does not overlap the newest
@@ -85,8 +85,9 @@ type LinearConfig struct {
 	Closed error
 }
 
-// NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). If src fails, the error
-// wraps the error of page.NewCommitted. If NewLinear fails, it releases its reservation, unless src refuses.
+// NewLinear returns a Linear with memory of src. If src is nil, it is page.Default(). If src fails, the error wraps the
+// error that page.NewCommitted returns. If NewLinear fails, it releases its reservation. If src cannot release it, the
+// addresses stay reserved.
 func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	l := new(Linear)
@@ -110,10 +111,10 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 }
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
-// nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. Otherwise, if the arena is
-// closed, the error is LinearConfig.Closed, by default memory.ErrClosed. If the block does not fit, also if size
-// exceeds the capacity, the error is FramesConfig.Full, by default memory.ErrOutOfMemory. The errors are not wrapped.
-// Cost: about a dozen instructions, inlined.
+// nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. If align is valid and the arena
+// is closed, the error is LinearConfig.Closed, by default memory.ErrClosed. If the block does not fit, also if size
+// exceeds the capacity, the error is memory.ErrOutOfMemory. If the arena belongs to a [Frames] with FramesConfig.Full,
+// that error replaces memory.ErrOutOfMemory. The errors are not wrapped. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
@@ -141,9 +142,9 @@ func (l *Linear) debugAlloc(start, size uintptr) {
 }
 
 // New allocates one zeroed T. The parameter t is the proof that T contains no Go pointer. For the lifetime of the
-// object see [Linear]. If T has size 0, the object must not be read: there may be no memory at its address. The
-// errors are those of [Linear.Alloc]. For the zero Type the error is that for an object that does not fit. Cost:
-// Alloc and the zeroing, inlined. For a T above 128 KiB use [MakeSlice]: New would also
+// object see [Linear]. If T has size 0, the object must not be read: there may be no memory at its address. The errors
+// are those of [Linear.Alloc]. For the zero Type, New returns the same error as for an object that does not fit, such
+// as memory.ErrOutOfMemory. Cost: Alloc and the zeroing, inlined. For a T above 128 KiB use [MakeSlice]: New would also
 // allocate a T on the Go heap.
 func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 	// It repeats the code of Alloc: a call would exceed the inliner's budget of 80 nodes, which this code uses up.
@@ -193,15 +194,16 @@ func MakeSliceUninit[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	return unsafe.Slice((*T)(p), n), nil
 }
 
-// Base returns the address from which offsets of blocks count: constant while the arena is open, and nil
-// afterwards.
+// Base returns the start of the reservation, to which offsets of blocks are relative. It is constant while the arena is
+// open. If the arena is closed, Base returns nil.
 func (l *Linear) Base() unsafe.Pointer { return l.base }
 
 // Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been
 // released or the source has ended, Owns returns false.
 func (l *Linear) Owns(p unsafe.Pointer) bool { return l.mem.Contains(p) }
 
-// Available returns the free bytes, before padding for alignment. If the arena is closed, Available returns 0.
+// Available returns the free bytes. The padding for the alignment of a block takes some of them. If the arena is
+// closed, Available returns 0.
 func (l *Linear) Available() uintptr {
 	if l.base == nil {
 		return 0
@@ -246,9 +248,9 @@ func (l *Linear) reset(op string, ring *Frames) {
 	}
 }
 
-// Close runs the hooks, frees every block and releases the memory: the caller must not use pointers into the arena.
-// If a hook panics, nothing is freed (see [Linear.OnReset]). Close panics with a *memory.Misuse if one of the hooks
-// is running.
+// Close runs the hooks, frees every block and releases the memory. Afterwards the caller must not use pointers into the
+// arena. If a hook panics, nothing is freed (see [Linear.OnReset]). Close panics with a *memory.Misuse if one of the
+// hooks is running.
 //
 // If the memory cannot be released, Close returns an error. All blocks are freed nevertheless, and Close can be called
 // again. If the source has decommitted a part of the memory, the arena is closed; if not, it stays open and can be

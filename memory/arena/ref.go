@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// A Ref is a checked pointer to an object in a Frames ring. Get returns the object until the Ref expires, and false
+// A Ref is a checked pointer to an object in a [Frames]. Get returns the object until the Ref expires, and false
 // afterwards. A plain pointer would read the bytes of another object after that time.
 //
-// A Ref expires when bytes of its object are reclaimed: when the frame of the object expires, and at a Rewind, Reset
-// or Close that frees the object. If the object is in the newest block, the Ref also expires when Free reclaims the
-// block, or when Resize cuts off bytes of the object. All Refs expire when the source ends. A Ref to a T of size 0
-// expires no later than the object below it.
+// A Ref expires when bytes of its object are reclaimed: when the frame of the object expires, and at a Rewind, Reset or
+// Close that frees the object. If the object is in the newest block, the Ref also expires when Free reclaims the block,
+// or when Resize cuts off bytes of the object. All Refs expire when the source ends. A Ref to a T of size 0 expires
+// when the byte at its address is reclaimed.
 //
 // A Ref has 24 bytes (20 bytes on 32-bit systems) and contains no Go pointer. A Ref may be stored anywhere and
-// compared. The zero Ref and a Ref of another ring are never valid.
+// compared. The zero Ref and a Ref of another Frames are never valid.
 type Ref[T any] struct {
 	_      [0]*T // a Ref of another type does not convert to this one
 	off    uintptr

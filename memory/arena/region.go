@@ -20,11 +20,12 @@ import (
 //	  | live: 5 | live: 0 | live: 9 ··|  live: 2 |···| - - - - - |
 //	              empty     open               ^off  ^limit
 //
-// If a request does not fit the current region, Alloc uses the first of up to four open regions with enough space. If
-// none fits, Alloc uses an empty region, or else a new one. If at least 1/64 of the current region is free, the empty
-// or new region becomes open. Otherwise it becomes current, and the former current region becomes open if it has space
-// left. After eight requests that did not fit, the region that served the last of them becomes current. If five regions
-// would be open, the one with the fewest free bytes is not.
+// If a request does not fit the current region, Alloc uses the first open region with enough space. Up to four regions
+// are open: they have live blocks and free bytes, and are not current. If no open region fits, Alloc takes an empty
+// region, or else a new one. If at least 1/64 of the current region is free, the taken region becomes open. If less is
+// free, the taken region becomes current, and the former current region becomes open if it has free bytes. After eight
+// requests that did not fit, the region that served the last of them becomes current. If five regions would be open,
+// the one with the fewest free bytes gets no more blocks until it is empty.
 //
 // The size of a block is rounded up to a multiple of 16 bytes; a block of size 0 takes 16 bytes. One live block keeps
 // its whole region. BenchmarkRegion replaces blocks of 64 bytes, 1,000 of which are live. When it freed random
@@ -112,9 +113,9 @@ type RegionConfig struct {
 	Reserve uintptr
 }
 
-// NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
-// a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of
-// page.NewPrefix. If NewRegion fails, it releases its reservation, unless src refuses.
+// NewRegion returns a Region with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a
+// field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error that page.NewPrefix
+// returns. If NewRegion fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
 func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 	cfg.RegionBytes = cmp.Or(cfg.RegionBytes, 64<<10)
 	if cfg.RegionBytes > maxRegionBytes {
@@ -140,12 +141,13 @@ func NewRegion(src page.Source, cfg RegionConfig) (*Region, error) {
 // RegionBytes returns the size of a region, and so of the largest request, in bytes.
 func (r *Region) RegionBytes() uintptr { return 1 << r.shift }
 
-// Alloc returns size bytes aligned to align, a power of two up to 4096, and at least to 16. If the arena is closed, the
-// error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds RegionBytes, the error
-// is memory.ErrTooLarge. If no current, open or empty region fits, Alloc commits a new region. If the commit fails, the
-// error is that of page.Prefix.Ensure: it wraps memory.ErrOutOfMemory if the reservation, the budget or the system is
-// exhausted. The commit may call the function of page.Limit.OnSoft. An Alloc of this arena in this function panics with
-// a *memory.Misuse if it must commit a region, too.
+// Alloc returns size bytes. The address is a multiple of 16 and of align, a power of two from 1 to 4096. If the arena
+// is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds
+// RegionBytes, the error is memory.ErrTooLarge. If the block fits neither the current region nor an open or empty one
+// (see [Region]), Alloc commits a new region. If the commit fails, the error is that of page.Prefix.Ensure: it wraps
+// memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted. The commit may call the function of
+// page.Limit.OnSoft. An Alloc of this arena in this function panics with a *memory.Misuse if it must commit a region,
+// too.
 //
 // If a region is neither current nor open, Alloc does not use its free bytes until the region is empty, or until a
 // Resize of its last block opens it. Cost: constant, plus the commit of a new region.
@@ -236,8 +238,8 @@ func (r *Region) currentUsed() uintptr {
 	return r.off - (r.limit - min(r.limit, r.RegionBytes()))
 }
 
-// Base returns the address from which offsets of blocks count: constant while the arena is open, and nil
-// afterwards.
+// Base returns the start of the reservation, to which offsets of blocks are relative. It is constant while the arena is
+// open. If the arena is closed, Base returns nil.
 func (r *Region) Base() unsafe.Pointer { return r.base }
 
 // Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been
@@ -263,10 +265,10 @@ func (r *Region) Reset() {
 	r.current, r.off, r.limit, r.full, r.opened, r.misses = -1, 0, 0, 0, 0, 0
 }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the arena. Close fails if
-// the memory cannot be released, or if the function of page.Limit.OnSoft calls it during a commit of this arena. All
-// blocks are freed nevertheless, the arena stays open, and Close can be called again. After a Close that succeeded,
-// and after the source has ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory. Afterwards the caller must not use pointers into the arena. Close
+// fails if the memory cannot be released, or if the function of page.Limit.OnSoft calls it during a commit of this
+// arena. All blocks are freed nevertheless, the arena stays open, and Close can be called again. After a Close that
+// succeeded, and after the source has ended, Close does nothing and returns nil.
 func (r *Region) Close() error {
 	if r.base == nil {
 		return nil

@@ -2,7 +2,7 @@
 
 package arena
 
-// RestingFrames is the number of frames for which the addresses of an expired frame of [Frames] stay unused in this
-// build. [Frames] describes what an access does meanwhile. The number is more than 0 only in builds with -tags memdebug
-// on Unix and Windows, without -race and -asan.
+// RestingFrames is the number of frames for which the addresses of an expired frame stay unused, so that an access
+// faults (see [Frames]). It is 8 in builds with -tags memdebug on Unix and Windows, without -race and -asan. In all
+// other builds it is 0.
 const RestingFrames = 0

@@ -9,11 +9,12 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState implements [save.State]: it saves the bytes in use and the live marks. A Mark that was made after the
-// state was saved must not be used after loading: Rewind may take it for a newer Mark. Hooks are code and are not
-// saved. Loading drops hooks that were registered after the state was saved. If a hook of the saved state has run in
-// the meantime, or was dropped by a load, loading fails with an error that wraps save.ErrLayout. If a hook is running,
-// the error wraps save.ErrBusy. If the arena is closed, the error wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the bytes in use and the live marks. A Mark that was made after the state
+// was saved must not be used after loading: Rewind may take it for a newer Mark. Hooks are code and are not saved.
+// Loading drops hooks that were registered after the state was saved. If a hook of the saved state has run in the
+// meantime, or was dropped by a load, loading fails with an error that wraps save.ErrLayout. If a hook is running,
+// saving and loading fail with an error that wraps save.ErrBusy. If the arena is closed, they fail with an error that
+// wraps memory.ErrClosed.
 func (l *Linear) SaveState(c *save.Coder) {
 	switch {
 	case l.base == nil:
@@ -47,8 +48,8 @@ func (l *Linear) saveHooks(c *save.Coder) {
 	l.hooks = l.hooks[:n]
 }
 
-// SaveState saves the arena as [Linear.SaveState] does. If the function of page.Limit.OnSoft calls a
-// save.Set during a commit of this arena, the error wraps save.ErrBusy.
+// SaveState saves the arena as [Linear.SaveState] does. In the function of page.Limit.OnSoft, during a commit of this
+// arena, saving and loading fail with an error that wraps save.ErrBusy.
 func (g *Growing) SaveState(c *save.Coder) {
 	g.lin.SaveState(c)
 	if g.lin.base != nil && (c.Fitting() || c.Loading()) {
@@ -58,7 +59,8 @@ func (g *Growing) SaveState(c *save.Coder) {
 
 // SaveState saves the readable frames and the frame number. A [Ref] is valid after loading if it was valid when the
 // state was saved. A Ref that was made later must not be used after loading: Get may return another object. The errors
-// and the rules for hooks are those of [Linear.SaveState]. During a commit of Advance the error wraps save.ErrBusy.
+// and the rules for hooks are those of [Linear.SaveState]. In the function of page.Limit.OnSoft, during an Advance,
+// saving and loading fail with an error that wraps save.ErrBusy.
 func (f *Frames) SaveState(c *save.Coder) {
 	if f.cur.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -80,8 +82,8 @@ func (f *Frames) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState implements [save.State]: it saves the live blocks and their order. If the arena is closed, the error wraps
-// memory.ErrClosed.
+// SaveState implements [save.State]: it saves the live blocks and their order. If the arena is closed, saving and
+// loading fail with an error that wraps memory.ErrClosed.
 func (s *StepBack) SaveState(c *save.Coder) {
 	if s.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -99,8 +101,8 @@ func (s *StepBack) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState implements [save.State]: it saves the kept entries and their places. If the Window is closed, the error
-// wraps memory.ErrClosed.
+// SaveState implements [save.State]: it saves the kept entries and their places. If the Window is closed, saving and
+// loading fail with an error that wraps memory.ErrClosed.
 func (w *Window[T]) SaveState(c *save.Coder) {
 	if w.slots == nil {
 		c.Fail(memory.ErrClosed)
@@ -119,8 +121,8 @@ func (w *Window[T]) SaveState(c *save.Coder) {
 }
 
 // SaveState implements [save.State]: it saves the bytes in use of all regions that have live blocks. If the arena is
-// closed, the error wraps memory.ErrClosed. If the function of page.Limit.OnSoft calls a save.Set during a commit of
-// this arena, the error wraps save.ErrBusy.
+// closed, saving and loading fail with an error that wraps memory.ErrClosed. In the function of page.Limit.OnSoft,
+// during a commit of this arena, saving and loading fail with an error that wraps save.ErrBusy.
 func (r *Region) SaveState(c *save.Coder) {
 	if r.base == nil {
 		c.Fail(memory.ErrClosed)

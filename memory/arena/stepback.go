@@ -12,8 +12,8 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A StepBack is a bump allocator that can undo each block, newest first, and in no other order. It is for attempts: a
-// parser that abandons an alternative, or a level generator that removes the last chamber again.
+// A StepBack is an arena (a bump allocator) that can undo each block, newest first, and in no other order. It is for
+// attempts: a parser that abandons an alternative, or a level generator that removes the last chamber again.
 //
 //	base            off                     limit
 //	  | live blocks  |  free                  | guard
@@ -65,8 +65,8 @@ type StepBackConfig struct {
 const startSteps = 256
 
 // NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). If Bytes is 4 GiB or more,
-// the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewCommitted. If NewStepBack
-// fails, it releases its reservation, unless src refuses.
+// the error wraps memory.ErrConfig. If src fails, the error wraps the error that page.NewCommitted returns. If
+// NewStepBack fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	if uint64(cfg.Bytes) > math.MaxUint32 {
@@ -197,8 +197,8 @@ func (s *StepBack) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 // Len returns the number of live blocks. If the arena is closed, Len returns 0.
 func (s *StepBack) Len() int { return len(s.steps) }
 
-// Base returns the address from which offsets of blocks count: constant while the arena is open, and nil
-// afterwards.
+// Base returns the start of the reservation, to which offsets of blocks are relative. It is constant while the arena is
+// open. If the arena is closed, Base returns nil.
 func (s *StepBack) Base() unsafe.Pointer { return s.base }
 
 // Owns reports whether p lies in the arena's reservation. p need not be in a live block. If the memory has been
@@ -208,7 +208,8 @@ func (s *StepBack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 // Used returns the bytes in use, with padding. If the arena is closed, Used returns 0.
 func (s *StepBack) Used() uintptr { return s.off }
 
-// Available returns the free bytes, before padding for alignment. If the arena is closed, Available returns 0.
+// Available returns the free bytes. The padding for the alignment of a block takes some of them. If the arena is
+// closed, Available returns 0.
 func (s *StepBack) Available() uintptr { return s.limit - s.off }
 
 // Reset frees every block. Cost: constant. Reset panics with a *memory.Misuse if the arena is closed.
@@ -217,10 +218,10 @@ func (s *StepBack) Reset() {
 	s.UndoTo(0)
 }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the arena. If the page source
-// cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
-// If the source has decommitted a part of the memory, the arena is closed; if not, it stays open and can be used. After
-// a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory. Afterwards the caller must not use pointers into the arena. If the
+// page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be
+// called again. If the source has decommitted a part of the memory, the arena is closed; if not, it stays open and can
+// be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (s *StepBack) Close() error {
 	if s.mem.Base() == nil {
 		return nil

@@ -56,10 +56,10 @@ type WindowConfig struct {
 	Capacity int
 }
 
-// NewWindow returns a Window with memory of src. If src is nil, it is page.Default(). The parameter t is the proof
-// that T contains no Go pointer. If a field is out of range or t is the zero Type, the error wraps memory.ErrConfig.
-// If src fails, the error wraps that of page.NewCommitted. If NewWindow fails, it releases its reservation,
-// unless src refuses.
+// NewWindow returns a Window with memory of src. If src is nil, it is page.Default(). The parameter t is the proof that
+// T contains no Go pointer. If a field is out of range or t is the zero Type, the error wraps memory.ErrConfig. If src
+// fails, the error wraps the error that page.NewCommitted returns. If NewWindow fails, it releases its reservation. If
+// src cannot release it, the addresses stay reserved.
 func NewWindow[T any](src page.Source, t memory.Type[T], cfg WindowConfig) (*Window[T], error) {
 	cfg.Keep = cmp.Or(cfg.Keep, 64)
 	if cfg.Keep > math.MaxInt/4 && cfg.Capacity == 0 {
@@ -137,7 +137,7 @@ func (w *Window[T]) Last(n int) []T {
 func (w *Window[T]) All() []T { return w.Last(w.length) }
 
 // At returns the entry of an age: the newest entry has age 0, the one before it age 1. If there is no entry of this
-// age, At returns nil. The pointer becomes invalid when a result of [Window.Last] does.
+// age, At returns nil. The pointer is valid until the next Push, Drop, Reset or Close, or until the source ends.
 func (w *Window[T]) At(age int) *T {
 	if uint(age) >= uint(w.length) {
 		return nil
@@ -195,7 +195,7 @@ func (w *Window[T]) open(op string) {
 // ended, Owns returns false.
 func (w *Window[T]) Owns(p unsafe.Pointer) bool { return w.mem.Contains(p) }
 
-// Close releases the memory: the caller must not use a result of Last, All or At any more. If the memory cannot be
+// Close releases the memory. Afterwards the caller must not use a result of Last, All or At. If the memory cannot be
 // released, Close returns an error. The Window is closed in this case, too, and another Close tries again to release
 // the memory. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (w *Window[T]) Close() error {

@@ -18,7 +18,7 @@ import (
 // reserved again until Reset, so that a stale pointer does not point into a newer block. A Carve belongs to one
 // goroutine at a time.
 //
-// The caller closes the Carve before it releases the large reservation. Close ends a Carve; so does the end of its
+// The caller must close the Carve before releasing the large reservation. Close ends a Carve; so does the end of its
 // source, if that is [Watched]. Reserve, Commit and Decommit of a closed Carve fail with memory.ErrClosed. Allocators
 // in the Carve are closed with it (see [Watched]).
 //
@@ -45,14 +45,14 @@ var carves struct {
 	open []weak.Pointer[Carve]
 }
 
-// NewCarve returns a Carve of mem. mem must be a reservation of src, or a part of such a reservation. The caller
-// still owns mem and releases it after Close.
+// NewCarve returns a Carve of mem. mem must be a reservation of src, or a part of such a reservation. The caller still
+// owns mem and must release it after Close.
 //
 // The error wraps memory.ErrConfig if src is nil, or if mem is empty, not aligned to BaseAlign or not of whole
-// granules. It also wraps memory.ErrConfig if mem overlaps the memory of another open Carve. The overlap is allowed
-// if mem is a reservation of the other Carve, smaller than its [Carve.Memory], and src is that Carve or passes calls
-// on to it. If src is [Watched] and has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves
-// of the process.
+// granules. It also wraps memory.ErrConfig if mem overlaps the memory of another open Carve. The only exception is a
+// Carve inside an outer Carve. Its mem must lie in a reservation of the outer Carve, and be smaller than the outer
+// [Carve.Memory]. Its src must be the outer Carve or pass calls on to the outer Carve (see [Layered]). If src is
+// [Watched] and has ended, the error is memory.ErrClosed. Cost: proportional to the open Carves of the process.
 func NewCarve(src Source, mem Memory) (*Carve, error) {
 	if invariant.Nil(src) || mem.Base == nil || mem.Size == 0 || !mem.sound() {
 		return nil, fmt.Errorf("page: a Carve of %d bytes at %p from the source %T: want a source and whole granules of %d, aligned to %d: %w",
@@ -117,8 +117,9 @@ func (c *Carve) overlaps(m Memory) bool {
 }
 
 // Close ends c. It calls the functions that are registered with Watch, newest first, each once. These functions close
-// the allocators in c. The caller releases the large reservation afterwards. A second Close does nothing. If a
-// function panics, Close calls the other functions nevertheless, and then panics with the value of the last panic.
+// the allocators in c. After Close the caller must release the memory that NewCarve received. A second Close does
+// nothing. If a function panics, Close calls the other functions nevertheless, and then panics with the value of the
+// last panic.
 func (c *Carve) Close() {
 	carves.Lock()
 	unwatch := c.unwatch
@@ -166,7 +167,7 @@ func (c *Carve) AheadTo() uintptr { return aheadOf(below(c)) }
 // of [Carve.Watch] run before the call returns.
 func (c *Carve) Busy() bool { return c.calls > 0 }
 
-// Memory returns the large reservation that NewCarve was given, or the zero Memory if c is closed.
+// Memory returns the memory that NewCarve received, or the zero Memory if c is closed.
 func (c *Carve) Memory() Memory { return c.mem }
 
 // Reserve reserves the next size bytes, rounded up to a Granule and aligned to BaseAlign. At least one granule after

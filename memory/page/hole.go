@@ -57,11 +57,13 @@ func (p *Prefix) Around(off, end uintptr) (from, to uintptr) {
 	return max(align.Down(base+off, unit), base) - base, min(align.Up(base+end, unit)-base, p.committed)
 }
 
-// Drop decommits n bytes at off and keeps their addresses. Committed still includes these bytes. The caller must not use
-// them before Fill. They must be one or more whole pages (see [SizeOf]) that are committed and not dropped. In all other
-// cases, and while p is busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse]. Drop makes one call of the
-// source. If the source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
-// Otherwise, if the source fails or panics, nothing has changed, and Drop returns the error or panics.
+// Drop decommits n bytes at off and keeps their addresses. Committed still includes these bytes. The caller must not
+// use them before Fill. The bytes must be one or more whole pages (see [SizeOf]) that are committed and not dropped. If
+// they are not, or if p is closed or busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse].
+//
+// Drop makes one call of the source. If the source fails, Drop returns its error. If the source panics, Drop panics
+// with the same value. Nothing has changed in both cases. If the source ends during the call and p watches it (see
+// [Prefix.Watch]), p is closed and the error is memory.ErrClosed.
 func (p *Prefix) Drop(off, n uintptr) error {
 	p.mustBe("Drop", off, n, false)
 	p.busy = true
@@ -85,9 +87,9 @@ func (p *Prefix) decommit(off, n uintptr) error {
 }
 
 // Fill commits n dropped bytes at off again. They are zero afterwards. They must be one or more whole pages, all of
-// them dropped. In all other cases, and while p is busy, Fill panics with a [*memory.Misuse]. Fill makes one call of
-// the source. If the source fails, Fill returns its error. A soft limit, the end of the source and a panic have the
-// same effects as in [Prefix.Ensure].
+// them dropped. If they are not, or if p is closed or busy (see [Prefix.Busy]), Fill panics with a [*memory.Misuse].
+// Fill makes one call of the source. If the source fails, Fill returns its error. A soft limit, the end of the source
+// and a panic have the same effects as in [Prefix.Ensure].
 func (p *Prefix) Fill(off, n uintptr) error {
 	p.mustBe("Fill", off, n, true)
 	p.busy = true
@@ -104,7 +106,8 @@ func (p *Prefix) Fill(off, n uintptr) error {
 	return nil
 }
 
-// NextHole returns the first range of dropped bytes at off or above. If there is none, both offsets equal Committed.
+// NextHole returns the first range [from, to) of dropped bytes at off or above. If off lies in such a range, from is
+// off. If there is no such range, both offsets equal Committed.
 func (p *Prefix) NextHole(off uintptr) (from, to uintptr) {
 	page, end := off/max(p.page, 1), min(uintptr(len(p.holes.set))<<6, p.committed/max(p.page, 1))
 	for page < end && !p.holes.has(page) {

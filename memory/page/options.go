@@ -6,11 +6,11 @@ import "sync/atomic"
 // allocator benchmarks). They are off by default because they make more memory resident. [GrantedBy] reports the
 // effects.
 type Options struct {
-	// HugePages asks for pages of 2 MiB, if the system grants them on advice (Linux). On all systems with mappings a
-	// [Prefix] then commits up to the next multiple of 2 MiB, within its reservation and budget.
+	// HugePages asks the kernel for pages of 2 MiB. Only Linux grants them. With this option a [Prefix] commits up to
+	// the next multiple of 2 MiB, within its reservation and budget, also on other systems. [Heap] ignores the option.
 	HugePages bool
-	// Prefault makes every page resident when it is committed. If HugePages is set, too, the first accesses to 2 MiB
-	// cost about a tenth of the time that they cost with pages of 4 KiB.
+	// Prefault makes every page resident when it is committed. Commit then takes longer, and later accesses cause no
+	// page faults. If HugePages is set, too, this work takes about a tenth of the time for 2 MiB.
 	Prefault bool
 }
 
@@ -22,9 +22,9 @@ type Granted struct {
 	Touched   uint64 // bytes that Commit accessed page by page, because the kernel could not fault them in
 }
 
-// GrantedBy returns the counts of src, or of the source below src (see [Layered]). The counts are 0 for a source
-// without options, for [Heap] and for a closed Carve. GrantedBy is safe for concurrent use if the Under methods of
-// the sources are.
+// GrantedBy returns on how many bytes the [Options] of src had an effect, such as huge pages. The options may be those
+// of a source below src (see [Layered]). The counts are 0 for a source without options, for [Heap] and for a closed
+// Carve. GrantedBy is safe for concurrent use if the Under methods of the sources are.
 func GrantedBy(src Source) Granted {
 	if s, ok := first[interface{ Granted() Granted }](src); ok {
 		return s.Granted()

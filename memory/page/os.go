@@ -18,7 +18,7 @@ const maxHeap uint64 = 1 << 46
 // On platforms that cannot map memory, such as js, OS returns [Heap].
 func OS() Source { return OSWith(Options{}) }
 
-// OSWith is [OS] with [Options], such as huge pages.
+// OSWith is [OS] with [Options], such as huge pages. If OS returns [Heap], the options have no effect.
 func OSWith(o Options) Source {
 	return &osSource{opt: o, page: max(Granule, uintptr(os.Getpagesize()), pretended()), huge: adviseHuge, populate: populate}
 }

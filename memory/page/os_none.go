@@ -10,8 +10,8 @@ func probe(uintptr) error { return nil }
 // heapOnly: this platform, mostly js/wasm, has no mappings.
 const heapOnly = true
 
-// OS returns [Heap]: this platform has no address space to reserve.
+// OS returns [Heap] on this platform, which cannot reserve address space.
 func OS() Source { return Heap() }
 
-// OSWith returns [Heap] and ignores the options: see [OS].
+// OSWith returns [Heap] on this platform, which cannot reserve address space. The options have no effect.
 func OSWith(Options) Source { return Heap() }

@@ -48,11 +48,12 @@ func (m Memory) sound() bool {
 
 // A Source reserves address space and commits memory to it.
 //
-// Sizes and offsets are in bytes. The range passed to Commit and Decommit lies inside m and consists of whole
-// granules. Memory is zero after Commit, also if it was decommitted before. An error of Reserve or Commit is or wraps
-// [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [memory.ErrConfig]. If the source has ended, the error is or wraps
-// [memory.ErrClosed]. A method that fails or panics does not change the memory. If the range is outside m or contains
-// parts of granules, Commit and Decommit return an error or panic with a [*memory.Misuse].
+// Sizes and offsets are in bytes. The range passed to Commit and Decommit lies inside m and consists of whole granules.
+// Bytes that were not committed are zero after Commit, also if they were decommitted before. An error of Reserve or
+// Commit is or wraps [memory.ErrOutOfMemory], [memory.ErrTooLarge] or [memory.ErrConfig]. If the source has ended, the
+// error is or wraps [memory.ErrClosed]. A method that fails or panics does not change the memory. If the range is
+// outside m or contains parts of granules, Commit and Decommit of the sources in this package panic with a
+// [*memory.Misuse]. Other sources may return an error.
 //
 // A source calls functions of its users in two cases only. The first is its end (see [Watched]). The second is a
 // Commit in which the committed bytes rise above the soft limit of a [Limit].
@@ -60,8 +61,8 @@ type Source interface {
 	// Reserve reserves size bytes, rounded up to a Granule. The caller must not access the bytes before Commit. If
 	// size is 0, or larger than any system can reserve, the error wraps [memory.ErrConfig].
 	Reserve(size uintptr) (Memory, error)
-	// Commit makes the bytes [off, off+size) of m readable, writable and zero. The bytes should not be committed
-	// already: Commit may zero committed bytes or keep them.
+	// Commit makes the bytes [off, off+size) of m readable and writable. Bytes that were not committed are zero
+	// afterwards. Bytes that are committed already may be zeroed or kept, so callers should not pass them.
 	Commit(m Memory, off, size uintptr) error
 	// Decommit returns the memory of [off, off+size) to the system and keeps the addresses. [Heap] keeps the memory
 	// and zeroes the bytes.
@@ -99,7 +100,7 @@ type Paged interface {
 // below it is (see [Layered]), SizeOf returns PageSize of the source below. If no source is Paged or src is nil,
 // SizeOf returns Granule.
 //
-// Parts that must be committed separately, as a block and its guard, begin at multiples of this size.
+// Parts that are committed separately, such as a block and its guard, must begin at multiples of this size.
 func SizeOf(src Source) uintptr {
 	if p, ok := first[Paged](src); ok {
 		return max(p.PageSize(), Granule)

@@ -157,11 +157,12 @@ func RefusedBySystem(err error) bool {
 
 // Watch registers the function lost. It is called once, if the source of p ends while p is open. A [Carve], for
 // example, ends when it is closed. When lost is called, p is closed and has no memory. lost must close the allocator
-// that uses p. It must not access a block, because other code may use the addresses already. If the source has ended
-// before, Watch calls lost at once. If the source cannot end (see [Watched]), lost is never called.
+// that uses p. It must not access a block, because other code may use the addresses already. If p is open and its
+// source has ended before, Watch closes p and calls lost at once. If the source cannot end (see [Watched]), lost is
+// never called.
 //
-// p must not be copied after Watch. A second Watch replaces the function of the first. If p is closed, Watch does
-// nothing.
+// p must not be copied after Watch. A second Watch replaces the function of the first. If p is closed before Watch,
+// Watch does nothing.
 func (p *Prefix) Watch(lost func()) {
 	w, ok := p.src.(Watched)
 	if !ok || p.mem.Base == nil {
@@ -212,18 +213,18 @@ func (p *Prefix) Committed() uintptr { return p.committed }
 // false.
 func (p *Prefix) Contains(q unsafe.Pointer) bool { return uintptr(q)-uintptr(p.mem.Base) < p.size }
 
-// Ensure commits memory so that at least the first n bytes are committed. Dropped bytes count as committed and stay
-// dropped: see [Prefix.Fill]. New bytes are zero. Ensure commits in steps (see [NewPrefix]). If a budget or the source
-// refuses a whole step, Ensure tries less, down to the bytes that it needs. If n bytes are committed already, Ensure
-// does nothing.
+// Ensure commits memory so that at least the first n bytes are committed. New bytes are zero. Bytes that [Prefix.Drop]
+// has decommitted count as committed here: only [Prefix.Fill] commits them again. Ensure commits in steps (see
+// [NewPrefix]). If a budget or the source refuses a whole step, Ensure tries less, down to the bytes that it needs. If
+// n bytes are committed already, Ensure does nothing.
 //
-// If n bytes are not committed and p is closed, the error is memory.ErrClosed. If n exceeds the reservation, the
-// error is a [*memory.Exhausted]. If the source fails, Ensure returns its error, and nothing has changed. If the
-// source ends during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
+// If n bytes are not committed and p is closed, the error is memory.ErrClosed. If n exceeds the reservation, the error
+// is a [*memory.Exhausted]. If the source fails, Ensure returns its error, and nothing has changed. If the source ends
+// during the call and p watches it (see [Prefix.Watch]), p is closed and the error is memory.ErrClosed.
 //
-// The function of [Limit.OnSoft] may be called within Ensure, and may decommit memory of other Prefixes.
-// While it runs, p is busy (see [Prefix.Busy]): an Ensure of p that must commit panics with a
-// [*memory.Misuse]. If the function panics, Ensure panics with the same value, and nothing is committed.
+// The function of [Limit.OnSoft] may be called within Ensure, and may decommit memory of other Prefixes. While it runs,
+// p is busy (see [Prefix.Busy]): an Ensure of p that must commit panics with a [*memory.Misuse]. If the function
+// panics, Ensure panics with the same value, and nothing is committed.
 func (p *Prefix) Ensure(n uintptr) error {
 	if n <= p.committed {
 		return nil
@@ -259,8 +260,8 @@ func (p *Prefix) grow(n uintptr) error {
 	return err
 }
 
-// Ahead returns the largest number of bytes from Base that may be committed after Ensure(n). If n bytes are committed
-// already, Ahead returns Committed. n must be at most Reserved.
+// Ahead returns an upper bound of Committed after Ensure(n). If n bytes are committed already, Ahead returns Committed.
+// n must be at most Reserved.
 func (p *Prefix) Ahead(n uintptr) uintptr {
 	if n <= p.committed {
 		return p.committed
@@ -277,11 +278,11 @@ func (p *Prefix) Ahead(n uintptr) uintptr {
 	return min(ahead, p.size)
 }
 
-// Trim decommits the memory after the first n bytes, in whole pages, and keeps the addresses. The caller must use
-// only the first n bytes. Trim does nothing and returns nil if p is closed or busy (see [Prefix.Busy]), or if
-// nothing can be decommitted. If the source fails, Trim returns its error, and Committed is unchanged, or lower
-// if some bytes of p are dropped (see [Prefix.Drop]). The memory up to Committed is unchanged. If the source ends
-// during the call and p has a Watch, p is closed and the error is memory.ErrClosed.
+// Trim decommits the memory after the first n bytes, in whole pages, and keeps the addresses. The caller must use only
+// the first n bytes. Trim does nothing and returns nil if p is closed or busy (see [Prefix.Busy]), or if nothing can be
+// decommitted. If the source fails, Trim returns its error, and Committed is unchanged, or lower if some bytes of p are
+// dropped (see [Prefix.Drop]). The memory up to Committed is unchanged. If the source ends during the call and p
+// watches it (see [Prefix.Watch]), p is closed and the error is memory.ErrClosed.
 func (p *Prefix) Trim(n uintptr) error {
 	if n >= p.committed || p.busy {
 		return nil

@@ -5,13 +5,15 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the number of committed bytes, because it decides where an allocator places its next block. Dropped
-// pages are saved by [Prefix.SaveHoles]. Before a load, SaveState commits the bytes that are missing. If that fails,
-// loading fails with an error that wraps that of [Prefix.Ensure]. During the load it decommits the bytes above the
-// saved number; if the source refuses that, more bytes stay committed.
+// SaveState saves the number of committed bytes, because this number decides where an allocator places its next block.
+// [Prefix.SaveHoles] saves which pages are dropped. A load begins with a pass that changes no state. In this pass
+// SaveState commits the bytes that are missing. If the commit fails, loading fails with an error that wraps that of
+// [Prefix.Ensure]. After this pass SaveState decommits the bytes above the saved number. If the source refuses to
+// decommit them, they stay committed.
 //
-// If p is closed, the error wraps memory.ErrClosed. If p is busy, it wraps save.ErrBusy. If Reserved differs from
-// the saved reservation, loading fails with an error that wraps save.ErrLayout.
+// If p is closed, saving and loading fail with an error that wraps memory.ErrClosed. If p is busy (see [Prefix.Busy]),
+// the error wraps save.ErrBusy. If Reserved differs from the saved reservation, loading fails with an error that wraps
+// save.ErrLayout.
 func (p *Prefix) SaveState(c *save.Coder) {
 	if p.mem.Base == nil {
 		c.Fail(memory.ErrClosed)
@@ -35,12 +37,13 @@ func (p *Prefix) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveHoles saves which pages are dropped, see [Prefix.Drop]. Call it after saving the metadata that undrop changes.
+// SaveHoles saves which pages are dropped (see [Prefix.Drop]). SaveState of an allocator must call it after the
+// allocator's metadata was saved or loaded.
 //
-// If other pages are dropped than in the state to load, SaveHoles calls fill before the load. fill must commit all
-// dropped pages again. If fill fails, loading fails with an error that wraps that of fill. The load then drops the
-// pages that were dropped in the saved state. If the source refuses to decommit the bytes [from, to), SaveHoles calls
-// undrop, which must record that they stay committed.
+// A load calls fill and undrop only if the pages that are dropped now differ from those of the saved state. The
+// function fill is called first. It must commit all pages that are dropped now. If fill fails, loading fails with an
+// error that wraps that of fill. The load then drops the pages of the saved state. If the source refuses to decommit
+// the bytes [from, to), SaveHoles calls undrop, which must record that these bytes stay committed.
 func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, to uintptr)) {
 	count, same := 0, true
 	for from, to := p.NextHole(0); from < to; from, to = p.NextHole(to) {

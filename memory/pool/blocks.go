@@ -42,12 +42,13 @@ const (
 //
 // A wrong pointer, or a Free with a size that is larger than a slot, panics with a *memory.Misuse before anything
 // changes. Debug builds (-tags memdebug or -race) also check that Free gets the size that Alloc got. These builds fill
-// freed slots. TryGet, Get and Alloc then panic with a *memory.Misuse if a slot that they return or prepare was written
-// to after it was freed.
+// freed slots. TryGet, Get and Alloc panic with a *memory.Misuse if a slot that they return was written to after it was
+// freed. Get and Alloc also check the slots that they prepare.
 //
-// Builds with -tags memfast have no live bits. These builds detect pointers outside the used slots, misaligned
-// pointers, and more frees than there are live slots. They do not detect a double free while other slots are live,
-// nor an interior pointer at a multiple of 16. Check reports both until the address is allocated again.
+// Builds with -tags memfast do not record which slots are live. They detect pointers outside the used slots, misaligned
+// pointers, and more frees than there are live slots. They do not detect a double free while other slots are live, nor
+// a free of an interior pointer at a multiple of 16. After such a free, Check reports its address until the address is
+// allocated again.
 type Blocks struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -98,8 +99,8 @@ type BlocksConfig struct {
 
 // NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
 // the system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. If a field is out
-// of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewPrefix. A failed
-// NewBlocks releases its reservation, unless src refuses.
+// of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error that page.NewPrefix returns. If
+// NewBlocks fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	cfg.Size = cmp.Or(cfg.Size, 64)
 	cfg.Align = cmp.Or(cfg.Align, granuleBytes)
@@ -131,9 +132,9 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 // maxGranules is the number of granules that the 32-bit entries of the free stack can name: 64 GiB.
 const maxGranules = 1 << 32
 
-// TryGet is [Blocks.Get] without growth and without an error. It inlines. If no prepared slot is vacant, or the pool is
-// closed, TryGet returns nil: call Get, which prepares slots. Grow prepares none. Reset leaves no prepared slot, and
-// Trim only those up to the last live slot.
+// TryGet returns a vacant slot that is prepared (see [Blocks.Get]). If there is none, or the pool is closed, TryGet
+// returns nil: call Get, which prepares slots. TryGet inlines. Grow prepares no slots. After Reset no slot is prepared,
+// and after Trim only the slots up to the last live one.
 func (b *Blocks) TryGet() unsafe.Pointer {
 	n := b.n - 1
 	if n >= uint(len(b.free)) {
@@ -157,8 +158,8 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 // memory cannot be committed, Get returns the error of page.Prefix.Ensure. If the Go heap has no space for the
 // metadata, Get returns the error of page.ProbeHeap.
 //
-// Cost: a pop and a bit. If no prepared slot is vacant, Get prepares up to 64 slots in at most 16 KiB, or one larger
-// slot, and may double the metadata.
+// Cost: a pop from the stack of vacant slots, and a bit. If the stack is empty, Get prepares up to 64 slots in at most
+// 16 KiB, or one larger slot. Get then commits their memory, adds them to the stack and may double the metadata.
 func (b *Blocks) Get() (unsafe.Pointer, error) {
 	if p := b.TryGet(); p != nil {
 		return p, nil

@@ -12,10 +12,10 @@ import (
 
 // The methods of memory.Allocator, for callers that use the interface.
 
-// Alloc is [Blocks.Get] for a block of size bytes aligned to al. If the pool is closed, the error is
-// memory.ErrClosed. If al is not a power of two up to memory.MaxAlign, the error is memory.ErrAlign. If a slot has
-// fewer bytes or a smaller alignment, the error is memory.ErrTooLarge. Otherwise Alloc returns the error of Get. A
-// block of size 0 takes a slot, too.
+// Alloc is [Blocks.Get] for a block of size bytes aligned to al. If the pool is closed, the error is memory.ErrClosed.
+// If al is not a power of two up to memory.MaxAlign, the error is memory.ErrAlign. If a slot has fewer bytes or a
+// smaller alignment, the error is memory.ErrTooLarge. All other errors are those of Get. A block of size 0 takes a
+// slot, too.
 func (b *Blocks) Alloc(size, al uintptr) (unsafe.Pointer, error) {
 	if !align.Valid(al) || size > b.size || al > b.align {
 		return nil, b.refuse(al)
@@ -64,7 +64,8 @@ func (b *Blocks) FreeAny(p unsafe.Pointer) {
 	b.Put(p)
 }
 
-// Base returns the address from which offsets of blocks count: constant while the pool is open, and nil afterwards.
+// Base returns the start of the reservation, to which offsets of blocks are relative. It is constant while the pool is
+// open. If the pool is closed, Base returns nil.
 func (b *Blocks) Base() unsafe.Pointer { return b.base }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,

@@ -115,10 +115,10 @@ func (b *Blocks) vacant() ([]uint64, []error) {
 	return set, errs
 }
 
-// Close frees every slot and releases the memory: the caller must not use pointers into the pool. Close fails if the
-// page source cannot release the memory. It also fails if the function of page.Limit.OnSoft calls Close during a
-// commit of this pool. A failed Close frees all slots, but the pool stays open, and Close can be retried. If the pool
-// is closed, Close does nothing and returns nil.
+// Close frees every slot and releases the memory. Afterwards the caller must not use pointers into the pool. Close
+// fails if the page source cannot release the memory. It also fails if the function of page.Limit.OnSoft calls Close
+// during a commit of this pool. In both cases all slots are freed, the pool stays open, and Close can be retried. If
+// the pool is closed, Close does nothing and returns nil.
 func (b *Blocks) Close() error {
 	if b.base == nil {
 		return nil

@@ -27,8 +27,8 @@ import (
 //
 // A Pool is closed after a Close that succeeded, and after its source has ended (see [page.Watched]). New, Grow and
 // Trim of a closed Pool fail with memory.ErrClosed, Reset panics with a *memory.Misuse, and all handles are stale.
-// Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if a
-// slot that it returns or prepares was written to after it was freed.
+// Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if a slot
+// was written to after it was freed: the slot that New returns, or one that it prepares.
 //
 // A handle of one pool is stale in every other pool, even if the first pool was closed before the other was made. Each
 // pool has a key that changes the generations of its handles. If a process has made 2^k pools, the wrong pool can
@@ -61,8 +61,8 @@ type Config struct {
 // system refuses the address space, the capacity is halved, down to one object: see [Pool.Cap].
 //
 // If T contains a Go pointer, the error wraps a [*memory.PointerError]. If Capacity is out of range, the error wraps
-// memory.ErrConfig. If src fails, the error wraps that of page.NewPrefix. If New fails, it releases its
-// reservation, unless src refuses.
+// memory.ErrConfig. If src fails, the error wraps the error that page.NewPrefix returns. If New fails, it releases its
+// reservation. If src cannot release it, the addresses stay reserved.
 func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 	name, err := nameFor[T](cfg)
 	if err != nil {
@@ -118,14 +118,15 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 	return mem, uint(min(uintptr(capacity), mem.Reserved()/size)), nil
 }
 
-// New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If the pool is closed, the
-// error is memory.ErrClosed, unwrapped. If Cap slots are live or retired, the error names the pool and wraps
+// New allocates a zeroed object in a vacant slot. It prefers the slot that was freed last. If the pool is closed, New
+// returns memory.ErrClosed itself. If Cap slots are live or retired, the error names the pool and wraps
 // memory.ErrOutOfMemory, without an allocation. If memory cannot be committed, New returns the error of
 // page.Prefix.Ensure. If the Go heap has no space for the metadata, New returns the error of page.ProbeHeap. A failed
 // New returns the zero Handle and nil.
 //
-// Cost: a pop, a generation, a bit and the zeroing. If no prepared slot is vacant, New prepares up to 64 slots in at
-// most 16 KiB, or one larger slot, and may double the metadata.
+// Cost: a pop from the stack of vacant slots, a generation, a bit and the zeroing. If the stack is empty, New prepares
+// up to 64 slots in at most 16 KiB, or one larger slot. New then commits their memory, adds them to the stack and may
+// double the metadata.
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	if invariant.Debug {
 		p.owner.Touch()
@@ -212,8 +213,8 @@ func (p *Pool[T]) newMore() (memory.Handle[T], *T, error) {
 // slots are live or retired, Trim is called or a state is loaded.
 //
 // If the pool is closed, the error is memory.ErrClosed. If n is negative or exceeds Cap, the error is
-// memory.ErrTooLarge. Otherwise Grow returns the error of New. If the source ends during Grow, the pool is closed. Any
-// other failed Grow changes at most Stats.Failures.
+// memory.ErrTooLarge. If memory or metadata is not available, the error is the one that New returns. A Grow that fails
+// changes at most Stats.Failures. But if the source ends during Grow, the pool is closed.
 func (p *Pool[T]) Grow(n int) error {
 	p.owner.Touch()
 	return meta(&p.slots).grow(n, p)
@@ -229,15 +230,15 @@ func (p *Pool[T]) Len() int { return int(meta(&p.slots).count()) }
 // largest number of live objects is lower by their number. If the pool is closed, Cap returns 0.
 func (p *Pool[T]) Cap() int { return int(p.capacity) }
 
-// LiveSlots returns a bit for each slot, and the size of a slot in bytes. Bit i%64 of live[i/64] is set if slot i has a
-// live object. Slots beyond the end of live have none. The words belong to the pool and must not be changed. They are
-// valid until the next call of another method. If the pool is closed, live is nil.
+// LiveSlots returns which slots have a live object, and the size of a slot in bytes. Bit i%64 of live[i/64] is set if
+// slot i has a live object. Slots beyond the end of live have no live object. The words belong to the pool and must not
+// be changed. They are valid until the next call of another method. If the pool is closed, live is nil.
 func (p *Pool[T]) LiveSlots() (live []uint64, size uintptr) { return p.live, stride[T]() }
 
 // All returns an iterator over the live objects, in the order of their addresses, which is not the order of New. The
 // loop may change the pool. An object that it frees is not visited afterwards. An object that it makes may be visited
 // or not. Each slot is visited at most once, so the loop ends. After a Reset the loop visits no older object, and after
-// Close it visits none. It inlines: [Pool.Runs] is faster if most slots are live.
+// Close it visits none. All inlines. If most slots are live, [Pool.Runs] is faster.
 func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	return func(yield func(memory.Handle[T], *T) bool) {
 		for i := range meta(&p.slots).each {
@@ -282,10 +283,10 @@ func (p *Pool[T]) Trim() error {
 	return nil
 }
 
-// Close frees every object and releases the memory: the caller must not use pointers into the pool. Close fails if the
-// page source cannot release the memory. It also fails if the function of page.Limit.OnSoft calls Close during a commit
-// of this pool. A failed Close frees all objects, but the pool stays open, and Close can be retried. If the pool is
-// closed, Close does nothing and returns nil.
+// Close frees every object and releases the memory. Afterwards the caller must not use pointers into the pool. Close
+// fails if the page source cannot release the memory. It also fails if the function of page.Limit.OnSoft calls Close
+// during a commit of this pool. In both cases all objects are freed, the pool stays open, and Close can be retried. If
+// the pool is closed, Close does nothing and returns nil.
 func (p *Pool[T]) Close() error {
 	if p.base == nil {
 		return nil

@@ -12,13 +12,13 @@ import (
 )
 
 // SaveState saves the live objects, the generations of all slots and the order of the vacant slots. After loading, a
-// handle is valid if it was valid when the state was saved, and its object has the same address. If the state is from a
-// file, an object has the same slot, and only handles in the loaded state are valid. Loading also sets the generations
-// back. A handle that was made after the state was saved may therefore later belong to another object.
+// handle is valid if it was valid when the state was saved, and its object has the same address. A state from a file
+// keeps the slots of objects but not their addresses, and only handles in the loaded state are valid. Loading also sets
+// the generations back. A handle that was made after the state was saved may therefore later belong to another object.
 //
-// If the pool had another capacity, the error wraps save.ErrLayout. A file may be of a pool with another capacity, if
-// all slots fit that ever had an object, or that [Pool.New] has prepared. If the pool is closed, the error wraps
-// memory.ErrClosed.
+// If the saved pool had another capacity, loading fails with an error that wraps save.ErrLayout. A file only needs a
+// capacity of at least the slots that had an object or were prepared by [Pool.New]. If the pool is closed, saving and
+// loading fail with an error that wraps memory.ErrClosed.
 func (p *Pool[T]) SaveState(c *save.Coder) {
 	if p.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -146,8 +146,9 @@ func saveRows[T any](c *save.Coder, s *slots, name string, base unsafe.Pointer, 
 }
 
 // SaveState saves the live slots and the order of the vacant slots. After loading, the slots that were live have the
-// same addresses and bytes. If the pool had another slot size or capacity, the error wraps save.ErrLayout. If the pool
-// is closed, the error wraps memory.ErrClosed. A Set with a Blocks cannot be written to a file.
+// same addresses and bytes. If the saved pool had another slot size or capacity, loading fails with an error that wraps
+// save.ErrLayout. If the pool is closed, saving and loading fail with an error that wraps memory.ErrClosed. A Set with
+// a Blocks cannot be written to a file.
 func (b *Blocks) SaveState(c *save.Coder) {
 	if b.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -245,9 +246,10 @@ func (b *Blocks) saveContent(c *save.Coder) {
 	}
 }
 
-// SaveState saves the pools in the order of their registration. If a pool was registered after the state was saved, the
-// error wraps save.ErrLayout and names the newest pool. If the registry or one of its pools is closed, the error wraps
-// memory.ErrClosed. A Set with a Registry cannot be written to a file: instead add each pool to the Set.
+// SaveState saves the pools in the order of their registration. If a pool was registered after the state was saved,
+// loading fails with an error that wraps save.ErrLayout and names the newest pool. If the registry or one of its pools
+// is closed, saving and loading fail with an error that wraps memory.ErrClosed. A Set with a Registry cannot be written
+// to a file: instead add each pool to the Set.
 func (r *Registry) SaveState(c *save.Coder) {
 	if r.closed {
 		c.Fail(memory.ErrClosed)

@@ -32,8 +32,8 @@ type Split[Hot, Cold any] struct {
 
 // NewSplit returns a Split with two reservations of src. If src is nil, it is page.Default(). A Capacity of 0 means 64
 // MiB divided by the size of both parts together, but at least one object. If the system refuses the address space, the
-// capacity is halved, down to one object: see [Split.Cap]. The errors are those of [New], for either part. A failed
-// NewSplit releases its reservations, unless src refuses.
+// capacity is halved, down to one object: see [Split.Cap]. The errors are those of [New], for either part. If NewSplit
+// fails, it releases its reservations. If src cannot release one, its addresses stay reserved.
 func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], error) {
 	name, err := nameFor[Hot](cfg)
 	if err != nil {
