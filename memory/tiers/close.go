@@ -27,12 +27,14 @@ import (
 // pool's.
 //
 // If a callback panics in the first Close, the panic passes through. If a pool cannot be closed, Close returns the
-// pool's error. In both cases no memory is released, and the caller may remove the cause. If Close fails or panics after
-// the resets, calls of frames, levels and tasks, Declare, NewPool, AddPool, OnReset, SetBudget, Tag, Rest and saving
-// fail or panic as after Close. Blocks can still be allocated and freed. A second Close continues after the steps that
-// have completed. It stops only if an InUse returns an error. Other callbacks that panic, end their goroutine or return
-// an error do not stop it. At the end it releases the memory. The error names up to 32 failed callbacks. A third Close
-// is necessary only if a pool is in use or the page source fails to release the reservation.
+// pool's error. In both cases no memory is released, and the caller may remove the cause. If Close fails or panics
+// after the resets, blocks can still be allocated and freed. Calls of frames, levels and tasks, Declare, NewPool,
+// AddPool, OnReset, SetBudget, Tag, Rest and saving then fail or panic as after Close.
+//
+// A second Close continues after the steps that have completed, and at the end releases the memory. It stops only if
+// the method InUse of a pool returns an error. Other callbacks that panic, end their goroutine or return an error do
+// not stop it. The error names up to 32 failed callbacks. A third Close is necessary only if a pool is in use or the
+// page source fails to release the reservation.
 func (m *Manager) Close() error {
 	switch {
 	case m.phase&closed != 0:

@@ -32,13 +32,13 @@ type Config struct {
 	// Reserve is the address space of each tier in bytes, for Inbox that of each worker. It is rounded up to a multiple
 	// of 1 MiB. 0 means Info.Reserve, the tier's default: 64 MiB, except Static 16, Frame 8, Pools 128, Inbox 32. The
 	// maximum is 64 GiB less 1 MiB for Slab, 256 GiB for Large, 64 GiB for Inbox, and 1 TiB for the other tiers. On
-	// 32-bit systems it is one byte less than 1 GiB. All tiers together may have at most half of all addresses. Address
-	// space is not memory, except if the source is the Go heap.
+	// 32-bit systems the maximum of every tier is 1 GiB less 1 byte. The sum over all tiers and workers must not exceed
+	// half of all addresses. Address space is not memory, except if the source is the Go heap.
 	//
-	// If the system refuses so much, as under ulimit -v, New tries again with an eighth less for each tier, and so on.
-	// New also reserves less if fewer than about 128 MiB of addresses, or too few for the metadata, would be left. A
-	// tier's minimum is 1 MiB; the minimum of Frame is 80 KiB for each buffer, rounded up to 1 MiB. Budgets and scratch
-	// arenas shrink if they do not fit. [Manager.Stats] returns the bytes that were reserved.
+	// If the system refuses so much, as under ulimit -v, New tries again with an eighth less for each tier, down to the
+	// tiers' minimum. New also reserves less if fewer than about 128 MiB of addresses, or too few for the metadata,
+	// would be left. A tier's minimum is 1 MiB; the minimum of Frame is 80 KiB for each buffer, rounded up to 1 MiB.
+	// Budgets and scratch arenas shrink if they do not fit. [Manager.Stats] returns the bytes that were reserved.
 	Reserve [Count]uintptr
 
 	// Budget is the hard limit on the committed bytes of each tier. An allocation that would exceed it fails with
@@ -59,22 +59,26 @@ type Config struct {
 	// Reserve[Inbox]. 0 means 256 KiB.
 	Scratch uintptr
 
-	// Blocks that are freed on another goroutine than their owner's are collected in batches. FreeItems bounds the
-	// number of blocks in a batch, and FreeBytes their bytes. Each Freer of [Manager.NewFreer] and [Worker.NewFreer] has
-	// its own batch. Inside a frame, [Manager.Free] collects the blocks of workers in one batch for each worker. A full
-	// batch is sent at once. EndFrame and Close send all blocks that Manager.Free has collected. Rest and
-	// Manager.FreeAny send those of their workers. Sending never waits and never fails for lack of space.
+	// Blocks that are freed on another goroutine than their owner's are collected in batches. Each Freer of
+	// [Manager.NewFreer] and [Worker.NewFreer] has its own batch. Inside a frame, [Manager.Free] collects the blocks of
+	// workers in one batch for each worker. A full batch is sent at once. EndFrame and Close send all batches of
+	// Manager.Free. [Manager.Rest] sends those of the workers for which it waits, and [Manager.FreeAny] that of the
+	// worker that owns the block. Sending never waits and never fails for lack of space.
 	//
-	// FreeItems is from 1 to 64. 0 means 32 for blocks of the game goroutine, and 8 for the few large blocks of a
-	// worker. FreeBytes counts the sizes that Freer.Free and Manager.Free receive. For a Freer, 0 means 64 KiB. For
-	// Manager.Free, 0 and larger values mean a sixteenth of the worker's budget.
+	// FreeItems is the number of blocks in a full batch, from 1 to 64. 0 means 32 for blocks of the game goroutine, and
+	// 8 for blocks of a worker, which are usually few and large.
+	//
+	// FreeBytes is the number of bytes from which a batch is full, counted from the sizes that Freer.Free and
+	// Manager.Free receive. For a Freer, 0 means 64 KiB. For Manager.Free, 0 means a sixteenth of the worker's budget,
+	// which is also the maximum.
 	FreeItems int
 	FreeBytes uintptr
 
 	// SlabMax is the largest request in bytes that [Manager.Alloc] serves from Slab, rounded up to a multiple of 16.
 	// Alloc serves larger requests from Large. 0 means 4096. The maximum is 65,536. A larger SlabMax is faster, and
 	// commits more memory, because the free blocks of one size class do not serve other classes. Blocks of Slab grow in
-	// place only within their class. If such a block has no tag, only debug builds detect every wrong size.
+	// place only within their class. In Slab, Free and Resize detect every wrong size of a tagged block. For an
+	// untagged block, only debug builds detect a wrong size of the same class.
 	//
 	// Freed blocks of Large can wait, not coalesced, for the next request of about their size. QuickBytes is the
 	// largest number of bytes in waiting blocks. 0 means that no block waits. The maximum is Reserve[Large]. BeginFrame,
@@ -104,19 +108,20 @@ type Config struct {
 	Tags bool
 
 	// Trace, if not nil, receives the allocation trace of the manager, see "Traces" in the package comment. The
-	// recording begins with New, and the last blocks are recorded during Close. Close the Writer after the manager: the
-	// manager does not close it. Until then no other code may use the Writer. If the io.Writer fails, trace.Config.Limit
-	// is reached or too many blocks are live, the recording stops; [Inspector.TraceErr] returns the error. The io.Writer
-	// is called on the goroutines of the game and of the workers, one at a time. It must not use the manager.
+	// recording begins with New, and the last blocks are recorded during Close. The manager does not close the Writer:
+	// close the manager first, then the Writer. Until the manager is closed, no other code may use the Writer. If the
+	// io.Writer fails, trace.Config.Limit is reached or too many blocks are live, the recording stops;
+	// [Inspector.TraceErr] returns the error. The io.Writer is called on the goroutines of the game and of the workers,
+	// one at a time. It must not use the manager.
 	Trace *trace.Writer
 
-	// SampleBytes, if not 0, makes the manager record the call stacks of some allocations of slab, large and workers,
-	// for [Inspector.EachSample] and a profile of package meter. On average, the manager takes one sample in
+	// SampleBytes, if not 0, makes the manager record the call stacks of some allocations in the tiers Slab, Large and
+	// Inbox, for [Inspector.EachSample] and a profile of package meter. On average, the manager takes one sample in
 	// SampleBytes requested bytes. 64 KiB suits most games, and a smaller value is more exact. A sample takes about 1
 	// µs. The samples take at most about 6 MiB of the Go heap for the game goroutine and for each worker. Blocks that
-	// are allocated through Slab or Large are not sampled. With SampleBytes a pair of Alloc and Free of a small block
-	// takes 10 to 25 ns more, see BenchmarkTag. Without it Alloc, Free, FreeAny and Resize are not slower. The maximum
-	// is 1 GiB.
+	// are allocated through the allocators that [Manager.Slab] and [Manager.Large] return are not sampled. With
+	// SampleBytes a pair of Alloc and Free of a small block takes 10 to 25 ns more, see BenchmarkTag. Without it Alloc,
+	// Free, FreeAny and Resize are not slower. The maximum is 1 GiB.
 	SampleBytes uintptr
 
 	// SoftMark is the share of a budget beyond which OnSoft is called, above 0 and up to 1. 0 means 0.75.
@@ -135,12 +140,13 @@ type Config struct {
 	// called again, it calls OnSoft again.
 	OnSoft func(t Tier, committed, budget uintptr)
 
-	// ReturnAfter is the number of frames after which unused memory of a heap is returned to Source. The heaps are those
-	// of Slab, of Large and of the workers. If a heap has committed more than 256 KiB plus twice its highest use in the
-	// last ReturnAfter frames, EndFrame returns some of its memory. In each frame EndFrame returns at most 128 KiB (with
-	// HugePages 2 MiB), with one call of Source. A heap that commits much memory again soon afterwards waits longer,
-	// until the next level. Slab returns only spans without a live block, and its use is measured at the ends of frames.
-	// A worker's heap returns nothing in a frame that ends during a call of the worker.
+	// ReturnAfter is the number of frames after which unused memory of a heap is returned to Source. The heaps are
+	// those of Slab, of Large and of the workers. If a heap has committed more than 256 KiB plus twice its highest use
+	// in the last ReturnAfter frames, EndFrame returns some of its memory. In each frame EndFrame returns at most 128
+	// KiB (with HugePages 2 MiB), with one call of Source. If a heap commits much memory again soon afterwards, the
+	// number of frames for this heap is doubled, up to 16 times ReturnAfter. The next BeginLevel undoes the doubling.
+	// Slab returns only spans without a live block, and its use is measured at the ends of frames. EndFrame returns no
+	// memory of a worker's heap while the worker is inside a call.
 	//
 	// 0 means 600: ten seconds at 60 frames a second. If the game has peaks of use at longer intervals, set ReturnAfter
 	// to the interval. With a negative ReturnAfter, heaps return memory only at their Trim and at Close.
@@ -232,10 +238,10 @@ func (c *Config) checkFields() error {
 // watched reports whether the manager records blocks, so that no call may use the inlined paths.
 func (c *Config) watched() bool { return c.Tags || c.Trace != nil || c.SampleBytes > 0 }
 
-// Reserved returns the address space of a tier in bytes, as Reserve and Workers configure it. For Inbox it is the sum
-// over all workers. If Reserve of the tier is a multiple of 1 MiB, or 0, the result is the upper limit of the tier's
-// Budget. New may reserve less, see Reserve. For a number that is no tier the result is 0. If the sum over the
-// workers overflows, the result is 0, and New returns an error.
+// Reserved returns the configured address space of tier t in bytes: Reserve[t], or the default if that is 0. For Inbox
+// it is the sum over all workers. New rounds each Reserve up to a multiple of 1 MiB, and may reserve less, see the
+// field Reserve. A Budget above the reservation has no effect. For a number that is no tier the result is 0. If the sum
+// over the workers overflows, the result is 0, and New returns an error.
 func (c Config) Reserved(t Tier) uintptr {
 	if t >= Count {
 		return 0

@@ -53,8 +53,8 @@ func (i Inspector) Span(t Tier) (base unsafe.Pointer, size uintptr) {
 	return base, size
 }
 
-// Pages returns on how many bytes the [page.Options] of the page source had an effect, see [page.GrantedBy]. Safe for
-// concurrent use.
+// Pages returns for how many bytes the page source was granted huge pages or prefaulting, see [page.GrantedBy]. Safe
+// for concurrent use.
 func (i Inspector) Pages() page.Granted { return page.GrantedBy(i.m.cfg.Source) }
 
 // RemoteFrees returns the statistics of blocks that other goroutines free for the game goroutine, such as how many were
@@ -111,9 +111,10 @@ func (i Inspector) EachPool(f func(name string, s memory.Stats)) {
 }
 
 // EachTag calls f with the statistics of every tag, in the order of creation. The last call is for all untagged blocks,
-// and has an empty name. Over all calls, InUse and the counts add up to those of slab, large, pools and inbox. Frame and
-// Level add up to the bytes that the frame and the level have in use, or to more after a Rewind or a Manager.Free.
-// Without [Config.Tags] f is not called. If a worker is inside a call, the last row may lack the effect of that call.
+// and has an empty name. Over all calls, InUse and the counts add up to those of the tiers Slab, Large, Pools and
+// Inbox. The fields Frame and Level add up to the bytes that the frame and the level have in use. After a Rewind or a
+// Manager.Free, their sums may be higher. If a worker is inside a call, the row of the untagged blocks may lack the
+// effect of that call. Without [Config.Tags] f is not called.
 func (i Inspector) EachTag(f func(TagStats)) {
 	m := i.m
 	if !m.cfg.Tags {

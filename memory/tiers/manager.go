@@ -30,13 +30,13 @@ import (
 type Manager struct {
 	// Invariants, verified by Check in this order:
 	//
-	//	(1) every tier and every pool that can passes its own Check
-	//	(2) the parts of the reservation are as the space defines them
+	//	(1) every tier passes its own Check, and so does every pool that has a method Check
+	//	(2) the parts of the reservation fulfil the invariants of space
 	//	(3) the committed bytes of each tier, and of each worker, are those of its allocator, and
 	//	    within its budget; those of the pools are at least what the pools have in use
-	//	(4) the course and the history are consistent
+	//	(4) the state of frames and levels, and the history, are consistent
 	//	(5) no counter has decreased since BeginLevel, nor since BeginFrame, which came later
-	//	(6) every tag counts live blocks, and all together at most those of the tiers
+	//	(6) every tag counts live blocks, and all tags together count at most the blocks of the tiers
 	space
 	course
 	cfg Config

@@ -44,10 +44,10 @@ type poolEntry struct {
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
 // NewPool makes a pool in the pools tier and registers it under its own name, as [Manager.AddPool] does. If
-// cfg.Capacity is 0, the pool may grow to an eighth of the tier's address space, at most 64 MiB and by default 16
-// MiB. NewPool returns the error of [pool.New]. After Close has reset all pools, the error wraps memory.ErrClosed. If m
-// is nil, the error wraps memory.ErrConfig. While EndLevel or Close resets the pools, NewPool panics with a
-// *memory.Misuse and makes no pool.
+// cfg.Capacity is 0, the pool may grow to an eighth of the tier's address space, but to at most 64 MiB. With the
+// default Reserve that is 16 MiB. NewPool returns the error of [pool.New]. If m is nil, the error wraps
+// memory.ErrConfig. While EndLevel or Close resets the pools, NewPool panics with a *memory.Misuse and makes no pool.
+// During the rest of Close and afterwards, the error wraps memory.ErrClosed.
 func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
 	return newPool[T](m, nil, "NewPool", cfg)
 }
@@ -109,11 +109,11 @@ func (m *Manager) addPool(t *Tag, name string, p Pool) {
 	m.register(e)
 }
 
-// Funcs is a Pool whose methods call functions. Use Funcs for memory whose owner lacks the methods of a Pool, or must
-// not be reset with the level. The zero Funcs has no bytes and does nothing. Register a pointer to the Funcs with
-// AddPool. Each function may be nil.
+// Funcs is a Pool whose methods call functions. Use Funcs for memory whose owner lacks the methods of a Pool, or for
+// memory that must not be reset with the level. The zero Funcs has no bytes and does nothing. Register a pointer to the
+// Funcs with AddPool. Each function may be nil.
 type Funcs struct {
-	StatsFunc func() memory.Stats // must change nothing; nil: the statistics are zero
+	StatsFunc func() memory.Stats // returns the statistics and must change nothing; if nil, they are zero
 	// ResetFunc is called at EndLevel and Close. If ResetFunc is nil, the pool's contents outlive the level, and
 	// EndLevel reports by how much the pool has grown. AddPool reads ResetFunc: a later change has no effect.
 	ResetFunc func()

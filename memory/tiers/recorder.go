@@ -35,10 +35,10 @@ func newRecorder(w *trace.Writer, base unsafe.Pointer) *recorder {
 	return &recorder{w: w, base: uintptr(base), live: make(map[uintptr]uint64)}
 }
 
-// Recorded returns an allocator that allocates from the allocator a, such as Large or Slab, and records its blocks in
-// the trace of m. Direct calls of Alloc and Free of a are not recorded, nor are blocks outside the tiers of m. Without
-// Config.Trace, Recorded returns a. With Config.Trace the result has only the methods Alloc and Free, and belongs to
-// the game goroutine.
+// Recorded returns an allocator that passes Alloc and Free on to the allocator a, such as Large or Slab. It records its
+// blocks in the trace of m, except blocks outside the tiers of m. Calls of the methods of a itself are not recorded, so
+// free each recorded block through the result. Without Config.Trace, Recorded returns a. With Config.Trace the result
+// has only the methods Alloc and Free, and belongs to the game goroutine.
 func Recorded(m *Manager, a memory.Allocator) memory.Allocator {
 	if m.recorder == nil {
 		return a

@@ -8,17 +8,17 @@ import (
 
 // Resize changes the size in bytes of a live block in place, on the game goroutine, and reports whether it succeeded.
 // oldSize is the requested size of the block. If Resize returns true, pass newSize to Free. If it returns false, the
-// block is unchanged, but memory may have been committed. New bytes are not zeroed. Resize panics with a
-// *memory.Misuse if Free(p, oldSize) would panic, or if p is nil. By tier, a block can be resized
+// block is unchanged, but memory may have been committed. New bytes are not zeroed. Resize panics with a *memory.Misuse
+// if Free(p, oldSize) would panic, or if p is nil. The new size that is possible depends on the tier:
 //
 //	slab      within its size class
-//	large     to less always; to more if the memory after it is free or can be committed
-//	frame     the newest block of the open frame: within its buffer. Outside a frame: not to more.
-//	          Blocks of earlier frames: never
-//	level     the newest block: within the tier's budget
-//	static    only to the same size
-//	workers   only to the same size; their own goroutine resizes them with [Worker.Resize]
-//	pools     never: misuse, as in Free
+//	large     any smaller size; a larger size if the memory after the block is free or can be committed
+//	frame     for the newest block of the open frame: any size that fits into the frame's buffer. Outside a
+//	          frame, for the newest block of the last frame: no larger size. Blocks of earlier frames: none
+//	level     for the newest block: any size within the tier's budget
+//	static    the same size
+//	inbox     the same size; the worker's goroutine resizes the block with [Worker.Resize]
+//	pools     none: Resize panics, as Free does
 //
 // In frame and level the conditions of [arena.Linear.Resize] apply, too. A block keeps its tier and its tag. A block
 // that is older than the level is no leak, also if it grows in place. If a block cannot grow in place, [memory.Grow] on

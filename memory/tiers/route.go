@@ -8,23 +8,23 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// Free frees a block of any tier, on the game goroutine. size is the size that was requested, or the last one that a
-// successful Resize received. Free of nil does nothing. If the check of the tier fails, Free panics with a
+// Free frees a block of any tier except Pools, on the game goroutine. size is the size that was requested, or the last
+// one that a successful Resize received. Free of nil does nothing. If the check of the tier fails, Free panics with a
 // *memory.Misuse and changes nothing. The checks are
 //
 //	slab      a live block starts at p, and its class serves the size; with Config.Tags a tagged block: to the byte.
 //	          memfast builds do not detect every freed block
 //	large     a live block starts at p, and was requested with this size, to the byte
 //	static    a declared buffer starts at p and has this size, to the byte
-//	frame     the bytes lie in what a readable frame has in use
-//	level     the bytes lie in what the level has in use
-//	workers   the bytes lie in a worker's heap, and in debug builds the newest block at p has this
+//	frame     the bytes lie in the used part of the arena of a readable frame
+//	level     the bytes lie in the used part of the level arena
+//	inbox     the bytes lie in a worker's heap, and in debug builds the newest block at p has this
 //	          size, to the byte. The worker detects other misuse when it frees the block
 //	pools     always fails: objects are freed through their pool
 //
-// Debug builds also check the size in slab to the byte, and in frame and level that a live block of that size starts
-// at p. A static buffer stays valid until EndLevel. In frame and level Free frees only the newest block, see
-// [arena.Linear.Free]; the other blocks are freed with their arena.
+// Debug builds also check the size in slab to the byte, and in frame and level that a live block of that size starts at
+// p. Free of a static buffer only checks: the buffer stays valid until EndLevel. In frame and level Free frees only the
+// newest block, see [arena.Linear.Free]; the other blocks are freed with their arena.
 //
 // A block of a worker is sent: the worker frees it at its next Alloc, Resize or Settle. EndLevel, [Manager.Rest],
 // [Manager.Close], and a Set that saves or loads the worker free sent blocks as well. Outside a frame the block is
@@ -46,8 +46,8 @@ func (m *Manager) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Manager.Free] without the size. It makes the same checks, except those of the size. In frame and level
-// FreeAny frees nothing, and checks only that p lies in the bytes in use or at their end. A worker's block is sent at
-// once, also inside a frame.
+// FreeAny frees nothing, and checks only that p lies in the used part of the arena or at its end. FreeAny sends a
+// worker's block to the worker at once, also inside a frame.
 func (m *Manager) FreeAny(p unsafe.Pointer) {
 	off := uintptr(p) - uintptr(m.base)
 	if off < m.size {

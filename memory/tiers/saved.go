@@ -21,8 +21,8 @@ type Saved struct {
 	// after a load.
 	Tiers []Tier
 	// Workers are the numbers of the workers whose heaps and scratch arenas are saved with the tier Inbox. Nil means
-	// all. Leave out a worker whose blocks do not influence the simulation, such as one that streams pictures. Such a
-	// worker need not be at rest.
+	// all. These workers must be in no task during a save or a load, see [Manager.Rest]. Leave out a worker whose
+	// blocks do not influence the simulation, such as one that streams pictures: it may be in a task.
 	Workers []int
 	// Scratch returns true if the contents of the live block of Large that starts at p need not be saved. The block
 	// itself is saved nevertheless. A nil Scratch means that all contents are saved. Scratch is called in several
@@ -50,17 +50,20 @@ type savedTag struct {
 // see [Manager.Rest]. Load it within the level in which it was saved. Of the tier Pools it saves the pools that are a
 // save.State. Add other registered pools, such as a world that is registered by [Funcs], to the Set after the manager.
 // Budgets, the history, the samples, the figures of the collector and the trace are not saved. In the saved tiers
-// loading removes the hooks of [Manager.OnReset] that were registered after the state was saved. Saving and loading also
-// free the blocks in flight to the game goroutine and to the saved workers. A Set with the manager cannot be written to
-// a file.
+// loading removes the hooks of [Manager.OnReset] that were registered after the state was saved. Saving and loading
+// also free the blocks that other goroutines have sent to the game goroutine and to the saved workers. A Set with the
+// manager cannot be written to a file.
 //
 // The error of the Set wraps save.ErrBusy if a frame or a task of a saved worker is open, or if a hook or Config.OnSoft
-// uses the Set. The error of a load wraps save.ErrLayout if a level has begun or ended since the state was saved. In the
-// saved tiers the error is the same if static buffers were declared since, or if the registered pools are not those of
-// the saved state. It is also the same if a hook of the saved state has run, or if a load has removed it. A slot of
-// [save.Set.NewCanonical] identifies a pool by its number only. After a load, a new pool may have the number of a pool
-// that was removed. After Close the error wraps memory.ErrClosed. State panics with a *memory.Misuse if cfg contains
-// Frame, or a number that is no tier or no worker.
+// uses the Set. After Close the error wraps memory.ErrClosed. The error of a load wraps save.ErrLayout in these cases:
+//
+//   - A level has begun or ended since the state was saved.
+//   - Static is saved, and static buffers were declared since.
+//   - Pools is saved, and the registered pools are not those of the saved state. A slot of [save.Set.NewCanonical]
+//     compares only the numbers of the pools. After a load, a new pool may get the number of a removed pool.
+//   - A hook of a saved tier that was registered when the state was saved has run since, or a load has removed the hook.
+//
+// State panics with a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {
 	s := &managerState{m: m, workers: slices.Clone(cfg.Workers), scratch: cfg.Scratch}
 	for t := range Tier(Count) {

@@ -32,9 +32,10 @@ type TierStats struct {
 	Tier Tier
 	memory.Stats
 	Budget uint64 // hard limit on Committed
-	// FrameAllocs and FrameFrees are the changes of Allocs and Frees since BeginFrame. They include what BeginFrame
-	// frees of the oldest frame, and what its hooks do. Outside a frame they are 0. In Pools AddPool and RemovePool
-	// change them, too: by all counts of the pool, but not below 0.
+	// FrameAllocs and FrameFrees are the changes of Allocs and Frees since BeginFrame. They include the blocks of the
+	// oldest frame that this BeginFrame freed, and what the hooks of that frame did. Outside a frame they are 0. In the
+	// row of Pools, AddPool adds all counts of the new pool, and RemovePool subtracts all counts of the pool; the
+	// results are at least 0.
 	FrameAllocs, FrameFrees uint64
 }
 

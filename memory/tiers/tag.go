@@ -25,9 +25,10 @@ const (
 // [Worker.Tag], [Tag.AddPool] and [NewPoolIn].
 //
 // A tagged block is like every other block of the manager: not zeroed, and valid until it is freed. If it is a leak,
-// EndLevel reports it, as described at [Manager.Alloc]. With [Config.Tags] Free checks the size of a tagged block to the
-// byte, also in slab. Do not free or resize a tagged block through the tier's own allocator, such as Slab(). Otherwise
-// its entry is stale: the tag's statistics are wrong, and a later Free of the address may report a wrong size. Check
+// EndLevel reports it, as described at [Manager.Alloc]. With [Config.Tags] Free checks the size of a tagged block to
+// the byte, also in slab. With [Config.Tags] the manager keeps an entry with the tag and the size of each tagged block.
+// Do not free or resize a tagged block through the tier's own allocator, such as Slab(): its entry would become stale.
+// With a stale entry, the tag's statistics are wrong, and a later Free of the address may report a wrong size. Check
 // reports a stale entry if no live block is at the address.
 //
 // Without [Config.Tags] a tag allocates blocks as well, but its statistics are 0. A Tag belongs to the game
@@ -35,10 +36,10 @@ const (
 // tag's statistics have no bytes in use. The methods of a nil or zero Tag panic with a *memory.Misuse.
 //
 // Cost: Tag.Alloc and Tag.Free together take about 25 ns more than Manager.Alloc and Manager.Free, see BenchmarkTag.
-// The entries of tagged blocks are in the Go heap, and their memory is kept until Close. Each KiB of slab takes 8
-// bytes; a KiB that had tagged blocks takes about 4 to 8 bytes more for each block that fits into it. For large the
-// entries take up to a sixtieth of the tier. For an untagged block Alloc costs nothing more; Free costs one table
-// look-up.
+// The entries of tagged blocks are in the Go heap, and their memory is kept until Close. For slab they take 8 bytes for
+// each KiB. A KiB that has ever contained a tagged block takes about 4 to 8 bytes more for each block that fits into
+// it. For large the entries take up to a sixtieth of the tier. For an untagged block Alloc costs nothing more; Free
+// costs one table look-up.
 type Tag struct {
 	m       *Manager
 	name    string
@@ -156,7 +157,7 @@ func (m *Manager) taggedBytes(id uint8) uint64 {
 // which the block was allocated. For blocks of Frame and Level see [TagArena].
 func (t *Tag) Free(p unsafe.Pointer, size uintptr) { t.of("Free").Free(p, size) }
 
-// FreeAny is Manager.FreeAny.
+// FreeAny is [Manager.FreeAny]. It frees blocks with any tag or none.
 func (t *Tag) FreeAny(p unsafe.Pointer) { t.of("FreeAny").FreeAny(p) }
 
 // Resize is [Manager.Resize]: it never moves the block. If [memory.Grow] with this Tag must move the block, it allocates
@@ -165,16 +166,16 @@ func (t *Tag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return t.of("Resize").Resize(p, oldSize, newSize)
 }
 
-// SizeOf is Manager.SizeOf.
+// SizeOf is [Manager.SizeOf]. It accepts blocks with any tag or none.
 func (t *Tag) SizeOf(p unsafe.Pointer) uintptr { return t.of("SizeOf").SizeOf(p) }
 
-// Owns is Manager.Owns.
+// Owns is [Manager.Owns]: it reports whether p lies in a tier of the manager, regardless of the tag.
 func (t *Tag) Owns(p unsafe.Pointer) bool { return t.of("Owns").Owns(p) }
 
-// Base is Manager.Base.
+// Base is [Manager.Base], the address from which the offsets of all blocks of the manager count. After Close it is nil.
 func (t *Tag) Base() unsafe.Pointer { return t.of("Base").Base() }
 
-// Extent is Manager.Extent.
+// Extent is [Manager.Extent], the size in bytes of the address space of all tiers. After Close it is 0.
 func (t *Tag) Extent() uintptr { return t.of("Extent").Extent() }
 
 func (m *Manager) otherSize(op string, p unsafe.Pointer, size uintptr, tag uint8, noted uintptr) *memory.Misuse {

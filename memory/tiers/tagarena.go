@@ -12,9 +12,9 @@ import (
 // valid as long as other blocks of that arena. Cost: the arena's own Alloc, a call, and a few additions.
 //
 // The statistics count the bytes allocated through the TagArena since the frame or the level began, but never more
-// bytes than the arena has in use. TagArena.Free and TagArena.Resize change the statistics. An arena does not record
-// the tag of a block, so Manager.Free and Rewind change them only if the arena then has fewer bytes in use than they
-// count. Without [Config.Tags] the statistics are zero.
+// bytes than the arena has in use. TagArena.Free and TagArena.Resize change the statistics. Manager.Free and Rewind do
+// not know the tag of a block: after them the statistics may be too high. Without [Config.Tags] the statistics are
+// zero.
 //
 // A TagArena belongs to the game goroutine. The methods of a nil or zero TagArena panic with a *memory.Misuse.
 type TagArena struct {
@@ -28,10 +28,12 @@ type TagArena struct {
 // Bumped is memory that was allocated from an arena: the bytes, with padding, and the number of blocks.
 type Bumped struct{ Bytes, Blocks uint64 }
 
-// Frame returns the tag's view of the arena of the open frame. All calls return the same TagArena.
+// Frame returns the TagArena that allocates from the arena of the open frame. It is never nil, and all calls return the
+// same TagArena. Outside a frame it cannot allocate, see [TagArena.Alloc].
 func (t *Tag) Frame() *TagArena { t.of("Frame"); return &t.frame }
 
-// Level returns the tag's view of the arena of the open level. All calls return the same TagArena.
+// Level returns the TagArena that allocates from the arena of the open level. It is never nil, and all calls return the
+// same TagArena. Outside a level it cannot allocate, see [TagArena.Alloc].
 func (t *Tag) Level() *TagArena { t.of("Level"); return &t.level }
 
 // of returns the manager, or panics if there is none.
@@ -62,8 +64,8 @@ func (a *TagArena) used(m *Manager) uintptr {
 }
 
 // Taken returns the memory that was allocated through the TagArena since the frame or the level began. Between frames,
-// the TagArena of the frame returns the memory of the last frame. Outside a level, that of the level returns zero.
-// After Close, Taken returns zero. Blocks counts all allocations, also blocks that are already freed.
+// the TagArena of the frame returns the memory of the last frame. Outside a level, the TagArena of the level returns
+// zero. After Close, Taken returns zero. Blocks counts all allocations, also blocks that are already freed.
 func (a *TagArena) Taken() Bumped {
 	m := a.of("Taken")
 	if !a.level && a.begun != m.frame.begun {
@@ -72,9 +74,9 @@ func (a *TagArena) Taken() Bumped {
 	return Bumped{Bytes: min(a.taken.Bytes, uint64(a.used(m))), Blocks: a.taken.Blocks}
 }
 
-// Alloc calls Alloc of the current arena and returns its results. The TagArena of the frame needs an open frame, and
-// that of the level an open level. Otherwise the error wraps memory.ErrClosed; for the frame it is memory.ErrAlign
-// if align is invalid. Debug builds panic with a *memory.Misuse instead.
+// Alloc calls Alloc of the current arena and returns its results. The TagArena of the frame can allocate only inside a
+// frame, and that of the level only inside a level. Outside, debug builds panic with a *memory.Misuse; in other builds
+// the error wraps memory.ErrClosed.
 func (a *TagArena) Alloc(size, align uintptr) (p unsafe.Pointer, err error) {
 	m := a.of("Alloc")
 	a.owner.Touch()

@@ -73,7 +73,7 @@ func (v *WorkerTag) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // which the block was allocated.
 func (v *WorkerTag) Free(p unsafe.Pointer, size uintptr) { v.of("Free").Free(p, size) }
 
-// Resize is Worker.Resize.
+// Resize is [Worker.Resize]. It resizes any block of the worker, also one of another tag.
 func (v *WorkerTag) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return v.of("Resize").Resize(p, oldSize, newSize)
 }

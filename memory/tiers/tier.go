@@ -51,7 +51,7 @@ type Info struct {
 	Color   uint32  // 0xRRGGBB, for overlays
 	Reserve uintptr // default address space in bytes; with PerWorker of each worker
 	Freed   Moment  // when all blocks of the tier are freed; in Pools, only those of pools with a reset
-	Hooks   Moment  // when hooks of Manager.OnReset run; with Never OnReset refuses the tier
+	Hooks   Moment  // when hooks of Manager.OnReset run; if Never, OnReset refuses the tier
 
 	// Planned is true if a plan or the configuration, and not the use, decides how much the tier commits. Such a tier
 	// may have committed its whole budget without being short of memory.
@@ -63,7 +63,7 @@ type Info struct {
 // A Moment is the event at which blocks of a tier are freed together, or Never.
 type Moment uint8
 
-// The moments.
+// The moments at which all blocks of a tier are freed, or the hooks of a tier run.
 const (
 	Never    Moment = iota // none: blocks are freed one by one
 	FrameEnd               // the frame expires, Config.Frames frames after it began

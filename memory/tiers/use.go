@@ -17,8 +17,9 @@ type Use struct {
 // parts of a tag, except Frame and Level, they add up to those of [Tag.Stats]. In Frame and Level the part of a tag is
 // [TagArena.Taken], with Blocks as Live and as Allocs.
 //
-// After a Free or a Rewind, InUse and Live may be smaller, because the tier has less in use. If a worker is inside a
-// call, the sums may lack the effect of that call. Without [Config.Tags] only the parts of pools have a tag.
+// After a Manager.Free or a Rewind, Taken may be more than the tier has in use. The parts are then cut to what the tier
+// has in use, the later tags first. If a worker is inside a call, the sums may lack the effect of that call. Without
+// [Config.Tags] only the parts of pools have a tag.
 //
 // f must not use the manager. EachUse belongs to the game goroutine, and allocates nothing.
 func (i Inspector) EachUse(f func(Use)) {

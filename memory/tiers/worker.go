@@ -18,13 +18,13 @@ import (
 // NewFreer are safe for concurrent use, and the game goroutine may call [Worker.Tag] before the worker's goroutine
 // starts.
 //
-// The game goroutine frees the worker's blocks with Manager.Free, and other goroutines with a Freer of NewFreer. Their
-// blocks are freed later: at the worker's next Alloc, Resize or Settle, or when the manager runs EndLevel,
-// [Manager.Rest] or Close. A save.Set that saves or loads the worker frees them as well.
+// The game goroutine frees the worker's blocks with Manager.Free, and other goroutines with a Freer of NewFreer. Both
+// only send the blocks. A sent block is freed at the worker's next Alloc, Resize or Settle, or when the manager runs
+// EndLevel, [Manager.Rest] or Close. A save.Set that saves or loads the worker frees sent blocks as well.
 //
-// Methods that use the heap hold the worker's lock. If it is held, Stats returns the result of the last call of Stats.
-// These methods of the manager wait for the lock: BeginLevel, EndLevel, Check, Rest, EachSample and Close. A save.Set
-// that saves or loads the worker waits as well.
+// Methods that use the heap hold the worker's lock. Stats does not wait for the lock: while another call holds it,
+// Stats returns the result of the last call of Stats. These methods of the manager wait for the lock: BeginLevel,
+// EndLevel, Check, Rest, EachSample and Close. A save.Set that saves or loads the worker waits as well.
 //
 // Close the manager, or its page source, only after the worker's goroutine has ended. After the close, Alloc fails with
 // memory.ErrClosed, Settle does nothing, and Free and Resize of a block panic with a *memory.Misuse.
@@ -165,8 +165,9 @@ func (w *Worker) Free(p unsafe.Pointer, size uintptr) {
 	w.freed(p)
 }
 
-// Settle frees the blocks that other goroutines have sent, for a worker that allocates nothing. Settle panics as
-// Alloc does. Call Settle on the worker's goroutine.
+// Settle frees the blocks that Manager.Free and Freers have sent to this worker. Alloc does the same, so only a worker
+// that does not allocate for a long time needs Settle. Settle panics as Alloc does. Call Settle on the worker's
+// goroutine.
 func (w *Worker) Settle() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
