@@ -25,19 +25,23 @@ type Config struct {
 	Keep bool
 
 	// Headroom is the number of bytes of the Go heap that a level may allocate before a collection begins. 0 means 256
-	// MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. The headroom is added to the size of
-	// the heap at the last BeginLevel, EndLevel, Collect, New or Close of any pacer without Keep. After a collection it
-	// is added to the size then, and again one second later. If this size exceeds the largest heap under the program's
-	// own GOGC, the headroom is added to that instead. The heap may grow by another four tenths of the headroom before a
-	// collection begins and ends. With several pacers the largest headroom applies.
+	// MiB. A value above 1 TiB counts as 1 TiB, and New refuses a negative value. With several pacers the largest
+	// headroom applies.
+	//
+	// The headroom counts from the size of the heap at the last measurement. Every pacer without Keep measures the heap
+	// in New, BeginLevel, EndLevel, Collect and Close, after each collection, and one second after the collection. If
+	// the heap is larger than the program's own GOGC would let it become, the headroom counts from that limit. When the
+	// headroom is used up, the heap may grow by another four tenths of it before a collection begins and ends.
 	Headroom int64
 
-	// Suspend turns GOGC off from BeginLevel to EndLevel or Close, until the process has allocated Headroom bytes in
-	// the level. While GOGC is off, the runtime does not begin a collection after two minutes without one. Each
-	// collection restarts the count of bytes. Within a quarter of a second after the process has allocated Headroom
-	// bytes, GOGC is finite again. A collection then begins at once, or after up to another four tenths of the
-	// headroom. If the program sets GOGC during the level, the program's value stays, except GOGC=off, which ends with
-	// the suspension. With several pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
+	// Suspend turns GOGC off at BeginLevel. The suspension ends at EndLevel or Close, or within a quarter of a second
+	// after the process has allocated Headroom bytes. A collection in the level restarts this count of bytes. After the
+	// suspension GOGC is finite again, and a collection begins before the heap has grown by another four tenths of
+	// Headroom. With several pacers GOGC is off while any pacer suspends it. With Keep, Suspend has no effect.
+	//
+	// While GOGC is off, the runtime does not begin the collection that is otherwise due after two minutes without one.
+	// If the program sets a finite GOGC during the suspension, the program's value stays. If the program sets GOGC=off,
+	// GOGC is still finite after the suspension.
 	//
 	// Use Suspend for a game with levels of more than two minutes that make little garbage. Finalizers and cleanups do
 	// not run before the next collection.
@@ -91,9 +95,10 @@ func New(cfg Config) (*Pacer, error) {
 	return p, nil
 }
 
-// Close restores GOGC, unless the program has changed it. If other pacers are open, their headrooms apply instead.
-// With Config.Keep Close does nothing. Close does not end an open level. After Close all methods work as with
-// Config.Keep. A second Close does nothing. The error is always nil.
+// Close restores GOGC, unless the program has changed it. If other pacers are open, their headrooms apply instead. With
+// [Config.Keep] GOGC was not changed, and Close does nothing. An open level stays open until EndLevel. After Close the
+// pacer still counts collections, and Collect works, but GOGC is not changed any more. A second Close does nothing. The
+// error is always nil.
 func (p *Pacer) Close() error {
 	if p.claim != nil {
 		p.cleanup.Stop()
@@ -104,9 +109,11 @@ func (p *Pacer) Close() error {
 }
 
 // BeginLevel begins a level with the whole headroom, unless the program has changed GOGC. If a level is open,
-// BeginLevel ends it first, as EndLevel does. If a collection is running, BeginLevel waits until it ends. If GOGC is
-// off or was changed by the program, BeginLevel does not wait for this. With Config.Keep and after Close BeginLevel
-// only counts the level's collections. In all cases BeginLevel waits for a collection that another pacer runs.
+// BeginLevel ends it first, as EndLevel does. With [Config.Keep] and after Close, BeginLevel only counts the
+// collections of the level.
+//
+// BeginLevel waits until a running collection ends. If GOGC is off or was changed by the program, with Config.Keep, and
+// after Close, it waits only for a collection that another pacer runs.
 func (p *Pacer) BeginLevel() {
 	if p.playing {
 		p.EndLevel()
@@ -121,8 +128,8 @@ func (p *Pacer) BeginLevel() {
 }
 
 // EndLevel ends the level. If the program's own GOGC would have required a collection by now, EndLevel runs one. With
-// GOGC=off it runs none. With Config.Keep and after Close EndLevel only ends the level. EndLevel waits as BeginLevel
-// does. Without an open level EndLevel does nothing.
+// GOGC=off it runs none. With [Config.Keep] and after Close, EndLevel only ends the level. EndLevel waits for the same
+// collections as [Pacer.BeginLevel]. Without an open level EndLevel does nothing.
 func (p *Pacer) EndLevel() {
 	if !p.playing {
 		return

@@ -18,16 +18,16 @@ import (
 // An Allocator has every optional interface of package memory except memory.Trimmer. To trim, call Flush, and Trim of
 // inner. If inner lacks an optional interface, the comment of the method says what it does instead.
 //
-// Each fault is a *memory.Misuse with the block, its size, and the call sites of its allocation and of its free, as
-// far as the block is recorded. A call that detects a fault panics with the Misuse, or passes the Misuse to
-// Config.OnFault. Check and Close return it as an error. In the comments of this package, "reports" means this
-// behavior.
+// Each fault is a *memory.Misuse. Blocks that are live or in quarantine are recorded, and so are the last freed blocks
+// (see Config.History). For a recorded block the Misuse names the size and the call sites of the allocation and of the
+// free. A call that detects a fault panics with the Misuse, or passes the Misuse to Config.OnFault. Check and Close
+// return it as an error. In the comments of this package, "reports" means this behavior.
 //
 // After Close, Alloc fails with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or FreeAny of a block report a
 // fault. If the memory of inner has ended, as when the manager of inner was closed, the guard behaves as after Close.
-// To detect this end, the guard calls Owns of inner for a block that is live or in quarantine. Inner must be a
-// memory.Owner, and must have owned the block before the end. If inner is no Owner, close inner only through its
-// guard: otherwise the guard reads blocks that are gone.
+// The guard detects this end only if inner is a memory.Owner: Owns of inner must have changed from true to false for a
+// block that is live or in quarantine. If inner is no Owner, close inner only through its guard: otherwise the guard
+// reads memory that was released.
 type Allocator struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -110,10 +110,10 @@ func New(inner memory.Allocator, cfg Config) (*Allocator, error) {
 // Inner returns the allocator that was passed to New, also after Close.
 func (a *Allocator) Inner() memory.Allocator { return a.inner }
 
-// Alloc returns a block of size bytes, aligned to align and filled with 0xCD. If size is 0, the block has canaries
-// only. If the error of inner wraps memory.ErrOutOfMemory, Alloc empties the quarantine, reports the damage in the
-// quarantine, and tries again. If the new block has the address of one that is live or in quarantine, Alloc reports
-// that inner was used or reset without the guard.
+// Alloc returns a block of size bytes, aligned to al and filled with 0xCD. If size is 0, the block has canaries only.
+// If the error of inner wraps memory.ErrOutOfMemory, Alloc empties the quarantine, reports damage in it (see
+// [Allocator]), and tries again. If inner returns the address of a block that is live or in quarantine, inner was used
+// or reset without the guard: Alloc reports that. If OnFault returns, Alloc continues and returns the block.
 //
 // If the guard is closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign.
 // If the size with the canaries overflows, the error is memory.ErrTooLarge. If inner fails, Alloc returns the error
@@ -181,10 +181,10 @@ func (a *Allocator) admit(p unsafe.Pointer) uint32 {
 // Resize. If p is nil, Free does nothing.
 //
 // Damage is reported. If Free panics because of the canaries of the block p, the canaries are repaired and p is still
-// live. If Free panics because of a block that leaves the quarantine, p is freed. A double free, a foreign or interior
-// pointer and a wrong size are reported and change nothing. A double free is not detected once inner has returned the
-// address again. If Free of inner panics, Free panics with the same value: p is still live, but its bytes may be
-// overwritten.
+// live. If Free panics because of a block that leaves the quarantine, or if OnFault returns after damage, p is freed. A
+// double free, a foreign or interior pointer and a wrong size are reported and change nothing. A double free is not
+// detected after Alloc has returned the same address again. If Free of inner panics, Free panics with the same value: p
+// is still live, but its bytes may be overwritten.
 func (a *Allocator) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return

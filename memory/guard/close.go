@@ -7,11 +7,13 @@ import (
 )
 
 // Reset verifies and frees every block, also the blocks in quarantine. It reports damage. If a report panics, the
-// reported damage is repaired, and no block is freed. A Reset after Close is reported, too. If inner is no
-// memory.Resetter, the blocks are freed one by one: live blocks from the newest on, then the quarantine. If inner is a
-// Resetter, hooks of inner run while the blocks are unchanged; if Reset of inner panics, nothing has changed. If inner
-// is a memory.Owner, blocks that it does not own are freed one by one afterwards. Cost: proportional to the blocks and
-// their bytes.
+// reported damage is repaired, and no block is freed. After Close, Reset reports a fault. Cost: proportional to the
+// blocks and their bytes.
+//
+// If inner is a memory.Resetter, Reset calls Reset of inner. Hooks of inner find the blocks unchanged. If Reset of
+// inner panics, no block is freed. If inner is a memory.Owner, too, it may have passed on blocks of another allocator,
+// which it does not own: the guard then frees these blocks with Free of inner. If inner is no Resetter, the guard frees
+// all blocks with Free of inner: live blocks from the newest on, then the quarantine.
 func (a *Allocator) Reset() {
 	if a.ended() {
 		a.fault(&memory.Misuse{Package: "guard", Op: "Reset", Reason: "the allocator is closed"})

@@ -26,11 +26,11 @@ func (a *Allocator) CanSave() error {
 	return nil
 }
 
-// SaveState saves inner, the statistics, and the records of all blocks: live, in quarantine or freed. After a load,
-// canaries and patterns are verified as before, and reports name the call sites of the saved records. Inner is saved
-// by the guard: do not add inner to the Set. Do not pass a guard to [save.Metadata], which does not save canaries. If
-// a block lies outside of the range from Base to Base+Extent, saving fails with an error that wraps memory.ErrConfig.
-// After Close the error wraps memory.ErrClosed.
+// SaveState saves the inner allocator, the statistics, and the records of all blocks: live, in quarantine or freed.
+// After a load, canaries and patterns are verified as before, and reports name the call sites of the saved records.
+// Inner is saved by the guard: do not add inner to the Set. Do not pass a guard to [save.Metadata], which does not save
+// canaries. If a block lies outside of the range from Base to Base+Extent, saving fails with an error that wraps
+// memory.ErrConfig. After Close, saving and loading fail with an error that wraps memory.ErrClosed.
 func (a *Allocator) SaveState(c *save.Coder) {
 	if !c.Loading() && a.ended() || a.closed {
 		c.Fail(memory.ErrClosed)

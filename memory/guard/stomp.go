@@ -16,19 +16,20 @@ import (
 // its padding, or through a dangling pointer to a freed block, faults at once in the line of the access. Canaries
 // show a write only later, and no read.
 //
-//	slot                                                  slot
+//	place                                                 place
 //	  | no access | no access ... FD FD | block          | no access | ...
 //	              committed granules; the block ends where they do
 //
 // With StompConfig.Front the block lies at the start of its pages, and accesses before the block fault. A canary
 // fills the side that does not fault, and the padding after a block. Free, Check and Close verify the canaries.
 //
-// The pages of a freed block are returned to the source at once; Kept counts pages that the source refused. A place
-// is reused only if a new place does not fit the reservation or exceeds StompConfig.Blocks, so a dangling pointer
-// faults as long as possible. A vacant place serves blocks of its size or smaller. If its pages are kept, it serves
-// only blocks of exactly these pages. If no vacant place fits, Alloc removes the vacant places after the last block
-// that is live or kept, and makes a new place there. If memory is the Go heap (-race, -asan, the browser), no access
-// faults, but the canaries and all other checks work.
+// The pages of a freed block are returned to the source at once. If the source refuses to take them back, they stay
+// accessible (see [Stomp.Kept]). The place of a freed block, its address range, stays vacant as long as possible, so
+// that dangling pointers fault. Alloc reuses a vacant place only if a new place does not fit the reservation or exceeds
+// StompConfig.Blocks. The vacant place must be at least as large as the block; a place with refused pages must have as
+// many pages as the block needs. If no vacant place fits, Alloc removes the vacant places after the last place that is
+// live or has refused pages, and makes a new place there. If memory is the Go heap (-race, -asan, the browser), no
+// access faults, but the canaries and all other checks work.
 //
 // A block costs at least two pages of address space and one page of memory, where a page has at least 16 KiB. It also
 // costs two system calls and, on Linux, two of the 65,530 mappings of a process. A Stomp is therefore for tests and
@@ -122,10 +123,11 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 
 const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
 
-// Alloc returns a block of size bytes, aligned to align, on its own pages and filled with 0xCD. If the Stomp is
-// closed, the error is memory.ErrClosed. If the alignment is invalid, the error is memory.ErrAlign. If the block does
-// not fit the reservation, the error is memory.ErrTooLarge. If Blocks or the address space is exhausted, the error
-// wraps memory.ErrOutOfMemory. If the source fails, the error wraps that of the source.
+// Alloc returns a block of size bytes, aligned to al, on its own pages and filled with 0xCD. If size is 0, the block
+// has pages and an address, but no bytes. If the Stomp is closed, the error is memory.ErrClosed. If the alignment is
+// invalid, the error is memory.ErrAlign. If the block would not even fit an empty reservation, the error is
+// memory.ErrTooLarge. If StompConfig.Blocks or the free part of the reservation is exhausted, the error wraps
+// memory.ErrOutOfMemory. If the source fails, the error wraps that of the source.
 //
 // The source may call a function within Alloc, as page.Limit.OnSoft does. This function may free blocks. If it calls
 // Alloc, that call panics with a *memory.Misuse. Cost: a system call and a stack trace.

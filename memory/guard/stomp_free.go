@@ -10,12 +10,12 @@ import (
 )
 
 // Free verifies the canaries of a block and returns its pages to the source. The parameter size is the size that was
-// requested. If p is nil, Free does nothing. A later access faults until another block uses the pages, except in
-// pages that the source refused (see [Stomp.Kept]) and in the Go heap.
+// requested. If p is nil, Free does nothing. A later access faults until another block uses the pages. It does not
+// fault if the source has refused to take the pages back (see [Stomp.Kept]), or if the memory is the Go heap.
 //
-// A double free, a foreign or interior pointer, a wrong size and an overwritten canary panic with a *memory.Misuse
-// that names the known call sites. A double free is not detected once another block of this size starts at the
-// address. If Free reports a canary, it repairs the canary, so that another Free can free the block.
+// A double free, a foreign or interior pointer, a wrong size and an overwritten canary panic with a *memory.Misuse that
+// names the known call sites. A double free is not detected once another block of this size starts at the address.
+// Before Free panics because of a canary, it repairs the canary, so that another Free can free the block.
 func (s *Stomp) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return

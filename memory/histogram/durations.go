@@ -51,8 +51,9 @@ func (h *Durations) Count() uint64 { return h.n }
 // Max returns the longest duration, exactly. If no duration was counted, Max returns 0.
 func (h *Durations) Max() time.Duration { return h.max }
 
-// Quantile returns the q-quantile: a duration that at least a share q of all durations does not exceed. It is as
-// exact as [Durations] describes. q must be from 0 to 1. If no duration was counted, Quantile returns 0.
+// Quantile returns the q-quantile: a duration that at least a share q of all durations does not exceed. It is as exact
+// as [Durations] describes. q must be from 0 to 1; for any other q the result is undefined. If no duration was counted,
+// Quantile returns 0.
 func (h *Durations) Quantile(q float64) time.Duration {
 	return h.Nth(uint64(max(math.Ceil(q*float64(h.n)), 1)) - 1)
 }

@@ -4,16 +4,16 @@ import "time"
 
 // A Frame describes what happened between two calls of Meter.Frame.
 type Frame struct {
-	Number uint64        // the result of Meter.Frames at the end of the frame; the first frame is 1
+	Number uint64        // of the frame: the first call of Meter.Frame ends frame 1
 	Level  uint64        // levels begun so far
 	At     time.Time     // the end of the frame
 	Took   time.Duration // from the previous call of Meter.Frame to this one
 
-	Collections uint64  // collections of the Go heap that ended in the frame
-	Pause       float64 // the longest stop of the world for a collection since the manager's New, in seconds
-	Rows        []Delta // in the order of Meter.Rows
-	Monitors    []float64
-	Timers      []time.Duration
+	Collections uint64          // collections of the Go heap that ended in the frame
+	Pause       float64         // the longest stop of the world for a collection since the manager's New, in seconds
+	Rows        []Delta         // in the order of Meter.Rows
+	Monitors    []float64       // the values that the frame has read, in the order of Meter.Monitors
+	Timers      []time.Duration // the sums of the frame, in the order of Meter.Timers
 }
 
 // A Delta is the change of a row in one frame. If one of the three counts has decreased, because a pool was removed,

@@ -2,7 +2,7 @@ package meter
 
 import "time"
 
-// A and B are the two marks of a Meter, see [Meter.Mark].
+// A and B select one of the two marks of a Meter: snapshots of all rows, which [Meter.Mark] takes.
 const (
 	A = iota
 	B

@@ -21,13 +21,15 @@ import (
 //	inuse_space     bytes in use, with rounding; the default
 //
 // The call stacks have one function for each tier, "tier slab", then one for each tag and pool, "tag bodies" and "pool
-// shots". Memory without a tag is directly below its tier. With [tiers.Config.SampleBytes] the functions that allocated the
-// memory follow, as far as samples know them. Samples exist for slab, large and inbox, and not for pools. Innermost
-// functions of the packages below memory are left out. Each sample has the labels tier, tag and pool, except empty ones.
+// shots". Memory without a tag is directly below its tier. With [tiers.Config.SampleBytes] the manager samples
+// allocations of slab, large and inbox, and not of pools. For sampled memory the functions that allocated it follow.
+// Innermost functions of the packages below memory are left out. Each stack has the labels tier, tag and pool, except
+// empty ones.
 //
-// In the sum over a tier, inuse_objects, inuse_space and alloc_objects are exact: those of Manager.Stats. The sums
-// over a tag are exact outside Frame and Level, see [tiers.Inspector.EachUse]. Samples only divide these sums among
-// the functions, in proportion to the estimates. If a tag in a tier has no live sample, its memory has no functions.
+// Summed over a tier, inuse_objects, inuse_space and alloc_objects are exact: they are equal to Manager.Stats. The sums
+// over a tag are exact outside Frame and Level, see [tiers.Inspector.EachUse]. The manager's samples only divide these
+// sums among the functions, in proportion to the estimates. If a tag in a tier has no live sample, its memory has no
+// functions.
 //
 // Call WriteProfile on the game goroutine. It allocates from the Go heap and takes some milliseconds. m must not be
 // nil. WriteProfile returns the error of w; on error a part of the file may have been written.

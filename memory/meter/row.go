@@ -18,31 +18,32 @@ const (
 	PoolRow             // a pool of the manager; only in Meter.Pools
 )
 
-// A Row has the figures of one tier, tag or pool, of the Go heap, or of the rest. The figures change four times a
-// second.
+// A Row has the figures of one tier, tag or pool, of the Go heap, or of the rest of the process. The figures change
+// four times a second.
 type Row struct {
 	Name string
 	Kind Kind
 	Tier tiers.Tier // of a TierRow
 
-	// InUse is in bytes. InUse of the Go heap includes garbage, see Meter.Heap. InUse of the rest is the resident
-	// bytes. InUse of the frame tier is the use of the present buffer, see Meter.Tick.
+	// InUse is the number of bytes in use. In the row of the frame tier it is the used part of the present buffer (see
+	// Meter.Tick). In GoRow it includes garbage (see Meter.Heap). In RestRow it is the resident memory that belongs
+	// neither to tiers nor to Go.
 	InUse     uint64
 	Committed uint64 // bytes that the budget limits; for the Go heap Go.Total of the Snapshot, for the rest InUse, for tags 0
 	Budget    uint64 // 0 if there is none
 	Peak      uint64 // Peak of the Stats; for the Go heap and the rest the highest InUse since the first Frame
 	Live      uint64 // live blocks; for the Go heap objects, for the rest 0
 
-	Allocs float64 // a second, in the last complete tenth of the window; if it has no frames, in the present tenth
+	Allocs float64 // a second, in the last complete tenth of the window, or in the present one if that has no frames
 	Frees  float64 // a second, in the same tenth as Allocs
 	Most   uint64  // the most allocations in one frame of the window
-	// Churn is an upper bound of the blocks a second that were freed within two frames of their allocation. The freed
-	// blocks of a frame count up to the number that this frame and the previous frame have allocated. If most
-	// allocations of a row are churn, use scratch or frame memory for them.
+	// Churn is an upper bound of the blocks a second that were freed within two frames of their allocation. For each
+	// frame the smaller number counts: the blocks freed in the frame, or the blocks allocated in the frame and in the
+	// one before. If most allocations of a row are churn, use scratch or frame memory for them.
 	Churn    float64
 	Failures uint64  // requests that failed in the window
-	Refused  uint64  // requests that failed so far
-	Growth   float64 // bytes a second by which the floor rises, for the Go heap the live size; 0 if it does not rise
+	Refused  uint64  // all requests that failed so far
+	Growth   float64 // bytes a second by which the floor of InUse, or the live Go heap, rises; 0 if it does not rise
 }
 
 // Tight returns Committed/Budget, the committed share of the budget. Tight returns 0 if the row has no budget. It

@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Verdict has the answers of a meter. A pointer is nil if there is no such row. The pointers are valid until the
-// next Frame.
+// A Verdict says which rows are largest, grow or are tight. A pointer is nil if there is no such row. The pointers are
+// valid until the next Frame.
 type Verdict struct {
 	Largest *Row // the row with most bytes in use: a tier, the Go heap or the rest
 	Growing *Row // the tier that grows fastest; if no tier grows, the Go heap or the rest, whichever grows faster
@@ -43,8 +43,9 @@ const (
 	leastPart = 1.0 / 2048
 )
 
-// Grows reports whether Growth is high enough to be reported: 1 KiB a second, and 16 KiB for the Go heap. The rest
-// must grow by 16 KiB a second and by 1/2048 of InUse a second.
+// Grows reports whether Growth is high enough to be reported. For a tier, tag or pool that is at least 1 KiB a second,
+// for the Go heap at least 16 KiB a second. For the rest of the process it is the larger of 16 KiB and 1/2048 of InUse
+// a second.
 func (w *Row) Grows() bool {
 	switch w.Kind {
 	case GoRow:
@@ -55,8 +56,8 @@ func (w *Row) Grows() bool {
 	return w.Growth >= least
 }
 
-// Verdict returns the answers. All calls return the same pointer. The answers change four times a second. Before the
-// first Frame all fields are zero.
+// Verdict returns the meter's [Verdict]. All calls return the same pointer. The fields change four times a second.
+// Before the first Frame all fields are zero.
 func (r *Meter) Verdict() *Verdict { return &r.verdict }
 
 // judge updates the verdict.

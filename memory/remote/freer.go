@@ -19,10 +19,10 @@ import (
 // never pushed stay live in the target.
 //
 // Free and FreeAny only record the address, and check the range of a [Based] target. The target detects any other bad
-// address at the drain. If a block is freed twice, and its owner has allocated it again in between, the second free
-// frees the new block. Debug builds (-tags memdebug or -race) detect such a second free if the target is
-// [Generational] and FreeAny was called before the owner allocated the block again. See the table in the package
-// comment.
+// address at the drain. If a block is freed twice, the owner may allocate its address again after the first drain. The
+// drain of the second free then frees the new block. Debug builds (-tags memdebug or -race) detect this if the target
+// is [Generational], and the second Free or FreeAny was called before the address was allocated again. See the table in
+// the package comment.
 type Freer struct {
 	// Invariants, verified by Check, with Config.Batch == size:
 	//
@@ -87,8 +87,8 @@ func (f *Freer) open() {
 
 // FreeAny passes the block at p to the target's owner. The owner frees the block when it drains the inbox. The caller
 // must not use the block after FreeAny. If p is nil, FreeAny does nothing. If the inbox is closed when the batch is
-// pushed, the block is abandoned, and Flush and Close report that. If the inbox is reset before the drain, the block
-// is stale: the inbox does not free it, because the reset of the target has freed it.
+// pushed, the block is abandoned, and Flush and Close report that. If the owner resets the target and the inbox before
+// the drain, the block is stale (see [Inbox.Reset]): the reset of the target frees it.
 //
 // On a closed Freer, and for a pointer outside the range of a [Based] target, FreeAny panics with a
 // *memory.Misuse. The target detects every other bad pointer at the drain. Cost: one store, and one
@@ -196,8 +196,9 @@ func (f *Freer) Flush() error {
 	return nil
 }
 
-// Close pushes the current batch, returns the error of Flush and closes the Freer. The owner still frees the pushed
-// blocks. A second Close returns nil and does nothing. Cost: as Flush, and a mutex.
+// Close calls [Freer.Flush], closes the Freer and returns the error of Flush. Also after an error the Freer is closed.
+// The owner still frees the pushed blocks. A second Close returns nil and does nothing. Cost: that of Flush, and a
+// mutex.
 func (f *Freer) Close() error {
 	if f.cur == nil {
 		return nil

@@ -28,10 +28,12 @@ type Based interface {
 // for each block. slab.Heap implements RunFreer. Debug builds (-tags memdebug or -race) do not use FreeRun, and call
 // FreeAny for each block.
 type RunFreer interface {
-	// FreeRun frees the blocks that start `offs` bytes from base, in order, and stops before a block that it does not
-	// free. It returns the number of freed blocks. The inbox passes the next block to FreeAny, and then continues. If
-	// the target is not [Based], base is nil and offs contains addresses. If FreeRun panics, Drain panics as after a
-	// panic of FreeAny, and all blocks of offs count as drained.
+	// FreeRun frees the blocks that start `offs` bytes from base, in order. It must stop at the first block that it
+	// does not free, and return the number of freed blocks. The inbox passes that block to FreeAny, and the blocks
+	// after it to FreeRun again. If the target is not [Based], base is nil and offs contains addresses.
+	//
+	// If FreeRun panics, [Inbox.Drain] panics as after a panic of FreeAny. All blocks of offs then count as drained:
+	// those that FreeRun had not freed stay live.
 	FreeRun(base unsafe.Pointer, offs []uintptr) int
 }
 

@@ -5,11 +5,11 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState verifies that no block waits in the inbox. If one waits, also a stale one, saving and loading fail with
-// save.ErrBusy: the inbox would free the block in the loaded state. Flush all Freers and drain the inbox first:
-// blocks that a Freer has not flushed are not detected. No Freer may be used until the Set has saved or loaded.
-// SaveState saves nothing, so a load does not change the statistics. On a closed inbox the error wraps
-// memory.ErrClosed.
+// SaveState verifies that no block waits in the inbox. If a block waits, even a stale block (see [Inbox.Reset]), saving
+// and loading fail with save.ErrBusy. Flush all Freers and drain the inbox first: blocks that a Freer has not flushed
+// are not detected. Flushed after a load, they would be freed in the loaded state. No Freer may be used until the Set
+// has saved or loaded. SaveState saves nothing, so a load does not change the statistics. On a closed inbox the error
+// wraps memory.ErrClosed.
 func (in *Inbox) SaveState(c *save.Coder) {
 	switch {
 	case in.target == nil:

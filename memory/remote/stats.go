@@ -8,8 +8,8 @@ type Stats struct {
 	Drained   uint64 // blocks passed to the target, including refused blocks
 	Stale     uint64 // blocks that were dropped because they were passed to a Freer before a Reset
 	InFlight  uint64 // blocks pushed that are not yet counted as drained or stale
-	Batches   uint64 // batches emptied; (Drained + Stale) / Batches is their average fill
-	Abandoned uint64 // blocks pushed after Close, which are never freed on their own
+	Batches   uint64 // batches emptied, with (Drained + Stale) / Batches blocks on average
+	Abandoned uint64 // blocks pushed after Close: their memory is released only with that of the target
 	Freers    int    // Freers that were not closed, including those that the program has lost
 	Books     uint64 // bytes of the Go heap that batches take, without data of debug builds
 }

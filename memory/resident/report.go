@@ -111,14 +111,15 @@ type Report struct {
 	Classes [Count]Usage
 	Tiers   [tiers.Count]Usage // the parts of the class Tiers, for the manager of Read
 
-	// Libraries are the parts of the class Libraries. Suspects are the up to MaxSuspects largest mappings in which
-	// memory is, or may be, unexplained. In both the largest comes first. The next Read into this Report overwrites
-	// the arrays: if you keep a copy of the Report, clone both.
+	// Libraries has one entry for each file of the class Libraries. Suspects lists mappings whose memory has no known
+	// owner, or may have none: the largest, at most MaxSuspects. In both slices the largest RSS comes first. The next
+	// Read into this Report overwrites the arrays of both slices: if you keep a copy of the Report, clone both.
 	Libraries []Library
 	Suspects  []Mapping
 
-	// Named reports that the kernel names the Go runtime's mappings. If Named is true, the names decide which memory
-	// is Go's and which is unexplained. If it is false, the balance of the package comment decides.
+	// Named reports that the kernel names the Go runtime's mappings. If Named is true, the names decide which memory is
+	// Go's and which is unexplained. If it is false, Go's memory is found by elimination, which is less exact (see the
+	// package comment).
 	Named bool
 
 	work work

@@ -25,9 +25,9 @@ const (
 // Caches may be freed through the Central or any of its Caches.
 //
 // A block has the properties of a block of [Heap]. It stays valid until it is freed, until the Central is reset or
-// closed, or until the page source ends. The Central cannot be reset or closed while a Cache is open. One goroutine
-// at a time may use a Cache. When the goroutine ends, call Close: it returns the cached blocks to the Central. If
-// the page source of the heap closes its memory, all caches are closed too.
+// closed, or until the page source closes its memory. The Central cannot be reset or closed while a Cache is open. One
+// goroutine at a time may use a Cache. When the goroutine ends, call Close: it returns the cached blocks to the
+// Central. If the page source of the heap closes its memory, all caches are closed too.
 //
 // Free makes the checks of Heap.Free. It also detects a double free through another Cache or the Central. If two
 // goroutines free one block at the same time, one call succeeds and the other call panics. If the block was allocated
@@ -38,7 +38,7 @@ const (
 //
 // Builds with memfast omit the compare-and-swap. These builds check the address range and the class, and refuse
 // pointers into recycled spans. They detect a double free only when blocks move to the Central, and only if the class
-// would have more free blocks than exist.
+// would have more free blocks than exist. The Free, Flush or Close that moves the blocks then panics.
 type Cache struct {
 	// Invariants, verified by Check:
 	//
@@ -91,10 +91,12 @@ func NewCache(central *Central) *Cache {
 // batchOf returns how many blocks of a class move at once.
 func batchOf(size uint32) uint32 { return min(max(batchBytes/size, 1), batchBlocks) }
 
-// Alloc returns a block of at least size bytes, as [Heap.Alloc]. If the cache is closed, the error is
-// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If the heap is closed, the error is
-// memory.ErrClosed. Other errors and panics are those of Heap.Alloc. Cost: constant. The lock is taken once in up
-// to 32 calls per class, and in each call above MaxSize; the cost is then that of Heap.Alloc.
+// Alloc returns a block of at least size bytes, as [Heap.Alloc]. If the cache or the heap is closed, the error is
+// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. Other errors and panics are those of Heap.Alloc.
+//
+// Cost: constant, without the lock. If the cache has no free block of the class, Alloc takes the lock and moves up to
+// 32 blocks from the Central. For a size above MaxSize, Alloc takes the lock in each call. With the lock the cost is
+// that of Heap.Alloc.
 func (c *Cache) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift
 	mask := align - 1
@@ -170,11 +172,12 @@ func (c *Cache) allocRare(size, al uintptr) (unsafe.Pointer, error) {
 	return c.central.Alloc(size, al)
 }
 
-// Free frees a block of the Central or of any of its Caches. It panics as [Heap.Free] does. On a closed cache Free
-// panics with a *memory.Misuse, except for nil. In memfast builds Free also panics if it detects an earlier double
-// free of another block. The block p is then still live, and Free can be repeated. Cost: one compare-and-swap. The
-// lock is taken once in up to 32 calls per class, and in each call for a block of Config.Large or a block that the
-// Heap allocated before [NewCentral].
+// Free frees a block that was allocated from the Central or from any of its Caches. It panics as [Heap.Free] does. On a
+// closed cache Free panics with a *memory.Misuse, except for nil. In memfast builds Free also panics if it detects an
+// earlier double free of another block. The block p is then still live, and Free can be repeated. Cost: one
+// compare-and-swap. If the cache is full for the class, Free takes the lock and moves up to 32 blocks to the Central.
+// Free also takes the lock for each block of Config.Large, and for each block that the Heap allocated before
+// [NewCentral].
 func (c *Cache) Free(p unsafe.Pointer, size uintptr) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(c.base)), -granuleShift))
 	i := (size - 1) >> granuleShift

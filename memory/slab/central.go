@@ -72,8 +72,8 @@ func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	return p, err
 }
 
-// Free frees a block of the Central or of one of its Caches. It panics as [Heap.Free] does, also for a block that
-// lies in a Cache, because that block is free. Safe for concurrent use.
+// Free frees a block that was allocated from the Central or from one of its Caches. It panics as [Heap.Free] does. A
+// block that was freed through a Cache is free: a second Free panics. Safe for concurrent use.
 func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 )
 
 // Reset frees every block in the heap's memory and keeps the committed memory. Any class may use this memory
-// afterwards. The blocks of Config.Large stay allocated. Reset ends the epoch of [Heap.BeginEpoch]: no block is old.
-// Reset panics with a *memory.Misuse on a closed heap, and while a [Cache] of the heap's [Central] is open. Cost:
-// clearing 10 bytes of metadata for each KiB in use.
+// afterwards. The blocks of Config.Large stay allocated. Reset ends an epoch, as [Heap.EndEpoch] does. Reset panics
+// with a *memory.Misuse on a closed heap, and while a [Cache] of the heap's [Central] is open. Cost: clearing 10 bytes
+// of metadata for each KiB in use.
 func (h *Heap) Reset() {
 	if h.base == nil || h.openCaches() > 0 {
 		panic(h.reject("Reset", nil, 0))

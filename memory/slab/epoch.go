@@ -29,8 +29,8 @@ func (h *Heap) BeginEpoch() {
 	clear(h.live[:n])
 }
 
-// EndEpoch makes every live block young. On a closed heap EndEpoch panics with a *memory.Misuse. Cost: as BeginEpoch,
-// without the allocation.
+// EndEpoch ends the epoch that [Heap.BeginEpoch] has begun: no block is old any more. On a closed heap EndEpoch panics
+// with a *memory.Misuse. Cost: that of BeginEpoch, without the allocation.
 func (h *Heap) EndEpoch() {
 	if h.base == nil {
 		panic(h.reject("EndEpoch", nil, 0))

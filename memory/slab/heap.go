@@ -194,10 +194,10 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // memory.ErrOutOfMemory. If the page source ends during Alloc, the error is memory.ErrClosed. Other errors of the
 // source are returned unchanged.
 //
-// A failed Alloc does not change the results of Classes and Stats, except for Failures and for the frees of a function
-// of [Heap.OnShort]. It may also have committed memory before the source refused more: Committed, Free and LargestFree
-// can then be higher. Failures does not count the errors of Large. An Alloc that the function of page.Limit.OnSoft
-// calls during a commit of this heap panics with a *memory.Misuse if it must commit memory.
+// A failed Alloc changes Failures, and no other result of Classes and Stats, with two exceptions. If a function of
+// [Heap.OnShort] has freed blocks, they stay freed. If the source has granted only a part of the memory, Committed,
+// Free and LargestFree can be higher. Failures does not count the errors of Large. An Alloc that the function of
+// page.Limit.OnSoft calls during a commit of this heap panics with a *memory.Misuse if it must commit memory.
 //
 // Debug builds (-tags memdebug or -race) panic with a *memory.Misuse if the free block was written to. After such a
 // panic the next Alloc may return this block.
@@ -240,10 +240,10 @@ func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 // successful Resize. If p is nil, Free does nothing. The block must not be used afterwards.
 //
 // If size is above MaxSize and p lies outside the reservation, Free passes both on to Free of Config.Large, if there is
-// one. Otherwise Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer and a wrong
-// size. Once Alloc has returned the address again, a second Free can free the new block. Of wrong sizes, ordinary builds
-// detect only those that the class of the block never serves. Debug builds detect every wrong size. Builds with memfast
-// detect less: see the package comment. Cost: constant.
+// one. In all other cases Free panics with a *memory.Misuse for a double free, an interior pointer, a foreign pointer
+// and a wrong size. Once Alloc has returned the address again, a second Free can free the new block. Of wrong sizes,
+// ordinary builds detect only those that the class of the block never serves. Debug builds detect every wrong size.
+// Builds with memfast detect less: see the package comment. Cost: constant.
 func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 	// Rotating brings stray low bits to the top: one comparison tests range and alignment.
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
@@ -258,8 +258,9 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 }
 
 // FreeAny is [Heap.Free] without the size, and has the cost of Free. If p is nil, FreeAny does nothing. If p lies
-// outside the reservation and Config.Large is a memory.AnyFreer, FreeAny passes p on to Large. Otherwise FreeAny
-// panics with a *memory.Misuse as Free does, also for a block of a Large that is no AnyFreer.
+// outside the reservation and Config.Large is a memory.AnyFreer, FreeAny passes p on to Large. If Large is no AnyFreer,
+// FreeAny panics with a *memory.Misuse for every block of Large. For any other p that is not the start of a live block,
+// FreeAny panics as Free does.
 func (h *Heap) FreeAny(p unsafe.Pointer) {
 	off := uintptr(bits.RotateLeft(uint(uintptr(p)-uintptr(h.base)), -granuleShift))
 	if off >= h.limit {
@@ -403,9 +404,9 @@ func (h *Heap) Base() unsafe.Pointer {
 }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
-// modulo 2^32. If no block has started there, as outside the reservation, it returns the result of Generation of
-// Config.Large, or 0 if Large has no such method. Other builds always return the result of Large, or 0. Package
-// remote uses Generation to detect stale frees. Generation is safe for concurrent use, also after Close, if
+// modulo 2^32. If no block has started at p, Generation calls the method Generation of Config.Large, or returns 0 if
+// Large has no such method. This also holds for every p outside the reservation, and in other builds for every p.
+// Package remote uses Generation to detect stale frees. Generation is safe for concurrent use, also after Close, if
 // Generation of Large is.
 func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 	if n := h.lives.GenerationAt(p); n != 0 {
@@ -422,9 +423,10 @@ func (h *Heap) Generation(p unsafe.Pointer) uint32 {
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.mem.Contains(p) }
 
 // SizeOf returns the usable size of a live block in bytes: the block size of its class. If p lies outside the
-// reservation and Config.Large is a memory.Sizer, SizeOf returns the result of SizeOf of Large. Otherwise SizeOf
-// panics with a *memory.Misuse if p is not a live block of the heap, also for a block of a Large that is no Sizer. In
-// memfast builds SizeOf does not detect every such pointer. Cost: constant.
+// reservation and Config.Large is a memory.Sizer, SizeOf returns the result of SizeOf of Large. If Large is no Sizer,
+// SizeOf panics with a *memory.Misuse for every block of Large. For any other p that is not the start of a live block,
+// SizeOf panics with a *memory.Misuse, too. In memfast builds SizeOf may return a size if p is a freed block or an
+// interior pointer. Cost: constant.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	if z, ok := h.large.(memory.Sizer); ok && h.base != nil && !h.mem.Contains(p) {
 		return z.SizeOf(p)

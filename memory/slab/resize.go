@@ -8,17 +8,17 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Resize changes the size of a live block in place. The parameter oldSize is the current size of the block, as passed to
-// Free. If Resize returns true, newSize is the size to pass to Free. Resize succeeds if Alloc would use the class of the
-// block for newSize and some alignment. Resize never moves a block. If Resize cannot change the size, it returns false
-// and changes nothing.
+// Resize changes the size of a live block in place. The parameter oldSize is the current size of the block, as passed
+// to Free. If Resize returns true, newSize is the size to pass to Free. Resize succeeds if Alloc would use the size
+// class of the block for newSize bytes, with at least one of the valid alignments. Resize never moves a block. If
+// Resize cannot change the size, it returns false and changes nothing.
 //
 // A block above MaxSize is resized by Config.Large, to a size above MaxSize, if Large is a memory.Resizer. If Large
 // is no Resizer, or newSize is not above MaxSize, Resize returns false.
 //
-// Misuse panics with a *memory.Misuse, as in Free. A nil p is misuse, too. If oldSize is above MaxSize and p is
-// outside the reservation, Large checks p and oldSize. If Large is no Resizer, Owns and SizeOf of Large check them,
-// if Large has these methods. Cost: a few table lookups.
+// Misuse panics with a *memory.Misuse, as in Free. A nil p is misuse, too. If oldSize is above MaxSize and p is outside
+// the reservation, Resize of Large checks p and oldSize. If Large is no Resizer, p and oldSize are checked with Owns
+// and SizeOf of Large, or not at all if Large lacks these methods. Cost: a few table lookups.
 func (h *Heap) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	h.owner.Touch()
 	if h.base != nil && h.large != nil && oldSize > h.maxSize() && !h.mem.Contains(p) {

@@ -6,12 +6,12 @@ import (
 )
 
 // FreeRun frees the blocks at base+offs[0], base+offs[1] and so on, and returns the number of freed blocks. It
-// implements remote.RunFreer. FreeRun makes the checks of FreeAny. It looks up the class once for consecutive blocks of
-// the same KiB.
+// implements remote.RunFreer. FreeRun looks up the class once for consecutive blocks of the same KiB.
 //
-// FreeRun stops before a block that it cannot free. The caller passes this block to FreeAny. Such a block is invalid,
-// belongs to Config.Large, was allocated by a Central, or is older than the last BeginEpoch. On a closed heap FreeRun
-// returns 0 and does not panic.
+// FreeRun checks every address as [Heap.FreeAny] does. Instead of a panic it stops at the first address that fails a
+// check, for example after a double free. It also stops at a block of Config.Large, a block that was allocated from a
+// Central, and a block that is older than the last BeginEpoch. The caller must then pass this address to FreeAny, which
+// frees the block or panics. On a closed heap FreeRun returns 0.
 func (h *Heap) FreeRun(base unsafe.Pointer, offs []uintptr) int {
 	// Keeping the depth of the stack in a register over a run gained 3 %: too little.
 	const perUnit = unitShift - granuleShift

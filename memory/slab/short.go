@@ -3,10 +3,10 @@ package slab
 // OnShort registers f for an owner that can free blocks of h on demand, for example by draining a remote.Inbox. The
 // new function replaces the previous one. If f is nil, OnShort removes the previous function.
 //
-// Alloc calls f(false) if the class has no free block. Alloc calls f(true) before it refuses a request for lack of
-// memory: f should then free as many blocks as it can. f may free blocks of h and must not allocate from h. If f
-// panics, the panic passes through Alloc, no block is allocated, and the frees of f stay. After [NewCentral], f is
-// not called any more.
+// If the size class of a request has no free block, Alloc calls f(false): f should free some blocks, if it can do so
+// quickly. Before Alloc refuses a request for lack of memory, it calls f(true): f should free as many blocks as it can.
+// f may free blocks of h, but must not allocate from h. If f panics, the panic passes through Alloc, and no block is
+// allocated. Blocks that f has freed stay freed. If h has a [Central], f is not called.
 func (h *Heap) OnShort(f func(all bool)) { h.onShort = f }
 
 // restock gives a class whose stack is empty at least one free block: one that comes home, or

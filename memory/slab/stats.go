@@ -33,15 +33,15 @@ func (h *Heap) Classes(yield func(ClassStats) bool) {
 // Stats computes the statistics; blocks of Config.Large are not included. With a [Cache], a block counts as allocated
 // and live when it moves into the Cache, and as freed when it returns to the Central.
 //
-// Peak, the high-water mark, is an upper bound: the free blocks that existed at that time count, too. The field Free is
-// the committed memory outside live blocks, including the unusable ends of spans. Requested and Measured are 0, because
-// the heap does not keep the requested sizes.
+// Peak, the high-water mark, is an upper bound of the bytes that were in use at once: it also counts blocks that were
+// free at that moment. The field Free is the committed memory outside live blocks, including the unusable ends of
+// spans. Requested and Measured are 0, because the heap does not keep the requested sizes.
 //
 // LargestFree is the size of the largest class for which a free block, or space for a span, exists in committed
 // memory. An empty span counts for its own class only, although Alloc can recycle it for another class.
 //
-// Cost: proportional to the number of classes. Recycling and alignment leave gaps between spans. If there are gaps,
-// Stats may read one byte for each KiB in use, once for each class. Stats does not allocate.
+// Cost: proportional to the number of classes. If recycling or alignment has left gaps between spans, Stats may also
+// read one byte for each KiB in use, and that for every class. Stats does not allocate.
 func (h *Heap) Stats() memory.Stats {
 	st := memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed() - h.mem.Dropped()),

@@ -53,15 +53,15 @@ const (
 // Sweep does in small steps a part of what Trim does at once: it recycles spans without a live block. A round of calls
 // visits the free blocks. The first call of a round visits none, each other call up to the given number of blocks. A
 // number below 1 counts as 1. Sweep returns true if the round has not ended. Call Sweep until it returns false, then
-// [Heap.TrimStep]. The next call begins a new round. Sweep recycles only spans whose blocks were not used for some
+// [Heap.TrimStep]. A later Sweep begins a new round. Sweep recycles only spans whose blocks were not used for some
 // time. It skips size classes with less than 16 KiB of such blocks.
 //
 // Sweep does nothing and returns false for a closed heap and for the heap of a [Central]. The same holds within a
 // function that the source calls during an Alloc of this heap.
 //
-// Cost: about 3 ns for each visited block. Before each size class, Sweep clears 2 table bytes for each KiB in use. When
-// Sweep ends with a class, it recycles up to 2,048 spans, and moves up to 4 bytes for each free block that stays. Sweep
-// allocates on the Go heap until its tables are large enough.
+// Cost: about 3 ns for each visited block. The call that begins a size class also clears 2 bytes of metadata for each
+// KiB in use. The call that finishes a size class also recycles up to 2,048 spans, and moves up to 4 bytes for each
+// free block that stays. Sweep allocates its metadata on the Go heap.
 func (h *Heap) Sweep(blocks int) (more bool) {
 	if h.base == nil || h.central != nil || h.undo.on {
 		return false
