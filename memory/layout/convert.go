@@ -32,8 +32,9 @@ type Planner struct {
 	Renamed map[string]string
 	// Note, if not nil, receives each change that Plan finds.
 	Note func(change string)
-	// If Lenient is true, a field whose type cannot be converted stays zero, and Note receives it. If Lenient is false,
-	// Plan returns an error for the field. A number that does not fit is an error of the function in both cases.
+	// If Lenient is true, a field whose type cannot be converted stays zero, and Note receives a text about the field.
+	// If Lenient is false, Plan returns an error for the first such field. In both cases the function that Plan returns
+	// fails for a number that does not fit its new type.
 	Lenient bool
 }
 
@@ -43,11 +44,13 @@ func (p *Planner) note(format string, args ...any) {
 	}
 }
 
-// Plan returns a function that converts values. The file has them as the type from, and the program as the type to. If
+// Plan returns a function that converts values of type `from`, in the file, to values of type `to`, in the program. If
 // the function and the error are nil, copy the bytes: the types are equal and have no bool to verify. The parameter
-// where is the first name in the paths of errors and notes. The error names a field that cannot be converted, or one
-// that two fields of the file became. If Renamed names a field that the program's type lacks, or gives two fields one
-// name, the error wraps [ErrMigration]. Both types must pass [Type.Check].
+// `where` is the first name in the paths of errors and notes. Both types must pass [Type.Check].
+//
+// If a field cannot be converted, or if two fields of the file get one name, Plan returns an error with the name. If
+// p.Renamed names a field that `to` lacks, or if two fields get one name because of p.Renamed, the error wraps
+// [ErrMigration].
 func (p *Planner) Plan(where string, from, to *Type) (Convert, error) {
 	if from.Equal(to) && !p.renames(from) {
 		if !to.Has("bool") {

@@ -10,26 +10,33 @@ var ErrMigration = errors.New("the Migration does not fit the program")
 //   - a field was added, and is zero; a field was removed, or moved within its struct;
 //   - an array has another length: elements beyond the old one are zero, elements beyond the new one are lost;
 //   - an integer has another size or sign, and each value fits;
-//   - a float32 became a float64, a complex64 a complex128, or an integer a float that has all its values.
+//   - a float32 became a float64, or a complex64 became a complex128;
+//   - an integer became a float type that has all values of the integer's type.
 //
 // The zero Migration declares no change. Reading does not change a Migration.
 type Migration struct {
-	// Renamed maps names of the file to names of the program. For a component type it maps "game.Health" to "game.Hull",
-	// for a field "game.Health.HP" to "Points", with the struct's name in the file. For a file of a save.Set it also
-	// maps the names of parts. If the file has an old name, the program must have the new one, and nothing else in the
-	// file may get it: otherwise the error wraps ErrMigration. A handle whose type has another name is an error unless
-	// Renamed maps the type's name, or Convert has the value's type. That error does not wrap ErrMigration. A Migration
-	// does not know the age of a file. So read files of today's program without a Migration that exchanges two names.
+	// Renamed maps names of the file to names of the program. For a component type it maps "game.Health" to
+	// "game.Hull", for a field "game.Health.HP" to "Points", with the struct's name in the file. For a file of a
+	// save.Set it also maps the names of parts. If the file has an old name, the program must have the new name, and no
+	// other name of the file may become the new name. If not, the error wraps ErrMigration.
+	//
+	// If the type T of a memory.Handle[T] was renamed, Renamed must map the name of T, or Convert must have the type of
+	// the value that contains the handle. If not, reading fails with an error that does not wrap ErrMigration.
+	//
+	// A Migration applies to all files, old and new. If Renamed exchanges two names, do not use it for a file that was
+	// written after the exchange.
 	Renamed map[string]string
 	// Dropped lists names in the file: component types whose values are dropped, and parts that are dropped because the
-	// save.Set does not have them. If it lists a relation, the error wraps ErrMigration.
+	// save.Set does not have them. A relation of an ecs.World cannot be dropped: reading then fails with an error that
+	// wraps ErrMigration.
 	Dropped []string
 	// Convert has functions by the program's name of a type, such as "game.Hull". The function is called for each value
-	// of the type. Before the call the fields that need no Migration, and those in Renamed, are converted; all other
-	// fields are zero. If an integer does not fit its new type, or a bool is neither 0 nor 1, reading fails before the
-	// call. The argument component is a pointer to the value, such as *Hull, and is valid during the call. An error of
-	// the function ends the reading. If the program has no Go type of this name, the error wraps ErrMigration. A
-	// save.Set with worlds or functions cannot list its types, and passes an unknown name to Changed instead.
+	// of the type. Before the call, reading converts the fields that need no Migration, and the fields that Renamed
+	// maps. All other fields are zero. If an integer does not fit its new type, or a bool is neither 0 nor 1, reading
+	// fails before the call. The argument component is a pointer to the value, such as *Hull, and is valid during the
+	// call. An error of the function ends the reading. If the program has no Go type of this name, the error wraps
+	// ErrMigration. There is one exception: a save.Set with worlds or functions does not know all types. It passes the
+	// name to Changed, and reads the file.
 	//
 	// The function is not called for values that are fields or elements of other types. For a value of a save.Set it may
 	// be called several times: before loading, with a copy, and while the file is loaded. The function must therefore

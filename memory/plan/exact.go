@@ -18,9 +18,9 @@ type Limits struct {
 	// Time limits the duration of Exact: the checks of the set, Fast, the search and the verification. Exact may take
 	// 1.1 times Time plus 50 ms, and longer on a busy machine. 0 means no limit.
 	//
-	// If Time is at least 2 µs a buffer, Exact returns a plan even if it is late. If Time is less, and over before the
-	// plan is verified, the error wraps ErrTime. With any Time, if it is over before Fast has ended, the plan may be
-	// larger than the plan of Fast.
+	// If Time is at least 2 µs times the number of buffers, Exact returns a plan, even if Exact takes longer than Time.
+	// If Time is shorter, and ends before a plan is verified, the error wraps ErrTime. If Time ends while Exact runs
+	// Fast, the plan may be larger than the plan of Fast.
 	Time time.Duration
 	// Capacity, in bytes, ends the search with the first plan whose Total is not larger. 0 means no capacity.
 	Capacity uintptr
@@ -35,8 +35,8 @@ const DefaultSteps = 2_000_000
 
 // A Proof reports what is known about a plan that Exact made.
 type Proof struct {
-	// Bound is the size in bytes below which there is no plan: the load bound, or more if the search has excluded all
-	// smaller plans. The search assumes that no two of its states have the same 64-bit hash.
+	// Bound is a size in bytes: no plan can have a smaller Total. It is [Plan.Bound], or more if the search has
+	// excluded all plans below it. The search assumes that no two of its states have the same 64-bit hash.
 	Bound uintptr
 	// Optimal reports whether the plan's Total equals Bound.
 	Optimal bool
@@ -55,14 +55,16 @@ func (p Proof) String() string {
 	return fmt.Sprintf("%s, no plan below %d bytes, %d steps", word, p.Bound, p.Steps)
 }
 
-// Exact improves the plan of Fast until the plan meets the load bound or the capacity, is proved minimal, or a limit
-// is reached. It returns the smallest plan found, already verified. Unless Limits.Time ends Fast early, the plan is
-// not larger than the plan of Fast, or with a Capacity the plan of FastWithin. For sets of more than some thousand
-// buffers a plan above the load bound may not be proved minimal.
+// Exact improves the plan of Fast until the plan is proved minimal, until its Total is at most Limits.Capacity, or
+// until a limit is reached. It returns the smallest plan found, already verified. A plan whose Total is [Plan.Bound] is
+// minimal. For sets of more than some thousand buffers Exact is often unable to prove that a larger plan is minimal.
+//
+// The plan is not larger than the plan of Fast, or of [FastWithin] if there is a Capacity. There is one exception:
+// Limits.Time may end Fast early.
 //
 // If Steps or Time is negative, the error wraps memory.ErrConfig. If the set is invalid, the error is that of [Fast].
-// If a Time of less than 2 µs a buffer is over before a plan is verified, the error wraps ErrTime. With an error the
-// plan is nil, and the Proof says what was found so far.
+// If Time is too short for a verified plan, the error wraps ErrTime: see [Limits]. With an error the plan is nil, and
+// the Proof has the results so far.
 func Exact(buffers []Buffer, limits Limits) (*Plan, Proof, error) {
 	begin := time.Now()
 	if limits.Steps < 0 || limits.Time < 0 {

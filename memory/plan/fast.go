@@ -14,15 +14,15 @@ import (
 // alignment is invalid, the error also wraps memory.ErrAlign. If the buffers are valid but need too many bytes,
 // the error also wraps memory.ErrTooLarge.
 //
-// Inference engines place the largest buffer first, each at the lowest offset that is free during its lifetime. For
-// up to two thousand buffers the plan of Fast is never larger than theirs. Fast ends when a plan meets the load
-// bound, or after an amount of work that depends only on the set.
+// Inference engines place the largest buffer first, each at the lowest offset that is free during its lifetime. For up
+// to two thousand buffers the plan of Fast is never larger than theirs. Fast ends when the Total of a plan is
+// [Plan.Bound], or after an amount of work that depends only on the set.
 func Fast(buffers []Buffer) (*Plan, error) { return FastWithin(buffers, 0) }
 
 // FastWithin is Fast for a given capacity in bytes. It returns the first plan that is not larger than capacity. If
-// FastWithin finds no such plan, it returns the plan of Fast without an error: compare the plan's Total with
-// capacity. A capacity of 0 is no capacity. The errors are those of Fast. Cost: one attempt if its plan
-// fits, and otherwise at most the cost of Fast.
+// FastWithin finds no such plan, it returns the plan of Fast without an error: compare the plan's Total with capacity.
+// With a capacity of 0 FastWithin is Fast. The errors are those of Fast. Cost: one attempt if its plan fits, and
+// otherwise at most the cost of Fast.
 func FastWithin(buffers []Buffer, capacity uintptr) (*Plan, error) {
 	set, err := declared(buffers)
 	if err != nil {

@@ -98,11 +98,12 @@ func (p *Plan) Buffer(id uint32) Buffer { return p.buffers[p.mustIndex(id)] }
 // panics.
 func (p *Plan) Offset(id uint32) uintptr { return p.offsets[p.mustIndex(id)] }
 
-// Total returns the size of the block in bytes, a multiple of the smallest alignment of the set.
+// Total returns the size of the block in bytes. Total is a multiple of the smallest alignment of any buffer.
 func (p *Plan) Total() uintptr { return p.total }
 
-// Bound returns the load bound in bytes. The load of a moment is the sum of the sizes of its live buffers, each
-// rounded up to the smallest alignment of the set. The bound is the largest load of any moment. No plan is smaller.
+// Bound returns the load bound in bytes. The load of a moment is the sum of the sizes of its live buffers, each rounded
+// up to the smallest alignment of any buffer of the plan. The bound is the largest load of any moment. No plan is
+// smaller.
 func (p *Plan) Bound() uintptr { return p.bound }
 
 // Ratio returns Total/Bound. A ratio of 1 is optimal. For a plan without bytes Ratio returns 1.

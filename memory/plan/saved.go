@@ -8,10 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the current moment and the bytes of the buffers that live then. In debug builds, and if no run has
-// begun (see [Arena.Begin]), SaveState saves the whole block. If the arena is closed, the error wraps
-// memory.ErrClosed. If the plan had another Total or number of buffers, the error wraps save.ErrLayout. A Set with an
-// Arena cannot be written to a file.
+// SaveState saves the current moment and the bytes of the buffers that live at this moment. If no run has begun (see
+// [Arena.Begin]), SaveState saves the whole block. Debug builds always save the whole block. If the arena is closed,
+// the error wraps memory.ErrClosed. If the plan of the saved arena had another Total or another number of buffers,
+// loading fails with an error that wraps save.ErrLayout. A Set with an Arena cannot be written to a file.
 func (a *Arena) SaveState(c *save.Coder) {
 	if a.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -14,8 +14,9 @@ import (
 // returns an error that wraps [ErrLayout].
 type State interface{ SaveState(c *Coder) }
 
-// A Refuser is a State that cannot always be saved. CanSave returns nil if it can be saved now. Otherwise [Set.Add] and
-// [Set.Seal] return an error that wraps that of CanSave.
+// A Refuser is a State that cannot always be saved, for example because a type has Go pointers. [Set.Add] and
+// [Set.Seal] call CanSave. If CanSave returns an error, Add or Seal fails with an error that wraps it. Save does not
+// call CanSave.
 type Refuser interface{ CanSave() error }
 
 // A pass is what the Coder does with the data that it visits.
@@ -32,10 +33,10 @@ const (
 // A Coder moves a State into a [Slot] or a file, or out of it. Only a Set makes a Coder. The Coder is valid during the
 // call of SaveState.
 //
-// The values of one call are padded together, with zeros to a multiple of 8 bytes. After the first error of a pass no
-// method reads or writes data of the State, and methods that return a number return 0. Only in the pass that counts
-// bytes do they return the number that was passed. So a State needs to test [Coder.Failed] only before it changes
-// something.
+// The values of one call are padded as a whole with zeros, to a multiple of 8 bytes. After the first error of a pass no
+// method reads or writes data of the State. Methods that return a number then return 0, except in the pass that counts
+// bytes: in it they always return their argument. A State may go on after an error, but must test [Coder.Failed] before
+// it changes something.
 type Coder struct {
 	// Invariant: 0 <= at <= len(buf), except in the pass measuring, which has no buf.
 
@@ -88,8 +89,8 @@ func (c *Coder) Again() { c.again = true }
 func (c *Coder) Scanning() bool { return c.pass == scanning }
 
 // Loading reports whether this is the pass that replaces values of the State by those that were saved. After an error
-// it returns false. All States had a fitting pass before, see [Coder.Fitting], unless a failed [Set.Read] restores
-// the former state.
+// it returns false. Before a loading pass all States had a pass in which [Coder.Fitting] returned true. There is one
+// exception: the loading pass in which a failed [Set.Read] restores the former state.
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 
 // Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without

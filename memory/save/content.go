@@ -8,10 +8,13 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// BeginContent begins the contents of blocks. Before that the State must visit the metadata of these blocks. If
-// BeginContent returns true, the State must visit the contents by Raw and then call [Coder.EndContent]. If it returns
-// false, the State must skip them. It returns false in fitting and scanning passes, after an error, and for [Metadata]
-// except in debug builds. For a file the pass fails with an error that wraps [ErrPortable]. Contents must not be nested.
+// BeginContent begins the contents of blocks. The State must have visited the metadata of these blocks before. If
+// BeginContent returns true, the State must visit the contents by [Coder.Raw] and then call [Coder.EndContent]. If
+// BeginContent returns false, the State must do neither. Contents must not be nested.
+//
+// BeginContent returns false after an error, and in passes in which [Coder.Fitting] or [Coder.Scanning] returns true.
+// In a part that is the result of [Metadata], it returns false except in debug builds. If [Coder.Portable] returns
+// true, the pass fails with an error that wraps [ErrPortable], and BeginContent returns false.
 func (c *Coder) BeginContent() bool {
 	if c.file != nil {
 		c.Fail(errBlocks)
@@ -79,11 +82,12 @@ func (c *Coder) endLength(i, n int) {
 
 // Slots saves or loads live slots of an array at base. A slot has size bytes. Slot i is live if bit i of bits is set
 // and i is below end. Adjacent slots are copied together. t is the type of the values, and may be nil if
-// [Coder.Portable] returns false. The values must contain no Go pointers. Paths contain the name, and so do errors of
-// a load.
+// [Coder.Portable] returns false. The values must contain no Go pointers. [Piece.Path] and the errors of a load contain
+// the name.
 //
-// If [Coder.Whole] returns true for the slots up to the last live one, Slots saves all of them. When the state is loaded,
-// Slots ignores bits and loads the slots that were saved. For [Metadata] it visits no slots, except in debug builds.
+// If [Coder.Whole] returns true for the slots up to the last live one, Slots saves all slots up to that one. When the
+// state is loaded, Slots ignores bits and loads the slots that were saved. In a part that is the result of [Metadata],
+// Slots visits no slots, except in debug builds.
 func (c *Coder) Slots(name string, t reflect.Type, base unsafe.Pointer, size uintptr, bits []uint64, end uint) {
 	if c.bare && !invariant.Debug {
 		return

@@ -17,16 +17,17 @@ type Piece struct {
 	Rows int          // how many values
 	Type reflect.Type // of a value; nil if it is unknown
 
-	// Contents is true for the contents of blocks. It is false for a call of Coder.Rows with the name
-	// "contents".
+	// Contents is true for the contents of blocks: see Coder.BeginContent. Their Path ends with "contents", as does the
+	// Path of a call of Coder.Rows with this name.
 	Contents bool
 
 	name string // of the call of Coder.Rows, which ends Path; "" for other pieces
 }
 
-// Entity is a name for [Coder.Rows]. Value i of such a call identifies row i of each later call of Rows that has a name
-// and the same labels of [Coder.Enter]. This lasts until the next call with this name. [Set.Diff] returns the value in
-// [Difference.Entity], if its type is not nil.
+// Entity is a name for [Coder.Rows]. The values of a call with this name are the entities of rows: value i is the
+// entity of row i in later calls of Rows. These calls must have the same labels of [Coder.Enter], and a name other than
+// "". The next call with the name Entity replaces the entities. [Set.Diff] returns the entity of a row in
+// [Difference.Entity], if the type of the entities is not nil.
 const Entity = "entity"
 
 var errStop = errors.New("save: stop")

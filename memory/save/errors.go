@@ -13,11 +13,12 @@ var (
 
 	// ErrLayout is wrapped by the errors of Load, Read, Verify, Scan and Diff if the parts do not fit what was saved.
 	// Examples are another capacity, another type, and a level that has ended. Save returns such an error if a State
-	// visits more or fewer bytes than were counted. The error names what differs.
+	// visits more or fewer bytes than in the pass that counts bytes. The error names what differs.
 	ErrLayout = errors.New("save: the layout differs")
 
 	// ErrPortable is wrapped by the errors of Portable, Write, Read and Verify if a part of the Set cannot be in a
-	// file. The error names the part. Methods for slots return it if a State calls [Coder.Stream].
+	// file. The error names the part. The methods for a [Slot], such as Save, return such an error if a State calls
+	// [Coder.Stream].
 	ErrPortable = errors.New("save: it cannot be in a file")
 
 	// ErrFile is wrapped by the errors of Read and Verify if the file is damaged or truncated, or if other bytes follow

@@ -45,9 +45,9 @@ func fileType[T any](c *Coder) reflect.Type {
 	return reflect.TypeFor[T]()
 }
 
-// Migration returns the Migration that was passed to [Set.Read] or [Set.Verify], or an empty one for nil. While Read
-// restores the former state it returns an empty one. While Write or Read writes a state, and in passes for slots, it
-// returns nil.
+// Migration returns the Migration that was passed to [Set.Read] or [Set.Verify], while they read the file. It returns
+// an empty one if they got nil, and while a failed Read restores the former state. In passes that write a file or a
+// copy of the present state, and in all passes for a [Slot], Migration returns nil.
 func (c *Coder) Migration() *layout.Migration {
 	if c.file == nil {
 		return nil

@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// Word saves or loads a number as 8 bytes. If [Coder.Saving] returns true, Word returns v. In all other passes it
-// returns the number that was saved. If no bytes are left, the pass fails with an error that wraps [ErrLayout]. Word
-// returns 0 for this error and after every other error of the pass, except in the pass that counts bytes.
+// Word saves or loads a number as 8 bytes. In the pass that counts bytes Word returns v. If the pass has an error, Word
+// returns 0 in all other passes. Without an error Word returns v while the state is saved, and in later passes the
+// number that was saved. If no bytes are left, the pass fails with an error that wraps [ErrLayout].
 func (c *Coder) Word(v uint64) uint64 {
 	at := c.at
 	switch {
@@ -52,9 +52,9 @@ func (c *Coder) Words(w []uint64) {
 	}
 }
 
-// Count is [Coder.Word] for the number of values that follow. Each of them must have at least one byte, and n must not
-// be negative. If the saved number exceeds the number of bytes of the state, the pass fails with an error that wraps
-// [ErrLayout], and Count returns 0.
+// Count is [Coder.Word] for the number of values that follow. n must not be negative, and each value must have at least
+// one byte. If the saved number exceeds the number of bytes of the state, as after a negative n, the pass that reads it
+// fails. The error wraps [ErrLayout], and Count returns 0.
 func (c *Coder) Count(n int) int {
 	v := c.Word(uint64(n))
 	if c.pass > saving && v > uint64(len(c.buf)) {

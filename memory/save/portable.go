@@ -14,8 +14,9 @@ import (
 // and should wrap [ErrPortable].
 //
 // If all values of a Portable are of one type, it should have a method RowType() reflect.Type that returns this type.
-// Then [Set.Portable] checks the handles in these values: exactly one pool of the Set must own them. If all parts have
-// RowType, [Set.Read] returns an error for a function of Migration.Convert whose type no part has.
+// Then [Set.Portable] checks the handles in these values: exactly one pool of the Set must own them. If every part of
+// the Set has RowType, [Set.Read] also checks Migration.Convert. Each of its keys must then name the type of a part: if
+// not, the error wraps layout.ErrMigration.
 type Portable interface {
 	State
 	CanWrite() error
@@ -36,15 +37,14 @@ type RowChecker interface {
 	RowCheck(t reflect.Type) func(value unsafe.Pointer) error
 }
 
-// Portable returns nil if the Set can be written to a file. If the Set is not sealed, it returns [ErrUnsealed].
-// Otherwise the error names each part that cannot be in a file, and its first field without a meaning in another
-// process. Such a field is an address, or a handle whose type does not belong to exactly one pool of the Set.
-// [Set.Write], [Set.Read] and [Set.Verify] return this error too.
+// Portable returns nil if the Set can be written to a file. If the Set is not sealed, Portable returns [ErrUnsealed].
+// Every other error wraps [ErrPortable] and the errors of CanWrite. It names each part that cannot be in a file, and
+// the first field of the part that has no meaning in another process. Such a field is an address, or a handle whose
+// type does not belong to exactly one pool of the Set. [Set.Write], [Set.Read] and [Set.Verify] return the same errors.
 //
-// The error wraps [ErrPortable], and the errors of CanWrite. An allocator cannot be in a file, because the types of its
-// blocks are unknown: instead add a function that visits them with [Set.AddFunc]. Portable does not call such
-// functions. If one visits a value that cannot be in a file, the error of the Write, Read or Verify that calls it wraps
-// ErrPortable.
+// An allocator cannot be in a file, because the types of its blocks are unknown: instead add a function that visits
+// them with [Set.AddFunc]. Portable does not call such a function. If the function visits a value that cannot be in a
+// file, Write, Read or Verify returns an error that wraps ErrPortable.
 func (s *Set) Portable() error {
 	if !s.sealed {
 		return ErrUnsealed

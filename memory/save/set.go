@@ -102,11 +102,11 @@ func (s *Set) measure(canonical bool) (int, error) {
 //
 // The error wraps [ErrUnsealed], [ErrForeign], or the error of a part, with the part's name, such as [ErrBusy] or
 // memory.ErrClosed. If the slot is too small, the error is a *memory.Exhausted with the bytes that are needed. After
-// these errors the slot is unchanged. If a State visits more or fewer bytes than were counted, the error wraps
-// [ErrLayout], and the slot is empty.
+// these errors the slot is unchanged. If a State visits more or fewer bytes than in the pass that counts bytes, the
+// error wraps [ErrLayout], and the slot is empty.
 //
-// If the States do not allocate, a successful Save allocates only if the Set has more parts and contents than in any
-// pass before.
+// If the States do not allocate, a successful Save allocates only if the number of parts and of calls of
+// [Coder.BeginContent] together is larger than in any pass before.
 func (s *Set) Save(slot *Slot) error { return s.save(slot, false) }
 
 // SaveHash is [Set.Save], and returns [Hash] of the bytes of the slot. It hashes the bytes while it copies them. In a
@@ -139,15 +139,16 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 }
 
 // Load replaces the present state by that of the slot. The slot is unchanged, and can be loaded any number of times. If
-// Load returns an error, all values and blocks are unchanged. The exception is a State that breaks the rules: if it
-// panics or fails while it loads, it leaves a mixture of both states.
+// Load returns an error, all values and live blocks are unchanged. There is one exception: if a State breaks its
+// contract, and panics or fails while it is loaded, the result is a mixture of both states.
 //
 // Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once.
 //
-// A Load that fails does not decommit the memory that it has committed. All parts may have as many bytes committed as
-// when the slot was saved. No blocks lie in these bytes, but a later block of tlsf or freelist may get another address
-// than without the call. A later Load that succeeds, or a Trim of the allocator, ends that. Blocks in flight to an
-// allocator may have been freed.
+// A Load that fails does not decommit the memory that it has committed. So an allocator can have more bytes committed
+// than before, up to the number of the saved state. No blocks lie in these bytes, but later blocks of tlsf or freelist
+// may get other addresses than without the call. The next successful Load, or a Trim of the allocator, decommits these
+// bytes. A failed Load may also have freed blocks in flight: blocks that another goroutine has passed back to their
+// allocator.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of a part, with the part's name, such as
 // [ErrLayout], [ErrBusy], memory.ErrClosed or memory.ErrOutOfMemory. If the parts have at least the memory and the

@@ -9,10 +9,10 @@ import (
 // saved and loaded. For a file the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 
-// Rows saves or loads count values of type t. The first value is at p, and each begins size bytes after the one
-// before. The values must contain no Go pointers. count must be equal when the state is saved and loaded. [Set.Scan]
-// returns name at the end of [Piece.Path], and t as [Piece.Type]. If the values of two slots differ, [Set.Diff] names
-// the row and the field.
+// Rows saves or loads count values of type t. The first value is at p, and each begins size bytes after the one before.
+// The values must contain no Go pointers. count must be equal when the state is saved and loaded. [Set.Scan] returns
+// name at the end of [Piece.Path], and t as [Piece.Type]. If the values of two states differ, [Set.Diff] names the row
+// and the field.
 //
 // If [Coder.Portable] returns false, t may be nil: then Diff cannot name the field. If Portable returns true, and t is
 // nil or contains an address, the pass fails with an error that wraps [ErrPortable]. Values from a file are converted
@@ -92,7 +92,7 @@ func (c *Coder) fits(n uintptr) bool {
 // converted if T has changed since it was written.
 func Var[T any](c *Coder, v *T) { c.raw("", fileType[T](c), unsafe.Pointer(v), unsafe.Sizeof(*v), 1) }
 
-// Typed is [Var] with a name and the type, so that [Set.Diff] can name the field at which two slots differ.
+// Typed is [Var] with a name and the type, so that [Set.Diff] can name the field at which two states differ.
 func Typed[T any](c *Coder, name string, v *T) {
 	c.Rows(name, reflect.TypeFor[T](), unsafe.Pointer(v), unsafe.Sizeof(*v), 1)
 }

@@ -38,9 +38,9 @@ import (
 // operations on one.
 type Program struct {
 	Slots      int    // the length of the table of live blocks
-	Ops        []Op   // the list
-	Timed      int    // the number of operations of the trace; the later ones free what is live at its end
-	Operations int    // the allocations, frees and resizes among the first Timed operations
+	Ops        []Op   // the list: first the operations of the trace, then frees of all blocks that are still live
+	Timed      int    // the number of operations of the trace, with ticks
+	Operations int    // the number of operations of the trace, without ticks
 	PeakAt     int    // index in Ops of the operation after which most bytes are live
 	Peak       uint64 // bytes that are live after operation PeakAt
 	Largest    uint32 // bytes of the largest block
@@ -80,10 +80,11 @@ const (
 	mostShift      = 12 // memory.MaxAlign
 )
 
-// Compile reads a trace to its end and makes its program. The Reader r must be new: Compile needs every event. If
-// Next has read a chunk of r already, the error wraps memory.ErrConfig. If the trace is truncated, Compile returns the
-// program of its whole chunks together with the error. With any other error of r, and if a block has 4 GiB or more,
-// the program is nil. The memory is proportional to the trace.
+// Compile reads a trace to its end and makes its program. The Reader r must be new: Compile needs every event. If Next
+// has read a chunk of r already, the error wraps memory.ErrConfig. If the trace is truncated, Compile returns the
+// program of its whole chunks, and an error that wraps ErrTruncated. If r has another error, Compile returns this error
+// and no program. If a block has 4 GiB or more, Compile returns an error and no program. The memory is proportional to
+// the trace.
 func Compile(r *Reader) (*Program, error) {
 	if r.chunks > 0 {
 		return nil, bad("compile: chunks that were read from the Reader: %d, with %d blocks: want a new Reader", r.chunks, r.blocks)
@@ -219,9 +220,9 @@ func programSum(b []byte) uint32 {
 }
 
 // ParseProgram reads the content of a program file. It verifies the checksum and every operation. An alloc must name a
-// vacant slot, a free or resize a live slot with its size. The alignment must suit the kind, and a tick must have only
-// a tier. The Ops of the result may share the memory of b: the caller must not change b. The error wraps ErrVersion or
-// ErrFormat, also for a truncated file.
+// vacant slot, a free or resize a live slot with its size. Shift must be in the range of its [OpKind], and 0 for kinds
+// that do not allocate. Slot, Size and Old of a tick must be 0. The Ops of the result may share the memory of b: the
+// caller must not change b. The error wraps ErrVersion or ErrFormat, also for a truncated file.
 func ParseProgram(b []byte) (*Program, error) {
 	le := binary.LittleEndian
 	if len(b) < len(programMagic) || string(b[:len(programMagic)]) != programMagic {

@@ -128,8 +128,9 @@ func (t *Writer) Resize(at Where, block, size uint64) {
 	t.buf = appendNumber(b, min(size, maxSize))
 }
 
-// Tick records the end of a tick. If half a second has passed since the last chunk, Tick writes the collected events.
-// With Config.Compress only full chunks are written before Close.
+// Tick records the end of a tick. The Writer collects events in a chunk, which is written when it is full and in Close.
+// If half a second has passed since the last chunk was written, Tick writes the chunk, except with Config.Compress.
+// [Writer.Err] returns the error of a failed write.
 func (t *Writer) Tick(at Where) {
 	t.buf = t.begin(Tick, at)
 	if now := t.cfg.clock(); now.Sub(t.started) >= chunkTime && !t.cfg.Compress {
@@ -154,11 +155,12 @@ func (t *Writer) Used(at Where, bytes uint64) {
 	t.buf = appendNumber(b, min(bytes, maxSize))
 }
 
-// Append records an event. Its Block is the number of a block in this Writer, and is ignored for an Alloc. The events of a
-// Reader have these numbers only if all of them, from the first one, are appended to a new Writer. If the Kind is unknown,
-// or if the Writer has no block with this number, the error wraps memory.ErrConfig and nothing is recorded. Append does not
-// check Align, nor whether the block is live. If the recording has stopped, Append returns the error of [Writer.Err]. After
-// Close the error wraps memory.ErrClosed, unless the recording had stopped before.
+// Append records an event. Its Block must be the number of a block in this Writer; for an Alloc Block is ignored. A
+// Reader numbers the blocks itself. Both numbers are equal if you append all events of the Reader, from the first one,
+// to a new Writer. If the Kind is unknown, or if the Writer has no block with this number, the error wraps
+// memory.ErrConfig. Nothing is recorded then, and the recording goes on. Append does not check Align, nor whether the
+// block is live. If the recording has stopped, Append returns the error of [Writer.Err]. After Close the error wraps
+// memory.ErrClosed, unless the recording had stopped before.
 func (t *Writer) Append(e Event) error {
 	switch {
 	case e.Kind >= kinds:
