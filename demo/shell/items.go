@@ -2,17 +2,17 @@ package shell
 
 import "strconv"
 
-// Kind is the kind of an item. It determines its look and the effect of left and right.
+// Kind is the kind of an item. It determines the look of the item and the effect of left and right.
 type Kind uint8
 
 // The kinds of items.
 const (
-	Button  Kind = iota
-	Slider       // shows Level, 0 to Steps
-	Choice       // shows Value, one of several
-	KeyRow       // shows Slots, the controls of an action on a device
-	Card         // a gift
-	SlotRow      // a saved run, or none
+	Button  Kind = iota // an action; left and right select the button beside it
+	Slider              // shows Level, 0 to Steps, which left and right change
+	Choice              // shows Value, one of several, which left and right change
+	KeyRow              // shows Slots, the controls of an action on a device; left and right select a slot
+	Card                // a gift; left and right select the next gift
+	SlotRow             // a saved run or an empty slot; left and right do nothing
 )
 
 // Slots is the number of controls of one device that an action may have.

@@ -18,10 +18,10 @@ var deviceNames = [devices]string{"KEYBOARD AND MOUSE", "GAMEPAD", "TOUCH"}
 // A Canvas is the area in which items are placed. Its upper left corner is the origin of all boxes.
 type Canvas struct {
 	W, H   float32
-	Finger float32 // the least height of an item, and width of a part of it; 0 for a mouse
+	Finger float32 // the least height of an item that a finger must hit; 0 for a mouse
 	Device Device  // the device in use
 	Legend int     // pages that the legend takes; 0 means 1
-	Free   Box     // what panels leave to Title, Paused and Ask: columns, or rows if it is high; empty means all
+	Free   Box     // the part of the canvas that panels leave free for Title, Paused and Ask; empty means all
 }
 
 // A screen of a desk: the canvas until Place is called.
@@ -40,7 +40,7 @@ const (
 	between  = 12 // of columns and cards
 )
 
-// The heights of the headings of Paused and Ask.
+// The space above the first item that the headings of Paused and Ask take, in pixels of the canvas.
 const (
 	PausedHeading = 62
 	AskHeading    = 94

@@ -28,11 +28,11 @@ type Settings struct {
 	Music      int                 `json:"music"`   // 0 to Steps
 	Mute       bool                `json:"mute"`
 	Fullscreen bool                `json:"fullscreen"`
-	Bloom      Bloom               `json:"bloom"`
-	Shake      int                 `json:"shake"` // 0 to Steps
-	Calm       bool                `json:"reduced_flashing"`
-	Clear      bool                `json:"colour_blind_palette"`
-	Hints      bool                `json:"hints"` // hints in the next run; the end of a run clears it
+	Bloom      Bloom               `json:"bloom"`                // whether the picture glows
+	Shake      int                 `json:"shake"`                // 0 to Steps
+	Calm       bool                `json:"reduced_flashing"`     // fewer flashes and pulses
+	Clear      bool                `json:"colour_blind_palette"` // a palette for colour-blind players
+	Hints      bool                `json:"hints"`                // lines that teach the game; End sets it to false
 	Keys       map[string][]string `json:"keys,omitempty"`
 }
 

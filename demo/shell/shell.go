@@ -7,36 +7,36 @@ type Screen uint8
 
 // The screens.
 const (
-	Title   Screen = iota // over a game that plays itself
-	Playing               // only the game
-	Paused
-	Ask    // whether the player's game is to end
-	Setup  // the settings
-	Keys   // the controls, device by device
-	Gifts  // the player chooses one of up to three
-	Ending // the game is won
-	Over   // the game is lost
-	Table  // the best runs
-	Legend // what is on the screen
-	Saved  // the saved runs
+	Title   Screen = iota // the main menu, over a game that plays itself
+	Playing               // the game, without a menu
+	Paused                // the menu of a paused game
+	Ask                   // asks whether to end the player's game, see Asked
+	Setup                 // the settings
+	Keys                  // the controls of a device
+	Gifts                 // the player chooses one of up to three gifts
+	Ending                // the result of a game that was won
+	Over                  // the result of a game that was lost
+	Table                 // the best runs
+	Legend                // explains the signs on the screen of the game
+	Saved                 // the slots of saved runs
 )
 
 // Command tells the caller of Step what to do.
 type Command uint8
 
-// The commands.
+// The commands, each with what the caller must do.
 const (
-	None            Command = iota
-	Start                   // begin the player's game, instead of the one that plays itself
-	Resume                  // the game goes on; nothing to do
-	Restart                 // begin the player's game again
-	Leave                   // return to a game that plays itself
-	Quit                    // end the program
-	ChooseGift              // give the player the gift Chosen
-	SettingsChanged         // apply Settings
-	SaveRun                 // save the player's game in the slot of Shell.Slot, then call SetSave
-	LoadRun                 // go on with the run in the slot of Shell.Slot, then call Loaded
-	DeleteRun               // delete the run in the slot of Shell.Slot, then call SetSave
+	None            Command = iota // nothing
+	Start                          // begin the player's game, in place of the one that plays itself
+	Resume                         // nothing: the game goes on
+	Restart                        // end the player's game and begin another one
+	Leave                          // end the player's game and begin one that plays itself, behind the title
+	Quit                           // end the program
+	ChooseGift                     // give the player the gift Chosen
+	SettingsChanged                // apply Settings
+	SaveRun                        // save the player's game in the slot of Shell.Slot, then call SetSave
+	LoadRun                        // go on with the run in the slot of Shell.Slot, then call Loaded
+	DeleteRun                      // delete the run in the slot of Shell.Slot, then call SetSave
 )
 
 // Nav is the player's input of one frame. Fields for controls are true in the frame of the press only, except Held.
@@ -142,8 +142,8 @@ type Shell struct {
 	kept   *Run  // the player's game in the table, as far as it was played; nil: it is not in it
 }
 
-// New reads settings and runs from the store, applies the keys to cfg.Bindings, and shows the title, or with
-// cfg.Playing the game. If a file cannot be read, New logs that and uses the defaults.
+// New reads the settings and the best runs from the store, and applies the keys to cfg.Bindings. It shows the title, or
+// the game if cfg.Playing is true. If a file cannot be read, New logs this and uses the defaults.
 func New(cfg Config) *Shell {
 	if cfg.Log == nil {
 		cfg.Log = func(string) {}
@@ -246,8 +246,8 @@ func (s *Shell) Offer(gifts []Gift) {
 	}
 }
 
-// Withdraw returns to the game from the screen Gifts: what it shows is no longer offered. If another screen is shown,
-// Withdraw does nothing.
+// Withdraw returns from the screen Gifts to the game. Call it if the gifts are no longer offered. If another screen is
+// shown, Withdraw does nothing.
 func (s *Shell) Withdraw() {
 	if s.screen == Gifts {
 		s.show(Playing)
@@ -273,8 +273,10 @@ func (s *Shell) End(r Result) {
 	s.show(Over)
 }
 
-// Keep puts the player's unfinished game into the table if it is good enough, and saves the table. It replaces the
-// entry of a former Keep, so a game is in the table however it ends. Call Begun when the next game begins.
+// Keep puts the player's unfinished game into the table of best runs, if its run r is good enough, and saves the table.
+// Call Keep when the game is paused, left or ended by the system, so that its run is not lost. A later Keep or
+// [Shell.End] replaces this entry. When the player begins another game, call [Shell.Begun]: otherwise the next Keep
+// replaces the entry of the former game.
 func (s *Shell) Keep(r Run) {
 	if s.kept != nil && *s.kept == r {
 		return
@@ -295,8 +297,7 @@ func (s *Shell) Keep(r Run) {
 	}
 }
 
-// Begun records that the player has begun another game, so that the next Keep adds an entry and
-// replaces none.
+// Begun records that the player has begun another game. The next [Shell.Keep] then adds an entry and replaces none.
 func (s *Shell) Begun() { s.kept = nil }
 
 // Day returns the day of the daily run that the player plays, or "" if it is another run.
@@ -309,8 +310,8 @@ func (s *Shell) FocusLost() {
 	}
 }
 
-// Covers sets the setting Fullscreen to what the window does. Call it if that changed without a command of Step, as with
-// a key of the browser.
+// Covers sets the setting Fullscreen to on: whether the window covers the screen. Call it if the window has changed
+// without a command of Step, for example because the player pressed a key of the browser.
 func (s *Shell) Covers(on bool) {
 	if s.settings.Fullscreen != on {
 		s.settings.Fullscreen = on

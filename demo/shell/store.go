@@ -10,11 +10,12 @@ import (
 
 // A Store keeps a few small files by name. Its methods are called by the goroutine of the Shell.
 type Store interface {
-	// Load returns the saved data of a name. If there is none, the error wraps fs.ErrNotExist. If the data is longer
-	// than most bytes, Load returns most+1 bytes or an error.
+	// Load returns the saved data of a name. If there is none, the error wraps fs.ErrNotExist. The parameter most is a
+	// limit in bytes. If the data is longer, Load must either return the first most+1 bytes or fail.
 	Load(name string, most int) ([]byte, error)
-	// Save replaces the data of a name atomically. With aside the old version is kept as name.bad. If the new version
-	// is in place and may not survive a power cut, the error wraps atomicfile.ErrUnsynced.
+	// Save replaces the data of a name atomically. If aside is true, Save keeps the old version under the name with
+	// .bad appended. If the error wraps atomicfile.ErrUnsynced, the new version is in place, but a power cut might
+	// restore the old one. After any other error the old version remains.
 	Save(name string, data []byte, aside bool) error
 	// Place returns the path of the data of a name, for messages.
 	Place(name string) string

@@ -18,8 +18,9 @@ type Files struct {
 	system atomicfile.System // of a test; nil: the operating system
 }
 
-// Load returns at most most+1 bytes of a file. If the name is not that of a plain file, Load fails. It also removes
-// temporary files of killed processes from the folder.
+// Load removes temporary files of killed processes from the folder. Then it returns the content of a file. If the file
+// is longer than the parameter most, Load returns the first most+1 bytes. If the file does not exist, the error wraps
+// fs.ErrNotExist. If it is no plain file, Load fails.
 func (f Files) Load(name string, most int) ([]byte, error) {
 	atomicfile.Sweep(f.Dir)
 	path := f.Place(name)
@@ -38,8 +39,8 @@ func (f Files) Load(name string, most int) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, int64(most)+1))
 }
 
-// Save replaces a file as an atomic write and makes the folder if necessary. With aside it first makes the backup
-// name.bad. The old version keeps its name until it is replaced.
+// Save replaces a file as an atomic write and makes the folder if necessary. If aside is true, Save first makes a
+// backup of the old version, whose name has .bad appended. The old version keeps its name until it is replaced.
 func (f Files) Save(name string, data []byte, aside bool) error {
 	if err := atomicfile.MakeFolder(f.system, f.Dir, 0o755); err != nil {
 		return reason(err)

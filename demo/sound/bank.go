@@ -71,9 +71,10 @@ func Effects() (names []string) {
 // millisecond.
 const sliceSamples = 128 << 10
 
-// Kind returns the kind of sounds for a streamer. A worker decodes into its own heap. Deliver copies the samples into a
-// block of the bank in slices, one sound at a time. The streamer reports files that cannot be decoded. For such a file
-// the requester must call Fail with its name, so that the music does not wait for it.
+// Kind returns the kind of sounds for a streamer. A worker decodes a file into its own heap. Then the samples are
+// copied on the game goroutine into a block of the Bank's allocator, in slices and one sound at a time. If the streamer
+// reports that a file cannot be decoded, the caller must call [Bank.Fail] with the file's name. Otherwise music waits
+// for it.
 func (b *Bank) Kind() stream.Kind[Clip] {
 	return stream.Kind[Clip]{
 		Name: "sound",
@@ -116,9 +117,9 @@ func (b *Bank) drop(name string) {
 	}
 }
 
-// Enter selects the realm whose music is played next. When Put or Fail was called once for each of its layers, they
-// fade in for the given seconds. Meanwhile the music of the realm before fades out, and is then freed. If r is invalid or
-// already selected, Enter does nothing.
+// Enter selects the realm whose music is played next. The caller must then call Put or Fail once for each layer of the
+// realm's music. After the last of these calls the layers fade in for the given seconds. During this fade the music of
+// the former realm fades out. Then it is freed. If r is invalid or already selected, Enter does nothing.
 func (b *Bank) Enter(r Realm, fade float32) {
 	if r >= Realms || b.on && b.realm == r {
 		return
@@ -218,6 +219,6 @@ func (b *Bank) tell(name string, err error) {
 	}
 }
 
-// Close frees the block of an incomplete copy. The clips belong to the mixer. Close may be called
-// twice.
+// Close frees the block of a sound whose samples were copied only in part. Other blocks belong to the mixer, which
+// frees them. Close may be called twice.
 func (b *Bank) Close() { b.drop(b.in.name) }

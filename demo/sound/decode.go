@@ -20,17 +20,17 @@ type File interface {
 	Size() int64 // in bytes
 }
 
-// Decode reads a file of Ogg Vorbis into a block of a. A file with the tags LOOPSTART and LOOPLENGTH gives these samples,
-// another all. If cancelled is not nil, Decode calls it before each 4,096 samples. If cancelled returns true, the error is
-// ErrCancelled. After an error the block is freed.
+// Decode reads a file of Ogg Vorbis into a block of a. If the file has the tags LOOPSTART and LOOPLENGTH, the clip has
+// only the samples of this loop, otherwise all samples. If cancelled is not nil, Decode calls it before each 4,096
+// samples. If cancelled returns true, the error is ErrCancelled. After an error the block is freed.
 //
 // The file must have one channel, and the setup header that oggenc writes with -q 2 at 22050 Hz or with -q 3 at 32000 Hz.
-// With another one the library could allocate without a bound, or search forever.
+// Decode rejects other setup headers: with them the library could allocate without a bound, or search forever.
 //
-// Call Decode on the goroutine that a belongs to. Until Decode returns, a second block of a has the file. If the file is
-// malformed, the error wraps [ErrFormat] and states what is wrong and what is allowed. A file that ends too early is
-// malformed. Other errors are those of r, or of a, such as [memory.ErrOutOfMemory]. The library also allocates on the Go
-// heap: see BenchmarkDecode.
+// Call Decode on the goroutine that a belongs to. During the call Decode allocates a second block from a, which
+// contains the file. If the file is malformed or ends too early, the error wraps [ErrFormat], and states what is wrong
+// and what is allowed. Other errors are those of r, or of a, such as [memory.ErrOutOfMemory]. The library also
+// allocates on the Go heap: see BenchmarkDecode.
 func Decode(r File, a memory.Allocator, cancelled func() bool) (Clip, error) {
 	var head [headBytes]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {

@@ -38,10 +38,10 @@ type Device struct {
 	ticks  int
 }
 
-// Open opens the system's device for m. If the system has no device, that is not an error: the Device is silent, and
-// Open or a later Update writes a line to say. If the system takes more at once than the buffers have, they are
-// enlarged in steps, and a line has the new delay. If say is nil, no line is written. If m is nil, or if it has a
-// device already (ErrOpen), Open fails. Open does not wait for the system.
+// Open opens the system's device for m, without waiting for the system. If m is nil, Open fails. If m has a device
+// already, Open returns ErrOpen. If the system has no device, that is not an error: the Device is silent, and Open or a
+// later Update writes a line to say. If the system reads more samples at once than the Device's buffer contains, the
+// buffer is enlarged in steps, and each step writes a line with the new delay. If say is nil, no line is written.
 func Open(m *Mixer, say io.Writer) (*Device, error) { return open(m, say, openOutput) }
 
 func open(m *Mixer, say io.Writer, find opener) (*Device, error) {
@@ -66,8 +66,9 @@ func open(m *Mixer, say io.Writer, find opener) (*Device, error) {
 // perUpdate is how many frames an update skips while nothing is played: there are 60 updates a second.
 const perUpdate = Rate / 60
 
-// Update calls the mixer's Update and checks the device. Call it once a tick, also while the game is paused. After
-// Close it does nothing.
+// Update calls the mixer's Update, and checks whether the system's device is ready or lost. If it is lost, the Device
+// writes one line and is silent from then on. Call Update once a tick, also while the game is paused. After Close it
+// does nothing.
 func (d *Device) Update() {
 	if d.closed {
 		return
@@ -130,8 +131,8 @@ func (d *Device) Focus(on bool) {
 	}
 }
 
-// Live reports whether the system is ready and reads the mixer, except without the focus. After Close, or if the device
-// was lost, Live returns false.
+// Live reports whether the system is ready to read the mixer. Without the focus of [Device.Focus] nothing is played,
+// but Live still returns true. After Close, or if the device was lost, Live returns false.
 func (d *Device) Live() bool { return d.live && !d.closed }
 
 // Err returns the reason why the device is silent permanently, or nil.

@@ -12,11 +12,12 @@ import (
 	"strings"
 )
 
-// Limits of clips. [Decode] reads fewer rates. 8 MiB are three minutes of mono at 22.05 kHz.
+// A mixer accepts clips with rates from MinRate to MaxRate. [Decode] accepts only the rates 22050 and 32000, and files
+// of at most MaxBytes of samples.
 const (
 	MinRate  = 8000 // samples a second
 	MaxRate  = 48000
-	MaxBytes = 8 << 20 // of samples, once decoded
+	MaxBytes = 8 << 20 // decoded, 2 bytes a sample: three minutes of mono at 22050 Hz
 	maxFile  = 2 << 20 // bytes of a file
 )
 

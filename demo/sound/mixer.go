@@ -84,8 +84,8 @@ func NewMixer() *Mixer {
 }
 
 // Add takes ownership of a clip. Its block is freed to home after Remove or Close. The error wraps ErrFull, ErrFormat
-// or [memory.ErrClosed]. After an error the caller still owns the clip. If the mixer seems full, Add may wait for Read,
-// up to the time in which Read mixes a block.
+// or [memory.ErrClosed]. After an error the caller still owns the clip. If the mixer seems full, Add may wait until
+// Read has mixed 256 frames.
 func (m *Mixer) Add(c Clip, home memory.Allocator) (ClipID, error) {
 	if m.closed {
 		return 0, fmt.Errorf("sound: the mixer: %w", memory.ErrClosed)
@@ -149,7 +149,8 @@ func (m *Mixer) tell(c *command) {
 func (m *Mixer) SetEffect(k cue.Kind, variant int, id ClipID) { m.bank[k][variant] = id }
 
 // SetMusic fades the layers in while the present music fades out, both for the given seconds. Music that still fades
-// out from an earlier call is cut off. A layer with the zero ClipID is missing. If all are zero, there is silence.
+// out from an earlier call is cut off. A layer with the zero ClipID is silent. If all are zero, the music ends. The
+// least fade takes 0.005 seconds.
 //
 // If an id is stale, the error wraps ErrStale. If rates differ, if a length does not divide the longest, or if it is
 // below 3 frames, the error wraps ErrLoops. A failed call changes nothing.
@@ -237,8 +238,8 @@ func (m *Mixer) Update() {
 	}
 }
 
-// Flush cuts off the sounds that still play removed clips, and frees these clips. Use it at the end of a realm, where
-// live blocks are counted. Flush may wait for Read, up to the time in which Read mixes a block.
+// Flush cuts off the sounds that still play removed clips, and frees these clips. Call it at the end of a realm, before
+// live blocks are counted as leaks. Flush may wait until Read has mixed 256 frames.
 func (m *Mixer) Flush() {
 	m.run.Lock()
 	m.core.obey(&m.q)
@@ -319,8 +320,7 @@ type Stats struct {
 	Voices, Clips int    // effects that play; clips that are not freed
 }
 
-// Stats returns the statistics. It may wait for Read, up to the time in which Read mixes a block: do not call it every
-// tick.
+// Stats returns the statistics. It may wait until Read has mixed 256 frames: do not call it every tick.
 func (m *Mixer) Stats() Stats {
 	m.run.Lock()
 	defer m.run.Unlock()

@@ -13,18 +13,19 @@ const (
 	playerMost = Rate / 5
 )
 
-// A Delay is the longest time from a tick until its sounds leave the buffers, by the buffer that causes it.
+// A Delay is the longest time from a tick until its sounds leave the buffers. Each field is the part that one buffer
+// adds.
 type Delay struct {
-	Mixer  time.Duration // of the frames that are mixed at once, and of the limiter
-	Player time.Duration // of the library's buffer
-	Device time.Duration // of the system's buffer, in the size that was requested
+	Mixer  time.Duration // the frames that the mixer renders at once, and the limiter
+	Player time.Duration // the library's buffer
+	Device time.Duration // the system's buffer, in the size that was requested
 }
 
-// Sum returns the whole delay.
+// Sum returns the sum of the parts.
 func (d Delay) Sum() time.Duration { return d.Mixer + d.Player + d.Device }
 
-// Delays returns the delay of a new device. If the system takes more at once than the buffers have, the device enlarges
-// its buffers and thus its delay, see [Open]. The result of Delays does not change.
+// Delays returns the delay of a new device. If the system reads more samples at once than the device's buffer
+// contains, the device enlarges its buffer and thus its delay, see [Open]. The result of Delays does not change.
 func Delays() Delay { return delayOf(playerFrames) }
 
 func delayOf(player int64) Delay {

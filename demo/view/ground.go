@@ -60,9 +60,9 @@ func pagesFor(sectors int) (side, pages int) {
 	}
 }
 
-// Rows uploads rows of a sector from row y: 4 bytes a texel, premultiplied RGBA. Begin with row 0, which allocates the
-// sector's tile. Before Show, or if no tile is free, Rows fails. If the rows are invalid, Rows frees the tile and
-// fails.
+// Rows uploads rows of a sector from row y on: 4 bytes a texel, premultiplied RGBA. The first call for a sector must
+// begin with row 0, and allocates the sector's tile. Before [View.Show], or if no tile is free, Rows fails. If rows is
+// not one or more whole rows inside the sector, Rows frees the tile and fails.
 func (v *View) Rows(s ground.Sector, y int, rows []byte) error {
 	t, i := &v.ground, s.Index()
 	if t.tiles == nil {

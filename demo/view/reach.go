@@ -2,8 +2,8 @@ package view
 
 import "github.com/strata-go/strata/render"
 
-// Bleed is the number of logical pixels of the world that are drawn at most beyond each edge of the logical screen.
-// They are drawn if the window has another shape. It is enough for phones, upright or not, and for old monitors. The
+// Bleed is a number of logical pixels. If the window has another shape than the logical screen, the world is drawn up
+// to Bleed pixels beyond each edge of the screen. This is enough for phones, upright or not, and for old monitors. The
 // horde arrives outside of this area, except some enemies of the nearest groups.
 const Bleed = 110
 

@@ -50,7 +50,8 @@ func (v *View) timeline(s *session.Session) overlay.Timeline {
 	return timeline{v, s}
 }
 
-// Failed returns the error of the last selection of a tick in the overlay, or nil. After an error the run must end.
+// Failed returns the error of [session.Session.Seek] when the player last selected a tick in the overlay, or nil. After
+// an error the caller must end the run.
 func (v *View) Failed() error { return v.failed }
 
 type timeline struct {

@@ -32,7 +32,7 @@ const (
 // A View draws a session. It belongs to the game goroutine. Before Show, call no methods except Attach, Canvas,
 // Comfort, Drawn, Point, Rows, Sink and Teach.
 type View struct {
-	Overlay *overlay.Overlay // of the session's memory; nil before Show. The caller closes it
+	Overlay *overlay.Overlay // shows the session's memory; nil before Show. The caller must close it before the session
 	crowd   int              // enemies that the last frame showed
 	warden  warden
 	Dropped int // quads of the last frame that did not fit
@@ -173,8 +173,8 @@ const (
 	reserveQuads  = 47_000 // 60,000 in all batches together
 )
 
-// Reserving reports whether the renderer's buffers have not reached their final size. While the frame's passes have no
-// memory, as before the first realm, it returns false.
+// Reserving reports whether the next frames will enlarge the renderer's buffers, until these have their final size. If
+// [game.Game.Passes] returns nil, as before the first realm, frames do not enlarge them, and Reserving returns false.
 func (v *View) Reserving() bool { return v.reserve > 0 && v.s.Game.Passes() != nil }
 
 // Sink uploads a decoded picture to the atlas and does not keep its pixels. It replaces a picture of the same name and
@@ -261,9 +261,10 @@ const (
 // Drawn reports whether Draw was called. Before, the shape of the window is unknown.
 func (v *View) Drawn() bool { return v.framed }
 
-// Draw draws the frame in three batches of a draw call each: the world, the particles, and the sharp HUD without glow.
-// Then it draws the overlay and, unless the game is frozen, a menu as a fourth batch. The batches share one buffer,
-// because the renderer copies each of them. The tiles of the ground take a draw call for each page in sight.
+// Draw draws the ground first, with one draw call for each page of tiles that is in sight. Then it draws three batches
+// of one draw call each: the world, the particles, and the sharp HUD without glow. Then it draws the overlay. Unless
+// the overlay has frozen the game, Draw draws a menu over it as a fourth batch. The batches share one buffer, because
+// the renderer copies each of them.
 func (v *View) Draw(f *render.Frame) {
 	v.frozen = v.Overlay.Frozen()
 	v.timer.Start()

@@ -63,5 +63,6 @@ func (e *Events) Mute(on bool) (was bool) {
 	return was
 }
 
-// Merged returns how many events were not kept because of PerKind, in all ticks.
+// Merged returns the number of events in all ticks that Sound only counted, because PerKind events of the same kind
+// were already recorded in the tick.
 func (e *Events) Merged() uint64 { return e.merged }

@@ -40,13 +40,13 @@ const (
 type Spec struct {
 	Name     string  // in file names
 	Variants int     // files, 1 to 4, played in turn: frequent sounds have several
-	Gain     float32 // at strength 1, near the listener
+	Gain     float32 // factor of the volume at strength 1, near the listener
 	Vary     float32 // the largest change of pitch up or down, as a share
-	Duck     float32 // share by which the music becomes quieter
-	Prio     uint8   // a new sound replaces voices of equal or lower priority, the lowest first
-	Most     uint8   // voices at once
-	Each     uint8   // how many begin in a tick, the loudest ones; 1 to 3
-	Gap      uint8   // ticks from one begin to the next
+	Duck     float32 // share by which the music becomes quieter for a moment, 0 to 1
+	Prio     uint8   // if no voice is free, the sound replaces one of the lowest priority, unless that is above Prio
+	Most     uint8   // voices at once; another sound of the kind replaces the oldest
+	Each     uint8   // the most that begin in one tick, the loudest; 1 to 3
+	Gap      uint8   // the least ticks between two ticks in which sounds of the kind begin
 	Placed   bool    // has a position in the world; sounds of menus have none
 }
 

@@ -26,8 +26,9 @@ func NewSpectrum(rate int) *Spectrum {
 	return s
 }
 
-// Add adds further frames, with both channels interleaved, to the spectrum of the channels' mean. The last frames,
-// fewer than a window, do not count until [Spectrum.End].
+// Add adds further frames to the spectrum. The slice interleaves the left and the right channel, and Add takes the mean
+// of the two. If the length is odd, the last sample is ignored. Up to 4,095 of the last frames do not count before
+// further calls of Add or [Spectrum.End].
 func (s *Spectrum) Add(frames []float32) {
 	for i := 0; i < len(frames)-1; i += 2 {
 		s.fill = append(s.fill, float64(frames[i]+frames[i+1])/2)
