@@ -16,11 +16,13 @@ import (
 	"github.com/strata-go/strata/demo/ground"
 )
 
-// Recipes returns a file system that also has the recipes realms/NAME/XX_YY.rec of the surveys in fsys. If fsys has
-// such a file itself, that one is used. Folders do not list the others. A survey is read again if its time or size has
-// changed, unless its time is the zero time. The surveys of two realms are kept. Goroutines that need the same survey
-// share one read. After 5 s one of them begins another read, and all get the result of the one that ends first. The
-// result is safe for concurrent use if fsys is.
+// Recipes returns a file system with the files of fsys and the recipes realms/NAME/XX_YY.rec, made from the surveys in
+// fsys. If fsys contains a recipe's file, that file is used. Folders do not list the recipes that are made.
+//
+// The file system keeps the two surveys that were used last. It reads a kept survey again if the file's time or size
+// has changed, unless that time is the zero time. Goroutines that need the same survey share one read. If a read takes
+// 5 s, one of the goroutines begins another read. All of them get the result of the read that ends first. The file
+// system is safe for concurrent use if fsys is.
 func Recipes(fsys fs.FS) fs.FS {
 	s := &surveys{fsys: fsys, reads: map[string]*reads{}}
 	if _, ok := fsys.(fs.StatFS); ok {

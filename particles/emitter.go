@@ -48,7 +48,8 @@ func (s *System) Emit(e *Emitter, n int) int {
 	return s.emit(e, n, 0)
 }
 
-// Burst emits e.Burst particles. It returns and panics as [System.Emit].
+// Burst emits e.Burst particles and returns the number of emitted particles. Limits and panics are those of
+// [System.Emit].
 func (s *System) Burst(e *Emitter) int {
 	s.open("Burst")
 	return s.emit(e, e.Burst, 0)
@@ -59,8 +60,8 @@ func (s *System) Burst(e *Emitter) int {
 // e.Owed for the next call. Particles that cannot be emitted are dropped as in [System.Emit], and do not count in
 // e.Owed.
 //
-// The particles are distributed along the path of the emitter during dt, so that a fast emitter leaves an even
-// trail. The path begins at (X, Y) - (VX, VY)*dt and ends at (X, Y). EmitRate panics as [System.Emit].
+// The particles are distributed along the path of the emitter during dt, so that a fast emitter leaves an even trail.
+// The path begins at (X, Y) - (VX, VY)*dt and ends at (X, Y). EmitRate panics if [System.Emit] would.
 func (s *System) EmitRate(e *Emitter, dt float32) int {
 	s.open("EmitRate")
 	owed := e.Owed + float32(e.Rate*dt)

@@ -32,7 +32,7 @@ type KindID uint8
 // changes of the slices have no effect on the look.
 type Kind struct {
 	Name   string // for messages and the overlay
-	Region int    // the picture, for the code that makes the regions of Build; the System does not use it
+	Region int    // number of the picture, for the caller who makes the regions for Build; the System does not use it
 
 	Additive bool    // sets the alpha of every colour to 0
 	Ramp     []Stop  // colour over life, at most MaxKeys in ascending order; empty means white
@@ -45,7 +45,7 @@ type Kind struct {
 
 	Angle   Range   // radians at birth
 	Spin    Range   // radians/s
-	Stretch float32 // seconds: the quad is longer by Stretch times the speed, along the velocity; excludes Angle and Spin
+	Stretch float32 // seconds: lengthens the quad along the velocity by Stretch*speed; invalid together with Angle or Spin
 }
 
 // rampSteps is the resolution of ramp and size curve: at a life of one second, finer than

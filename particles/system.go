@@ -67,10 +67,10 @@ type System struct {
 // the rectangle.
 type Bounds struct{ MinX, MinY, MaxX, MaxY float32 }
 
-// New reserves the columns from src, and commits nothing. A nil src means page.Default(). If cfg is invalid, the
-// error wraps memory.ErrConfig and names the field. Otherwise the error wraps an error of page.Reserve. After an
-// error nothing stays reserved, unless src fails to release the columns; the error includes that failure. Close the
-// System before you close src.
+// New reserves the columns from src, and commits nothing. A nil src means page.Default(). If cfg is invalid, the error
+// wraps memory.ErrConfig and names the field. If src cannot reserve the columns, the error wraps that of page.Reserve.
+// After an error nothing stays reserved, unless src fails to release the columns; the error includes that failure.
+// Close the System before you close src.
 func New(src page.Source, cfg Config) (_ *System, err error) {
 	cfg.Capacity = cmp.Or(cfg.Capacity, defaultCapacity)
 	cfg.MaxKinds = cmp.Or(cfg.MaxKinds, defaultKinds)

@@ -61,12 +61,12 @@ func (c *canvas) cut(block []float32) {
 // the top. Neighbouring sectors have no visible seam if their recipes agree on shared cells and corners. The same
 // input gives the same picture, except for about one level of brightness between architectures.
 //
-// Compose takes one block of about 270 KiB from scratch and frees it before it returns. If cancelled is not nil, it is
-// called every 16 rows. If it returns an error, Compose returns this error, and dst is incomplete. For a stamp that s
-// does not have, the error is a [*FileError] without a file name. Other errors wrap one of the allocator.
+// Compose takes one block of about 270 KiB from scratch and frees it before it returns. If cancelled is not nil,
+// Compose calls it every 16 rows. If cancelled returns an error, Compose returns this error, and dst is incomplete. For
+// a stamp that s does not have, the error is a [*FileError] without a file name. Other errors wrap an error of scratch.
 //
-// Any number of goroutines may call Compose, each with its own allocator. It panics if the
-// capacity of dst is below Bytes.
+// Any number of goroutines may call Compose, each with its own allocator. Compose panics if the capacity of dst is
+// below Bytes.
 func Compose(dst []byte, r *Recipe, s *Stamps, scratch memory.Allocator, cancelled func() error) error {
 	dst = dst[:Bytes]
 	for i := range r.Stamps[:r.NStamps] {

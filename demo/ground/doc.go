@@ -31,8 +31,9 @@
 //	of the lights    x, y, radius/2 - 1, colour, power
 //	of the props     x, y, kind
 //
-// Each field of all entries comes before the next field. Positions are in four units, those of props in two. They are
-// differences to the entry before: all lower bytes of x, then all higher ones, then those of y.
+// A list is stored by columns: the first field of all entries, then their second field, and so on. Positions count in
+// steps of four units, those of props in steps of two. A coordinate is stored as its difference from that of the entry
+// before. The lower bytes of all x come first, then the higher bytes, then the bytes of y.
 //
 // # A recipe's file
 //

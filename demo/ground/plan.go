@@ -53,12 +53,12 @@ const (
 // position and velocity only, and it loads nothing itself. After Tick the caller requests the sectors of Want, and
 // frees or cancels the sectors of Drop. When a picture is loaded the caller calls Ready.
 //
-// The requested and loaded sectors together never exceed the budget of Reset. Half of the budget, or six sectors if
-// that is more, is for sectors that will be seen soon. The rest keeps sectors that are no longer wanted, so that
-// turning around requests nothing twice. Five seconds after the player has stopped, the sectors depend on the position
-// only.
+// The pictures of all requested and loaded sectors together never exceed the budget of [Plan.Reset]. Half of the
+// budget, or six pictures if that is more, is for sectors that will be seen soon. The rest keeps sectors that are no
+// longer wanted. So a player who turns around needs no second request. When the player has stood still for five
+// seconds, the position alone determines which sectors are requested and loaded.
 //
-// A Plan belongs to one goroutine. The zero Plan must be Reset before use. It allocates nothing, and a tick takes
+// A Plan belongs to one goroutine. Call Reset before the other methods. A Plan allocates nothing, and a tick takes
 // about a microsecond.
 type Plan struct {
 	room, most int    // sectors: in all, and wanted
@@ -82,12 +82,12 @@ type Plan struct {
 	stats PlanStats
 }
 
-// PlanStats are the statistics since Reset. The lead of a loaded sector is the expected time until it is seen, in
-// seconds. The lead is negative if the sector was in view before it was loaded, and is then the time without its
-// picture.
+// PlanStats are the statistics since Reset. The lead of a sector is measured when it is loaded: the expected time until
+// the sector is seen, in seconds. If the sector is in view already, the lead is negative: minus the time in view
+// without a picture.
 type PlanStats struct {
-	Asked, Again       uint64  // sectors requested; of these, within two seconds after they were dropped
-	Dropped, Cancelled uint64  // sectors dropped; of these, before they were loaded
+	Asked, Again       uint64  // requests; Again counts those within two seconds after the same sector was dropped
+	Dropped, Cancelled uint64  // dropped sectors; Cancelled counts those that were not loaded yet
 	Ready              uint64  // sectors loaded
 	Held, Peak         int     // sectors requested or loaded: now, and the high-water mark
 	SeenSeconds        float64 // sum of the time in view over all sectors
@@ -97,7 +97,7 @@ type PlanStats struct {
 	LeadWorst          float32 // the smallest lead, at most 0
 }
 
-// Thrash returns the share of requests within two seconds after the sector was dropped.
+// Thrash returns the share of requests that came within two seconds after the same sector was dropped: Again/Asked.
 func (s PlanStats) Thrash() float64 { return float64(s.Again) / max(float64(s.Asked), 1) }
 
 // Soft returns the share of time in view without a picture.
@@ -289,8 +289,8 @@ func (p *Plan) farthest() int {
 }
 
 // Want returns the sectors that will be seen soon and are not loaded, the earliest first. Request them, or continue to
-// load them. Requested sectors that are neither in Want nor in Drop have lower priority. The slice is valid until the
-// next Tick.
+// load them. If a requested sector is neither in Want nor in Drop, keep its request, but with a lower priority. The
+// slice is valid until the next Tick.
 func (p *Plan) Want() []Wanted { return p.want[:p.nWant] }
 
 // Drop returns the sectors to drop in this tick. Free their pictures. If a picture is not loaded, cancel its request.
@@ -319,15 +319,16 @@ func (p *Plan) Ready(s Sector) bool {
 	return true
 }
 
-// Lost records that the picture of a loaded sector was freed. Want has the sector again when it will be seen soon. If the
-// sector is not loaded, Lost does nothing.
+// Lost records that the picture of a loaded sector was freed. If the sector will be seen soon, [Plan.Want] lists it
+// again after the next Tick. If the sector is not loaded, Lost does nothing.
 func (p *Plan) Lost(s Sector) {
 	if p.Shown(s) {
 		p.state[s.Index()] = asked
 	}
 }
 
-// Shown reports whether Ready was called for a sector that was neither dropped nor lost since.
+// Shown reports whether the picture of sector s is loaded: Ready was called for s, and neither Lost nor a Drop of s has
+// followed.
 func (p *Plan) Shown(s Sector) bool {
 	return s.X < Sectors && s.Y < Sectors && p.state[s.Index()] == ready
 }

@@ -9,12 +9,12 @@ const (
 	CellSize   = 8                              // side of a cell in units
 	Border     = 8                              // cells of its neighbours that a recipe includes on each side
 	Span       = SectorSize/CellSize + 2*Border // columns of cells in a recipe, and rows
-	Bytes      = SectorSize * SectorSize * 4    // size of a sector's picture
+	Bytes      = SectorSize * SectorSize * 4    // bytes of a sector's picture, four a pixel
 	reach      = float32(Border-3) * CellSize   // units: further from a wall nothing may depend on it
 	wallBytes  = Span * Span / 8
 )
 
-// The most entries of a recipe's lists.
+// The maximum numbers of entries in the lists of a recipe.
 const (
 	MaxStamps = 64
 	MaxLights = 24
@@ -42,24 +42,24 @@ const (
 	layers
 )
 
-// A Stamp is a picture from the realm's sheet of stamps at a position in a sector. Positions are in units from the
-// sector's top left corner. A stamp that overlaps two sectors is in the recipes of both, so its position may lie
+// A Stamp draws a frame of the realm's picture of stamps (see [Stamps]) in a sector. Positions are in units from the
+// sector's top left corner. A stamp that overlaps two sectors is in the [Recipe] of each, so its position may lie
 // outside of the sector.
 type Stamp struct {
-	X, Y   int16 // its centre; multiples of 4 from -256 to 764
-	ID     uint8 // number in the picture of stamps, along the rows; at most 63
+	X, Y   int16 // the stamp's centre; multiples of 4 from -256 to 764
+	ID     uint8 // number of the frame, counted along the rows; at most 63
 	Layer  Layer
 	Turn   uint8 // in 256ths of a turn, clockwise
-	Scale  uint8 // 16 to 255; 128 is one pixel of the stamp a unit
-	Color  uint8 // of the palette, 0 to 4
-	Amount uint8 // of that colour, 0 (none) to 15 (all)
+	Scale  uint8 // side of the drawn frame in units, 16 to 255
+	Color  uint8 // index in the palette of the colour that tints the frame, 0 to 4
+	Amount uint8 // strength of the tint, from 0 (none) to 15 (full)
 }
 
 // A Light is a pool of light.
 type Light struct {
-	X, Y   int16 // its centre in units from the sector's corner; multiples of 4 from -256 to 764
+	X, Y   int16 // the light's centre in units from the sector's corner; multiples of 4 from -256 to 764
 	Radius int16 // units; even, 2 to 256
-	Color  uint8 // of the palette, 0 to 4
+	Color  uint8 // index in the palette, 0 to 4
 	Power  uint8 // 255 doubles the floor, and adds a fifth of the colour
 }
 

@@ -10,7 +10,7 @@ const (
 	bases
 )
 
-// Bases is the number of bases.
+// Bases is the number of values of [Base]: a valid Base is 0 to Bases-1.
 const Bases = int(bases)
 
 // A style is what a base's colours and shapes are; the palette gives the hues.

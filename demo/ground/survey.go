@@ -31,8 +31,9 @@ type Survey struct {
 	Props        []Prop
 }
 
-// Recipe makes the recipe of the sector in column x and row y. The walls are those of the realm's NAME.walls.
-// Entries above the most of a list are left out. The error is that of walls.
+// Recipe sets *r to the recipe of the sector in column x and row y. The reader `walls` must read the realm's file
+// NAME.walls. If a sector has more than [MaxStamps], MaxLights or MaxProps entries, Recipe leaves out the last ones
+// without an error. The error is that of walls, except io.EOF.
 func (s *Survey) Recipe(r *Recipe, x, y int, walls io.ReaderAt) error {
 	*r = Recipe{Base: s.Base, Loop: s.Loop[y*Sectors+x], X: x, Y: y}
 	for i := range 4 {
@@ -90,8 +91,7 @@ func (r *Recipe) readWalls(from io.ReaderAt) error {
 	return nil
 }
 
-// Append appends the survey's file to dst and returns the extended slice. A field of all entries comes before the next
-// field, and positions are differences to the entry before, so that a compressed file is small.
+// Append appends the survey's file to dst and returns the extended slice. The package comment describes the file.
 func (s *Survey) Append(dst []byte) []byte {
 	begin := len(dst)
 	dst = append(dst, surveyMagic...)

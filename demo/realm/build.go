@@ -10,10 +10,10 @@ import (
 
 type vec = mgl32.Vec2
 
-// The coarse net.
+// The coarse net has one node in each square of CoarseSize by CoarseSize units.
 const (
-	CoarseSize = 32                 // units between nodes
-	Coarse     = World / CoarseSize // nodes in a row, and rows
+	CoarseSize = 32                 // side of a node's square in units
+	Coarse     = World / CoarseSize // columns of nodes in the net, and rows
 	perNode    = CoarseSize / CellSize
 )
 
@@ -23,13 +23,13 @@ const (
 	Guides = Seals + 1
 )
 
-// A Realm is the ground as the rules see it. See the package comment for what lies where.
+// A Realm is the ground as the rules see it. The package comment describes its data.
 //
 // Invariants, verified by Check:
 //
-//	(1) a cell's clearance differs from each neighbour's by a step at most: 3 sideways, 4 across
+//	(1) the clearances of two cells with a common side differ by at most 3, those of diagonal neighbours by at most 4
 //	(2) links go in both directions
-//	(3) every guide leads from the start to its place
+//	(3) following guide i from Info.Start leads to Place(i)
 type Realm struct {
 	Info *Info
 
@@ -123,9 +123,9 @@ func (b *Building) Done() bool {
 	}
 }
 
-// Wait waits until the realm is built and returns it. If a place lies in a wall, or no path reaches it, the error is a
-// *FileError; after Start it is without a file name. Other errors wrap one of the allocator. After an error all blocks
-// are freed. Call Wait once.
+// Wait waits until the realm is built and returns it. If the start, the heart or a seal lies in a wall, or no path from
+// the start leads to it, the error is a *FileError. It names the file if [Open] made the Building, but not if [Start]
+// did. Other errors wrap an error of the allocator. After an error all blocks are freed. Call Wait once.
 func (b *Building) Wait() (*Realm, error) {
 	<-b.done
 	memory.FreeSlice(b.mem, b.nodes)

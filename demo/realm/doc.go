@@ -32,6 +32,6 @@
 // # Concurrency and errors
 //
 // After Wait a Realm is safe for concurrent use: it does not change. A Flow belongs to the game goroutine. The error
-// about a damaged file is a [FileError] with file, place and what is allowed. If there is no space for a search, the
-// error wraps memory.ErrOutOfMemory, and the field is unchanged.
+// about a damaged file is a [FileError] with file, place and what is allowed. If there is no memory for a search, the
+// error wraps memory.ErrOutOfMemory, and the lane keeps its field.
 package realm

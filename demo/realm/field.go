@@ -21,7 +21,8 @@ type tile [tileSide * tileSide]uint8
 
 const tileBytes = unsafe.Sizeof(tile{})
 
-// A Field has the paths to one node from all nodes of a window: a direction for each node.
+// A Field has the paths to one node from all nodes of a window: a direction for each node. A window is a square of
+// [Window] by Window nodes.
 type Field struct {
 	X0, Y0 int32  // the window's first node: column and row
 	Node   int32  // the node to which the paths lead

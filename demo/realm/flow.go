@@ -9,11 +9,11 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// Lanes is the number of fields that a Flow keeps. Each field, a lane, leads to another place.
+// Lanes is the number of lanes of a [Flow]. Each lane has a [Field] of its own, which leads to its own place.
 const Lanes = 3
 
-// Ahead is the number of ticks from the request of a [Field] to its use. Refresh is the number of ticks until a field
-// to the same node is requested again, because the crowd has moved.
+// Ahead is the number of ticks from the request of a [Field] to its use. Refresh is the number of ticks after which a
+// field to the same node is requested again, because the crowd has moved.
 const (
 	Ahead   = 8
 	Refresh = 20
@@ -31,16 +31,16 @@ var errSearch = fmt.Errorf("realm: no space for a search: %w", memory.ErrOutOfMe
 type Hunt interface {
 	// Goal returns the node to which a lane should lead, or -1 if the lane needs no new field.
 	Goal(lane int) int32
-	// Count writes the number of enemies in each node of a window, row by row, over zeros. The window begins at node
-	// (x0, y0). Paths avoid nodes with many enemies.
+	// Count writes the number of enemies, at most 255, in each node of a window. The entry into[y*Window+x] is for node
+	// (x0+x, y0+y). All Window*Window entries are 0 before the call. Paths avoid nodes with many enemies.
 	Count(x0, y0 int32, into []uint8)
 }
 
-// A Flow computes fields on a goroutine of its own, which owns a worker of the manager. A field that is requested at
-// tick t is used at tick t+Ahead exactly. If necessary Update waits for the worker, so that nothing depends on the
-// worker's speed. Blocks are freed through inboxes in both directions. The game allocates the buffers of a search,
-// and the worker frees them after the search. The worker allocates the field's tiles, and the game frees them when
-// there are newer ones.
+// A Flow computes fields (see [Field]) on a goroutine of its own, which owns a worker of the manager. A field that is
+// requested at tick t is used at tick t+Ahead exactly. If necessary Update waits for the worker, so that nothing
+// depends on the worker's speed. Blocks are freed through inboxes in both directions. The game allocates the buffers of
+// a search, and the worker frees them after the search. The worker allocates the blocks of a field, its tiles. The game
+// frees them when a newer field replaces the field.
 //
 //	game:    Tag.Alloc buffers --> worker: search, Worker.Alloc tiles --> game: At ... Manager.Free
 //	         | <--- NewFreer ------- buffers         tiles --- inbox ---> worker
@@ -49,7 +49,7 @@ type Hunt interface {
 //
 // Invariants, verified by Check:
 //
-//	(1) due is 0 or lies at most Ahead ticks ahead of the tick that Update was given last
+//	(1) each requested field is due at most Ahead ticks after the tick of the last Update
 //	(2) the tiles of fields are the worker's blocks
 type Flow struct {
 	mem   flowMemory
@@ -125,8 +125,8 @@ func (f *Flow) work(ask <-chan job) {
 	f.mem.end()
 }
 
-// Node returns the number of the nearest node with links, of the node at p and its neighbours. If there is
-// none, Node returns -1.
+// Node looks at the node in which p lies and at its eight neighbours. Node returns the number of the nearest of them
+// that has links, row*Coarse+column. If none has links, Node returns -1.
 func (r *Realm) Node(p vec) int32 {
 	if r.clear == nil {
 		return -1
@@ -134,10 +134,13 @@ func (r *Realm) Node(p vec) int32 {
 	return int32(r.node(p))
 }
 
-// Update puts the fields that were requested Ahead ticks ago into use. For at most one lane a tick it requests a new
-// field, if the lane's goal in h has changed or its field is old. Update returns the number of requests. Call it once
-// a tick, with the ticks in order and from 1. If there is no space for a field, the error wraps memory.ErrOutOfMemory,
-// and the field is unchanged.
+// Update puts the fields that were requested [Ahead] ticks ago into use. Each tick Update looks at one lane, in turn.
+// It requests a new field for this lane if h.Goal returns another node than that of the lane's field, or if [Refresh]
+// ticks have passed since the last request. A lane has at most one request in flight. Update returns the number of
+// requests, 0 or 1. Call it once a tick, with the ticks in order and from 1.
+//
+// If there is no memory for a search or a field, the error wraps memory.ErrOutOfMemory, and that lane keeps its field.
+// The other lanes are updated all the same.
 func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 	f.tick = tick
 	for k := range f.lanes { // in the order in which they were asked for

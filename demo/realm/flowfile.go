@@ -36,8 +36,8 @@ type savedField struct {
 	bytes []byte
 }
 
-// SaveFile saves the fields, and the results that are not due yet, in a file. Call [Flow.Rest] first, also before
-// loading: without it the pass fails with save.ErrBusy. At loading, the worker allocates the memory of the fields.
+// SaveFile saves in a file the fields in use and the computed fields that are not in use yet. Call [Flow.Rest] before
+// you save or load, or the error wraps save.ErrBusy. During a load the worker allocates the memory of the fields.
 func (f *Flow) SaveFile(c *save.Coder) {
 	if f.busy(c) {
 		return

@@ -6,8 +6,8 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// Rest waits until the worker has computed all fields that were requested. They are still used in the tick in which
-// they are due. Until the next Update the worker is idle.
+// Rest waits until the worker has computed all fields that were requested. As without Rest, [Flow.Update] puts each
+// field into use [Ahead] ticks after its request. Until the next Update the worker is idle.
 func (f *Flow) Rest() {
 	for due := f.due(); f.early < due; f.early++ {
 		f.results[f.early] = <-f.done
@@ -47,9 +47,9 @@ func (f *Flow) next() result {
 	return res
 }
 
-// SaveState saves the fields and the results that are not due yet. Call [Flow.Rest] first, also before loading: without
-// it the pass fails with save.ErrBusy. The blocks of the fields lie in the memory that begins at base. The Set must
-// save this memory before the Flow.
+// SaveState saves the fields in use and the computed fields that are not in use yet. Call [Flow.Rest] before you save
+// or load, or the error wraps save.ErrBusy. The blocks of the fields lie in the memory that begins at base. The Set
+// must save this memory before the Flow.
 func (f *Flow) SaveState(c *save.Coder, base unsafe.Pointer) {
 	if f.busy(c) {
 		return

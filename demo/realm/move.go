@@ -28,8 +28,8 @@ func (r *Realm) Solid(p vec) bool {
 	return r.clear != nil && r.clear[int(p[1])/CellSize*Cells+int(p[0])/CellSize] == 0
 }
 
-// Room returns the distance from a place to the nearest wall, in units. The error is at most the side of a cell and 6 %
-// of the distance. In a wall Room returns 0. It never returns more than 680.
+// Room returns the distance from p to the nearest wall or edge of the world, in units. The result may be too small or
+// too large, by at most CellSize plus 6 % of the distance. In a wall Room returns 0. It never returns more than 680.
 func (r *Realm) Room(p vec) float32 {
 	if r.Solid(p) {
 		return 0
@@ -45,8 +45,9 @@ func (r *Realm) Room(p vec) float32 {
 // for drawing, and do not change it. A bare realm returns nil.
 func (r *Realm) Clear() []uint8 { return r.clear }
 
-// Near reports whether a wall may lie within radius of a place. It is cheap and may return true if there is none. If it
-// returns false, no wall lies within radius, or within 95 % of a radius above 24.
+// Near reports whether a wall may lie within radius, in units, of p. Near is cheap, and may return true although no
+// wall is near. If Near returns false and radius is at most 24, no wall lies within radius. For a larger radius, false
+// means that no wall lies within 95 % of radius.
 func (r *Realm) Near(p vec, radius float32) bool {
 	if !(p[0] >= 0 && p[1] >= 0 && p[0] < World && p[1] < World) {
 		return true
@@ -181,8 +182,9 @@ func (r *Realm) Guide(guide int, p vec) vec {
 	return r.Steer(r.guides[guide][coarse(p[1])*Coarse+coarse(p[0])], p)
 }
 
-// Steer returns the direction to go from a place p, where d is the direction from the place's node, an index of
-// Headings. In the open this is the direction d. Near walls it is turned towards the middle of the path.
+// Steer returns the direction to go from p, as a vector of length 1, or of length 0 if d is 0. The argument d is an
+// index of [Headings]: the direction to go from the node of p, for example the result of [Field.At]. In the open Steer
+// returns Headings[d]. Near walls Steer turns this direction towards the middle of the path.
 func (r *Realm) Steer(d uint8, p vec) vec {
 	h := Headings[d]
 	if d == 0 || r.clear == nil || !r.Near(p, 3*CellSize) {

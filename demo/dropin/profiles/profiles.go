@@ -24,15 +24,16 @@ const SampleBytes = 64 << 10
 // channel and calls [Answer]. A receive from nil Requests blocks forever.
 type Requests chan chan []byte
 
-// Flag defines the flag -http of a program and returns the channel of its requests.
+// Flag defines the flag -http in f. When f parses the flag, it calls [Requests.Listen] with the flag's value. Flag
+// returns the channel of the requests. Without the flag on the command line no request arrives.
 func Flag(f *flag.FlagSet) Requests {
 	p := make(Requests)
 	f.Func("http", "serve profiles at this `ADDRESS`, to this machine only unless it has a host", p.Listen)
 	return p
 }
 
-// Listen starts to serve profiles at /debug/pprof/strata, until the program ends, and returns. The error is that of
-// net.Listen.
+// Listen starts a goroutine that serves profiles at /debug/pprof/strata until the program ends. Listen does not wait
+// for it. The error is that of net.Listen.
 func (p Requests) Listen(addr string) error {
 	if host, port, err := net.SplitHostPort(addr); err == nil && host == "" {
 		addr = net.JoinHostPort("localhost", port)
@@ -47,7 +48,8 @@ func (p Requests) Listen(addr string) error {
 	return nil
 }
 
-// ServeHTTP serves one request: it waits for [Answer], or until the client has disconnected.
+// ServeHTTP sends a request to p, waits for its [Answer] and writes the profile. If the client disconnects before the
+// request is received from p, ServeHTTP returns.
 func (p Requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := make(chan []byte, 1)
 	select {
@@ -58,8 +60,9 @@ func (p Requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Answer answers one request with a profile of m. Call it on the goroutine of the manager. The error is that of
-// meter.WriteProfile.
+// Answer sends a profile of m to the channel `to`, which was received from [Requests]. Call Answer on the goroutine of
+// the manager. It does not block. The error is that of meter.WriteProfile. After an error Answer has sent what was
+// written before it.
 func Answer(to chan<- []byte, m *tiers.Manager) error {
 	var b bytes.Buffer
 	err := meter.WriteProfile(&b, m)
