@@ -34,11 +34,11 @@ type OldValue = layout.OldValue
 // Conditions, panics, locking and calls of observers are those of [World.ReadJSON]. If w has entities, ReadBinary
 // returns an error. On error w is unchanged, except that its empty chunks may have been freed, and that it may have
 // closed itself. ReadBinary also fails if:
-//   - the file is truncated or continued, a bit differs, or it has another version;
+//   - the file is truncated, has bytes after its end, has a damaged bit, or has another version;
 //   - a component type is not registered, is registered twice, or has a field that WriteBinary refuses;
 //   - a value would be lost: a kind that does not convert, or an integer that does not fit;
 //   - a bool is neither 0 nor 1, or an Entity in a component has slot 0 or an even generation and is not the zero Entity;
-//   - an entity occurs twice, or another condition of ReadJSON does not hold;
+//   - an entity occurs twice or is above Config.MaxEntities, a slot is missing, or a target is stale: see ReadJSON;
 //   - m names a component or a field that the program lacks, or gives two the same name: the error wraps
 //     [layout.ErrMigration];
 //   - m drops a relation, or converts a component of [World.RegisterSize]: the error wraps [layout.ErrMigration];

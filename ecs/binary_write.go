@@ -38,16 +38,17 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 //
 // The file has a description of each component type: names, kinds and places of its fields. Values are written as they
 // are in memory. If a component of an archetype has a field that has no meaning in another process, WriteBinary returns
-// an error with the path of the field. Such fields are pointers, strings, slices, maps, functions, channels, interfaces,
-// uintptr, memory.Handle and the types of package container. A component of an archetype whose name is not UTF-8, or is
-// that of another type, is an error, too. Resources, events, pending commands, observers and ticks are not written.
+// an error with the path of the field. Such fields are pointers, strings, slices, maps, functions, channels,
+// interfaces, uintptr, memory.Handle and the types of package container. WriteBinary also returns an error if a
+// component of an archetype has a name that is not UTF-8, or the name of another component type. Resources, events,
+// pending commands, observers and ticks are not written.
 //
 // Other errors wrap the error of out, [io.ErrShortWrite], or [memory.ErrClosed] if the world closed itself. When
 // WriteBinary fails, a part may have been written: write to a new file, and rename it after success. Padding bytes
 // between fields are written as they are, so equal worlds may have different files.
 //
 // The world is locked during the call; open queries and loops are allowed. WriteBinary panics with a [*memory.Misuse]
-// if out is nil or w is closed, in a parallel run, and in a call of the allocator or of Config.Pages.
+// if out is nil or w is closed, in a parallel run, and while the world calls its allocator or Config.Pages.
 //
 // Cost: that of copying the columns and of a checksum, and some Go allocations for each archetype.
 func (w *World) WriteBinary(out io.Writer) error {

@@ -111,8 +111,8 @@ func (cmd *Commands) Skipped() int { return cmd.skipped }
 // Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
 // while queries are open and in observers. Filters do not match an entity without components. Errors are those of
 // World.NewEntity. On error Spawn returns the zero Entity, and no entity was created. Spawn panics with a
-// [*memory.Misuse] in a closed world, in a parallel run, and in a call of the allocator or of Config.Pages. It also
-// panics during WriteJSON, ReadJSON, WriteBinary and ReadBinary. For Spawn of a [Task] see [Task.Commands].
+// [*memory.Misuse] in a closed world, in a parallel run, and while the world calls its allocator or Config.Pages. It
+// also panics during WriteJSON, ReadJSON, WriteBinary and ReadBinary. For Spawn of a [Task] see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
 	if cmd.task != nil {
 		cmd.mustAccept("Spawn")

@@ -63,10 +63,10 @@
 //	          1 KiB, 4 KiB, 4 × 16 KiB, 4 × 64 KiB, 4 × 256 KiB, 4 × 1 MiB, then 4 MiB each, see Config
 //
 // A table is the list of an archetype's chunks. A few entities take 1 KiB, and an iteration over a million enters new
-// columns some twenty times. A batch skips a size if it fills at least half of the next one. For sizes up to four times
-// Config.ChunkBytes a third suffices. A thousand entities of one batch are in one chunk if a row has at most 64 bytes,
-// and iterate as fast as a slice. With rows of 17 to 21 bytes, however, they are in two. Created one by one they are in
-// several chunks, whose edges cost a few per cent.
+// columns some twenty times. If many entities are created at once, the world takes a larger block earlier. The entities
+// must fill at least half of this block, or a third if it has at most four times Config.ChunkBytes. A thousand entities
+// of one batch are in one chunk if a row has at most 64 bytes, and iterate as fast as a slice. With rows of 17 to 21
+// bytes, however, they are in two. Created one by one they are in several chunks, whose edges cost a few per cent.
 //
 // Growing copies nothing: chunks stay where they are until they are empty. If the allocator does not
 // have a block of the intended size, the world takes a smaller one. This affects neither the order

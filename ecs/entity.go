@@ -27,9 +27,10 @@ type Entity struct {
 // MakeEntity returns the Entity with an index and a generation, for saved games and replays. If index is 0 or
 // generation is even, MakeEntity returns the zero Entity. It does not check whether the Entity is alive in any world.
 //
-// Look-ups may find a vacant slot for an Entity with an even generation. Reading a world refuses such values in its
-// components, and a save.Set with a world refuses them in all values of a file. If you read an Entity from bytes in
-// another way, pass it through MakeEntity(e.Index(), e.Generation()).
+// Bytes from elsewhere may contain an Entity with an even generation, which no world created. A look-up of it may
+// succeed although no entity is alive. If a component contains one, ReadJSON and ReadBinary return an error. If any
+// value of a file contains one, so does a save.Set with a world. If you read an Entity from bytes in another way, pass
+// it through MakeEntity(e.Index(), e.Generation()).
 func MakeEntity(index, generation uint32) Entity {
 	if index == 0 || generation&1 == 0 {
 		return Entity{}

@@ -53,8 +53,8 @@ const closedMark = 1 << 30
 // closed reports whether the world is closed.
 func (g *guard) closed() bool { return g.locked >= closedMark }
 
-// Locked reports whether structural changes would panic. The world is locked during a query, the filling of a batch,
-// an observer, a parallel run, and a call of the allocator or of Config.Pages. It is also locked during WriteJSON,
+// Locked reports whether structural changes would panic. The world is locked during a query, the filling of a batch, an
+// observer, and a parallel run. It is also locked while it calls its allocator or Config.Pages, and during WriteJSON,
 // ReadJSON, WriteBinary and ReadBinary. Locked also returns true for a closed world.
 func (w *World) Locked() bool { return w.guard.locked != 0 }
 

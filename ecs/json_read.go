@@ -20,14 +20,15 @@ import (
 // Fields that the text omits or gives as null are zero. If a field occurs twice, encoding/json decodes both values
 // into the field, in order.
 //
-// If w has entities, ReadJSON returns an error and reads nothing. Every other error gives the line and the byte,
-// except if an observer closes the allocator. ReadJSON also fails if:
-//   - the text has another version, is truncated or continued, or is not in the form of WriteJSON;
+// If w has entities, ReadJSON returns an error and reads nothing. Every other error names the line and the byte in the
+// text, unless an observer closes the allocator. ReadJSON also fails if:
+//   - the text has another version, is truncated, has more text after its end, or is not in the form of WriteJSON;
 //   - a value does not fit its component;
 //   - a component or a field is unknown, or a component is missing;
-//   - two component types have a name that the text contains;
-//   - an entity occurs twice or is above Config.MaxEntities ([ErrLimit]), or a slot below the highest is missing;
-//   - the target of a relation is stale and not listed as gone;
+//   - two component types of w have the same name, and the text contains this name;
+//   - an entity occurs twice, or its slot is above Config.MaxEntities ([ErrLimit]);
+//   - a slot below the highest one has neither an entity nor an entry in the text's index;
+//   - the target of a relation is stale, but the list `gone` of the text lacks the relation;
 //   - the reader fails, or returns nothing 100 times ([io.ErrNoProgress]);
 //   - the text has more than 65,536 consecutive blanks outside of strings;
 //   - the allocator or Config.Pages fails, for example with [memory.ErrOutOfMemory];

@@ -40,8 +40,8 @@ const flushBytes = 32 << 10
 //	  components  names, as returned by World.Name
 //	  targets     the target of each relation
 //	  gone        the relations whose target is stale
-//	  since       when the archetype got its targets; omitted if one more than the previous since
-//	  idle        an archetype without targets, to be reused; the highest number is reused first
+//	  since       counts the archetypes that got targets before this one; omitted if 1 more than the since before
+//	  idle        the archetype waits to be reused for other targets; the highest idle is reused first
 //	  sweep       how many targets may be added before archetypes with stale targets are searched
 //	  entities    slot and generation of each entity, and its components
 //	index       slots without an entity, as "slot:generation" or "from-to:generation"
@@ -59,7 +59,7 @@ const flushBytes = 32 << 10
 //   - Two fields of a value with the same name in the text, such as a field of an embedded struct.
 //   - A struct with several fields that an embedded MarshalJSON or MarshalText replaces.
 //   - A name in a json tag that encoding/json rejects.
-//   - A component of an archetype whose name is not UTF-8, or is the name of another type.
+//   - A component of an archetype with a name that is not UTF-8, or with the name of another component type.
 //
 // Further losses of encoding/json are not detected. Strings become valid UTF-8. Interface values are
 // read back as maps, slices, strings and float64. The option omitempty drops the sign of a zero and
@@ -72,8 +72,8 @@ const flushBytes = 32 << 10
 // Resources, events, pending commands, observers and ticks are not written. After ReadJSON,
 // ChangedSince reports all components as new.
 //
-// The world is locked during the call; open queries and loops are allowed. WriteJSON panics with a [*memory.Misuse]
-// if out is nil or w is closed, in a parallel run, and in a call of the allocator or of Config.Pages.
+// The world is locked during the call; open queries and loops are allowed. WriteJSON panics with a [*memory.Misuse] if
+// out is nil or w is closed, in a parallel run, and while the world calls its allocator or Config.Pages.
 //
 // Cost: some 450 to 700 ns per entity and component. WriteJSON calls out.Write about once per 32 KiB. Per entity it
 // allocates only what encoding/json and the methods of component types allocate.

@@ -4,9 +4,10 @@ package ecs
 
 import "unsafe"
 
-// A Map1 creates and changes entities by one component. Create it once per system. It belongs to its world and to the
-// goroutine of the world. Methods that create or change entities panic with a [*memory.Misuse] if the world is
-// locked.
+// A Map1 is a mapper for one component. It creates entities with the component, and adds the component to entities or
+// removes it. If the component is a relation, set its target with To first. Create a mapper once per system. It belongs
+// to its world and to the goroutine of the world. Methods that create or change entities panic with a [*memory.Misuse]
+// if the world is locked.
 type Map1[A any] struct {
 	setting[*Map1[A]]
 }
@@ -65,7 +66,8 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 }
 
 // Get returns pointers to the components of an entity. It returns nil pointers and false if the entity is stale or
-// does not have all of the components. The pointers become invalid when a result of [Component.Get] does.
+// does not have all of the components. The pointers are valid until the next structural change; [Component.Get] names
+// changes that keep them valid.
 func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	r := m.mapper.w.store.index.find(entity)
 	if r == nil {
@@ -80,10 +82,11 @@ func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	return (*A)(unsafe.Add(p0, row*unsafe.Sizeof(*a))), true
 }
 
-// Add adds the components to an entity in one move, and overwrites the components and targets that the entity has.
-// The error is [ErrStale] if the entity is stale, and wraps [ErrStale] if a target is stale. If a row of all
-// components of the entity does not fit a chunk, the error wraps [memory.ErrTooLarge]. Other errors wrap [ErrLimit],
-// or the error of the allocator, such as [memory.ErrOutOfMemory]. On error no entity has changed.
+// Add adds the components of the mapper to an entity in one move. If the entity has some of them, Add overwrites their
+// values and targets. Relations get the targets that were set with To. The error is [ErrStale] if the entity is stale,
+// and wraps [ErrStale] if a target is stale. If a row of the entity with the added components does not fit a chunk, the
+// error wraps [memory.ErrTooLarge]. Other errors wrap [ErrLimit], or the error of the allocator, such as
+// [memory.ErrOutOfMemory]. On error no entity has changed.
 //
 // Add panics with a [*memory.Misuse] if the world is locked. If the entity is alive, Add also panics if a relation of
 // the mapper has no target, or if the entity would get a fifth relation.
@@ -103,8 +106,8 @@ func (m *Map1[A]) AddAll(s Selection, a A) (int, error) {
 	return setAll1(m, "AddAll", s, false, a)
 }
 
-// Exchange adds the components to an entity as Add does, and removes the components of Removes, in one move.
-// It ignores components of Removes that the entity does not have. Errors and panics are those of Add.
+// Exchange adds the components to an entity as Add does. In the same move it removes the components that were passed
+// to Removes. It ignores those that the entity does not have. Errors and panics are those of Add.
 func (m *Map1[A]) Exchange(entity Entity, a A) error {
 	return set1(m, "Exchange", entity, true, a)
 }

@@ -24,7 +24,7 @@ const tracking = 1 << eventKinds
 // wholeEntity is the mask of an event that is not about one component.
 var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 
-// An Observer calls a function for each event of one kind, until Stop.
+// An Observer calls a function for each event of one kind, until [Observer.Stop] is called.
 //
 // Creation and addition are reported after the change, when all values are written. Removal is reported before the
 // change, when all values still exist. Creating an entity with a component adds the component, and removing the
@@ -96,37 +96,38 @@ type observers struct {
 	store    *store
 }
 
-// OnCreate calls f for each created entity, after the components of the entity are written, until Stop of the result.
-// OnCreate panics with a [*memory.Misuse] if f is nil, in a closed world, in a parallel run, and in a call of the
-// allocator or of Config.Pages.
+// OnCreate calls f for each created entity, after the components of the entity are written. [Observer.Stop] of the
+// result ends the calls. OnCreate panics with a [*memory.Misuse] if f is nil, in a closed world, in a parallel run, and
+// while the world calls its allocator or Config.Pages.
 func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }
 
-// OnRemove calls f for each entity that is about to be removed, also by Reset but not by Close, until Stop of the
-// result. It panics as [World.OnCreate] does.
+// OnRemove calls f for each entity that is about to be removed. Removal by Reset counts, Close does not.
+// [Observer.Stop] of the result ends the calls. OnRemove panics if f is nil, and in the other cases of
+// [World.OnCreate].
 func (w *World) OnRemove(f func(e Entity)) *Observer {
 	return w.observeEntities("OnRemove", destroyEvent, f)
 }
 
-// OnAdd calls f for each entity that gained the component, also by its creation, until Stop of the
-// result. v points to the value and is valid during the call of f. OnAdd panics as [World.OnCreate]
-// does.
+// OnAdd calls f for each entity that gained the component, also by its creation. [Observer.Stop] of the result ends the
+// calls. v points to the value and is valid during the call of f. OnAdd panics if f is nil, and in the other cases of
+// [World.OnCreate].
 func (c Component[T]) OnAdd(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnAdd", addEvent, f)
 }
 
-// OnRemove calls f for each entity that is about to lose the component, until Stop of the result. Removing the entity
-// and Reset count, but not Close. v points to the value and is valid during the call of f. OnRemove panics as
-// [World.OnCreate] does.
+// OnRemove calls f for each entity that is about to lose the component. Removing the entity and Reset count, Close does
+// not. [Observer.Stop] of the result ends the calls. v points to the value and is valid during the call of f. OnRemove
+// panics if f is nil, and in the other cases of [World.OnCreate].
 func (c Component[T]) OnRemove(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnRemove", removeEvent, f)
 }
 
-// OnSet calls f after each write of the component by a method, until Stop of the result. Writes are Set, an addition
-// that overwrites the component, and setting the target of the relation, even to the same target. Writes through
-// pointers are not reported. v points to the new value and is valid during the call of f. OnSet panics as
-// [World.OnCreate] does.
+// OnSet calls f after each write of the component by a method. [Observer.Stop] of the result ends the calls. Writes are
+// Set, an addition that overwrites the component, and setting the target of the relation, even to the same target.
+// Writes through pointers are not reported. v points to the new value and is valid during the call of f. OnSet panics
+// if f is nil, and in the other cases of [World.OnCreate].
 func (c Component[T]) OnSet(f func(e Entity, v *T)) *Observer {
 	return observe(c, "OnSet", setEvent, f)
 }
@@ -157,8 +158,8 @@ func (w *World) observe(op string, none bool, o *Observer) *Observer {
 }
 
 // Stop ends the observer. The function of the observer is not called again, not even for the rest of an event in
-// progress. Stopping again does nothing. In a parallel run the first Stop panics with a [*memory.Misuse], and the
-// observer is not stopped.
+// progress. Stopping again does nothing. In a parallel run Stop of an active observer panics with a [*memory.Misuse],
+// and the observer stays active.
 func (o *Observer) Stop() {
 	if w := o.w; w != nil {
 		w.guard.notInParallel("Stop")

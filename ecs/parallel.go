@@ -55,8 +55,9 @@ func (t *Task) Index() int {
 	return t.index
 }
 
-// Scratch returns the worker's arena. All batches that a worker runs share the arena, and their number is not known in
-// advance. Set WorkersConfig.Scratch large enough for all of them, or let each batch rewind the arena to a Mark.
+// Scratch returns the worker's arena. All batches that a worker runs share the arena, and one worker may run all
+// batches of a run. Set WorkersConfig.Scratch large enough for all batches, or let each batch rewind the arena to a
+// Mark.
 //
 // The arena is reset when the next run of the workers begins. Until then the caller of Parallel may read the data in
 // it, unless the Workers are closed or the source of WorkersConfig.Pages ends.

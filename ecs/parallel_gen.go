@@ -13,16 +13,17 @@ import "unsafe"
 // numbers do not depend on the number of workers, on the allocator or on timing. So results that are collected per
 // batch do not depend on them either, see [Results].
 //
-// body may write the columns that it receives. It may read other components of any entity with Get, Has, Column and
-// Alive, if no body writes them during the run. Touch and Set count as writes. Set panics with a [*memory.Misuse] if
-// its component has an OnSet observer. The world is locked: structural changes panic with a [*memory.Misuse], so use
-// [Task.Commands]. Queries, loops, other runs, registering new types and observing also panic.
+// body may call Alive and Has, and may write the columns that it receives. It may read other components of any entity
+// with Get and Column, if no body writes them during the run. Touch and Set count as writes. Set panics with a
+// [*memory.Misuse] if its component has an OnSet observer. The world is locked: structural changes panic with a
+// [*memory.Misuse], so use [Task.Commands]. Queries, loops, other runs, registering new types and observing also panic.
 //
 // If a body panics, Parallel panics with the same value after all goroutines have stopped, and the run no longer
-// locks the world. If bodies of several batches panic, the value is that of the first of these batches. All batches
-// before it were run. Later batches may have been run. If a body calls [runtime.Goexit], the goroutine of the caller
-// ends in the same way. If the allocator or Config.Pages has a Watch method and is closed during the run, no further
-// calls of body begin. At the end of the run the world closes itself.
+// locks the world. If bodies of several batches panic, the value is that of the batch with the lowest number. All
+// batches with lower numbers were run, and those with higher numbers may have been run. If a body calls
+// [runtime.Goexit], the goroutine of the caller ends in the same way. If the allocator or Config.Pages is
+// closed during the run and has a Watch method, no further calls of body begin. The world then closes itself at the
+// end of the run.
 //
 // Parallel panics with a [*memory.Misuse] if ws or body is nil, if ws is closed or in a run, or if the world is in a
 // parallel run.

@@ -12,9 +12,9 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // all methods of [Component], and T may be empty. An entity has each relation at most once, with one
 // target. It has up to [MaxRelations] different relations.
 //
-// Entities with the same components and targets are stored together. A filter that is narrowed to a target by To
-// iterates over exactly the entities with this target. A filter without a target iterates over the entities of all
-// targets. Each target has tables of its own, whose chunks start at Config.FirstChunkBytes. A target costs some 500
+// Entities with the same components and targets are stored together, in the chunks of one table. A filter that is
+// narrowed to a target by To iterates over exactly the entities with this target. A filter without a target iterates
+// over the entities of all targets. The first chunk of each table has Config.FirstChunkBytes. A target costs some 500
 // bytes in addition to a chunk of 1 KiB. The 2,097,152 chunk numbers of a world bound the number of targets in use at
 // once.
 //
@@ -32,9 +32,9 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 // For entities with a stale target, SetTarget sets another target, and Remove removes the relation.
 // [Relation.RemoveTree] of the removed target removes the entities.
 //
-// A table without rows is reused for another target if its own target is stale. So a world does not grow when
-// its targets are removed and new ones are created. If entities have several relations, there can be more
-// tables than targets. In this case all tables without rows are reused.
+// If the target of a table is stale and the table has no rows, the table is reused for another target. So a world does
+// not grow when its targets are removed and new ones are created. If entities have several relations, there can be more
+// tables than targets. Then all tables without rows are reused, even if their targets are alive.
 //
 // # Errors
 //
@@ -45,8 +45,9 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 type Relation[T any] struct{ Component[T] }
 
 // RegisterRelation makes T a relation of w and returns it. If T is a relation of w already, RegisterRelation returns
-// the existing one. If T is a component without a target already, RegisterRelation returns an error: register
-// relations before mappers and filters name their types. Other errors and panics are those of [Register].
+// the existing one. If T is registered as a component without a target, RegisterRelation returns an error. Mappers and
+// filters register the types that they name, so register relations first. Other errors and panics are those of
+// [Register].
 func RegisterRelation[T any](w *World) (Relation[T], error) {
 	n := len(w.store.comps)
 	c, err := Register[T](w)
@@ -88,10 +89,10 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	return err
 }
 
-// SetTarget changes the target of e, calls observers of OnSet, and returns true. The new target may equal the old
-// one. If e is stale or does not have the relation, SetTarget returns false without an error. Errors are those of
-// Relation.Add. On error SetTarget returns true as well, and no entity has changed. SetTarget panics with a
-// [*memory.Misuse] if the world is locked.
+// SetTarget changes the target of e, calls observers of OnSet, and returns true. The new target may equal the old one.
+// If e is stale or does not have the relation, SetTarget returns false without an error. If the target is stale, the
+// error wraps [ErrStale]. Other errors are those of [Component.Add]. On error SetTarget returns true, because e has the
+// relation, and no entity has changed. SetTarget panics with a [*memory.Misuse] if the world is locked.
 func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	w := r.w
 	w.guard.mutable("SetTarget")
@@ -200,9 +201,9 @@ func (w *World) retargetAll(s Selection, id ID, target Entity) (int, error) {
 // others. Entities are removed before their targets. If e is itself in a cycle of targets, e is removed before the
 // other entities of the cycle.
 //
-// If an observer panics, the entities that were already removed stay removed. RemoveTree panics with a
-// [*memory.Misuse] if the world is locked. Cost: for each removed entity a World.Remove, and a visit to the tables of
-// entities that relate to it. The list of entities is kept in the Go heap until Shrink.
+// If an observer panics, the entities that were already removed stay removed. RemoveTree panics with a [*memory.Misuse]
+// if the world is locked. Cost: for each removed entity that of World.Remove, and a visit to each table whose target is
+// the entity (see [Relation]). RemoveTree keeps its list of entities in the Go heap until [World.Shrink].
 func (r Relation[T]) RemoveTree(e Entity) int {
 	w := r.w
 	w.guard.mutable("RemoveTree")

@@ -31,10 +31,11 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 // Resources, observers, filters and Commands.Skipped are not saved. Loading from memory calls no observer. It drops
 // archetypes that were created after the save, because the order of archetypes is the order of iteration.
 //
-// If the world is locked, a command waits or blocks wait to be freed, the error wraps save.ErrBusy. Loading from memory
-// stops loops over All and Chunks, as a structural change does. If a component was registered after the save, the error
-// of loading wraps save.ErrLayout and names the component. If the world is closed, the error wraps memory.ErrClosed. If
-// Base of the allocator returns nil, the error wraps memory.ErrConfig. The other errors are those of [World.CanSave].
+// The error wraps save.ErrBusy in three cases: the world is locked, a command of [World.Commands] waits for Apply, or
+// blocks wait to be freed after a panic of the allocator. Loading from memory stops loops over All and Chunks, as a
+// structural change does. If a component was registered after the save, the error of loading wraps save.ErrLayout and
+// names the component. If the world is closed, the error wraps memory.ErrClosed. If the method Base of the allocator
+// (see memory.Baser) returns nil, the error wraps memory.ErrConfig. The other errors are those of [World.CanSave].
 //
 // A Set for files contains the world without its allocator. In a file the world has the form of [World.WriteBinary],
 // without ticks. Loading a file removes the present entities, and reads the file as [World.ReadBinary] does. It calls

@@ -9,9 +9,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// CanWrite returns an error if a registered component has a name that is not UTF-8, or a field that has no meaning
-// in another process, such as a pointer. The error names the path of the first such field of each component. CanWrite
-// also returns an error if an archetype has a component whose name another one has, too. A save.Set calls CanWrite.
+// CanWrite returns an error if a registered component has a name that is not UTF-8, or a field that has no meaning in
+// another process, such as a pointer. The error names the path of the first such field of each component. CanWrite also
+// returns an error if a component of an archetype has the same name as another component type of w. A save.Set calls
+// CanWrite.
 func (w *World) CanWrite() error {
 	var errs []error
 	var used mask

@@ -12,10 +12,10 @@ import "slices"
 //	Chunks * Config.FirstChunkBytes <= BytesCapacity
 type Stats struct {
 	Entities        int    // entities alive
-	PeakEntities    int    // the peak (high-water mark) of Entities; loading from memory restores that of the save
+	PeakEntities    int    // the peak (high-water mark) of Entities; loading from memory restores the saved peak
 	RetiredSlots    int    // slots whose generations are exhausted; each lowers the limit of entities by one
 	Components      int    // component types, and one more for each tracked type
-	Archetypes      int    // also without entities, at least 1; with relations, one per combination of targets
+	Archetypes      int    // at least 1, also those without entities; each combination of targets counts as one
 	Chunks          int    // blocks from the allocator
 	SpareChunks     int    // chunks without rows, kept for later entities
 	ChunkBytes      int    // Config.ChunkBytes
@@ -50,23 +50,23 @@ func (w *World) Stats() Stats {
 	return s
 }
 
-// ColumnStats are the statistics of one component type over all archetypes. If [World.Track] was called for
-// the type, its ticks have ColumnStats of their own.
+// ColumnStats are the statistics of one component type over all archetypes. If [World.Track] was called for the type,
+// the ticks of its writes have ColumnStats of their own.
 type ColumnStats struct {
 	Name       string // "ticks of X" for the ticks of type X
-	ID         ID     // methods do not accept the ID of ticks
+	ID         ID     // for methods of World; they panic, or return nil or false, for the ID of ticks
 	Pointerful bool   // the type has Go pointers, so its columns are in the Go heap
 	Size       int    // bytes per entity
 	Entities   int    // entities that have the component
-	Archetypes int    // archetypes that have the component, also without entities
+	Archetypes int    // archetypes that have the component, also those without entities
 	BytesUsed  uint64 // Entities * Size
 	// BytesCapacity is the space for this component in all chunks, in bytes.
 	BytesCapacity uint64
 }
 
-// Column returns the statistics of component type i, from 0 to Stats().Components - 1, in order of
-// registration. The ticks of a tracked type have a number of their own. Column panics if i is out of range.
-// It visits all archetypes and allocates nothing.
+// Column returns the statistics of the component type with ID i, from 0 to Stats().Components - 1. If a type is
+// tracked, its ticks have an ID of their own: the next free one when [World.Track] is called. Column panics if i is out
+// of range. It visits all archetypes and allocates nothing.
 func (w *World) Column(i int) ColumnStats {
 	c := w.store.comps[i]
 	s := ColumnStats{Name: c.name, ID: c.id, Pointerful: c.pointerful, Size: int(c.size)}

@@ -28,15 +28,16 @@ type batchStart struct {
 // stale.
 const placeholderBit = 1 << 31
 
-// Commands returns the commands of the batch, valid until the body returns. For panics see the type [Commands]. After
-// Parallel the commands of all batches wait in [World.Commands], in batch order, regardless of the workers that ran
-// them. Apply, Len and Discard of World.Commands include them. If a body panics or calls [runtime.Goexit], or if the
-// world closes itself at the end of the run, the commands of the run are discarded.
+// Commands returns the command buffer of the batch that the body runs. The buffer is valid until the body returns. The
+// type [Commands] lists its panics. After Parallel the commands of all batches wait in [World.Commands], in batch
+// order, regardless of the workers that ran them. Apply, Len and Discard of World.Commands include them. If a body
+// panics or calls [runtime.Goexit], the commands of the run are discarded. They are also discarded if the world closes
+// itself at the end of the run (see [World]).
 //
-// Spawn of a Task's commands returns a placeholder, and Apply creates the entity. Look-ups find the placeholder
-// stale. Later commands of the same batch accept the placeholder as their entity or target. A placeholder within
-// a component value stays stale, also after Apply. Spawn itself creates nothing, so its error is always nil.
-// Apply calls the observers and allocates the memory.
+// Spawn of this buffer returns a placeholder, and Apply of World.Commands creates the entity. Look-ups find the
+// placeholder stale. Later commands of the same batch accept the placeholder as their entity or target. A placeholder
+// within a component value stays stale, also after Apply. Spawn itself creates nothing, so its error is always nil.
+// Apply allocates the memory of the entities and calls the observers.
 func (t *Task) Commands() *Commands {
 	t.mustBeInBody("Commands")
 	if t.commands == nil {

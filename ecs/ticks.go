@@ -103,8 +103,8 @@ func (k *clock) ageSince(t Tick) uint32 {
 // Cost: 4 bytes per entity and component, which [World.Column] reports separately, and a store per write.
 // Components that are not tracked cost nothing.
 //
-// If the world has no number left for the ticks, the error wraps [ErrTooManyComponents]. If a component and its ticks
-// do not fit a chunk, the error wraps [memory.ErrTooLarge]. If an archetype has one of the components already, even
+// If the world has no [ID] left for the ticks, the error wraps [ErrTooManyComponents]. If a component and its ticks do
+// not fit a chunk, the error wraps [memory.ErrTooLarge]. If an archetype has one of the components already, even
 // without entities, the error names the component. On error nothing has changed.
 //
 // Track panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It

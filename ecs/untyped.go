@@ -80,9 +80,10 @@ func (r *registry) known(op string, id ID) *component {
 }
 
 // Ptr returns the address of a component of e. It returns nil if e is stale or does not have the component, or if w
-// does not have the ID. The address has ColumnStats.Size bytes, and becomes invalid when a result of Component.Get
-// does. If the type has Go pointers, write the component only through a pointer to a value of this type. Observers
-// are not called for writes through the address, and the ticks of tracked types do not change.
+// does not have the ID. The component at the address has ColumnStats.Size bytes. The address is valid until the next
+// structural change; [Component.Get] names changes that keep it valid. If the type has Go pointers, write the component
+// only through a pointer to a value of this type. Observers are not called for writes through the address, and the
+// ticks of tracked types do not change.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	r := w.store.index.find(e)
 	if r == nil || !w.store.knows(id) {
@@ -98,10 +99,10 @@ func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 // HasID reports whether e is alive and has the component. It returns false if w does not have the ID.
 func (w *World) HasID(e Entity, id ID) bool { return w.Ptr(e, id) != nil }
 
-// AddID adds the component with a zero value to e and returns its address. The address becomes invalid when a result
-// of Ptr does. Observers see the zero value. If e has the component already, its value stays and observers are not
-// called. If e is stale, the error is [ErrStale]. Other errors are those of Component.Add. On error the address is
-// nil, and no entity has changed.
+// AddID adds the component with a zero value to e and returns its address. The address is valid as long as one of
+// [World.Ptr]. Observers see the zero value. If e has the component already, its value stays and observers are not
+// called. If e is stale, the error is [ErrStale]. Other errors are those of Component.Add. On error the address is nil,
+// and no entity has changed.
 //
 // AddID is a structural change: it panics with a [*memory.Misuse] if the world is locked. AddID also panics with a
 // [*memory.Misuse] if w does not have the ID. If e is alive and the ID is a relation that e does not have, AddID

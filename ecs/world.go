@@ -30,22 +30,24 @@ type Config struct {
 	// block of ChunkBytes. ChunkBytes is a power of two from 1 KiB to 64 KiB. Default 16 KiB.
 	ChunkBytes int
 
-	// MaxChunkBytes is the largest block size. After its smaller blocks, an archetype takes four blocks of
-	// ChunkBytes, four of four times that size, and so on, then blocks of MaxChunkBytes. A batch skips a size if it
-	// fills at least half of the next one; for sizes up to four times ChunkBytes a third suffices. MaxChunkBytes is a
-	// power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes, at most 4 MiB. If the allocator has blocks of
-	// one size only, such as a pool, set MaxChunkBytes to ChunkBytes.
+	// MaxChunkBytes is the largest block size: a power of two from ChunkBytes to 4 MiB. Default 256 times ChunkBytes,
+	// but at most 4 MiB. If the allocator has blocks of one size only, such as a pool, set MaxChunkBytes to ChunkBytes.
 	//
-	// A chunk has at most 131,072 rows. Its columns in the Go heap together have at most 256 KiB, and at most the size
-	// of the next block in this order, unless a single row is larger. If this allows fewer rows than the block has
-	// space for, the chunk takes a smaller block.
+	// An archetype takes the blocks below ChunkBytes first, see FirstChunkBytes. It then takes four blocks of
+	// ChunkBytes, four that are four times as large, and so on. After these all blocks have MaxChunkBytes. If many
+	// entities are created at once, the world takes a larger block earlier. The entities must fill at least half of
+	// this block, or a third if it has at most four times ChunkBytes.
+	//
+	// A chunk has at most 131,072 rows. Its columns in the Go heap, of types with pointers, together have at most 256
+	// KiB, and at most the size of the next block in the order above. A chunk of one row may exceed both bounds. If the
+	// bounds allow fewer rows than the block has space for, the chunk takes a smaller block.
 	MaxChunkBytes int
 
-	// FirstChunkBytes is the size of the first block of an archetype. One block of each size below ChunkBytes
-	// follows, in steps of four. An archetype of entities with a [Relation] exists once per combination of targets
-	// and takes four blocks of the first size, then eight of each further size below ChunkBytes. FirstChunkBytes is
-	// a power of two from 1 KiB to ChunkBytes; a row that does not fit begins with the next size. Default 1 KiB, or
-	// ChunkBytes if MaxChunkBytes is not larger.
+	// FirstChunkBytes is the size of the first block of an archetype: a power of two from 1 KiB to ChunkBytes. Default
+	// 1 KiB, or ChunkBytes if MaxChunkBytes equals ChunkBytes. Each block below ChunkBytes is four times as large as
+	// the one before. If a row does not fit the first block, the archetype begins with the next size. With a
+	// [Relation], each combination of targets has blocks of its own: four of the first size, and eight of each further
+	// size below ChunkBytes.
 	FirstChunkBytes int
 
 	// MaxEntities is the largest number of entities alive at once, from 1 to 1<<28. Default 1<<20. The first entity,
@@ -128,19 +130,22 @@ func (c Config) sizes() (s []uintptr, first int) {
 // loop takes effect. If the loop goes on after the change, it panics with a [*memory.Misuse] at its next
 // step.
 //
-// Loading a state moves rows, too, and stops a loop. In a locked world it returns an error, see
-// [World.SaveState].
+// Loading a state moves rows, too, so a loop that goes on panics in the same way. In a locked world loading fails with
+// an error, see [World.SaveState].
 //
 // Alloc and Free of the allocator must not change the world, for example in a callback at a soft mark. Such a
 // change panics. Set a flag in the callback and check the flag between systems.
 //
 // # When the allocator is closed first
 //
-// Close the world before its allocator. Otherwise the world closes itself. If the allocator has a Watch method, as
-// described at page.Watched, the world does so at once, or at the end of a parallel run. Without a Watch method the
-// world closes itself when Alloc returns [memory.ErrClosed], and until then accesses its blocks, which the allocator
-// has freed. If Config.Pages has a Watch method and is closed after the first entity was created, the world closes
-// itself, too. A later Close frees its blocks, unless a trial Alloc returns memory.ErrClosed.
+// Close the world before its allocator. If the allocator is closed first, the world closes itself. If the allocator has
+// a Watch method, as described at page.Watched, the world closes itself at once, or at the end of a parallel run.
+// Without a Watch method the world closes itself when Alloc returns [memory.ErrClosed]. Until then it accesses its
+// blocks, which the allocator has freed.
+//
+// If Config.Pages has a Watch method and is closed after the first entity was created, the world closes itself, too.
+// Close then calls Alloc to find out whether the allocator is closed. If Alloc does not return memory.ErrClosed, Close
+// frees the blocks of the world.
 //
 // In a closed World each structural change except Close, and each command, panics with a [*memory.Misuse].
 // Each Entity is stale, queries are empty, and statistics count no entities and no chunks.
