@@ -31,7 +31,7 @@ type FullError struct {
 	Name string // as given to [Atlas.ID], or empty; "built in" for ID -1
 	W, H int    // the picture, without gutters
 	Page int    // the side of the page
-	Free int    // see [Atlas.Free]
+	Free int    // free texels of the page, see [Atlas.Free]
 }
 
 // Error returns one line with the figures and with advice.

@@ -37,8 +37,8 @@ var (
 		"FIRST GIFT", "SECOND GIFT", "THIRD GIFT", "PAUSE", "START AGAIN", "MUTE", "FULLSCREEN"}
 )
 
-// String returns the action's name in files. If a is out of range, String returns the name of
-// Fullscreen.
+// String returns the action's name in files. For a value of ActionCount or above it returns the name of Fullscreen, so
+// do not write such a value to a file.
 func (a Action) String() string { return actionNames[min(a, ActionCount-1)] }
 
 // An action has BindingSlots slots for controls: first DeviceSlots for keyboard and mouse, then DeviceSlots for the

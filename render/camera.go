@@ -67,15 +67,15 @@ func Fit(w, h, logicalW, logicalH int) Viewport {
 
 // Bleed returns v with the field Outer set. The bleed is the area around the logical screen in which the game may draw.
 // It reaches to the edges of a window of w × h physical pixels, but at most `most` logical pixels beyond each side of
-// v, rounded up to physical pixels. A negative `most` counts as 0. Draw everything that the player must see inside the
-// logical screen.
+// v, rounded up to physical pixels. A negative `most` counts as 0. What the player must see must lie inside the logical
+// screen.
 func (v Viewport) Bleed(w, h, most int) Viewport {
 	b := int(math.Ceil(max(min(float64(most)*float64(v.Scale), float64(max(w, h))), 0)))
 	v.Outer = image.Rect(v.X-b, v.Y-b, v.X+v.W+b, v.Y+v.H+b).Intersect(image.Rect(0, 0, w, h))
 	return v
 }
 
-// Drawn returns the drawable part of the window in physical pixels: the logical screen with its bleed.
+// Drawn returns the drawable part of the window in physical pixels: Outer, or the logical screen if Outer is empty.
 func (v Viewport) Drawn() image.Rectangle {
 	if v.Outer.Empty() {
 		return image.Rect(v.X, v.Y, v.X+v.W, v.Y+v.H)
@@ -83,8 +83,9 @@ func (v Viewport) Drawn() image.Rectangle {
 	return v.Outer
 }
 
-// Bounds returns the corners of Drawn in logical pixels. Without a bleed the corners are (0, 0) and the size of the
-// logical screen, rounded to physical pixels. A shape that must cover the whole picture reaches from lo to hi.
+// Bounds returns the top left and the bottom right corner of [Viewport.Drawn], in logical pixels. If Outer is empty, lo
+// is (0, 0), and hi is the size of the logical screen, up to rounding to physical pixels. If Bleed has set Outer, lo
+// may be negative. A shape that must cover the whole picture reaches from lo to hi.
 func (v Viewport) Bounds() (lo, hi mgl32.Vec2) {
 	r := v.Drawn()
 	lo = v.View().Invert(mgl32.Vec2{float32(r.Min.X), float32(r.Min.Y)})
@@ -92,8 +93,8 @@ func (v Viewport) Bounds() (lo, hi mgl32.Vec2) {
 }
 
 // Safe returns the corners of the area for text and buttons, in logical pixels. The left and right sides are those of
-// the logical screen, because hands or a camera may cover the bleed of a wide phone. The upper and lower edges are
-// those of [Viewport.Drawn].
+// the logical screen, because hands or the camera of a wide phone may cover the area beside it. The upper and lower
+// edges are those of [Viewport.Drawn].
 func (v Viewport) Safe() (lo, hi mgl32.Vec2) {
 	lo, hi = v.Bounds()
 	lo[0], hi[0] = 0, float32(v.W)/v.Scale

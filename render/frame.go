@@ -69,8 +69,8 @@ func (f *Frame) cover() {
 	f.touch() // the letterbox
 }
 
-// Draw submits a batch in one draw call of the GPU, clipped to the viewport and its bleed. Between BeginScene and
-// EndScene, Draw draws on the scene, otherwise on the window. If the atlas is nil or indices is empty, Draw does
+// Draw submits a batch in one draw call of the GPU, clipped to the viewport and its bleed. Draw draws on the scene
+// between BeginScene and EndScene, and on the window at other times. If the atlas is nil or indices is empty, Draw does
 // nothing. See [Atlas.Draw] for the requirements, the panics and the cost.
 func (f *Frame) Draw(a *Atlas, verts []Vertex, indices []uint32) {
 	if a == nil || len(indices) == 0 {
@@ -98,9 +98,10 @@ func (f *Frame) Submit(a *Atlas, q *Quads) {
 	a.Submit(f.to.clipped, q)
 }
 
-// Bloom adds a glow to the scene between BeginScene and EndScene, otherwise to the window. Call Bloom after the world
-// and before HUD and overlay, so that these stay sharp. If bloom is off, if o.Strength is not above 0, or after a
-// failure, Bloom does nothing. If the shaders do not compile, Run returns the error.
+// Bloom adds a glow to the picture drawn so far. Between BeginScene and EndScene this is the scene, at other times the
+// window. Call Bloom after the world and before HUD and overlay, so that these stay sharp. If bloom is off, if
+// o.Strength is not above 0, or after a failure, Bloom does nothing. If the shaders do not compile, Run returns the
+// error.
 func (f *Frame) Bloom(o Bloom) {
 	if !f.bloomOn || !(o.Strength > 0) || f.err != nil {
 		return

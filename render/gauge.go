@@ -26,8 +26,8 @@ func GaugeAt(v uint64) float32 {
 	return float32(min(max((math.Log2(float64(v))-gaugeLow)/gaugeOctaves, 0), 1))
 }
 
-// Color returns Red if at least 90 % of the budget are committed, and Amber from 75 %. Otherwise, and without a
-// budget, Color returns accent.
+// Color returns Red if at least 90 % of the budget are committed, and Amber if at least 75 % are. Below 75 %, and
+// without a budget, Color returns accent.
 func (g Gauge) Color(accent Color) Color {
 	return Level{Used: g.Committed, Budget: g.Budget}.Color(accent)
 }

@@ -21,9 +21,10 @@ type Input struct {
 	Fire   bool // held, the right stick is pulled above 0.8, or the right thumb is pulled
 	Rewind bool // held
 
-	// These fields are true in one tick, the tick of the press. If a modifier key (Shift, Ctrl, Alt, Meta) is pressed
-	// while no bound key moves the player, the modifier counts in the tick of its release. It does not count if F1 to
-	// F12, Enter or Tab was pressed with it. AnyKey is any control or finger except F1 to F12 and the modifier keys.
+	// These fields are true in one tick, the tick of the press. If no bound key moves the player when a modifier key
+	// (Shift, Ctrl, Alt, Meta) is pressed, the modifier key counts when it is released. It does not count then if it
+	// was held together with F1 to F12, Enter or Tab. AnyKey is any control or finger except F1 to F12 and the modifier
+	// keys.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
 
 	Choose int     // 1, 2 or 3 in the tick of the press, else 0
@@ -50,11 +51,11 @@ func (in *Input) AimFrom(p mgl32.Vec2) mgl32.Vec2 {
 // Controls configure how the window reads devices. The game may change them during Update.
 type Controls struct {
 	Bindings Bindings
-	// Capture turns each press into Input.Captured, so that a menu can bind a key. While Capture is set, all fields
-	// of Input are zero except Captured, Last, AimScreen, Nav.Pointer and Nav.Moved. If a control is held when
-	// Capture is set, it must be pressed again to be captured. If a control or a button on the screen is held when
-	// Capture is cleared, it begins no action until it is pressed again. Until then a control affects Move, Fire,
-	// Rewind, Pointing and Nav as a held control does, and the button of the rewind affects Rewind.
+	// Capture turns each press into Input.Captured, so that a menu can bind a key. While Capture is set, all fields of
+	// Input are zero except Captured, Last, AimScreen, Nav.Pointer and Nav.Moved. If a control is held when Capture is
+	// set, it must be pressed again to be captured. If a control or a button on the screen is held when Capture is
+	// cleared, it causes no press: fields such as Dash stay false until it is pressed again. Fields that follow a held
+	// control, such as Move, Fire and Rewind, follow it at once.
 	Capture bool
 }
 

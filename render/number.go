@@ -14,8 +14,8 @@ func AppendInt(dst []byte, v int64, width int) []byte {
 	return pad(strconv.AppendInt(dst, v, 10), n, width)
 }
 
-// AppendFixed appends v with prec digits after the point, padded as by AppendInt. NaN and infinity are written as a
-// dash.
+// AppendFixed appends v with prec digits after the point, padded on the left with spaces to width characters. NaN and
+// infinity are written as a dash, padded in the same way.
 func AppendFixed(dst []byte, v float64, prec, width int) []byte {
 	n := len(dst)
 	if math.IsNaN(v) || math.IsInf(v, 0) {

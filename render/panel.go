@@ -8,7 +8,8 @@ import (
 // Grid is the step of the overlay in pixels of the current view: a row is two steps high, a margin one step wide.
 const Grid = 8
 
-// The colours of panels. Accents come from the tiers. Amber is a warning and Red an alarm in all panels.
+// The colours of panels. In all panels Amber is a warning and Red an alarm. The overlay uses the colours of the tiers
+// as accents.
 var (
 	PanelBack  = Color{0.014, 0.018, 0.026, 0.93} // premultiplied
 	PanelEdge  = Color{0.10, 0.12, 0.15, 0.5}
@@ -97,8 +98,8 @@ func (l Level) share(v uint64) float32 {
 	return float32(min(float64(v)/float64(l.Capacity), 1))
 }
 
-// Color returns Red if Used is at least 90 % of the budget, and Amber from 75 %. Otherwise, and if budget and
-// capacity are 0, Color returns accent.
+// Color returns Red if Used is at least 90 % of the budget, and Amber if it is at least 75 %. Below 75 %, and if budget
+// and capacity are 0, Color returns accent.
 func (l Level) Color(accent Color) Color {
 	budget := cmp.Or(l.Budget, l.Capacity)
 	switch used := float64(l.Used); {
@@ -110,9 +111,9 @@ func (l Level) Color(accent Color) Color {
 	return Red
 }
 
-// Bar draws a level at (x, y) with size w × h. The track is the capacity, the filled part is Used. If Used is not 0,
-// at least one pixel is filled. A white mark shows a peak above 0. A red tint shows the part beyond a budget that is
-// below the capacity.
+// Bar draws a level at (x, y) with size w × h. The track is the capacity, the filled part is Used. If Used is not 0, at
+// least one pixel is filled. A white mark shows a peak above 0. If the budget is below the capacity, a red tint covers
+// the track from the budget to the capacity.
 func (p *Panel) Bar(x, y, w, h float32, l Level, accent Color) {
 	q, c := p.Q, l.Color(accent)
 	x, y = p.X+x, p.Y+y

@@ -15,8 +15,9 @@ func Probe() error {
 	return nil
 }
 
-// SoftwareLikely reports whether WebGL probably renders on the CPU. If it returns true, then by default bloom is off
-// and the scene has logical resolution. Without WebGL 2 it returns true.
+// SoftwareLikely reports whether the CPU probably renders. In a browser it returns true if the WebGL renderer has a
+// name such as SwiftShader, or if there is no WebGL 2. If SoftwareLikely returns true, by default bloom is off and the
+// scene has logical resolution.
 func SoftwareLikely() bool {
 	doc := js.Global().Get("document")
 	if !doc.Truthy() {

@@ -73,8 +73,8 @@ func dial(network, addr string, patience time.Duration) error {
 }
 
 // SoftwareLikely reports whether the CPU probably renders: there is no device of a graphics card, or
-// LIBGL_ALWAYS_SOFTWARE is set, and is not empty, 0 or false. If it returns true, then by default bloom is off and
-// the scene has logical resolution.
+// LIBGL_ALWAYS_SOFTWARE is set, and is not empty, 0 or false. If SoftwareLikely returns true, by default bloom is off
+// and the scene has logical resolution.
 func SoftwareLikely() bool {
 	if v := os.Getenv("LIBGL_ALWAYS_SOFTWARE"); v != "" && v != "0" && v != "false" {
 		return true

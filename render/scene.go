@@ -91,8 +91,9 @@ func (s *sceneBuffer) enlarge(to target) {
 
 // BeginScene fills the scene with back, an opaque colour. Until EndScene, Draw, Submit, Bloom and [Tiles.Submit] draw
 // on the scene. BeginScene returns the viewport of the scene. Use it for [Camera.View], and to draw the parts of the
-// scene that do not move with the camera. At native resolution, or if the window's scale is at most 1, the scene is the
-// window, and BeginScene returns the frame's own viewport. The fill costs less than a quad of the same size.
+// scene that do not move with the camera. At native resolution, or if the window's scale is at most 1, the scene is
+// drawn directly on the window, and BeginScene returns the frame's own viewport. The fill costs less than a quad of the
+// same size.
 func (f *Frame) BeginScene(back Color) Viewport {
 	if f.logical && f.Scale > 1 { // else the window has no more pixels than the scene
 		f.scene.resize(f.logicalW, f.logicalH, f.Viewport)
@@ -107,8 +108,8 @@ func (f *Frame) BeginScene(back Color) Viewport {
 }
 
 // EndScene shows the scene in the window. Shapes that are drawn later lie over the scene, at the window's resolution.
-// If the scene is the window, EndScene does nothing. If a game does not call EndScene, the scene is shown after Draw
-// returns, over everything else.
+// If the scene is drawn directly on the window, EndScene does nothing. Call EndScene before HUD and overlay. If Draw
+// returns without EndScene, the scene covers all that was drawn on the window.
 func (f *Frame) EndScene() {
 	if f.to.whole != f.screen.whole {
 		f.to = f.screen

@@ -19,8 +19,8 @@ const (
 const bakes = 4
 
 // A Font is a set of glyphs on an atlas: printable ASCII and some symbols. A glyph is a picture of 6 × 16 dots. The
-// scale of a text is the size of a dot. Other characters show as ▯, except letters of [Font.Large] in large text.
-// Only Large changes a Font.
+// scale of a text is the size of a dot. Any other character is shown as ▯, unless the text is large and [Font.Large]
+// has rendered the character.
 type Font struct {
 	glyphs [bakes][]Region // by glyph number
 	sizes  int             // how many of them are baked, the smaller ones
@@ -40,9 +40,9 @@ type extraGlyph struct {
 	glyph int
 }
 
-// NewFont renders the glyphs to the page in up to four sizes and calls [Atlas.Keep]. Call NewFont before the pictures
-// of the first level are reserved. If a size does not fit, this size and all larger ones are left out. If even the
-// smallest size does not fit, the error is a [*FullError]. After an error NewFont has not called Keep.
+// NewFont renders the glyphs to the page in up to four sizes, 1 to 4 texels a dot, and calls [Atlas.Keep]. Call NewFont
+// before the pictures of the first level are reserved. If a size does not fit, this size and all larger ones are left
+// out. If even the smallest size does not fit, the error is a [*FullError]. After an error NewFont has not called Keep.
 func NewFont(a *Atlas) (*Font, error) {
 	f := &Font{}
 	for _, r := range symbols {
@@ -86,13 +86,14 @@ func (f *Font) bake(a *Atlas, k int) error {
 	return nil
 }
 
-// Large renders the letters again with k texels a dot, from 5 to 32, for large text such as a title. In text above
-// the sizes of NewFont, each of these letters has the smallest size of Large that is large enough, or else its
-// largest size.
+// Large renders the letters with k texels a dot, from 5 to 32, for large text such as a title. Text uses them if its
+// dots have more physical pixels than the largest size of NewFont has texels a dot. If Large was called for a letter
+// with several k, text uses the smallest k that is not less than the pixels of a dot. If all k are less, text uses the
+// largest.
 //
 // Large calls [Atlas.Keep], so call Large right after NewFont. The letters must fit in one row of the page. If the
-// letters do not fit, the error is a [*FullError]. Any other error describes an invalid k. After an error, and without
-// letters, the font is unchanged.
+// letters do not fit, the error is a [*FullError]. Any other error describes an invalid k. After an error, or if
+// letters is empty, the font is unchanged.
 func (f *Font) Large(a *Atlas, letters string, k int) error {
 	if k <= bakes || k > 32 {
 		return fmt.Errorf("render: large letters of %d texels a dot; allowed are %d to 32", k, bakes+1)
@@ -153,16 +154,17 @@ func (f *Font) glyph(r rune) int {
 	return box
 }
 
-// Width returns the width of one line of text. The character '\n' counts as any other. A dot is scale units wide, and
-// the result is in the same units.
+// Width returns the width of one line of text: GlyphW*scale units for each character. The character '\n' counts as any
+// other.
 func Width(s string, scale float32) float32 {
 	return float32(utf8.RuneCountInString(s)*GlyphW) * scale
 }
 
-// Text draws s. The top left corner of the first cell is at (x, y). A dot is scale units of the current view. '\n'
-// begins a new line. The origin is rounded to a physical pixel, so that text is sharp. If a glyph does not fit, Text
-// returns false and counts each such glyph in Dropped. If f is nil, or if scale times the scale of the view is not
-// above 0, Text draws nothing and returns true.
+// Text draws s. The cell of a glyph is [GlyphW] × GlyphH dots, and a dot is scale units of the current view. The top
+// left corner of the first cell is at (x, y), rounded to a physical pixel, so that text is sharp. '\n' begins a new
+// line, one cell below. If the batch has no space for some glyphs, Text draws the others, counts the missing ones in
+// Dropped and returns false. If f is nil, or if scale times the scale of the view is not above 0, Text draws nothing
+// and returns true.
 func (q *Quads) Text(f *Font, x, y, scale float32, c Color, s string) bool {
 	k := scale * q.view.Scale
 	if f == nil || !(k > 0) {

@@ -20,9 +20,9 @@ const TileUnit = 64
 // ended.
 var ErrTilesFull = errors.New("render: no space for the tile on any page")
 
-// A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is live until Tiles.Free or
-// Tiles.Close, and only in the [Tiles] whose Place returned it. The zero Tile is no tile. If a process has called
-// NewTiles 2^k times, other Tiles refuse a Tile until its square was reused 2^(31-k) times.
+// A Tile identifies a square of a page. A Tile has no pointer and may be stored off-heap. It is live until Tiles.Free
+// or Tiles.Close, and only in the [Tiles] whose Place returned it. The zero Tile is no tile. If a process has called
+// NewTiles 2^k times, other Tiles can mistake a Tile for one of their own only after 2^(31-k) reuses of a square.
 type Tile struct {
 	unit uint32 // the first of its units, along the curve, plus 1
 	gen  uint32 // of the unit, and the key of the Tiles
@@ -48,14 +48,15 @@ type TilesConfig struct {
 // Tiles are pictures that are loaded and freed while the game runs: the ground of a streamed world. A page is a
 // picture on the GPU. A page is made when its first tile is written, and kept until Close.
 //
-// A binary buddy heap allocates the squares. The heap numbers units of TileUnit texels along a Z-order curve (Morton,
-// "A computer oriented geodetic data base", 1966). On this curve each aligned block of 4^k units is a square.
+// A tile is a square of a page, which a binary buddy heap allocates. The heap numbers squares of TileUnit by TileUnit
+// texels, the units, along a Z-order curve (Morton, "A computer oriented geodetic data base", 1966). On this curve each
+// aligned block of 4^k units is a square.
 //
 //	| 0 1 | 4 5 |
 //	| 2 3 | 6 7 |
-//	| 8 9 | 12 ..      a tile of 128 texels may be units 0 to 3, 4 to 7, 8 to 11 ...
+//	| 8 9 | 12 ..      a tile of 128 by 128 texels may be units 0 to 3, 4 to 7, 8 to 11 ...
 //
-// Tiles belong to the goroutine that calls Update and Draw. Place and Free cost O(log n), with n as in [Tiles.Check].
+// Tiles belong to the goroutine that calls Update and Draw. Place and Free cost O(log n), with n units in all pages.
 // Write costs one upload, and allocates a few objects of Ebitengine on the Go heap.
 type Tiles struct {
 	// Invariants:
@@ -236,8 +237,8 @@ func (t *Tiles) Put(tile Tile, u0, v0, u1, v1, x, y, w, h float32, c Color) bool
 	return t.batches[at].quads.Picture(r, x, y, w, h, c)
 }
 
-// Submit draws all tiles that were put since Begin, with one draw call for each page. As [Frame.Draw], Submit draws
-// on the scene between BeginScene and EndScene, otherwise on the window.
+// Submit draws all tiles that were put since Begin, with one draw call for each page. As [Frame.Draw], Submit draws on
+// the scene between BeginScene and EndScene, and on the window at other times.
 func (t *Tiles) Submit(f *Frame) {
 	for i := range t.batches {
 		if q := &t.batches[i].quads; t.pages[i] != nil && len(q.Indices()) > 0 {
@@ -268,7 +269,7 @@ func (t *Tiles) Stats() TilesStats {
 func (t *Tiles) Memory() memory.Stats { return t.heap.Stats() }
 
 // Check verifies the metadata. If there are faults, Check returns an error that describes one or more of them. Cost:
-// O(n), with n units of TileUnit texels in all pages.
+// O(n), with n units in all pages (see [Tiles]).
 func (t *Tiles) Check() error {
 	n := 0
 	for _, g := range t.units {

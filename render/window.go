@@ -87,9 +87,9 @@ func (o *Options) fill() error {
 // Run opens a window and runs g. Call it from the main goroutine, once in a process.
 //
 // If Update or AfterDraw returns ErrQuit, or if the window is closed, Run returns nil. If no window can be opened, the
-// error wraps ErrNoDisplay. Any other error reports a nil g or invalid options, or is the error of Update, AfterDraw,
-// bloom or the display. Run does not recover a panic of g. If other code recovers the panic, Run returns an error after
-// five seconds.
+// error wraps ErrNoDisplay. Any other error reports a nil g or invalid options, or is an error of Update, of AfterDraw,
+// of the shaders of [Frame.Bloom] or of the display. Run does not recover a panic of g, so the panic ends the process.
+// If other code recovers the panic, Run returns an error five seconds later.
 func Run(g Game, o Options) error {
 	if g == nil {
 		return errors.New("render: Run without a game")

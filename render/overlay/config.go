@@ -26,8 +26,9 @@ type Config struct {
 	NoTap  bool
 
 	// Scale is the size of the overlay's pixels in pixels of the screen, from 0.5 to 8. 0 means the screen's height
-	// divided by 720, rounded down to a multiple of one half, and at least 1. If the screen is less than 320 of these wide, it is
-	// its width divided by 320, and at least 0.75. See [Overlay.Density].
+	// divided by 720, or the factor of [Overlay.Density] if that is larger, rounded down to a multiple of one half, and
+	// at least 1. If the screen's width divided by 320 is smaller than this size, Scale is this quotient, but at least
+	// 0.75.
 	Scale float32
 
 	// Top and Bottom are the shares of the screen's height that the overlay leaves to the game, from 0 to below 0.4

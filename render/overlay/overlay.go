@@ -17,12 +17,13 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// An Overlay is the instrument panel of one manager. An Overlay belongs to the goroutine that calls Ebitengine's
-// Update and Draw. Without Config.Watch a hidden overlay measures nothing. While the game is frozen, the overlay
-// measures only the ticks that Shift+F5 runs, and one frame if it measured nothing before the freeze.
+// An Overlay is the instrument panel of one manager. An Overlay belongs to the goroutine that calls Ebitengine's Update
+// and Draw. Without Config.Watch an overlay that shows nothing measures nothing. While the game is frozen, the overlay
+// measures only the ticks that Shift+F5 runs. If it was not measuring before the freeze, it also measures the first
+// frozen frame, to have figures.
 //
 // Update and Draw may be called after the manager's Close. After the manager's Close the overlay measures nothing. If
-// a part is open, the overlay shows that the manager is closed.
+// any [Part] is open, the overlay shows that the manager is closed.
 type Overlay struct {
 	// Invariants, verified in this order by check:
 	//
@@ -225,22 +226,22 @@ func (o *Overlay) Leave(top, bottom float32) {
 	}
 }
 
-// Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player. The
-// rectangle counts only on a screen that is higher than wide, if panels in the corner would reach it. Panels then lie
-// above and below the rectangle, and their lines are lower. A single panel that fits at neither side may cover it, and
-// so may the strip. An empty rectangle, the default, ends this. Call Avoid before Draw. On a nil Overlay, Avoid does
-// nothing.
+// Avoid sets a rectangle, in pixels of the picture, that panels leave to the game, such as the place of the player.
+// Avoid has an effect only if the screen is higher than wide, and panels in the corner would reach the rectangle.
+// Panels then lie above and below the rectangle, and their lines are closer together. A panel that fits at neither side
+// may cover the rectangle if it is the only one, and so may the strip (see [Strip]). An empty r, the default, removes
+// the rectangle. Call Avoid before Draw. On a nil Overlay, Avoid does nothing.
 func (o *Overlay) Avoid(r image.Rectangle) {
 	if o != nil {
 		o.scr.spared = r
 	}
 }
 
-// Density sets how many pixels of the picture a device-independent pixel has. If the picture has the pixels of the
-// window, that is the monitor's scale factor. If Config.Scale is 0, a pixel of the overlay is at least so large,
-// rounded down to a multiple of one half. On a narrow screen it may be smaller, see Config.Scale. Without Density the
-// letters are small on a phone held sideways. Values below 1, the default, count as 1, and values above 8 as 8. Call
-// Density before Draw. On a nil Overlay, Density does nothing.
+// Density sets how many pixels of the picture a device-independent pixel has. If the picture is as large as the window
+// in physical pixels, d is the monitor's scale factor. If Config.Scale is 0, a pixel of the overlay is at least d
+// pixels of the picture large, with d rounded down to a multiple of one half. On a narrow screen it may be smaller, see
+// Config.Scale. Without Density the letters are small on a phone held sideways. Values below 1, the default, count as
+// 1, and values above 8 as 8. Call Density before Draw. On a nil Overlay, Density does nothing.
 func (o *Overlay) Density(d float32) {
 	if o == nil {
 		return
@@ -294,8 +295,8 @@ func (o *Overlay) Update() {
 //
 // Apart from the draw call of Ebitengine, Draw allocates only for new tags, pools and monitors, for dumps and temporary
 // messages, and for queries of the parts Memory and Heap. In the part Leaks it also allocates when more rows have
-// changed since snapshot A than at any time before. With Corner Free, opening the overlay reads the picture from the
-// GPU. Reading the picture allocates and takes some milliseconds.
+// changed since mark A (see [meter.Meter.Mark]) than at any time before. With Corner Free, opening the overlay reads
+// the picture from the GPU. Reading the picture allocates and takes some milliseconds.
 func (o *Overlay) Draw(on *ebiten.Image) {
 	if o == nil {
 		return

@@ -22,7 +22,7 @@ import (
 //	F5       freezes the game, or lets it go on; while it is        freezes, or runs one tick
 //	         frozen, a Timeline lets the player select older ticks
 //	F6       writes a dump: JSON, CSV and a picture
-//	F7       leaks of the last level, growth, churn                 takes snapshot A, then B, then drops both
+//	F7       leaks of the last level, growth, churn                 sets mark A, then mark B, then removes both
 //	F8       fault injection, see Overlay.Starve, or its end
 //	F9       the process: tiers, Go, other memory, GPU images
 //	F10      the Go heap: collections, and who allocates            collects twice
@@ -33,7 +33,7 @@ const (
 	Help               // keys and colours
 	Tiers              // tiers, tags and pools: largest, growing, near a limit
 	Maps               // addresses of blocks
-	Leaks              // blocks left by the last level, and growth since a snapshot
+	Leaks              // blocks left by the last level, and growth since mark A, see meter.Meter.Mark
 	Memory             // the whole process
 	Heap               // collections of the Go heap, and the functions that allocate there
 
