@@ -13,24 +13,25 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Heap allocates blocks of a fixed series of sizes: the rungs of its ladder. The reservation, less a rest that no
-// rung fills, is one block of the top rung. A request splits a block down to the lowest rung that fits, and Free
-// merges a block with its buddy as long as the buddy is free.
+// A Heap allocates blocks of a fixed series of sizes. The series is the ladder of the Heap, and each size is a rung.
+// The top rung is the largest size that fits the reservation. At first one block of this size is the whole Heap. A
+// request splits a block down to the lowest rung that fits, and Free merges a block with its buddy as long as the buddy
+// is free.
 //
 //	units    |0   1   2   3   4   5   6   7 | 8 …    of MinBlock bytes
 //	entries  |live    |free|live|free       |        a unit's entry describes what starts there
 //	lists    rung 0 -> 2    rung 2 -> 4              free blocks by rung, linked by the entries
 //	mask     …0101                                   rungs whose list is not empty
 //
-// Blocks are not zeroed. They belong to the caller until Free, FreeAny, Reset or Close, or until the source ends. A
-// Heap belongs to one goroutine at a time. A Heap is closed after Close, also if Close fails, and after its source
-// has ended. In a closed Heap, Alloc and Trim fail with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or
-// FreeAny of a block panic with a *memory.Misuse.
+// Blocks are not zeroed. They belong to the caller until Free, FreeAny, Reset or Close, or until the page source ends
+// (see [page.Watched]). A Heap belongs to one goroutine at a time. A Heap is closed after Close, also if Close fails,
+// and after its page source has ended. In a closed Heap, Alloc and Trim fail with memory.ErrClosed; SizeOf, Resize,
+// Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill all free memory with 0xDD. If a byte of free memory was written, the Alloc
-// or Resize that would use this memory panics with a *memory.Misuse and changes no block. This call may have
-// committed memory, and can be repeated. A write after the last byte of a live block, within its rung, is not
-// detected.
+// or Resize that would use this memory panics with a *memory.Misuse and changes no block. The call may have committed
+// memory. It has filled the free memory again, so that a repeated call can succeed. A write after the last byte of a
+// live block, within its rung, is not detected.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -83,9 +84,9 @@ const none = ^uint32(0) // ends a list
 // Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space in bytes. It bounds the memory in use and the size of a block. The maximum is 2^25
-	// times MinBlock: 8 GiB with a MinBlock of 256. On 32-bit systems it is less than 1 GiB. 0 means 64 MiB. Reserve is
-	// rounded up to a size of the ladder. If the system refuses the reservation or its metadata, New halves the
-	// reservation, down to 16 KiB.
+	// times MinBlock: 8 GiB with a MinBlock of 256. On 32-bit systems the maximum is less than 1 GiB. 0 means 64 MiB.
+	// Reserve is rounded up to a size of the ladder. If the system refuses the reservation or its metadata, New halves
+	// the reservation, down to 16 KiB. Of a halved reservation, only the largest size of the ladder that fits is used.
 	Reserve uintptr
 	// MinBlock is the size of the smallest block in bytes, and the unit of all block sizes: a power of two from 8 to
 	// 16 KiB. 0 means 256. The metadata takes 12 bytes for each unit of the reservation.
@@ -107,9 +108,9 @@ const (
 )
 
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
-// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of
-// page.NewPrefixWithMetadata. If the Go heap has no space for the metadata, the error wraps a *memory.Exhausted. If
-// New fails, it releases its reservation, unless src refuses.
+// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error that
+// page.NewPrefixWithMetadata returns. If the Go heap has no space for the metadata, the error wraps a
+// *memory.Exhausted. If New fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.MinBlock = cmp.Or(cfg.MinBlock, 256)
@@ -148,16 +149,16 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a
-// block of MinBlock bytes. If the heap is closed, also by the end of the source during Alloc, the error is
-// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the largest block of the
-// ladder or 4 GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is
-// exhausted, or if the source fails, the error is a *memory.Exhausted. An Alloc that the function of
-// page.Limit.OnSoft calls during a commit of this heap panics with a *memory.Misuse if it must commit memory.
+// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block
+// of MinBlock bytes. If the heap is closed before Alloc, or its page source ends during Alloc, the error is
+// memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the top rung (see [Heap]) or 4
+// GiB less one byte, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, or if
+// the source fails, the error is a *memory.Exhausted. In the function of page.Limit.OnSoft, during a commit of this
+// heap, Alloc panics with a *memory.Misuse if it must commit memory.
 //
 // Cost: a bitmap search, and a split for each rung between the free block and the needed size. If the heap grows, the
-// cost includes a system call. For an alignment above MinBlock, Alloc looks for a block that is large enough wherever
-// it lies. If there is none, it searches the smaller free blocks.
+// cost includes a system call. For an alignment above MinBlock, Alloc first looks for a free block that is large enough
+// for any padding. If there is none, Alloc searches the smaller free blocks for one with a suitable address.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
@@ -264,7 +265,8 @@ func (h *Heap) release(at uint32) {
 	h.give(part{start, b.rung, b.side})
 }
 
-// Base returns the address from which offsets of blocks count: constant while the heap is open, and nil afterwards.
+// Base returns the start of the reservation, to which offsets of blocks are relative. It is constant while the heap is
+// open. If the heap is closed, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
@@ -318,10 +320,10 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the heap. If the memory
-// cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries again to
-// release the memory. After a Close that succeeded, and after the source has ended, Close does nothing and returns
-// nil.
+// Close frees every block and releases the memory. Afterwards the caller must not use pointers into the heap. If the
+// memory cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries
+// again to release the memory. After a Close that succeeded, and after the source has ended, Close does nothing and
+// returns nil.
 func (h *Heap) Close() error {
 	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()
@@ -336,8 +338,8 @@ func (h *Heap) Close() error {
 }
 
 // Stats returns the statistics. Peak is exact. InUse counts whole blocks, so InUse - Requested is the waste of the
-// ladder. The field Free counts the bytes in free blocks; committed memory after the root block does not count.
-// Cost: constant.
+// ladder. The field Free counts the bytes in free blocks. Committed memory above the block of the top rung does not
+// count. Cost: constant.
 func (h *Heap) Stats() memory.Stats {
 	s := h.counts.Stats(h.grain)
 	s.Reserved, s.Committed = uint64(h.mem.Reserved()), uint64(h.mem.Committed())

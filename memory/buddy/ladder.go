@@ -12,13 +12,13 @@ type System uint8
 
 const (
 	// Binary splits a block into two halves: 1, 2, 4, 8 … smallest blocks. Every block is aligned to its own size, up
-	// to page.BaseAlign. If a block is larger than MinBlock, less than half of it is wasted.
+	// to page.BaseAlign. A request above MinBlock wastes less than half of its block.
 	Binary System = iota
 
-	// Fibonacci splits a block into two blocks whose sizes are the two Fibonacci numbers below its own: 1, 1, 2, 3,
-	// 5, 8 … smallest blocks. Sizes lie closer together than with Binary. If a block is larger than twice MinBlock
-	// and the alignment is at most MinBlock, less than two fifths of it are wasted. Blocks are aligned to MinBlock
-	// only.
+	// Fibonacci splits a block into two blocks whose sizes are the two Fibonacci numbers below its own: 1, 1, 2, 3, 5,
+	// 8 … smallest blocks. Sizes lie closer together than with Binary. A request above twice MinBlock wastes less than
+	// two fifths of its block. Blocks are aligned to MinBlock only, so a request with a larger alignment needs padding
+	// and may waste more.
 	Fibonacci
 )
 

@@ -9,9 +9,10 @@ import (
 	"github.com/strata-go/strata/memory/save"
 )
 
-// SaveState saves the live blocks and the order of the free lists. MinBlock, System and the reservation must be the
-// same when the state is loaded: otherwise loading fails with save.ErrLayout. If the heap is closed, the error wraps
-// memory.ErrClosed; during a call of the page source, save.ErrBusy.
+// SaveState saves the live blocks and the order of the free lists. If MinBlock, System or the reservation differs from
+// the saved state, loading fails with an error that wraps save.ErrLayout. If the heap is closed, saving and loading
+// fail with an error that wraps memory.ErrClosed. During a call of the page source they fail with an error that wraps
+// save.ErrBusy.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -18,8 +18,8 @@ import (
 // is freed, also by Reset, Close or the end of the page source, the handle is stale. The zero Handle is stale, too.
 // For a stale handle methods return false and change nothing.
 //
-// A handle of another heap, open or closed, is stale with one exception. Among the first 2^k heaps of a process, the
-// wrong heap can accept a handle after 2^(30-k) blocks with the same record.
+// A handle of another heap is stale, too, also if that heap is closed. There is one rare exception. If a process has
+// made 2^k heaps, the wrong heap can accept a handle after 2^(30-k) blocks with the same index (see [memory.Handle]).
 type Handle = memory.Handle[Block]
 
 // A Heap allocates blocks by handle. Compact moves the blocks. If Compact has begun to move a block, Lock, Bytes and
@@ -178,11 +178,11 @@ func newKey() uint32 { return bits.Reverse32(serial.Add(1)) &^ 1 }
 // Alloc makes a block of size bytes. The block is not zeroed. A block of size 0 takes Config.Align bytes. Alloc moves
 // no block.
 //
-// On a closed heap, also if the source ends during Alloc, the error is memory.ErrClosed. If the size, rounded up to
-// Config.Align, exceeds the reservation, the error is memory.ErrTooLarge. If no gap was found and memory cannot grow,
-// the error is a *memory.Exhausted that wraps the error of page.Prefix.Ensure. In this case a Compact may help. With
-// an error the Handle is zero. An Alloc or Resize that the function of page.Limit.OnSoft calls during a commit of
-// this heap panics with a *memory.Misuse if it must commit memory.
+// If the heap is closed before Alloc, or its page source ends during Alloc, the error is memory.ErrClosed. If the size,
+// rounded up to Config.Align, exceeds the reservation, the error is memory.ErrTooLarge. If no gap was found and memory
+// cannot grow, the error is a *memory.Exhausted that wraps the error of page.Prefix.Ensure. In this case a Compact may
+// help. With an error the Handle is zero. In the function of page.Limit.OnSoft, during a commit of this heap, Alloc and
+// Resize panic with a *memory.Misuse if they must commit memory.
 //
 // If some gap is an eighth larger than the request, Alloc always finds a gap. Smaller gaps that would suffice are
 // found only among the first 32 gaps of their bin. Cost, also of a failure: constant, plus a system call when the heap

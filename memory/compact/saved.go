@@ -9,8 +9,9 @@ import (
 // SaveState saves the live blocks, how often each is locked, the gaps, and a move that Compact has begun. After a load
 // the handles, addresses and slices that were valid when the state was saved are valid again; all others are not. The
 // generations of handles go back, too. So a handle that was made after the state was saved may later name another
-// block. If Config.Align or the reservation differs when the state is loaded, loading fails with save.ErrLayout. If the
-// heap is closed, the error wraps memory.ErrClosed; during a call of the page source, save.ErrBusy.
+// block. If Config.Align or the reservation differs from the saved state, loading fails with an error that wraps
+// save.ErrLayout. If the heap is closed, saving and loading fail with an error that wraps memory.ErrClosed. During a
+// call of the page source they fail with an error that wraps save.ErrBusy.
 func (h *Heap) SaveState(c *save.Coder) {
 	if h.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -2,11 +2,11 @@ package compact
 
 import "github.com/strata-go/strata/memory"
 
-// Stats returns exact statistics, including Peak, the high-water mark. InUse is rounded up to Config.Align. The heap
-// records the requested size of every block, so Measured equals InUse. LargestFree is the largest request that Alloc
-// can serve without growing: the size of the largest gap. If the highest bin has more than 32 gaps, LargestFree is
-// the largest of its first 32 gaps. On a closed heap the sizes are 0, Peak and the counts remain, and all blocks
-// count as freed. Cost: constant.
+// Stats returns the statistics. Peak, the high-water mark, is exact. InUse counts block sizes rounded up to
+// Config.Align. Measured equals InUse, because the heap records the requested size of every block. LargestFree is the
+// largest request that Alloc can serve without growing: the size of the largest gap. If more than 32 gaps have about
+// the largest size, LargestFree may be up to an eighth lower. On a closed heap the sizes are 0, Peak and the counts
+// remain, and all blocks count as freed. Cost: constant.
 func (h *Heap) Stats() memory.Stats {
 	return memory.Stats{
 		Reserved: uint64(h.mem.Reserved()), Committed: uint64(h.mem.Committed()),
@@ -28,10 +28,10 @@ type Block struct {
 // change the heap, the blocks cover the committed memory without gaps. On a closed heap Blocks calls nothing. Blocks
 // does not allocate.
 //
-// The function yield may change the heap, and even Reset or Close it. After a change the iteration continues at the
-// end of the block that was yielded last. Live blocks that after the change begin before this address are not
-// yielded. If a free block contains the address, only the part after the address is yielded. Cost: a step per
-// record, and as many again after a change.
+// The function yield may change the heap, and even Reset or Close it. After a change the iteration continues at the end
+// address of the block that was yielded last. A live block that begins before this address is not yielded. Of a free
+// block that contains the address, only the part from the address on is yielded. Cost: a step for each block. After a
+// change the iteration first passes all blocks before the address again.
 func (h *Heap) Blocks(yield func(Block) bool) {
 	w := walk{record: head, version: h.version(), behind: true}
 	for {

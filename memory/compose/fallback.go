@@ -23,9 +23,10 @@ import (
 // memory.ErrTooLarge. Any other error of first is returned, also memory.ErrClosed. If second fails as well, its error
 // is returned.
 //
-// For a block of size 0, a full part may return the end address of its memory. The part does not own this address,
-// but the other part may, so Free would choose the wrong part. If first returns an address that it does not own,
-// second serves the request. If second returns an address that first owns, the error is memory.ErrOutOfMemory.
+// For a block of size 0, a full part may return the end address of its memory. The part does not own this address, but
+// the other part may, so Free would choose the wrong part. Alloc therefore frees a block of size 0 of first that first
+// does not own, and second serves the request. Alloc also frees a block of size 0 of second that first owns. The error
+// is then memory.ErrOutOfMemory.
 //
 // Stats adds the statistics of both parts, also for blocks that were allocated without the composition. Peak, the
 // sum of both peaks, is an upper bound. Failures counts the requests that both parts refused with

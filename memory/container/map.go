@@ -23,9 +23,9 @@ import (
 // stored as they were set.
 //
 // A Map has 32 bytes and no pointer. Lifetimes, errors, panics, goroutines and copies are as for [Vec]. Beyond 3·2^28
-// entries, and for entries of 128 MiB or more, the error is memory.ErrTooLarge. Growth and Shrink allocate a new
-// block and free the old block afterwards, because every entry changes its slot. An allocator that frees newest first
-// then panics with a *memory.Misuse: call Reserve before the first Set.
+// entries, and for entries of 128 MiB or more, the error is memory.ErrTooLarge. Growth and Shrink allocate a new block
+// and free the old block afterwards, because every entry changes its slot. In an allocator that frees newest first
+// (stack, arena.StepBack) they panic with a *memory.Misuse. There, call Reserve for all entries before the first Set.
 //
 // Two keys are one key if == reports that they are equal. 0 and -0 are one key, stored as 0. Padding and blank
 // fields do not count, and are stored as zeros. A NaN is not equal to any key: Get does not find it, and Set fails
@@ -152,8 +152,8 @@ func (m *Map[K, V]) Set(sp *Space, k K, v V) error {
 }
 
 // GetOrSet returns the address of the value of k, and whether k had an entry before the call. If k had none, GetOrSet
-// adds an entry with the value v. The address becomes invalid when a result of [Map.Ptr] does. The errors are those
-// of [Map.Set]. If GetOrSet fails, the address is nil and nothing has changed.
+// adds an entry with the value v. The address is valid until the next call that adds, deletes or moves entries (see
+// [Map.Ptr]). The errors are those of [Map.Set]. If GetOrSet fails, the address is nil and nothing has changed.
 func (m *Map[K, V]) GetOrSet(sp *Space, k K, v V) (p *V, was bool, err error) {
 	if p, was, err = m.put(sp, k); err == nil && !was {
 		*p = v
@@ -246,9 +246,9 @@ func (m *Map[K, V]) Reserve(sp *Space, n int) error {
 	return nil
 }
 
-// Shrink makes the table as small as its entries allow. Shrink needs the memory of the new table in addition to the
-// old one. If the allocator refuses this memory, Shrink returns the error, and nothing has changed. Shrink of an
-// empty Map frees its memory, and panics as Free does.
+// Shrink makes the table as small as its entries allow. Shrink needs the memory of the new table in addition to the old
+// one. If the allocator refuses this memory, Shrink returns the error, and nothing has changed. Shrink of an empty Map
+// is [Map.Free].
 func (m *Map[K, V]) Shrink(sp *Space) error {
 	if b := bitsFor(int(m.n)); b < m.bits {
 		return m.rebuild(sp, b)
@@ -341,8 +341,8 @@ func tableBytes[K comparable, V any](b uint8) (uintptr, error) {
 }
 
 // Clone returns a copy of the Map with its entries and its seed. The memory of the copy is from the Space `to`, which
-// may be sp. The caller owns the copy. Except for the offset, the copy has the bytes of the Map and of its table. If
-// Clone fails, it returns an error as [Vec.Append] does, and an empty Map with the seed.
+// may be sp. The caller owns the copy. The table of the copy has the same bytes, so the copy iterates in the same
+// order. If Clone fails, it returns an error as [Vec.Append] does, and an empty Map with the seed.
 func (m *Map[K, V]) Clone(sp, to *Space) (Map[K, V], error) {
 	m.mustBeSound()
 	size := m.bytes()

@@ -15,8 +15,9 @@ import (
 //	start          first element            end of the block
 //	  | x2 | x3 | ··· free ··· | x0 | x1 |
 //
-// A Ring has 24 bytes and no pointer. Elements, lifetimes, errors, panics, goroutines, copies and the use in a stack
-// are as for [Vec]. The capacity is 0 or a power of two. Beyond 2^30 elements the error is memory.ErrTooLarge.
+// A Ring has 24 bytes and no pointer. The rules of [Vec] apply to elements, lifetimes, errors, panics, goroutines and
+// copies, and to growth in an allocator that frees newest first. The capacity is 0 or a power of two. Beyond 2^30
+// elements the error is memory.ErrTooLarge.
 type Ring[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -133,8 +134,9 @@ func (r *Ring[T]) Ptr(sp *Space, i int) *T {
 }
 
 // Slices returns the elements in order as two slices, for reading and writing. If the elements do not wrap round the
-// end of the block, the second slice is empty. Both slices keep their lengths. An element's address becomes invalid
-// when a result of [Ring.Ptr] does.
+// end of the block, the second slice is empty. Their lengths do not change when elements are added or removed. An
+// element may be accessed until it is removed, until the Ring grows, shrinks or is freed, or until the allocator frees
+// the block.
 func (r *Ring[T]) Slices(sp *Space) (front, back []T) {
 	first := min(r.n, r.cap-r.head)
 	p := (*T)(unsafe.Pointer(sp)) // see slot
@@ -228,9 +230,9 @@ func (r *Ring[T]) Reserve(sp *Space, n int) error {
 }
 
 // Shrink halves the capacity as long as the elements fit. Shrink copies the elements to a new block and frees the old
-// block; an allocator that frees newest first then panics. If the new block cannot be allocated, Shrink returns the
-// error, and nothing has changed. Shrink of an empty Ring frees its memory, and panics as Free does. Shrink does
-// nothing if T has no size.
+// block. If the new block cannot be allocated, Shrink returns the error, and nothing has changed. In an allocator that
+// frees newest first (stack, arena.StepBack), freeing the old block panics with a *memory.Misuse, and nothing has
+// changed. Shrink of an empty Ring is [Ring.Free]. Shrink does nothing if T has no size.
 func (r *Ring[T]) Shrink(sp *Space) error {
 	r.mustBeSound()
 	size, al := unsafe.Sizeof(*new(T)), unsafe.Alignof(*new(T))

@@ -17,24 +17,25 @@ const maxCount = 1<<31 - 1
 // blocks lie in several ranges of addresses, or it does not report the size of the range.
 var ErrNoBase = errors.New("the allocator has no Base from which offsets count, up to a known Extent")
 
-// A Space is an allocator for containers, with the address from which offsets count. Containers store only offsets,
-// so a container can also be read through a second Space whose memory is a copy of the first.
+// A Space is an allocator for containers, with the base address to which their offsets are relative. Containers store
+// only offsets, so a container can also be read through a second Space whose memory is a copy of the first.
 //
 // A Space lies in the Go heap, is made once, and is passed to methods that use a block. Methods that write to a
-// container follow the goroutine rule of its allocator. Any number of goroutines may read while no goroutine writes.
-// If the allocator is safe for concurrent use, as a slab.Central and the allocator of compose.NewLocked, each
+// container follow the goroutine rule of its allocator. Any number of goroutines may read while no goroutine writes. If
+// the allocator is safe for concurrent use, such as a slab.Central or the allocator of compose.NewLocked, each
 // goroutine that writes needs its own Space.
 //
 // After the allocator is closed, its containers must not be read. Map.Set and Strings.Intern read, too, because they
 // search first. Debug builds panic with a *memory.Misuse at such a read, but may not detect it if Close could not
-// release the memory. Calls that need memory and read none fail with memory.ErrClosed in every build: the growth of a
-// Vec or Ring, and Reserve. After the close, Free of a container that has memory panics with a *memory.Misuse.
+// release the memory. Growth of a Vec or Ring, and a Reserve that needs memory, fail with memory.ErrClosed in every
+// build, before they read elements. After the close, Free of a container that has memory panics with a *memory.Misuse.
 //
 // An allocator may call a function within Alloc, Resize or Free, such as that of page.Limit.OnSoft. The function may
 // read containers, change elements and remove elements. If it makes a container of this Space grow, shrink or free its
-// block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. So does a Release that frees
-// a string above 987 bytes. If the function is called during a Shrink and adds more elements than fit the smaller block,
-// Shrink panics. During the Free of an old block, the container already uses the new block. During the Free of its only
+// block, clears a Strings or interns a new string, that call panics with a *memory.Misuse. Strings.Release panics, too,
+// if it must free the block of a string above 987 bytes. If the function is called during a Shrink and adds more
+// elements than fit the smaller block, Shrink panics with a *memory.Misuse. The container then keeps its old block and
+// all elements. During the Free of an old block, the container already uses the new block. During the Free of its only
 // block, the container is empty.
 //
 // If the allocator gets a second range of addresses, as by tlsf.Heap.AddPool, its containers stay readable. Calls

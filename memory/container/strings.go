@@ -18,13 +18,14 @@ import (
 //
 // Id 0 is the empty string in every Strings. New ids are given in order, from 1. Each id has a count of calls of
 // Intern. Each Release takes one from the count; a count of 2^32-1 does not change any more. When the count is 0, the
-// string is freed, and its id is reused for a later string of similar length. A program need not call Release.
-// Strings does not detect the use of a released id that was reused.
+// string is freed, and its id is reused for a later string of similar length. Of several such ids, the one released
+// last is reused first. A program need not call Release. Strings does not detect the use of a released id that was
+// reused.
 //
-// A string does not move. It lies in a slot of 1 to 987 bytes. The sizes are Fibonacci numbers, and above 21 bytes
-// also the quarters between them. A string above 987 bytes has its own block. In addition, an id takes 12 bytes, and
-// 11 to 22 bytes in the index. Slots of released strings are reused for strings of similar size; Free frees all
-// memory. The package comment shows the waste for words and sentences.
+// A string does not move. A string of up to 987 bytes lies in a slot. The sizes of slots are the Fibonacci numbers from
+// 1 to 987, and above 21 three more sizes between each two of them. A longer string has its own block. In addition, an
+// id takes 12 bytes, and 11 to 22 bytes in the index. Slots of released strings are reused for strings of similar size;
+// Free frees all memory. The package comment shows the waste for words and sentences.
 //
 // A Strings has no pointer. Lifetimes, errors, panics, goroutines and copies are as for [Vec]. Beyond 3·2^28 strings,
 // 2^20 pages, or 2^31-1 bytes in a string the error is memory.ErrTooLarge. A Strings has several blocks that grow one

@@ -22,15 +22,16 @@ import (
 // again. An index out of range, a negative length or a negative count panics as with a slice.
 //
 // If the allocator refuses memory, a method returns the error of the allocator's Alloc. Beyond 2^31-1 elements the
-// error is memory.ErrTooLarge. The errors memory.ErrClosed and [ErrNoBase] are explained at [Space]. A call that
-// fails, or in which the allocator panics, has changed nothing. Methods allocate on the Go heap only for an error,
-// for a panic, and once for each type. Growth, Shrink and Free panic with a *memory.Misuse if the Vec was
-// overwritten, as far as the Vec or the allocator's metadata show it. The goroutine rule is explained at [Space].
+// error is memory.ErrTooLarge. If the allocator is closed, the error is memory.ErrClosed. If the allocator has a second
+// range of addresses, the error wraps [ErrNoBase] (see [Space]). A call that fails, or in which the allocator panics,
+// has changed nothing. Methods allocate on the Go heap only for an error, for a panic, and once for each type. Growth,
+// Shrink and Free panic with a *memory.Misuse if the Vec was overwritten, as far as the Vec or the allocator's metadata
+// show it. Any number of goroutines may read a Vec while none writes. [Space] has the rule for writers.
 //
-// In an allocator that frees newest first (stack, arena.StepBack) a block can change its size only in place, and only
-// if it is the newest one. Otherwise growth and Shrink of a Vec fail or panic with the allocator's *memory.Misuse. At
-// the falling edge of a stack.Double or stack.Pivot blocks do not grow in place. Call Reserve before the first
-// element.
+// In an allocator that frees newest first (stack, arena.StepBack), call Reserve for all elements before the first
+// Append. There a block can change its size only in place, and only while it is the newest one. In all other cases
+// growth and Shrink return the error of Alloc, or panic with the allocator's *memory.Misuse if Alloc succeeds. At the
+// falling edge of a stack.Double or stack.Pivot no block grows in place.
 type Vec[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -81,8 +82,9 @@ func (v *Vec[T]) slot(sp *Space, i int) *T {
 	return (*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// Slice returns the elements, for reading and writing and for package slices. The slice becomes invalid when a
-// result of [Vec.Ptr] does. Appending to it allocates a copy on the Go heap.
+// Slice returns the elements, for reading and writing and for package slices. The slice is valid until the Vec grows,
+// shrinks or is freed, or until the allocator frees the block. Its length does not change when elements are added or
+// removed. Appending to the slice allocates a copy on the Go heap.
 func (v *Vec[T]) Slice(sp *Space) []T { return unsafe.Slice(v.slot(sp, 0), int(v.n)) }
 
 // TryAppend is [Vec.Append] without growth. TryAppend inlines. If the Vec is full, TryAppend returns false and adds
@@ -253,9 +255,10 @@ func (v *Vec[T]) Clone(sp, to *Space) (c Vec[T], err error) {
 	return c, err
 }
 
-// Check returns the errors in the metadata, or nil. It does not look at the elements. Only an error, or the first
-// call for a type, allocates on the Go heap. If the allocator has rounded the size up, and in debug builds, Check
-// may call its Resize to verify the size. This call counts as a write for the goroutine rule.
+// Check returns the errors in the metadata, or nil. It does not look at the elements. Only an error, or the first call
+// for a type, allocates on the Go heap. If the allocator has rounded the size up, or in debug builds, Check may call
+// Resize of the allocator to verify the size. Check then counts as a write: no other goroutine may use the Vec at the
+// same time (see [Space]).
 func (v *Vec[T]) Check(sp *Space) error {
 	r := report{findings.List{Of: "container: Vec"}}
 	v.check(sp, &r, "elements")

@@ -33,9 +33,8 @@ func (v *Vec[T]) Reserve(sp *Space, n int) error {
 }
 
 // Shrink reduces the capacity to the length. If the allocator cannot shrink the block in place, Shrink copies the
-// elements to a new block and frees the old block. If the new block cannot be allocated, Shrink returns the error,
-// and nothing has changed. Shrink of an empty Vec frees its memory, and panics as Free does. Shrink does nothing if T
-// has no size.
+// elements to a new block and frees the old block. If the new block cannot be allocated, Shrink returns the error, and
+// nothing has changed. Shrink of an empty Vec is [Vec.Free]. Shrink does nothing if T has no size.
 func (v *Vec[T]) Shrink(sp *Space) error {
 	switch {
 	case v.n == v.cap || unsafe.Sizeof(*new(T)) == 0:

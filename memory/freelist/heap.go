@@ -21,14 +21,14 @@ import (
 //	runs       {4, 3}, {9, 7}                                the free memory: offset and size
 //
 // Blocks are not zeroed, and are aligned at least to Config.Granule. They belong to the caller until Free, FreeAny,
-// Reset or Close, or until the source ends. A Heap belongs to one goroutine at a time. A Heap is closed after Close,
-// also if Close fails, and after its source has ended. In a closed Heap, Alloc and Trim fail with memory.ErrClosed;
-// SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
+// Reset or Close, or until the page source ends (see [page.Watched]). A Heap belongs to one goroutine at a time. A Heap
+// is closed after Close, also if Close fails, and after its page source has ended. In a closed Heap, Alloc and Trim
+// fail with memory.ErrClosed; SizeOf, Resize, Reset, and a Free or FreeAny of a block panic with a *memory.Misuse.
 //
-// Builds with -race or -tags memdebug fill all free memory with 0xDD. If a byte of free memory was written, the
-// Alloc or Resize that would use this memory panics with a *memory.Misuse and changes no block. This call may have
-// committed memory, and can be repeated. A write after the last byte of a live block, into its last granule, is not
-// detected.
+// Builds with -race or -tags memdebug fill all free memory with 0xDD. If a byte of free memory was written, the Alloc
+// or Resize that would use this memory panics with a *memory.Misuse and changes no block. The call may have committed
+// memory. It has filled the free memory again, so that a repeated call can succeed. A write after the last byte of a
+// live block, into its last granule, is not detected.
 type Heap struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -82,9 +82,9 @@ const (
 )
 
 // New returns a Heap with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a field
-// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of
-// page.NewPrefixWithMetadata. If the Go heap has no space for the metadata, the error wraps a *memory.Exhausted. If
-// New fails, it releases its reservation, unless src refuses.
+// is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error that
+// page.NewPrefixWithMetadata returns. If the Go heap has no space for the metadata, the error wraps a
+// *memory.Exhausted. If New fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg.Reserve = cmp.Or(cfg.Reserve, 64<<20)
 	cfg.Granule = cmp.Or(cfg.Granule, 64)
@@ -118,14 +118,14 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	return h, nil
 }
 
-// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a
-// block of one granule. If the heap is closed, also by the end of the source during Alloc, the error is
+// Alloc returns a block of size bytes, aligned to align, a power of two up to 4096. If size is 0, Alloc returns a block
+// of one granule. If the heap is closed before Alloc, or its page source ends during Alloc, the error is
 // memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds the reservation or 4 GiB less 2
 // bytes, the error is memory.ErrTooLarge. If the reservation, the budget or the system is exhausted, or if the source
 // fails, the error is a *memory.Exhausted. Cost: proportional to the free runs, and a system call if the heap grows.
 //
-// An Alloc or Resize that the function of page.Limit.OnSoft calls during a commit of this heap panics with a
-// *memory.Misuse if it must commit memory.
+// In the function of page.Limit.OnSoft, during a commit of this heap, Alloc and Resize panic with a *memory.Misuse if
+// they must commit memory.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.limit || mask >= h.align || align&mask != 0 {
@@ -228,7 +228,8 @@ func (h *Heap) release(off uint32, size uintptr) {
 	h.give(off, n)
 }
 
-// Base returns the address from which offsets of blocks count: constant while the heap is open, and nil afterwards.
+// Base returns the start of the reservation, to which offsets of blocks are relative. It is constant while the heap is
+// open. If the heap is closed, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer { return h.base }
 
 // In debug builds (-tags memdebug or -race), Generation returns the number of blocks that have started at p so far,
@@ -292,10 +293,10 @@ func (h *Heap) Trim() error {
 	return nil
 }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the heap. If the memory
-// cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries again to
-// release the memory. After a Close that succeeded, and after the source has ended, Close does nothing and returns
-// nil.
+// Close frees every block and releases the memory. Afterwards the caller must not use pointers into the heap. If the
+// memory cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries
+// again to release the memory. After a Close that succeeded, and after the source has ended, Close does nothing and
+// returns nil.
 func (h *Heap) Close() error {
 	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()

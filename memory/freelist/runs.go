@@ -21,13 +21,13 @@ const (
 	// run. Searches are short, but small blocks spread over the whole heap.
 	NextFit
 
-	// BestFit uses the smallest run. Of several runs with this size it uses the run with the lowest address. It reads
-	// the whole list unless a run fits exactly.
+	// BestFit uses the smallest run that is large enough. Of several such runs of equal size it uses the run with the
+	// lowest address. It reads the whole list unless a run fits exactly.
 	BestFit
 
-	// WorstFit uses the largest run, so that the rest of the run stays useful. Of several runs with this size it uses
-	// the run with the lowest address. WorstFit splits the large runs first, so it needs the most memory of the four
-	// policies. It always reads the whole list. It exists for comparison.
+	// WorstFit uses the largest run, so that the rest of the run stays useful. Of several largest runs it uses the run
+	// with the lowest address. WorstFit splits the large runs first, so it needs the most memory of the four policies.
+	// It always reads the whole list. It exists for comparison.
 	WorstFit
 )
 

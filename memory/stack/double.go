@@ -37,8 +37,9 @@ type DoubleConfig struct {
 	Bytes uintptr
 }
 
-// NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). If src fails, the error
-// wraps the error of page.NewCommitted. If NewDouble fails, it releases its reservation, unless src refuses.
+// NewDouble returns a Double with a buffer of src. If src is nil, it is page.Default(). If src fails, the error wraps
+// the error that page.NewCommitted returns. If NewDouble fails, it releases its reservation. If src cannot release it,
+// the addresses stay reserved.
 func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
@@ -59,8 +60,8 @@ func (d *Double) Bottom() *End { return &d.bottom }
 // Top returns the End that falls from the end of the buffer. Each call returns the same End.
 func (d *Double) Top() *End { return &d.top }
 
-// Available returns the bytes between the two edges, before padding for alignment. If the Double is closed, Available
-// returns 0.
+// Available returns the bytes between the two edges. The padding for the alignment of a block takes some of them. If
+// the Double is closed, Available returns 0.
 func (d *Double) Available() uintptr { return d.top.edge - d.bottom.edge }
 
 // ResetBottom frees every block of the bottom, as [End.Reset], and leaves the top alone. ResetBottom panics with a
@@ -81,10 +82,10 @@ func (d *Double) Reset() {
 // source has ended, Owns returns false.
 func (d *Double) Owns(p unsafe.Pointer) bool { return d.mem.Contains(p) }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the page source
-// cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
-// If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can be used. After
-// a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory. Afterwards the caller must not use pointers into the buffer. If the
+// page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be
+// called again. If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can
+// be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (d *Double) Close() error { return closeBuffer(&d.mem, d.top.origin, &d.bottom, &d.top) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.

@@ -10,8 +10,9 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// An End allocates blocks at one edge of a buffer: the offset between the live blocks and the free bytes. An End is
-// part of a [Stack], a [Double] or a [Pivot], and is closed with it.
+// An End allocates blocks in a part of a buffer, from its origin to its wall. The edge, the offset between the live
+// blocks and the free bytes, moves with each Alloc and Free. Alloc moves a rising edge up, and a falling edge down. An
+// End is part of a [Stack], a [Double] or a [Pivot], and is closed with it.
 //
 //	rising:   origin | block 0 | block 1 |edge ······ wall
 //	falling:  wall ······ edge| block 1 | block 0 | origin
@@ -215,8 +216,8 @@ func (e *End) Newest() (p unsafe.Pointer, size uintptr) {
 // Len returns the number of live blocks. If the buffer is closed, Len returns 0.
 func (e *End) Len() int { return len(e.blocks) }
 
-// Used returns the bytes in use, with padding and with the bytes that blocks at a falling edge gave up by shrinking. If
-// the buffer is closed, Used returns 0.
+// Used returns the bytes in use, with padding. If a block at a falling edge (see [End]) shrinks, the bytes that it
+// gives up stay in use until it is freed. If the buffer is closed, Used returns 0.
 func (e *End) Used() uintptr {
 	if e.falls {
 		return e.origin - e.edge
@@ -224,8 +225,8 @@ func (e *End) Used() uintptr {
 	return e.edge - e.origin
 }
 
-// Available returns the free bytes, before padding for alignment. Two Ends of a [Double] share their free bytes. If
-// the buffer is closed, Available returns 0.
+// Available returns the free bytes. The padding for the alignment of a block takes some of them. Two Ends of a [Double]
+// share their free bytes. If the buffer is closed, Available returns 0.
 func (e *End) Available() uintptr {
 	if e.falls {
 		return e.edge - *e.wall
@@ -233,8 +234,8 @@ func (e *End) Available() uintptr {
 	return *e.wall - e.edge
 }
 
-// Base returns the address from which offsets of blocks count: constant while the buffer is open, and nil
-// afterwards.
+// Base returns the start of the buffer, to which offsets of blocks are relative. It is constant while the buffer is
+// open. If the buffer is closed, Base returns nil.
 func (e *End) Base() unsafe.Pointer { return e.base }
 
 // Extent returns the number of bytes from Base in which blocks may lie. In a [Double] and a [Pivot], this range may

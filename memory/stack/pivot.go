@@ -33,13 +33,13 @@ type Pivot struct {
 type PivotConfig struct {
 	// Forward is the capacity above the pivot in bytes. NewPivot commits all of it. 0 means 1 MiB.
 	Forward uintptr
-	// Backward is the capacity below the pivot in bytes, committed as Forward. 0 means the value of Forward.
+	// Backward is the capacity below the pivot in bytes. NewPivot commits all of it. 0 means the value of Forward.
 	Backward uintptr
 }
 
 // NewPivot returns a Pivot with a buffer of src. If src is nil, it is page.Default(). If the sum of both capacities
-// overflows, the error wraps memory.ErrConfig. If src fails, the error wraps that of page.NewCommitted. If
-// NewPivot fails, it releases its reservation, unless src refuses.
+// overflows, the error wraps memory.ErrConfig. If src fails, the error wraps the error that page.NewCommitted returns.
+// If NewPivot fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
 func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	cfg.Forward = cmp.Or(cfg.Forward, defaultBytes)
 	cfg.Backward = cmp.Or(cfg.Backward, cfg.Forward)
@@ -92,10 +92,10 @@ func (p *Pivot) Reset() {
 // source has ended, Owns returns false.
 func (p *Pivot) Owns(q unsafe.Pointer) bool { return p.mem.Contains(q) }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the buffer. If the page source
-// cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
-// If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can be used. After
-// a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory. Afterwards the caller must not use pointers into the buffer. If the
+// page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be
+// called again. If the source has decommitted a part of the memory, the Ends are closed; if not, they stay open and can
+// be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (p *Pivot) Close() error { return closeBuffer(&p.mem, p.forward.limit, &p.forward, &p.backward) }
 
 // shut puts the metadata into the state of a closed buffer and touches no block.

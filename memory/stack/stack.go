@@ -14,8 +14,7 @@ import (
 const defaultBytes = 1 << 20
 
 // A Stack is one [End] with its own buffer. Owns, Close, Stats, Check and SaveState are methods of Stack; all other
-// methods are methods of End. The comment of End describes the lifetime of blocks, the goroutine rule and the state
-// after Close.
+// methods are methods of End. [End] describes the lifetime of blocks, the goroutine rule and the state after Close.
 //
 //	base            edge                    limit
 //	  | live blocks  |  free                  | guard
@@ -33,7 +32,8 @@ type Config struct {
 }
 
 // New returns a Stack with a buffer of src. If src is nil, it is page.Default(). If src fails, the error wraps the
-// error of page.NewCommitted. If New fails, it releases its reservation, unless src refuses.
+// error that page.NewCommitted returns. If New fails, it releases its reservation. If src cannot release it, the
+// addresses stay reserved.
 func New(src page.Source, cfg Config) (*Stack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, defaultBytes)
 	mem, err := buffer(src, cfg.Bytes)
@@ -55,10 +55,10 @@ func buffer(src page.Source, bytes uintptr) (page.Prefix, error) {
 // source has ended, Owns returns false.
 func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
-// Close frees every block and releases the memory: the caller must not use pointers into the stack. If the page source
-// cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be called again.
-// If the source has decommitted a part of the memory, the stack is closed; if not, it stays open and can be used. After
-// a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory. Afterwards the caller must not use pointers into the stack. If the
+// page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be
+// called again. If the source has decommitted a part of the memory, the stack is closed; if not, it stays open and can
+// be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (s *Stack) Close() error { return closeBuffer(&s.mem, s.limit, &s.End) }
 
 // closeBuffer closes a buffer of which so many bytes belong to its ends.

@@ -21,14 +21,15 @@ const (
 )
 
 // TrimStep returns at most `most` bytes of free memory to the page source, with at most one call of the source. If a
-// page or Config.Granule is larger than `most`, it may return that many bytes. The first steps return memory at the end
-// of a pool, further steps memory in one of the largest free blocks. The result is the number of returned bytes. It is
-// 0 if neither the end of a pool nor that block has a free page. With 256 gaps of returned memory, only memory at the
-// end of pools is returned. Blocks that wait because of Config.QuickBytes are not returned.
+// page or Config.Granule is larger than `most`, TrimStep may return one page or granule nevertheless. The first steps
+// return memory at the end of a pool, further steps memory in one of the largest free blocks. The result is the number
+// of returned bytes. It is 0 if neither the end of a pool nor that block has a free page. A heap has at most 256 ranges
+// of returned memory between its blocks. If it has 256, TrimStep returns only memory at the end of pools. Blocks that
+// wait because of Config.QuickBytes are not returned.
 //
 // If the source prefers a boundary for commits, as with huge pages, the bytes between two boundaries count as a page.
-// Alloc and Resize commit returned memory again when they need it. While the source runs a call for a pool, TrimStep
-// does not change this pool.
+// Alloc and Resize commit returned memory again when they need it. If the function of page.Limit.OnSoft calls TrimStep
+// during a commit for a pool, TrimStep does not change this pool.
 //
 // On a closed heap the error is memory.ErrClosed. If the page source fails, the error wraps that of the source, no
 // block has changed, and no memory was returned. If the source ends during the call, the heap is closed and the error

@@ -30,9 +30,9 @@ func (h *Heap) Young(yield func(p unsafe.Pointer, size uintptr) bool) {
 
 // OnShort registers a function f that can free blocks of h, for example by draining a remote.Inbox. If memory is
 // exhausted, Alloc calls f and tries once more before it returns a *memory.Exhausted. Resize does not call f. The
-// function may free blocks of h, and must not allocate from h. It must not call code that holds a lock during an Alloc
-// of h, such as a slab.Central with h as Large. If f panics, the panic passes through Alloc. A second OnShort replaces
-// f; nil removes f.
+// function may free blocks of h, and must not allocate from h. If an Alloc of h can run under a lock, f must not take
+// this lock: it would wait forever. An example is a slab.Central that allocates from h. If f panics, the panic passes
+// through Alloc. A second OnShort replaces f; nil removes f.
 func (h *Heap) OnShort(f func()) { h.onShort = f }
 
 // askAround looks once more after OnShort's function has run.

@@ -25,9 +25,9 @@ import (
 // FreeAny of a block panic with a *memory.Misuse.
 //
 // Builds with -race or -tags memdebug fill free memory with 0xDD. If free memory was written, the Alloc or Resize that
-// uses this memory panics with a *memory.Misuse and fills it again, so the call can be repeated. A write past the end
-// of a live block, into the block's last granule, is not detected. A Resize does not check free memory after memory
-// that TrimStep has returned.
+// uses this memory panics with a *memory.Misuse. The call has filled the memory again, so that a repeated call can
+// succeed. A write past the end of a live block, into the block's last granule, is not detected. If a block grows over
+// memory that TrimStep has returned, Resize does not check the free memory at higher addresses.
 type Heap struct {
 	//	bitmaps   levels 0010…1 -> lists[l] 0…0100 -> a bin that has a free block
 	//	                                               |
@@ -143,8 +143,8 @@ const (
 
 // New returns an empty heap. It reserves the first pool from src and commits no memory yet. A nil src means
 // page.Default(). If a field is out of range, the error wraps memory.ErrConfig. If the Go heap has no space for the
-// descriptors, the error wraps a *memory.Exhausted. If src fails, the error wraps that of src. With an error the
-// heap is nil, and nothing stays reserved, unless src fails to release it.
+// descriptors, the error wraps a *memory.Exhausted. If src fails, the error wraps that of src. With an error the heap
+// is nil, and New releases its reservation. If src cannot release it, the addresses stay reserved.
 func New(src page.Source, cfg Config) (*Heap, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
@@ -170,15 +170,15 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // Alloc returns a block of size bytes, aligned to align, a power of two from 1 to 4096. The block is not zeroed. A
 // size of 0 gets a block of one granule.
 //
-// If the heap is closed, also by the end of a source during Alloc, the error is memory.ErrClosed. If align is
-// invalid, the error is memory.ErrAlign. For a size above the largest pool or above 4 GiB - 1 it is
-// memory.ErrTooLarge. It is a *memory.Exhausted if the pools, a budget or the system's memory is exhausted, or if a
-// page source fails. Its Cause is the error of the source or of package page, or nil. An Alloc or Resize that the
-// function of page.Limit.OnSoft calls panics with a *memory.Misuse if it must commit in the pool that is growing.
+// If the heap is closed before Alloc, or a page source ends during Alloc, the error is memory.ErrClosed. If align is
+// invalid, the error is memory.ErrAlign. If size exceeds the largest pool or 4 GiB - 1, the error is
+// memory.ErrTooLarge. If the pools, a budget or the system's memory is exhausted, or a page source fails, the error is
+// a *memory.Exhausted. Its Cause is the error of the source or of package page, or nil. In the function of
+// page.Limit.OnSoft, Alloc and Resize panic with a *memory.Misuse if they must commit in the pool that is growing.
 //
 // Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step, and may copy metadata to
-// larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes, then
-// calls the function of OnShort.
+// larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes and tries
+// again. If this fails, too, Alloc calls the function of OnShort, if there is one, and tries one last time.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.fastSize || mask >= h.fastAlign || align&mask != 0 {
@@ -381,8 +381,8 @@ func (h *Heap) account(x *block, p unsafe.Pointer) {
 	h.counts.In(x.size, uintptr(x.req))
 }
 
-// Base returns the first address of the pool, to count offsets of blocks. On a heap with more than one pool, and
-// on a closed heap, Base returns nil.
+// Base returns the first address of the pool, to which offsets of blocks are relative. On a heap with more than one
+// pool, and on a closed heap, Base returns nil.
 func (h *Heap) Base() unsafe.Pointer {
 	if h.poolCount != 1 {
 		return nil
