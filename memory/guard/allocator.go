@@ -289,7 +289,7 @@ func (a *Allocator) Resize(p unsafe.Pointer, oldSize, newSize uintptr) bool {
 	return true
 }
 
-// Base returns Base of inner if inner is a memory.Baser. Otherwise it returns nil. After Close, Base returns nil.
+// Base returns Base of inner. If inner is no memory.Baser, and after Close, Base returns nil.
 func (a *Allocator) Base() unsafe.Pointer {
 	if b, ok := a.inner.(memory.Baser); ok && !a.closed {
 		return b.Base()
@@ -313,9 +313,9 @@ func (a *Allocator) Extent() uintptr {
 	return 0
 }
 
-// Owns returns the result of Owns of inner if inner is a memory.Owner. If inner is none, Owns reports whether p lies in
-// a block that is live or in quarantine, or in its canaries. In this case the cost is proportional to the largest
-// number of blocks that were recorded at once. After Close, Owns returns false.
+// If inner is a memory.Owner, Owns returns the result of Owns of inner. If inner is no memory.Owner, Owns reports
+// whether p lies in a block that is live or in quarantine, or in its canaries. The cost is then proportional to the
+// largest number of blocks that were recorded at once. After Close, Owns returns false.
 func (a *Allocator) Owns(p unsafe.Pointer) bool {
 	if o, ok := a.inner.(memory.Owner); ok {
 		return !a.ended() && o.Owns(p)

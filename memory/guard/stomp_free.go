@@ -125,8 +125,8 @@ func (s *Stomp) SizeOf(p unsafe.Pointer) uintptr { return s.slots[s.find("SizeOf
 func (s *Stomp) Owns(p unsafe.Pointer) bool { return !s.gone && s.mem.Contains(p) }
 
 // Kept returns the bytes of freed blocks whose pages the source refused to take back. An access to these blocks does
-// not fault. [Stomp.Trim] tries again to return the pages. After a Close that failed, Kept also counts such pages of
-// blocks that were live; another Close tries again.
+// not fault. [Stomp.Trim] tries again to return the pages. After a Close that failed, Kept also counts the pages of the
+// blocks that were live. Another Close tries again to return them.
 func (s *Stomp) Kept() uintptr { return s.kept }
 
 // Trim offers the source again the pages that it refused (see [Stomp.Kept]). If the source refuses again, Trim

@@ -7,7 +7,7 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// A Kind says what a [Row] describes: a tier, the Go heap, the rest, a tag or a pool.
+// A Kind says what a [Row] describes: a tier, the Go heap, the rest of the process, a tag or a pool.
 type Kind uint8
 
 const (
@@ -56,8 +56,9 @@ func (w *Row) Tight() float64 {
 	return float64(w.Committed) / float64(w.Budget)
 }
 
-// Rows returns all rows: the tiers, the Go heap, the rest, then the tags. The slice belongs to the meter and must not
-// be changed. After a new tag the next Frame may move the rows to another array: call Rows again after each Frame.
+// Rows returns all rows: the tiers, the Go heap, the rest of the process, then the tags. The slice belongs to the meter
+// and must not be changed. After a new tag the next Frame may move the rows to another array: call Rows again after
+// each Frame.
 func (r *Meter) Rows() []Row { return r.rows }
 
 // settle updates the figures that change four times a second.

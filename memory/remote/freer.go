@@ -178,10 +178,9 @@ func (f *Freer) publish() {
 	f.open()
 }
 
-// Flush pushes the current batch. If any block of this Freer was ever abandoned because the inbox was closed, the
-// error wraps memory.ErrClosed. An abandoned block is never freed on its own; its bytes are released with the
-// target's memory. On a closed Freer, Flush panics with a *memory.Misuse. Cost: one compare-and-swap if the batch is
-// not empty.
+// Flush pushes the current batch. If any block of this Freer was ever abandoned because the inbox was closed, the error
+// wraps memory.ErrClosed. An abandoned block is not freed: its memory is released only with that of the target. On a
+// closed Freer, Flush panics with a *memory.Misuse. Cost: one compare-and-swap if the batch is not empty.
 func (f *Freer) Flush() error {
 	f.owner.Touch()
 	if f.cur == nil {

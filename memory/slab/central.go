@@ -21,8 +21,8 @@ import (
 // A function that is called within a call of the heap, such as the one of [page.Limit.OnSoft], runs with the lock held.
 // It must not call the Central or a Cache. The lock does not protect against the end of the memory itself. Before you
 // close the page source, for example a manager or a [page.Carve], stop the goroutines that use the Central or a Cache.
-// Otherwise these goroutines fault when they access their blocks. If the page source closes the memory during a call of
-// the heap, that call also closes the Central.
+// They would fault when they access their blocks. If the page source closes the memory during a call of the heap, that
+// call also closes the Central.
 type Central struct {
 	// Invariant, verified by Check besides those of Heap: caches is not negative.
 

@@ -16,12 +16,12 @@ import (
 // Config sets the size, budget and behaviour of the tiers. The zero Config suits a small 2D game.
 // New refuses values out of range.
 type Config struct {
-	// Source provides the address space of all tiers as one reservation. Nil means page.Default(). With workers
-	// Source must be safe for concurrent use, because each worker commits on its own goroutine. A page.Limit and a
-	// page.Carve are not: set Workers to -1 with them. Source may call functions while it commits or decommits
-	// memory for a worker. During such a call the worker's lock is held. So such a function would deadlock if it
-	// used the worker, saved or loaded the manager, or called Check, Rest, EachSample, BeginLevel or EndLevel. Close
-	// returns an error in such a function.
+	// Source provides the address space of all tiers as one reservation. Nil means page.Default(). With workers Source
+	// must be safe for concurrent use, because each worker commits on its own goroutine. A page.Limit and a page.Carve
+	// are not: set Workers to -1 with them. Source may call functions while it commits or decommits memory for a
+	// worker. During such a call the worker's lock is held. The function must then not use the worker, save or load the
+	// manager, or call Check, Rest, EachSample, BeginLevel or EndLevel: it would deadlock. If it calls Close, Close
+	// returns an error.
 	Source page.Source
 
 	// HugePages and Prefault are the [page.Options] of the default Source. They are ignored if Source is set. Both are

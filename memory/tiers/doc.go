@@ -105,8 +105,8 @@
 //
 // # Profiles
 //
-// With [Config.SampleBytes] the manager records the call stacks of some allocations of slab, large and workers, as the
-// Go runtime does for its heap profile. [Inspector.EachSample] returns estimates for each call stack, and
+// With [Config.SampleBytes] the manager records the call stacks of some allocations in the tiers Slab, Large and Inbox,
+// as the Go runtime does for its heap profile. [Inspector.EachSample] returns estimates for each call stack, and
 // [Inspector.EachUse] exact sums without call stacks. meter.WriteProfile writes both as a file for go tool pprof.
 //
 // # Memory is returned during play
