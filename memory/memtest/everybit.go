@@ -37,10 +37,10 @@ type Flips struct {
 }
 
 // EveryBit flips each bit of each integer, float and bool that it visits from roots, one at a time. For each bit it
-// calls check, on another goroutine, and restores the bit. The function check must name the fault or tolerate it.
-// check must not panic or access unmapped memory. It must end within a second of its thread's processor time and
-// allocate at most 64 MiB. If no bit is flipped, check must return nil. Short runs of debug builds (memdebug, -race)
-// flip every fourth bit.
+// calls check, on another goroutine, and restores the bit. The function check may return an error, which Flips.Named
+// counts, or tolerate the bit and return nil. check must not panic or access unmapped memory. It must end within a
+// second of its thread's processor time and allocate at most 64 MiB. While no bit is flipped, check must return nil. If
+// check breaks one of these rules, the test fails. Short runs of debug builds (memdebug, -race) flip every fourth bit.
 //
 // The values of roots are pointers. EveryBit visits fields, also unexported ones, elements, and values behind
 // pointers, also in interfaces. It enters named structs of this module and of sync/atomic only. If a slice or an
@@ -52,8 +52,8 @@ func EveryBit(tb testing.TB, check func() error, roots ...any) Flips {
 	return EveryNthBit(tb, 1, check, roots...)
 }
 
-// EveryNthBit does the same as [EveryBit] for every n-th bit of each number. It begins with another bit in each
-// number, so n successive numbers of one size together cover every bit. The number n must be at least 1.
+// EveryNthBit is [EveryBit] for every n-th bit of each value. The first bit of the i-th value that it visits, from 0,
+// is i modulo n. So n successive values of one size together cover every bit. n must be at least 1.
 func EveryNthBit(tb testing.TB, n int, check func() error, roots ...any) Flips {
 	tb.Helper()
 	if brief() {

@@ -9,25 +9,25 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// A Faulty is a page.Source that fails or panics on demand. FailAt and PanicAt number the calls of Reserve and
-// Commit. The calls of Decommit and Release are numbered separately. A Faulty belongs to one goroutine at a time.
+// A Faulty is a page.Source that fails or panics on demand. It numbers the calls of Reserve and Commit together, from
+// 1. It numbers the calls of Decommit and Release together, from 1 again. A Faulty belongs to one goroutine at a time.
 type Faulty struct {
-	// Source serves the calls without a fault.
+	// Source serves all calls that do not fail or panic.
 	Source page.Source
-	// FailAt is the number, from 1, of the call that fails with a *memory.Exhausted. If FailAt is 0, no call of
-	// Reserve or Commit fails.
+	// FailAt is the number of the call of Reserve or Commit that fails with a *memory.Exhausted. If FailAt is 0, none
+	// fails.
 	FailAt int
-	// ForGood makes call number FailAt and all later calls fail.
+	// ForGood makes call number FailAt and all later calls of Reserve and Commit fail.
 	ForGood bool
-	// PanicAt is the number, from 1, of the call that panics with [ErrInjected] before it does anything. If PanicAt
-	// is 0, no call of Reserve or Commit panics.
+	// PanicAt is the number of the call of Reserve or Commit that panics with [ErrInjected] before it does anything. If
+	// PanicAt is 0, none panics.
 	PanicAt int
 	// FailReturnAt and PanicReturnAt are FailAt and PanicAt for the calls of Decommit and Release. The error of such
 	// a call wraps no other error.
 	FailReturnAt, PanicReturnAt int
 	// FailReturns makes every Decommit and Release fail.
 	FailReturns bool
-	// Miserly makes CommitSome commit only its parameter least.
+	// Miserly makes [Faulty.CommitSome] commit only `least` bytes, which is its parameter.
 	Miserly bool
 
 	calls    int
@@ -103,8 +103,8 @@ func (f *Faulty) CommitSome(m page.Memory, off, least, want uintptr) (uintptr, e
 // Under returns Source.
 func (f *Faulty) Under() page.Source { return f.Source }
 
-// Watch registers the function `lost` with the field Source if Source can end. A page.Carve can end. If Source cannot
-// end, lost is never called. If Source has ended, Watch returns nil.
+// Watch registers the function `lost`, to be called when Source ends. If Source has ended already, Watch returns nil.
+// If Source is not a page.Watched, it cannot end: Watch returns a function, and `lost` is never called.
 func (f *Faulty) Watch(lost func()) (unwatch func()) {
 	under := func() {}
 	if w, ok := f.Source.(page.Watched); ok {

@@ -76,8 +76,9 @@ func (m *Margins) Release(mem page.Memory) error {
 // Under returns Source. It reserves without margins.
 func (m *Margins) Under() page.Source { return m.Source }
 
-// Outside returns addresses before and after every reservation that was not released. The distances of these
-// addresses from the reservation double from one byte to 1 MiB. No allocator on m owns such an address.
+// Outside returns addresses before and after every reservation that was not released. The distances of these addresses
+// from the reservation double from one byte to 1 MiB. They all lie in margins, so Owns of every allocator on m must
+// return false for them.
 func (m *Margins) Outside() (all []unsafe.Pointer) {
 	for _, h := range m.held {
 		for d := uintptr(1); d <= marginBytes; d *= 2 {

@@ -20,8 +20,8 @@ type Sudden struct {
 }
 
 // NewSudden returns a Sudden with size bytes of [page.Default]. The parameter `at` is the number, from 1, of the call
-// of Commit or Decommit that ends the source. If `at` is 0, the source does not end by itself. If the memory cannot
-// be reserved, the test ends.
+// of Commit or Decommit that ends the source. If `at` is 0, the source does not end by itself. If the memory cannot be
+// reserved, the test fails.
 func NewSudden(tb testing.TB, size uintptr, at int) *Sudden {
 	tb.Helper()
 	return &Sudden{Mortal: NewMortal(tb, nil, size), At: at, tb: tb}

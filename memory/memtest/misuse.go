@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Misuse runs f and returns the *memory.Misuse with which f must panic. Any other outcome ends the test. If the
-// text of the *memory.Misuse does not contain every string of want, the test fails.
+// Misuse runs f and returns the *memory.Misuse with which f must panic. Any other outcome fails the test. If the text
+// of the *memory.Misuse does not contain every string of want, the test fails.
 func Misuse(tb testing.TB, f func(), want ...string) (m *memory.Misuse) {
 	tb.Helper()
 	defer func() {

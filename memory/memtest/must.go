@@ -9,8 +9,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Opened returns a, the result of a constructor. If err is not nil, Opened ends the test. When the test ends, Check
-// of a is called, and Close if a is an io.Closer. An error of Check or Close fails the test.
+// Opened returns a, the result of a constructor. If err is not nil, Opened fails the test. When the test ends, Check of
+// a is called, and Close if a is an io.Closer. An error of Check or Close fails the test.
 func Opened[A memory.Checker](tb testing.TB, a A, err error) A {
 	tb.Helper()
 	if err != nil {
@@ -29,7 +29,7 @@ func Opened[A memory.Checker](tb testing.TB, a A, err error) A {
 	return a
 }
 
-// MustAlloc returns a block of size bytes of a, aligned to align. If Alloc fails, MustAlloc ends the test.
+// MustAlloc returns a block of size bytes of a, aligned to align. If Alloc fails, MustAlloc fails the test.
 func MustAlloc(tb testing.TB, a memory.Allocator, size, align uintptr) unsafe.Pointer {
 	p, err := a.Alloc(size, align)
 	if err != nil {
@@ -39,7 +39,7 @@ func MustAlloc(tb testing.TB, a memory.Allocator, size, align uintptr) unsafe.Po
 	return p
 }
 
-// MustCheck ends the test if Check of c returns an error.
+// MustCheck fails the test if Check of c returns an error.
 func MustCheck(tb testing.TB, c memory.Checker) {
 	if err := c.Check(); err != nil {
 		tb.Helper()

@@ -10,11 +10,11 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
-// Poisoned runs a program of 2,000 steps on an empty allocator in a build that fills free memory. The program
-// allocates blocks, frees blocks and, if the allocator is a memory.Resizer, resizes blocks in place. It calls Trim
-// every 100 steps and Reset every 700 steps, so a must be a memory.Trimmer and a memory.Resetter. The function
-// poisoned must return an error if free memory is not filled. Poisoned calls it after every step; an error ends the
-// test.
+// Poisoned verifies that an allocator fills free memory during a program of 2,000 steps. Call Poisoned only in builds
+// that fill free memory. a must be empty, and a memory.Trimmer and memory.Resetter: the program calls Trim every 100
+// steps and Reset every 700 steps. The program allocates blocks, frees blocks and, if a is a memory.Resizer, resizes
+// blocks in place. After every step Poisoned calls the function poisoned, which must return an error if free memory is
+// not filled. If it returns an error, the test fails.
 func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	t.Helper()
 	r, shadow := rand.New(rand.NewPCG(3, 5)), NewShadow(t)
@@ -52,10 +52,10 @@ func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	}
 }
 
-// WriteIsTold writes 0x41 at the offset `at` of the freed block p. Without this write, the next Alloc of size bytes,
-// aligned to al, would return p. After the write this Alloc must panic with a *memory.Misuse that has the address p
-// and contains ".Alloc", "use after free" and all strings of want. This Alloc must not change Stats, and Check must
-// return nil. A second Alloc must return p.
+// WriteIsTold verifies that Alloc reports a write to a freed block. p must be a freed block that the next Alloc of size
+// bytes, aligned to al, would return. WriteIsTold writes 0x41 at the offset `at` of p, and calls this Alloc. Alloc must
+// panic with a *memory.Misuse whose Addr is p, and whose text contains ".Alloc", "use after free" and all strings of
+// want. Alloc must not change Stats, and Check must return nil. A second Alloc must return p.
 func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, at uintptr, want ...string) {
 	t.Helper()
 	*(*byte)(unsafe.Add(p, at)) = 0x41
@@ -73,10 +73,10 @@ func WriteIsTold(t testing.TB, a memory.Allocator, p unsafe.Pointer, size, al, a
 	}
 }
 
-// OverflowIsToldByResize allocates a block of 256 bytes and writes the byte at offset 300. After the block a must
-// have 768 bytes of free memory. A Resize to 1024 bytes must panic with a *memory.Misuse that names this byte and
-// contains all strings of want. It must not change Stats, and Check must return nil. A second Resize must succeed.
-// The test is for debug builds; a must be a memory.Resizer.
+// OverflowIsToldByResize verifies that Resize reports a write after the end of a block. It allocates a block of 256
+// bytes and writes the byte at offset 300. a must be a memory.Resizer in a debug build, with 768 free bytes after this
+// block. A Resize to 1024 bytes must panic with a *memory.Misuse whose text names the byte and contains all strings of
+// want. This Resize must not change Stats, and Check must return nil. A second Resize must succeed.
 func OverflowIsToldByResize(t testing.TB, a memory.Allocator, want ...string) {
 	t.Helper()
 	r := a.(memory.Resizer)

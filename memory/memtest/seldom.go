@@ -7,8 +7,9 @@ import (
 )
 
 // GrowsSeldom verifies that an allocator that grows to 4 MiB by small blocks commits in steps. Until 4 MiB are
-// committed, the allocator may call Commit of its source at most 128 times. The function open makes an allocator that
-// can grow to 4 MiB, and returns a function that allocates a block. If this function returns an error, the test ends.
+// committed, the allocator may call Commit of its source at most 128 times. The function open must make an allocator
+// that can grow to 4 MiB, and return a function that allocates a block. If this function returns an error before 4 MiB
+// are committed, the test fails.
 func GrowsSeldom(t testing.TB, open func(src page.Source) (take func() error)) {
 	t.Helper()
 	const most, want = 128, 4 << 20

@@ -8,8 +8,8 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// A Shadow is a model of an allocator: it records every live block and its contents. If the allocator breaks a
-// promise, a method of the Shadow ends the test. A Shadow belongs to one goroutine at a time.
+// A Shadow is a model of an allocator: it records every live block and its contents. If the allocator breaks a promise,
+// a method of the Shadow fails the test by tb.Fatal. A Shadow belongs to one goroutine at a time.
 type Shadow struct {
 	tb     testing.TB
 	blocks []Block // oldest first
@@ -31,8 +31,8 @@ func NewShadow(tb testing.TB) *Shadow { return &Shadow{tb: tb} }
 // the Shadow.
 func (s *Shadow) Live() []Block { return s.blocks }
 
-// Add records a block that the allocator has just returned, and fills it with a byte value that the previous block
-// does not have. The test ends if p is nil or not aligned, or if the block overlaps a live block.
+// Add records a block that the allocator has just returned, and fills it with a byte value that the previous block does
+// not have. The test fails if p is nil or not aligned, or if the block overlaps a live block.
 func (s *Shadow) Add(p unsafe.Pointer, size, align uintptr) {
 	if p == nil {
 		s.tb.Helper() // not before: it costs more than an Alloc
@@ -89,7 +89,7 @@ func (b Block) bytes() []byte {
 	return unsafe.Slice((*byte)(b.Ptr), b.Size)
 }
 
-// Verify ends the test if a byte of b was changed since the shadow filled it.
+// Verify fails the test if a byte of b was changed since the shadow filled it.
 func (s *Shadow) Verify(b Block) {
 	for i, c := range b.bytes() {
 		if c != b.stamp {
@@ -118,18 +118,20 @@ func (s *Shadow) Take(i int) Block {
 	return b
 }
 
-// Forget removes the i-th oldest block, from 0, after it was freed. Forget does not verify the block.
+// Forget removes the i-th oldest block, from 0, from the Shadow without verifying it. Call Forget after you have freed
+// the block. If there is no such block, Forget panics.
 func (s *Shadow) Forget(i int) { s.blocks = slices.Delete(s.blocks, i, i+1) }
 
-// Resize records that the i-th oldest block, from 0, was resized in place to size bytes. The test ends if a byte
-// within both sizes was changed. The block is filled again, keeps its place in the order, and must satisfy
-// [Shadow.Add].
+// Resize records that the i-th oldest block, from 0, was resized in place to size bytes. The test fails if a byte of
+// the first min(old size, size) bytes was changed, or if the block now overlaps a live block. Resize fills the block
+// again. The block keeps its place in the order.
 func (s *Shadow) Resize(i int, size uintptr) {
 	s.tb.Helper()
 	s.Move(i, s.blocks[i].Ptr, size)
 }
 
-// Move is [Shadow.Resize] for a block that was moved to p, with the bytes within both sizes.
+// Move is [Shadow.Resize] for the i-th oldest block if it was moved to p. The allocator must have copied the first
+// min(old size, size) bytes of the block to p, and p must be aligned as the block was.
 func (s *Shadow) Move(i int, p unsafe.Pointer, size uintptr) {
 	s.tb.Helper()
 	b := s.blocks[i]

@@ -11,10 +11,10 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// SoftMark verifies that no byte is allocated twice if the function of a soft limit breaks its rule and allocates
-// from the allocator that commits. The function runs during the Alloc or Resize that commits. Its inner Alloc may
-// succeed, fail with memory.ErrOutOfMemory, or panic with the *memory.Misuse of page.Prefix, whose reason contains
-// "is committing". The function open makes the allocator; it grows within src.
+// SoftMark verifies that no byte is allocated twice if the function of a soft limit (see page.Limit.OnSoft) breaks its
+// rule and allocates from the allocator that commits. The function runs during the Alloc or Resize that commits. Its
+// inner Alloc may succeed, fail with memory.ErrOutOfMemory, or panic with the *memory.Misuse of page.Prefix, whose
+// reason contains "is committing". The function open must make an allocator that grows within src.
 func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	for _, first := range []uintptr{16, 1000, 5000, 15_000} {
@@ -35,9 +35,9 @@ func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	}
 }
 
-// SoftMarkCloses verifies that the function of a soft limit can close the allocator during the Alloc that commits.
-// This Alloc must return memory.ErrClosed. After another Close no byte may be committed. The function open makes the
-// allocator; it must be an io.Closer.
+// SoftMarkCloses verifies that the function of a soft limit can close the allocator during the Alloc that commits. This
+// first Close may fail, and the Alloc must return memory.ErrClosed. SoftMarkCloses then calls Close again: Close must
+// return nil, and no byte may be committed afterwards. The function open must make the allocator, an io.Closer.
 func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	limit := page.NewLimit(nil, 0)
@@ -54,7 +54,7 @@ func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 }
 
 // SoftMarkEnds verifies an Alloc during which the function of a soft limit ends the source. The Alloc must return
-// memory.ErrClosed and not memory.ErrOutOfMemory. The function open makes the allocator; it may reserve up to 16
+// memory.ErrClosed and not memory.ErrOutOfMemory. The function open must make the allocator, which may reserve up to 16
 // MiB.
 func SoftMarkEnds(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()

@@ -24,7 +24,8 @@ func (g Giver) Reserve(size uintptr) (page.Memory, error) {
 	return g.Give(m), err
 }
 
-// Release does nothing and returns nil, because its parameter is not the memory that Source has reserved.
+// Release does nothing and returns nil: the wrong memory of Give cannot be released. The memory that Source has
+// reserved stays reserved until the process ends.
 func (g Giver) Release(page.Memory) error { return nil }
 
 // Nothing returns a Giver on page.Default() whose Reserve returns the zero Memory without an error.
@@ -70,8 +71,8 @@ type Mortal struct {
 	mem   page.Memory
 }
 
-// NewMortal returns a Mortal with size bytes of src. If src is nil, NewMortal uses page.Default(). If the memory
-// cannot be reserved or made a Carve, the test ends.
+// NewMortal returns a Mortal with size bytes of src. If src is nil, NewMortal uses page.Default(). If the memory cannot
+// be reserved or made a Carve, the test fails.
 func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	tb.Helper()
 	src = cmp.Or(src, page.Default())
@@ -86,8 +87,8 @@ func NewMortal(tb testing.TB, src page.Source, size uintptr) *Mortal {
 	return &Mortal{carve, src, mem}
 }
 
-// End closes the Carve, and so the allocators in it, and releases the memory. The addresses of the memory may have
-// a new owner afterwards. If Release fails, the test ends. After an End that succeeded, End does nothing.
+// End closes the Carve, and so the allocators in it, and releases the memory. The addresses of the memory may have a
+// new owner afterwards. If Release fails, the test fails. After an End that succeeded, End does nothing.
 func (m *Mortal) End(tb testing.TB) {
 	tb.Helper()
 	m.Carve.Close()

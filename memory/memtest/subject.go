@@ -11,8 +11,8 @@ import (
 
 // A Subject describes an allocator under test and the promises of the allocator.
 type Subject struct {
-	// New makes an empty allocator that takes all its memory from src. The allocator must be a memory.StatsReporter.
-	// If src is nil, it uses page.Default(). New must succeed with a source of 24 MiB. A few thousand blocks of
+	// New must make an empty allocator that takes all its memory from src. If src is nil, New must use page.Default().
+	// The allocator must be a memory.StatsReporter. New must succeed with a source of 24 MiB. A few thousand blocks of
 	// MaxSize must exhaust the allocator.
 	New func(src page.Source) (memory.Allocator, error)
 	// MaxSize is the largest size in bytes that the tests request, except Stats.LargestFree and sizes that must be
@@ -23,8 +23,8 @@ type Subject struct {
 	FixedSize uintptr
 	// MaxAlign is the largest valid alignment that the tests request. 0 means memory.MaxAlign.
 	MaxAlign uintptr
-	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates in short runs. Set
-	// Allocs for an allocator whose Alloc makes a system call or a stack trace. 0 means 2^18+2^10.
+	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates in short runs. Long runs
+	// ignore Allocs. Set Allocs for an allocator whose Alloc makes a system call or a stack trace. 0 means 2^18+2^10.
 	Allocs int
 	// LIFO declares that only the newest block may be freed.
 	LIFO bool
@@ -41,8 +41,8 @@ type Subject struct {
 	ExactSizes bool
 	// Shrinks declares that Resize to the same size or to less always succeeds.
 	Shrinks bool
-	// Mixed declares that the allocator consists of several allocators, and that only some of them keep
-	// requested sizes. Measured of such an allocator is a part of InUse.
+	// Mixed declares that the allocator consists of several allocators, and that only some of them keep requested
+	// sizes. Then Stats.Measured may be less than Stats.InUse.
 	Mixed bool
 	// Lenient is the set of kinds of misuse that the allocator, as documented, does not detect in this build. These
 	// kinds are not tested.
@@ -50,20 +50,21 @@ type Subject struct {
 	// Hook registers f to run once, at the next Reset or Close, newest first. If Hook is nil, the
 	// allocator has no hooks.
 	Hook func(a memory.Allocator, f func())
-	// Far makes an allocator on 64-bit address space that can allocate more than 4.25 GiB in blocks of FarSize
-	// bytes. Most of them are never accessed. If Far is nil, the metadata of the allocator limits it to less.
+	// Far makes an allocator on 64-bit address space that can allocate more than 4.25 GiB in blocks of FarSize bytes.
+	// The test writes to few of these blocks. Far should be nil only if the allocator cannot have so many bytes.
 	Far func(src page.Source) (memory.Allocator, error)
 	// FarSize is the size in bytes of the blocks of Far. 0 means MaxSize.
 	FarSize uintptr
 	// Shared returns a view of a for one goroutine, and a function that ends the view. Several goroutines
 	// call it at once. If Shared is nil, the allocator serves one goroutine.
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
-	// Closed is the unwrapped error of every Alloc after Close. If Closed is set, the Misuse of other calls after
-	// Close must contain "closed", and Stats must report no memory. If Closed is nil, every error of Alloc and every
-	// text is accepted. In this case the suite does not verify that a failed Close leaves the allocator open.
+	// Closed is the unwrapped error of every Alloc after Close. If Closed is set, the *memory.Misuse of other calls
+	// after Close must contain "closed", and Stats must report no memory. If Closed is nil, every error of Alloc and
+	// every text of a *memory.Misuse is accepted. In this case the suite does not verify that a failed Close leaves the
+	// allocator open.
 	Closed error
-	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator nevertheless. Otherwise
-	// such a Close leaves the allocator open, without blocks.
+	// ClosesAnyway declares that a Close that cannot release the memory closes the allocator nevertheless. If
+	// ClosesAnyway is false, such a Close must leave the allocator open, without blocks.
 	ClosesAnyway bool
 }
 

@@ -22,12 +22,12 @@ const (
 // binary ends, also if the binary is killed. It is also killed at [Deadline], and the test then fails. Command must
 // be called by the goroutine of the test.
 //
-// The caller may set the fields of the command, with exceptions. To set environment variables, append them to
-// cmd.Environ(). To set SysProcAttr, call [Group].
+// The caller may set the fields of the command, except Stdin and SysProcAttr. Instead of setting SysProcAttr call
+// [Group]. To set Env, append to cmd.Environ().
 //
 // On Linux and FreeBSD the kernel kills the child when the thread that started it ends. The goroutine therefore keeps
-// its thread until the test has ended. On other systems the child must link this package: it ends the child when its
-// standard input ends. The input ends with the test binary, so the caller must not set Stdin.
+// its thread until the test has ended. On other systems Command sets Stdin to a pipe that ends with the test binary.
+// The child must link this package, which reads the pipe and ends the child at the end of the pipe.
 func Command(t testing.TB, name string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, stop := context.WithTimeout(context.Background(), limit(t))
