@@ -29,9 +29,9 @@ type Facts struct {
 	Rewinds int // rewinds so far
 	Hull    int
 	Kills   int
-	Embers  int // embers towards the next gift
-	Gifts   int // gifts taken
-	Offered bool
+	Embers  int  // embers towards the next gift
+	Gifts   int  // gifts taken
+	Offered bool // gifts are offered
 	Seals   int  // seals in the realm
 	Broken  int  // broken seals
 	InSight bool // a seal that is not broken is on the screen

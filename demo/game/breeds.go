@@ -107,8 +107,8 @@ func SizeOf(k realm.Enemy) float32 { return breeds[k].size }
 // CoreOf returns the colour of the core of a kind of enemies, as an index from 0 in the palette of the realm.
 func CoreOf(k realm.Enemy) int { return breeds[k].core }
 
-// GlareOf returns how white a hit makes a kind of enemies, from 0 to 1. For kinds that are hit all the time it is low,
-// so that they keep their colour.
+// GlareOf returns how white a hit makes a kind of enemies, from 0 to 1. The value is low for kinds that are hit all the
+// time, so that they keep their colour.
 func GlareOf(k realm.Enemy) float32 { return breeds[k].glare }
 
 // LookOf returns the look of a kind of enemies.

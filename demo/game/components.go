@@ -35,15 +35,15 @@ type (
 	// Chilled slows an enemy down, and doubles the damage of hits, until Left, in seconds, has passed.
 	Chilled struct{ Left float32 }
 
-	// An Elite enemy is larger and harder, and leaves more embers.
+	// An Elite enemy is larger and harder. When it falls, it leaves Worth embers more.
 	Elite struct{ Worth int16 }
 
 	// Shielded takes the hits on its enemy until their damage reaches HP.
 	Shielded struct{ HP int16 }
 
-	// Shot is a bullet of the player, or an orb of a warden.
+	// Shot is a bullet of the player or, if Hostile is true, an orb of a warden.
 	Shot struct {
-		Life    float32
+		Life    float32 // seconds until it ends
 		Damage  int16
 		Hostile bool
 	}
@@ -67,9 +67,9 @@ type PickupKind uint8
 
 // The kinds of pickups.
 const (
-	PickupHull PickupKind = iota
-	PickupPower
-	PickupScore
+	PickupHull  PickupKind = iota // gives one point of hull
+	PickupPower                   // counts as 8 embers
+	PickupScore                   // gives points
 	PickupKinds = iota
 )
 

@@ -9,8 +9,8 @@ import (
 // embers, a gift is offered.
 type Ember struct {
 	P, V  vec
-	Life  float32
-	Worth int16
+	Life  float32 // seconds until it goes out
+	Worth int16   // how many embers it counts as
 }
 
 const (

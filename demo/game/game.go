@@ -46,9 +46,9 @@ type Phase uint8
 const (
 	Announce Phase = iota // the realm's title shows, and the player takes no damage
 	Fighting
-	Opened // the portal is open
-	Leaving
-	Over
+	Opened  // the portal is open
+	Leaving // the player flies through the portal
+	Over    // the player has lost
 )
 
 // Config configures New.
@@ -216,8 +216,8 @@ func (g *Game) clear() {
 	g.arms.reset()
 }
 
-// End frees the blocks of the realm. Call it before the manager's EndLevel. End waits for the worker of the paths,
-// because it reads the realm.
+// End frees the blocks of the realm. Call it before the manager's EndLevel. End waits until the worker of the paths is
+// idle, because the worker reads the realm.
 func (g *Game) End() error {
 	g.clear()
 	return errors.Join(g.sight.end(&g.store), g.horde.end())
@@ -233,7 +233,7 @@ func (g *Game) Close() error {
 	return errors.Join(err, g.store.close())
 }
 
-// Restart resets score, round and gifts, for a new run. Call Begin afterwards: it starts the first realm of the run.
+// Restart resets score, round and gifts, for a new run. Afterwards call Begin, which starts the first realm of the run.
 func (g *Game) Restart() {
 	g.Run.restart()
 	if g.cfg.Heat == 0 && g.cfg.Enemies == 0 {

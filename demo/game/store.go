@@ -133,7 +133,8 @@ func (s *store) large(name string) (memory.Allocator, error) {
 	return s.heap, nil
 }
 
-// SlabMax is the value of tiers.Config.SlabMax for a game. With it a scorched sector is a block of the large tier.
+// SlabMax is the value of tiers.Config.SlabMax for a game. With this value a scorched sector is a block of the large
+// tier.
 const SlabMax = scorchBytes / 2
 
 // levelSlice makes n zeroed values in the level tier, which are valid until the realm ends.

@@ -8,8 +8,8 @@ import (
 	"sort"
 )
 
-// A Recording is a run: a state, and the inputs of the ticks after it. Further states allow seeking, and hashes find
-// the first tick that differs.
+// A Recording is a run: a state, and the inputs of the ticks after it. Further states allow seeking. A comparison of
+// the hashes finds the first tick that differs when the run is played again.
 type Recording struct {
 	Build     string // of the program that recorded
 	Autopilot bool   // the run restarts by itself

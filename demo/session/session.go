@@ -34,7 +34,8 @@ type Config struct {
 	// such a manifest ends the run.
 	Fallback fs.FS
 	Realm    string // the first realm; "" means ember
-	// Autopilot plays from the start to the end. Attract plays until the player presses a key.
+	// If Autopilot is true, the game plays itself all the time. If Attract is true, the game plays itself until the
+	// player presses a key.
 	Autopilot, Attract bool
 	// Sink receives the pictures under the ids of their manifests. If Sink is nil, the pictures are loaded and dropped.
 	Sink func(id string, p stream.Picture) error
@@ -47,11 +48,11 @@ type Config struct {
 	// CPU, if not nil, returns the processor time of the calling thread, for TickCPU. The game's goroutine must be
 	// locked to its thread.
 	CPU func() time.Duration
-	// Patience is the time that one call of FS may take. After it the worker is abandoned. 0 means the streamer's
-	// default.
+	// Patience is the time that one call of FS may take. If a call takes longer, its worker is abandoned. 0 means the
+	// streamer's default.
 	Patience time.Duration
 	// Rewind is the size of the memory for states of the last ticks, in bytes, outside of the manager. 0 means none.
-	// If Rewind is set and Store is not StoreTiers, or Game.Guard is set, New fails. The error wraps memory.ErrConfig.
+	// With Rewind, Store must be StoreTiers and Game.Guard must be false: otherwise the error wraps memory.ErrConfig.
 	Rewind int
 	// Watch is the time between two checks of the files for changes. 0 means no checks. Changed pictures are shown at
 	// once. If a file changes that the rules read, the change has an effect from the next realm on.
@@ -78,8 +79,8 @@ type Session struct {
 	Stream  *stream.Streamer
 	Flow    *stream.Flow[*manifest.File]
 	Ground  *Ground
-	Attract bool
-	Paused  bool
+	Attract bool                    // the game plays itself until the player presses a key
+	Paused  bool                    // Frame plays no ticks
 	Leaks   []tiers.Leaks           // of each realm that has ended
 	Past    *Past                   // nil without Config.Rewind
 	hosted  map[unsafe.Pointer]bool // live blocks of Hosted

@@ -137,8 +137,8 @@ func (b *Bank) Leave(fade float32) {
 	b.on = false
 }
 
-// Cut is [Bank.Leave] without a fade. When Cut returns, all music is freed, as the end of a realm requires. See
-// [Mixer.Flush].
+// Cut ends the music at once, as [Bank.Leave] does with a fade of 0. When Cut returns, all music is freed, as the end
+// of a realm requires. See [Mixer.Flush].
 func (b *Bank) Cut() {
 	b.Leave(0)
 	b.mixer.Flush()

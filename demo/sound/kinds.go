@@ -34,7 +34,8 @@ func EffectFile(k cue.Kind, variant int) string {
 	return fmt.Sprintf("sound/%s_%d.ogg", k, variant)
 }
 
-// MusicFile returns the path of a layer of a realm's music in the assets. It panics unless layer is 0 to Layers-1.
+// MusicFile returns the path of a layer of a realm's music in the assets. layer must be 0 to Layers-1: otherwise
+// MusicFile panics.
 func MusicFile(r Realm, layer int) string {
 	return fmt.Sprintf("sound/%s_%s.ogg", r, layerNames[layer])
 }

@@ -53,7 +53,7 @@ type slot struct {
 	live bool // named by an id
 }
 
-// A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read: it
+// A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read, which
 // belongs to the goroutine of the device. Both goroutines share a queue whose lock is held only for copies. Neither
 // allocates on the Go heap. The mixer has its own random numbers and clock, and never affects the simulation.
 //
@@ -225,8 +225,8 @@ func (m *Mixer) ask(c *command) {
 }
 
 // Update frees removed clips that Read or [Mixer.Skip] no longer plays, and signals Read that the game runs. Call it
-// once a tick, also while the game is paused. [Device.Update] calls it: a game with a Device does not. Without calls,
-// for example in a debugger, the sound fades out within a second. After Close, Update frees nothing.
+// once a tick, also while the game is paused. A game with a Device calls [Device.Update] instead. Without calls, for
+// example in a debugger, the sound fades out within a second. After Close, Update frees nothing.
 func (m *Mixer) Update() {
 	if !m.q.heartbeat(&m.back) || m.closed {
 		return

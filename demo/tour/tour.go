@@ -21,7 +21,7 @@ type Kind uint8
 // The tours.
 const (
 	None   Kind = iota
-	Rows        // two rows of sectors at a time, to the end of the realm and back; turns about once in each
+	Rows        // along rows that are two sectors high; in each row the spark flies back once
 	Zigzag      // the same path, but after each 80 ticks forward the spark flies 40 ticks back
 )
 

@@ -258,7 +258,7 @@ const (
 	quadLeast = 3_000
 )
 
-// Drawn reports whether Draw was called. Before, the shape of the window is unknown.
+// Drawn reports whether Draw was called. Before the first Draw the shape of the window is unknown.
 func (v *View) Drawn() bool { return v.framed }
 
 // Draw draws the ground first, with one draw call for each page of tiles that is in sight. Then it draws three batches
