@@ -16,7 +16,7 @@ type Stats struct {
 	Live      uint64 // live blocks
 	Allocs    uint64 // blocks allocated since New
 	Frees     uint64 // blocks freed since New, one by one, by a reset or by Close
-	Failures  uint64 // calls of Alloc since New that failed with ErrOutOfMemory or ErrTooLarge; the comments of a type name its exceptions
+	Failures  uint64 // calls of Alloc since New that failed with ErrOutOfMemory or ErrTooLarge; a type documents its exceptions
 
 	// Requested is the sum of the requested sizes of live blocks. Measured is the number of bytes that these blocks
 	// use, so Measured - Requested is internal fragmentation. If the allocator keeps this sum, Measured is InUse. If

@@ -81,11 +81,11 @@ func (g *Growing) TryAlloc(size, align uintptr) unsafe.Pointer {
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096, and commits memory if needed. If the arena is
 // closed, the error is GrowingConfig.Closed, by default memory.ErrClosed. If align is invalid, the error is
-// memory.ErrAlign. If size exceeds the reservation, the error is memory.ErrTooLarge. Otherwise the error is the error
-// of page.Prefix.Ensure: it wraps memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
+// memory.ErrAlign. If size exceeds the reservation, the error is memory.ErrTooLarge. All other errors are those of
+// page.Prefix.Ensure. They wrap memory.ErrOutOfMemory if the reservation, the budget or the system is exhausted.
 //
-// A commit may call the function of page.Limit.OnSoft. An Alloc of the same arena in this function panics with a
-// *memory.Misuse if it must commit memory.
+// In the function of page.Limit.OnSoft, during a commit of this arena, Alloc panics with a *memory.Misuse if it must
+// commit memory.
 func (g *Growing) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	if p := g.TryAlloc(size, align); p != nil {
 		return p, nil
@@ -118,8 +118,8 @@ func (g *Growing) grow(size, al uintptr) (unsafe.Pointer, error) {
 	return g.Alloc(size, al) // a function of OnSoft has used some of the committed memory
 }
 
-// NewIn is [New] for a Growing. If t is the zero Type, the error is memory.ErrTooLarge. Otherwise NewIn returns the
-// error of [Growing.Alloc].
+// NewIn is [New] for a Growing. If t is the zero Type, the error is memory.ErrTooLarge. All other errors are those of
+// [Growing.Alloc].
 func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 	if !t.Valid() {
 		g.lin.failures++
@@ -137,7 +137,7 @@ func NewIn[T any](g *Growing, t memory.Type[T]) (*T, error) {
 }
 
 // MakeSliceIn is [MakeSlice] for a Growing. The error is memory.ErrTooLarge if n is negative, if n times the size of T
-// overflows, or if t is the zero Type. Otherwise MakeSliceIn returns the error of [Growing.Alloc].
+// overflows, or if t is the zero Type. All other errors are those of [Growing.Alloc].
 func MakeSliceIn[T any](g *Growing, t memory.Type[T], n int) ([]T, error) {
 	size, ok := align.Mul(n, unsafe.Sizeof(*new(T)))
 	if !ok || !t.Valid() {

@@ -171,9 +171,9 @@ func New[T any](l *Linear, t memory.Type[T]) (v *T, err error) {
 }
 
 // MakeSlice allocates n zeroed values of T, as a slice with length and capacity n. Appending to the slice allocates a
-// copy on the Go heap. For the lifetime of the slice see [Linear]. The error is memory.ErrTooLarge if n is negative,
-// if n times the size of T overflows, or if t is the zero Type. Otherwise MakeSlice returns the error of
-// [Linear.Alloc]. If MakeSlice fails, the slice is nil.
+// copy on the Go heap. For the lifetime of the slice see [Linear]. The error is memory.ErrTooLarge if n is negative, if
+// n times the size of T overflows, or if t is the zero Type. All other errors are those of [Linear.Alloc]. If MakeSlice
+// fails, the slice is nil.
 func MakeSlice[T any](l *Linear, t memory.Type[T], n int) ([]T, error) {
 	s, err := MakeSliceUninit(l, t, n)
 	clear(s)

@@ -9,7 +9,7 @@ import (
 // Free frees one block. If it was the last live block of its region, the region is empty again. If p is nil, Free does
 // nothing. Free panics with a *memory.Misuse if p is not the start of a live block, or if the arena is closed. Free
 // also panics if the end of the block, p plus size, lies beyond the bytes in use of the region. Only debug builds
-// detect other wrong sizes. They do no harm, because a region counts blocks and not bytes.
+// detect other wrong sizes. A wrong size does no harm in other builds, because a region counts blocks and not bytes.
 //
 // Debug builds check the size to the byte, except that sizes 0 and 1 are equal. Of wrong pointers, memfast builds
 // detect only those that are foreign, misaligned or beyond the bytes in use. Cost: constant.

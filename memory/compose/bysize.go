@@ -18,9 +18,9 @@ import (
 // different sides of limit, Resize checks only the block and its old size, and returns false. If a part is full, the
 // other part does not serve its requests: use [NewFallback] for that.
 //
-// Stats adds the statistics of both parts, also for blocks that were allocated without the composition. Peak, the
-// sum of both peaks, is an upper bound. LargestFree is that of large if it exceeds limit, and otherwise that of
-// small, up to limit bytes.
+// Stats adds the statistics of both parts, also for blocks that were allocated without the composition. Peak, the sum
+// of both peaks, is an upper bound. LargestFree is that of large if it exceeds limit. If not, it is that of small, at
+// most limit bytes.
 //
 // Alignment, zeroing, lifetimes and the detection of misuse are as in the parts. The allocator belongs to one
 // goroutine at a time. Cost: a comparison for each call, and an Owns for each call of FreeAny and SizeOf.

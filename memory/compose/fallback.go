@@ -15,7 +15,7 @@ import (
 // names the method. If a part is nil, or one allocator is passed as both parts, the error wraps memory.ErrConfig,
 // too. The range that first owns must contain no block of second.
 //
-// If first owns the address of a block, calls with the block go to first, otherwise to second. Second therefore
+// If first owns the address of a block, calls with the block go to first. If not, they go to second. Second therefore
 // refuses a pointer that neither part owns. A block may also be freed directly in its part. Resize does not move a
 // block to the other part.
 //

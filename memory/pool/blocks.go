@@ -159,7 +159,7 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 // metadata, Get returns the error of page.ProbeHeap.
 //
 // Cost: a pop from the stack of vacant slots, and a bit. If the stack is empty, Get prepares up to 64 slots in at most
-// 16 KiB, or one larger slot. Get then commits their memory, adds them to the stack and may double the metadata.
+// 16 KiB, or one larger slot. Preparing commits their memory, adds them to the stack and may double the metadata.
 func (b *Blocks) Get() (unsafe.Pointer, error) {
 	if p := b.TryGet(); p != nil {
 		return p, nil

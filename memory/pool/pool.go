@@ -125,7 +125,7 @@ func reserve(src page.Source, capacity int, size, total uintptr) (page.Prefix, u
 // New returns the zero Handle and nil.
 //
 // Cost: a pop from the stack of vacant slots, a generation, a bit and the zeroing. If the stack is empty, New prepares
-// up to 64 slots in at most 16 KiB, or one larger slot. New then commits their memory, adds them to the stack and may
+// up to 64 slots in at most 16 KiB, or one larger slot. Preparing commits their memory, adds them to the stack and may
 // double the metadata.
 func (p *Pool[T]) New() (memory.Handle[T], *T, error) {
 	if invariant.Debug {

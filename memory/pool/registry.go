@@ -48,8 +48,8 @@ func NewRegistry(src page.Source) *Registry {
 }
 
 // Register makes the pool of T in r. Close of r closes the pool. If r is closed, the error is memory.ErrClosed. If T
-// has a pool already, open or closed, the error wraps memory.ErrConfig. Otherwise Register returns the error of
-// [New]. If Register fails, nothing has changed.
+// has a pool already, open or closed, the error wraps memory.ErrConfig. All other errors are those of [New]. If
+// Register fails, nothing has changed.
 func Register[T any](r *Registry, cfg Config) (*Pool[T], error) {
 	if r.closed {
 		return nil, memory.ErrClosed
@@ -78,8 +78,8 @@ func Of[T any](r *Registry) (*Pool[T], bool) {
 	return p, ok
 }
 
-// NewIn allocates a zeroed T in the pool of T. If T has a pool, NewIn returns the results of [Pool.New]. Otherwise
-// NewIn fails: with memory.ErrClosed if r is closed, else with an error that wraps [ErrUnregistered].
+// NewIn allocates a zeroed T in the pool of T. If T has a pool, NewIn returns the results of [Pool.New]. If T has none,
+// the error is memory.ErrClosed if r is closed, and wraps [ErrUnregistered] if r is open.
 func NewIn[T any](r *Registry) (memory.Handle[T], *T, error) {
 	p, ok := Of[T](r)
 	switch {

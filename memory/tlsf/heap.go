@@ -405,9 +405,9 @@ func (h *Heap) Generation(p unsafe.Pointer) (n uint32) {
 // 16.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.poolOf(p) != nil }
 
-// SizeOf returns the requested size in bytes of the live block at p, or the new size after a successful Resize. If p
-// is not the start of a live block, SizeOf panics with a *memory.Misuse. Cost: constant for a block of the first
-// pool, otherwise as Owns.
+// SizeOf returns the requested size in bytes of the live block at p, or the new size after a successful Resize. If p is
+// not the start of a live block, SizeOf panics with a *memory.Misuse. Cost: constant for a block of the first pool, and
+// that of Owns for others.
 func (h *Heap) SizeOf(p unsafe.Pointer) uintptr {
 	i := h.startOf(p)
 	if i == 0 {
