@@ -29,13 +29,13 @@ import (
 )
 
 // FS returns the file system with art, levels, realms and sound. It is safe for concurrent use. In a browser, Open
-// downloads a file for which Fetched returns true. Open fails if that takes more than about 15 s. Do not call Open
-// from a JavaScript callback.
+// downloads a file for which Fetched returns true. Open fails if the download takes more than about 15 s. Do not call
+// Open from a JavaScript callback.
 func FS() fs.FS { return files }
 
-// Fetched reports whether Open downloads the file of this name if the game runs in a browser. It downloads from the
-// folder assets next to the game's page. These files are the sounds, the surveys, stamps and far pictures of realms,
-// and the tiles of backgrounds.
+// Fetched reports whether Open downloads the file of this name if the game runs in a browser. These files are the
+// sounds, the surveys, stamps and far pictures of realms, and the tiles of backgrounds. Open downloads them from the
+// folder assets next to the game's page.
 func Fetched(name string) bool {
 	dir, file := path.Split(name)
 	switch {

@@ -35,7 +35,7 @@ func (f far) Open(name string) (fs.File, error) {
 }
 
 // Download downloads a file from the page's server and returns its content. The path is relative to the page. It fails
-// if that takes more than about 15 s.
+// if the download takes more than about 15 s.
 func Download(path string) ([]byte, error) {
 	data, err := fetch(path)
 	if err != nil {

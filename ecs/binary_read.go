@@ -28,8 +28,8 @@ type OldValue = layout.OldValue
 // ReadBinary loads the output of [World.WriteBinary] into a world without entities. Index and generation of each entity
 // come from the file. So each Entity, also an Entity in a component, names the same entity as in the world that was
 // written. All component types of the file that m does not drop must be registered, in any order. Their names must be
-// the same, unless m renames them. m also declares other changes of the types, and may be nil. The file must be the last
-// thing in the reader, because ReadBinary reads one byte more.
+// the same, unless m renames them. m also declares other changes of the types, and may be nil. ReadBinary reads one
+// byte beyond the file, so nothing may follow the file in the reader.
 //
 // Conditions, panics, locking and calls of observers are those of [World.ReadJSON]. If w has entities, ReadBinary
 // returns an error. On error w is unchanged, except that its empty chunks may have been freed, and that it may have

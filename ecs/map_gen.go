@@ -66,8 +66,8 @@ func (m *Map1[A]) NewColumns(n int, fill func(es []Entity, a []A)) error {
 }
 
 // Get returns pointers to the components of an entity. It returns nil pointers and false if the entity is stale or
-// does not have all of the components. The pointers are valid until the next structural change; [Component.Get] names
-// changes that keep them valid.
+// does not have all of the components. The pointers are valid until the next structural change; [Component.Get] has
+// the exact conditions.
 func (m *Map1[A]) Get(entity Entity) (a *A, ok bool) {
 	r := m.mapper.w.store.index.find(entity)
 	if r == nil {

@@ -81,9 +81,9 @@ func (r *registry) known(op string, id ID) *component {
 
 // Ptr returns the address of a component of e. It returns nil if e is stale or does not have the component, or if w
 // does not have the ID. The component at the address has ColumnStats.Size bytes. The address is valid until the next
-// structural change; [Component.Get] names changes that keep it valid. If the type has Go pointers, write the component
-// only through a pointer to a value of this type. Observers are not called for writes through the address, and the
-// ticks of tracked types do not change.
+// structural change; [Component.Get] has the exact conditions. If the type has Go pointers, write the component only
+// through a pointer to a value of this type. Observers are not called for writes through the address, and the ticks of
+// tracked types do not change.
 func (w *World) Ptr(e Entity, id ID) unsafe.Pointer {
 	r := w.store.index.find(e)
 	if r == nil || !w.store.knows(id) {

@@ -21,7 +21,7 @@ const (
 func (d Device) String() string { return [...]string{"keyboard", "gamepad", "touch"}[min(d, Touch)] }
 
 // A Control is a key of the keyboard or a button of the mouse or of a gamepad. The zero value is no control. Files
-// contain its String.
+// contain the control's name, the result of String.
 type Control uint8
 
 // Keys come first, then the mouse, then gamepads of the standard layout.

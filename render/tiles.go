@@ -38,7 +38,7 @@ func (t Tile) Valid() bool { return t.unit != 0 }
 // TilesConfig sizes Tiles. The zero value is the default; NewTiles refuses values out of range.
 type TilesConfig struct {
 	Page  int // side of a page in texels: 512, 1024, 2048 or 4096; 0 means 2048
-	Pages int // the most pages, 1 to 64; 0 means 3: with the default side 48 MiB of the GPU's memory
+	Pages int // maximum number of pages, 1 to 64; 0 means 3: with the default side 48 MiB of the GPU's memory
 	// Source provides the memory of the heap that allocates squares; nil means page.Default(). NewTiles reserves 64
 	// bytes for each square of TileUnit texels of all pages, rounded up to a power of two. Close the Tiles before
 	// Source ends: after its end Place fails, and Free may panic.

@@ -42,7 +42,7 @@ type Options struct {
 	W, H       int    // window size in device-independent pixels; default 1280 × 720
 	LogicalW   int    // width of the logical screen; default 640
 	LogicalH   int    // height of the logical screen; default 360
-	Bleed      int    // logical pixels beyond each edge that are drawn if the window has space for them; default 0
+	Bleed      int    // logical pixels beyond each edge that are drawn if the window has space: see Viewport.Bleed
 	Turn       bool   // while the window is higher than wide, the logical screen is LogicalH wide and LogicalW high
 	Fullscreen bool
 	Bloom      BloomMode

@@ -60,13 +60,13 @@ type Light struct {
 	X, Y   int16 // the light's centre in units from the sector's corner; multiples of 4 from -256 to 764
 	Radius int16 // units; even, 2 to 256
 	Color  uint8 // index in the palette, 0 to 4
-	Power  uint8 // 255 doubles the floor, and adds a fifth of the colour
+	Power  uint8 // a white light of 255 doubles the floor in its centre, and adds a fifth of white
 }
 
 // A Prop is an object that the game itself draws and moves.
 type Prop struct {
 	X, Y int16 // units from the sector's corner; even, 0 to 510
-	Kind uint8
+	Kind uint8 // chosen by the game
 }
 
 // A Recipe describes the look of a sector. It has no pointer and may be stored off-heap. NStamps, NLights and NProps
@@ -74,7 +74,7 @@ type Prop struct {
 type Recipe struct {
 	Base Base
 	Loop uint8 // number of a looped sound; 0 means none
-	X, Y int   // the sector
+	X, Y int   // column and row of the sector
 	// Warmth of cracks, caustics and threads, and Tone of the floor, at the four corners: top left, top right, bottom
 	// left, bottom right. 128 is neutral. Neighbours must have the same value at a shared corner.
 	Warmth, Tone [4]uint8

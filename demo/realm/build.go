@@ -76,10 +76,10 @@ type Building struct {
 	done  chan struct{}
 }
 
-// Start allocates the memory from mem and begins to build: about 3.5 MiB, and 1.7 MiB more until Wait returns. The realm
-// keeps info, and nothing of walls. The caller must keep walls until the realm is built, and must call Wait. The building
-// goroutine calls pause for each row of work, so that a host with a single thread can do other work in between. pause may
-// be nil.
+// Start allocates the memory from mem and begins to build. The realm takes about 3.5 MiB, and 1.7 MiB more until Wait
+// returns. The realm keeps info, and nothing of walls. The caller must keep walls until the realm is built, and must
+// call Wait. The building goroutine calls pause for each row of work, so that a host with a single thread can do other
+// work in between. pause may be nil.
 func Start(mem memory.Allocator, info *Info, walls Walls, pause func()) *Building {
 	if pause == nil {
 		pause = func() {}

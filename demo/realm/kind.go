@@ -24,7 +24,7 @@ var enemyNames = [EnemyKinds]string{"drifter", "lancer", "swarm", "warden"}
 // Names are the names of the realms, in the order in which a game plays them. After the last one comes the first.
 var Names = [...]string{"ember", "tide", "spore"}
 
-// EnemyKinds is the number of kinds.
+// EnemyKinds is the number of kinds of enemies.
 const EnemyKinds = int(enemyKinds)
 
 // String returns the kind's name. The kind's picture has the same name.

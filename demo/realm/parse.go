@@ -16,7 +16,7 @@ const (
 	Sectors    = 24                              // columns of sectors, and rows
 	Cells      = Sectors * SectorSize / CellSize // columns of cells, and rows
 	World      = Sectors * SectorSize            // side of a realm in units
-	Seals      = 4
+	Seals      = 4                               // seals of a realm
 )
 
 const (
@@ -26,8 +26,8 @@ const (
 	infoVersion = 1
 )
 
-// A FileError describes a mistake in a realm's file. File may be "" if the file is unknown. Place is its place in the
-// file. Problem is what is wrong and what is allowed.
+// A FileError describes a mistake in a realm's file. File is the file's name, or "" if it is unknown. Place is the
+// position of the mistake in the file. Problem is what is wrong and what is allowed.
 type FileError struct{ File, Place, Problem string }
 
 func (e *FileError) Error() string {

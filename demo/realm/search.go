@@ -119,7 +119,8 @@ func (s *search) take(i int32) {
 	}
 }
 
-// Directions is the number of directions. 0 is no direction, 1 points to +x, and higher numbers turn towards +y.
+// Directions is the number of directions in which a path can lead. A direction is a number from 1 to Directions: 1
+// points to +x, and higher numbers turn towards +y. 0 is no direction.
 const Directions = 252
 
 // Headings are the vectors of the directions, of length 1. The vector of direction 0 is zero.

@@ -14,8 +14,8 @@ import (
 
 // Config configures [New]. The zero Config means the defaults; New refuses values out of range.
 type Config struct {
-	// Keys are the keys of the functions, in the order of the panel Help. No key may occur twice; -1 means no key. If
-	// all Keys are zero, the keys are F1, F2 and so on. If only some Keys are zero, a zero is the key A.
+	// Keys are the keys of the functions, in the order of the table at [Part]. No key may occur twice; -1 means no key.
+	// If all Keys are zero, the keys are F1, F2 and so on. If only some Keys are zero, a zero is the key A.
 	Keys [render.FunctionKeys]ebiten.Key
 
 	// Corner is the corner of the screen in which the overlay begins. Free, the default, is the corner in which the
