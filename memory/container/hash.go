@@ -28,8 +28,9 @@ func saltOf(seed uint64, size uint8) uint64 {
 	return fold(seed^mult2, mult1+uint64(size)<<1)
 }
 
-func read64(p unsafe.Pointer) uint64 { return binary.LittleEndian.Uint64((*[8]byte)(p)[:]) }
-func read32(p unsafe.Pointer) uint32 { return binary.LittleEndian.Uint32((*[4]byte)(p)[:]) }
+func read64(p unsafe.Pointer) uint64     { return binary.LittleEndian.Uint64((*[8]byte)(p)[:]) }
+func write64(p unsafe.Pointer, x uint64) { binary.LittleEndian.PutUint64((*[8]byte)(p)[:], x) }
+func read32(p unsafe.Pointer) uint32     { return binary.LittleEndian.Uint32((*[4]byte)(p)[:]) }
 
 // mix hashes a number. One multiplication would do for a table; the second one takes from two
 // salts what their orders have in common, see saltOf.

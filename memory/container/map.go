@@ -3,6 +3,7 @@ package container
 import (
 	"math"
 	"math/bits"
+	"runtime"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -42,7 +43,7 @@ type Map[K comparable, V any] struct {
 	//	(1) bits is 0 and there is no block, or from 3 to 30; n is at most three quarters of 2^bits
 	//	(2) salt follows from seed and bits, care from K, and unused bytes are 0
 	//	(3) K, V and the block are as those of a Vec
-	//	(4) a control byte is 0, and then its slot too, or 0x80 and the low bits of its key's hash
+	//	(4) a control byte is 0, and then its slot too, or 0x80 and the bits of its key's hash below those of its home
 	//	(5) no vacant slot lies between an entry and its home; entries of a cluster ascend in the
 	//	    distance of their homes and, with one home, in their hashes; no key is there twice in a row
 	//	(6) n slots are taken
@@ -306,10 +307,20 @@ func (m *Map[K, V]) rebuild(sp *Space, b uint8) error {
 func (m *Map[K, V]) pour(sp *Space, next Map[K, V]) {
 	next.n = m.n
 	from, to := m.table(sp), next.table(sp)
-	for i := range m.slots() {
-		if *ctrlAt(from, i)&taken != 0 {
-			e := entryAt(from, i)
-			*openSlot(to, hashKey(&e.key, next.salt)) = *e
+	var hashes [8]uint64
+	for i := uint64(0); i < m.slots(); i += 8 {
+		p, read := groupOf(from, i), uint64(0)
+		live := read64(p) & eights
+		for x := live; x != 0; x &= x - 1 { // the groups of all eight arrive in the cache at the same time
+			bit := bits.TrailingZeros64(x)
+			h := hashKey(&inGroup[K, V](p, bit).key, next.salt)
+			hashes[bit/8] = h
+			read |= read64(groupOf(to, homeOf(to, h)))
+		}
+		runtime.KeepAlive(read)
+		for x := live; x != 0; x &= x - 1 {
+			bit := bits.TrailingZeros64(x)
+			*openSlot(to, hashes[bit/8]) = *inGroup[K, V](p, bit)
 		}
 	}
 	*m = next

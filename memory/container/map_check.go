@@ -64,8 +64,8 @@ func (m *Map[K, V]) checkSlots(sp *Space, r *report) {
 // checkEntry verifies that the entry in slot i can be found, and stands where it must.
 func (m *Map[K, V]) checkEntry(t table[K, V], r *report, i uint64) {
 	e, h := entryAt(t, i), hashAt(t, i)
-	if c := *ctrlAt(t, i); c != uint8(h)|taken {
-		r.Add("control byte %d is %#x; the hash of its key wants %#x", i, c, uint8(h)|taken)
+	if c := *ctrlAt(t, i); c != ctrlOf(t, h) {
+		r.Add("control byte %d is %#x; the hash of its key wants %#x", i, c, ctrlOf(t, h))
 	}
 	if s := shapeOf[K](); s != nil {
 		if e.key != e.key {

@@ -32,6 +32,11 @@ func groupOf[K comparable, V any](t table[K, V], i uint64) unsafe.Pointer {
 	return unsafe.Add(t.base, uintptr(i/8)*groupBytes[K, V]())
 }
 
+// inGroup returns the entry of a group whose control byte begins at a bit of the group's first word.
+func inGroup[K comparable, V any](group unsafe.Pointer, bit int) *entry[K, V] {
+	return (*entry[K, V])(unsafe.Add(group, firstEntry[K, V]()+uintptr(bit)/8*unsafe.Sizeof(entry[K, V]{})))
+}
+
 // entryAt returns slot i.
 func entryAt[K comparable, V any](t table[K, V], i uint64) *entry[K, V] {
 	return (*entry[K, V])(unsafe.Add(groupOf(t, i), firstEntry[K, V]()+uintptr(i%8)*unsafe.Sizeof(entry[K, V]{})))
@@ -42,9 +47,14 @@ func ctrlAt[K comparable, V any](t table[K, V], i uint64) *uint8 {
 	return (*uint8)(unsafe.Add(groupOf(t, i), i%8))
 }
 
-// homeOf returns the slot where a hash belongs, the first of a group. It follows from the high
-// bits, since the low ones are in the control byte.
+// homeOf returns the slot where a hash belongs, the first of a group. It follows from the highest bits.
 func homeOf[K comparable, V any](t table[K, V], h uint64) uint64 { return h >> (t.shift & 63) &^ 7 }
+
+// ctrlOf returns the control byte of a hash: the seven bits below those of homeOf. So among entries of one home the
+// control bytes ascend as the hashes do.
+func ctrlOf[K comparable, V any](t table[K, V], h uint64) uint8 {
+	return uint8(h>>((t.shift-4)&63)) | taken
+}
 
 // hashAt returns the hash of the key in slot i.
 func hashAt[K comparable, V any](t table[K, V], i uint64) uint64 {
@@ -54,14 +64,14 @@ func hashAt[K comparable, V any](t table[K, V], i uint64) uint64 {
 // find returns the entry of the key with hash h, or nil. It ends also where, against the
 // invariants, no slot is vacant.
 func find[K comparable, V any](t table[K, V], k *K, h uint64) *entry[K, V] {
-	want := (h | taken) & 0xFF * ones
+	want := uint64(ctrlOf(t, h)) * ones
 	i, mask := homeOf(t, h), maskOf(t)
 	for range mask/8 + 1 {
 		p := groupOf(t, i)
 		g := read64(p)
 		x := g ^ want
 		for hits := (x - ones) &^ x & eights; hits != 0; hits &= hits - 1 { // a false one costs a comparison
-			e := (*entry[K, V])(unsafe.Add(p, firstEntry[K, V]()+uintptr(bits.TrailingZeros64(hits)/8)*unsafe.Sizeof(entry[K, V]{})))
+			e := inGroup[K, V](p, bits.TrailingZeros64(hits))
 			if e.key == *k {
 				return e
 			}
@@ -83,8 +93,32 @@ func slotOf[K comparable, V any](t table[K, V], e *entry[K, V]) uint64 {
 
 // openSlot opens a slot for a hash that the table lacks, marks it taken and returns it, with
 // bytes of what was there. One slot is vacant.
+//
+// Entries of other homes lie in front of those of a group. If the group has none, and a vacant slot, the control bytes
+// alone say where the new entry belongs, and no entry leaves the group.
 func openSlot[K comparable, V any](t table[K, V], h uint64) *entry[K, V] {
-	home := homeOf(t, h)
+	home, c := homeOf(t, h), uint64(ctrlOf(t, h))
+	p := groupOf(t, home)
+	g := read64(p)
+	vacant := ^g & eights
+	if vacant == 0 || g != 0 && homeOf(t, hashAt(t, home)) != home {
+		return openFar(t, h, home)
+	}
+	end := bits.TrailingZeros64(vacant) &^ 7                                // 8 times the index in the group
+	at := bits.TrailingZeros64((g|eights-c&^taken*ones)&eights|vacant) &^ 7 // the first whose byte is not below c
+	for at < end && g>>(at&63)&0xFF == c && hashKey(&inGroup[K, V](p, at).key, t.salt) < h {
+		at += 8
+	}
+	for i := end; i > at; i -= 8 {
+		*inGroup[K, V](p, i) = *inGroup[K, V](p, i-8)
+	}
+	below := uint64(1)<<(at&63) - 1
+	write64(p, g&below|c<<(at&63)|g&^below<<8)
+	return inGroup[K, V](p, at)
+}
+
+// openFar is openSlot for the other groups.
+func openFar[K comparable, V any](t table[K, V], h, home uint64) *entry[K, V] {
 	at := vacantFrom(t, home)
 	for at != home {
 		prev := (at - 1) & maskOf(t)
@@ -95,7 +129,7 @@ func openSlot[K comparable, V any](t table[K, V], h uint64) *entry[K, V] {
 		*ctrlAt(t, at) = *ctrlAt(t, prev)
 		at = prev
 	}
-	*ctrlAt(t, at) = uint8(h) | taken
+	*ctrlAt(t, at) = ctrlOf(t, h)
 	return entryAt(t, at)
 }
 
@@ -127,16 +161,23 @@ func countTaken[K comparable, V any](t table[K, V]) (n uint64) {
 }
 
 // closeSlot vacates slot i: what follows in its cluster and is not at home moves down by one.
+//
+// Within a group every entry behind slot i moves, because only the first slot is a home.
 func closeSlot[K comparable, V any](t table[K, V], i uint64) {
-	for range maskOf(t) {
-		next := (i + 1) & maskOf(t)
-		if *ctrlAt(t, next) == 0 || homeOf(t, hashAt(t, next)) == next {
-			break
+	for range maskOf(t)/8 + 1 {
+		p, at := groupOf(t, i), int(i%8*8)
+		g, below := read64(p), uint64(1)<<at-1
+		last := bits.TrailingZeros64(^g&eights&^below)&^7 - 8 // what follows without a gap, up to here
+		for ; at < last; at += 8 {
+			*inGroup[K, V](p, at) = *inGroup[K, V](p, at+8)
 		}
-		*entryAt(t, i) = *entryAt(t, next)
-		*ctrlAt(t, i) = *ctrlAt(t, next)
-		i = next
+		write64(p, g&below|g>>8&^below)
+		if i = (i&^7 + 8) & maskOf(t); last < 56 || *ctrlAt(t, i) == 0 || homeOf(t, hashAt(t, i)) == i {
+			clear(unsafe.Slice((*byte)(unsafe.Pointer(inGroup[K, V](p, at))), unsafe.Sizeof(entry[K, V]{})))
+			return
+		}
+		*inGroup[K, V](p, at) = *entryAt(t, i)
+		*(*uint8)(unsafe.Add(p, 7)) = *ctrlAt(t, i)
 	}
-	*ctrlAt(t, i) = 0
-	clear(unsafe.Slice((*byte)(unsafe.Pointer(entryAt(t, i))), unsafe.Sizeof(entry[K, V]{})))
+	panic(ruined("Map", "no slot is vacant"))
 }
