@@ -57,8 +57,10 @@ func (v *View) menu() {
 	if v.s.Playing() {
 		m.played = v.s.Game
 	}
+	m.away = v.menuAbove() && m.obscures()
+	v.Overlay.Hide(m.away)
 	if v.teacher.line == coach.Gift {
-		m.hints.update(m.Bindings, m.Device)
+		m.hint()
 		m.Hint = m.hints.coach[coach.Gift]
 	}
 	if v.pointing && m.Source.Screen() == shell.Playing {

@@ -67,7 +67,7 @@ func (v *View) hint() {
 	if t.line == coach.Silent || v.chosen() || v.peeks() || !v.s.Game.Player.Alive {
 		return
 	}
-	v.Menu.hints.update(v.Menu.Bindings, v.Menu.Device)
+	v.Menu.hint()
 	v.subtitle(v.Menu.hints.coach[t.line])
 }
 

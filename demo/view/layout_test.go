@@ -127,22 +127,23 @@ func TestHUD_TheMapLeavesTheStrip(t *testing.T) {
 	}
 }
 
-// On the title F3 was below the menu, and PAUSED and the hint on gifts lay over the strip. Title and pause move aside.
+// On the title F3 was below the menu, and cards, and in small windows the pause, lay over panels. Title and pause move aside. If
+// there is no space the panels are not drawn, and the prompt names the key that shows them.
 func TestMenu_LiesBesidePanels(t *testing.T) {
 	keys := render.DefaultBindings()
 	v := newView(t, 2, tiers.Config{})
 	v.s.Game.Gifts[game.GiftSparks] = 1
-	for screen := range map[shell.Screen]bool{shell.Title: true, shell.Paused: true, shell.Ask: true, shell.Gifts: true} {
+	aside := []image.Point{{X: 1280, Y: 720}, {X: 1920, Y: 1080}, {X: 844, Y: 390}, {X: 390, Y: 844}, {X: 360, Y: 800}}
+	for screen, reach := range screens {
 		sh := shell.New(shell.Config{Bindings: &keys})
 		v.Attach(sh, &keys)
-		screens[screen](sh)
-		for _, size := range []image.Point{{X: 1280, Y: 720}, {X: 1920, Y: 1080}, {X: 844, Y: 390}, {X: 390, Y: 844}, {X: 360, Y: 800}} {
-			for _, open := range [][]overlay.Part{{overlay.Strip}, {overlay.Tiers}, {overlay.Help}, {overlay.Strip, overlay.Tiers}} {
-				if len(open) > 1 && size.Y < 400 {
-					continue // there is no space
-				}
+		if reach(sh); screen == shell.Playing {
+			continue
+		}
+		for i, size := range append(aside, image.Pt(640, 360), image.Pt(480, 270), image.Pt(320, 180)) {
+			for _, open := range [][]overlay.Part{{overlay.Strip}, {overlay.Tiers}, {overlay.Help}, {overlay.Strip, overlay.Tiers}, {overlay.Tiers, overlay.Maps, overlay.Memory}} {
 				for _, part := range open {
-					v.Overlay.Show(part, screen != shell.Gifts || part == overlay.Strip)
+					v.Overlay.Show(part, true)
 				}
 				v.frameOf(shaped(size), 1)
 				v.Overlay.Leave(v.margins())
@@ -153,22 +154,27 @@ func TestMenu_LiesBesidePanels(t *testing.T) {
 					sh.Step(shell.Nav{})
 				}
 				v.open()
+				v.begin(game.Signs, v.ui.view)
 				v.menu()
 				v.begin(game.Signs, v.ui.view)
 				v.Menu.Hint = "YOUR EMBERS BOUGHT A GIFT: TAKE ONE"
 				v.Menu.Draw(&v.quads)
 				n, over := 0, 0
 				letters(&v.quads, func(x0, y0, x1, y1 float32) {
-					if screen == shell.Gifts && y0 > v.ui.view.Apply(vec{0, v.Menu.head() + 40})[1] {
-						return // the cards lie over a strip at the foot
-					}
 					n++
 					if v.Overlay.Covers(x0, y0, x1-x0, y1-y0) {
 						over++
 					}
 				})
-				if n < 20 || over > 0 {
-					t.Errorf("%v, screen %d, parts %v: of %d letters %d lie over a panel", size, screen, open, n, over)
+				said, _ := v.Menu.prompted()
+				fits := i < len(aside) && len(open) == 1 && v.Menu.narrow() && (screen != shell.Gifts || open[0] == overlay.Strip && size.X > 360 && size.Y > 400)
+				switch said = said[max(0, len(said)-len("F5: PANELS")):]; {
+				case n < 20 || over > 0 && !v.Menu.away || fits && v.Menu.away:
+					t.Errorf("%v, screen %d, parts %v: of %d letters %d lie over a panel; away: %v", size, screen, open, n, over, v.Menu.away)
+				case (said == "F5: PANELS") != v.Menu.away && v.Menu.narrow():
+					t.Errorf("%v, screen %d, parts %v: away: %v, and the screen says %q", size, screen, open, v.Menu.away, said)
+				case screen == shell.Setup && !v.Menu.away:
+					t.Errorf("%v, parts %v: they shine through the settings", size, open)
 				}
 				for _, part := range open {
 					v.Overlay.Show(part, false)

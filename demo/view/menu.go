@@ -48,6 +48,7 @@ type Menu struct {
 	q      *render.Quads
 	calm   bool
 	left   bool // another screen than the title was drawn
+	away   bool // the overlay is not drawn: the screen would lie over it
 	text   []byte
 	cells  []cell // of run
 	hints  hints
@@ -68,7 +69,7 @@ func (m *Menu) begin(q *render.Quads) { m.q, m.calm = q, m.Source.Settings().Cal
 // Draw appends the shapes of the source's current screen to q. The current view of q must map the canvas to the window.
 func (m *Menu) Draw(q *render.Quads) {
 	m.begin(q)
-	m.hints.update(m.Bindings, m.Device)
+	m.hint()
 	m.left = m.left || m.Source.Screen() != shell.Title
 	switch m.Source.Screen() {
 	case shell.Title:
@@ -79,11 +80,9 @@ func (m *Menu) Draw(q *render.Quads) {
 		}
 		return
 	case shell.Paused:
-		m.plate(shell.PausedHeading)
 		m.heading("PAUSED", m.top()-shell.PausedHeading)
 		m.run()
 	case shell.Ask:
-		m.plate(shell.AskHeading)
 		m.heading(m.Source.Asked(), m.top()-shell.AskHeading)
 		m.lines(m.middle(), m.top()-42, m.ui.W-24, soft, "THE RUN ENDS HERE. ITS SCORE COUNTS.")
 		m.run()
@@ -93,7 +92,6 @@ func (m *Menu) Draw(q *render.Quads) {
 	case shell.Keys:
 		m.keys()
 	case shell.Gifts:
-		m.dim(0.62)
 		m.heading(cmp.Or(m.Hint, "CHOOSE"), m.head()) // below it is the strip of an overlay
 	case shell.Ending:
 		m.ending("THE FORGE IS YOURS")
@@ -121,10 +119,10 @@ func (m *Menu) Draw(q *render.Quads) {
 	m.prompt()
 }
 
-// narrow reports whether the screen is a column in the middle, with an overlay bright on its sides.
+// narrow reports whether the screen is a column or a row in the middle, with an overlay beside it if there is space.
 func (m *Menu) narrow() bool {
 	s := m.Source.Screen()
-	return s == shell.Title || s == shell.Paused || s == shell.Ask
+	return s == shell.Title || s == shell.Paused || s == shell.Ask || s == shell.Gifts
 }
 
 // How dark the game is below a screen full of text, and below one with few large words. The quietest text has a contrast of at
@@ -132,13 +130,18 @@ func (m *Menu) narrow() bool {
 const (
 	textDark = 0.9
 	fewDark  = 0.8
+	cardDark = 0.62 // beside cards, which are dark themselves
 
 	titleDark = 0.6 // below the title's texts, over its own shade
 )
 
 // shade darkens the game, but no overlay, below a narrow screen.
 func (m *Menu) shade() {
-	if m.Source.Screen() != shell.Title {
+	switch m.Source.Screen() {
+	case shell.Gifts:
+		m.dim(cardDark)
+		return
+	case shell.Paused, shell.Ask:
 		m.dim(fewDark)
 		return
 	}
@@ -147,28 +150,56 @@ func (m *Menu) shade() {
 	m.ui.reach.rise(m.q, 150, night.Fade(0.8))
 }
 
-// plate draws a background below a heading of a height, the items and the run: opaque over an overlay, darker on the title.
-func (m *Menu) plate(above float32) {
-	title, free := m.Source.Screen() == shell.Title, m.Source.Canvas().Free
+// plate returns the rectangle of a narrow screen: the heading, the items and the run. It ends where panels begin if the items lie
+// beside them.
+func (m *Menu) plate(above float32) shell.Box {
+	free := m.space()
 	x0, x1, foot := m.extent()
-	aside := x0 >= free.X && x1 <= free.X+free.W && m.top() >= free.Y && foot <= free.Y+free.H
+	aside := x0 >= free.X && x1 <= free.X+free.W && m.top()-above >= free.Y && foot <= free.Y+free.H
 	top := m.top() - 8 - above
-	if wide, high := m.gather(); !title && high > 0 { // the items and the run have one width
+	if wide, high := m.gather(); m.Source.Screen() != shell.Title && high > 0 { // the items and the run have one width
 		middle := m.middle()
-		x0, x1, foot = min(x0, middle-wide/2), max(x1, middle+wide/2), max(foot, min(foot+runAbove+high-6, m.runEnd()))
+		x0, x1, foot = min(x0, middle-wide/2), max(x1, middle+wide/2), max(foot, min(foot+runAbove+high-6, m.ui.H-20))
 	}
 	if x0, x1, foot = x0-10, x1+10, foot+10; aside {
 		x0, x1, top, foot = max(x0, free.X), min(x1, free.X+free.W), max(top, free.Y), min(foot, free.Y+free.H)
 	}
-	if m.covers(x0, top, x1-x0, foot-top) {
-		m.q.Rect(x0, top, x1-x0, foot-top, night.Fade(0.98))
-	} else if title {
-		m.q.Rect(x0, top, x1-x0, foot-top, night.Fade(titleDark))
+	return shell.Box{X: x0, Y: top, W: x1 - x0, H: foot - top}
+}
+
+// space returns what panels leave of the canvas.
+func (m *Menu) space() shell.Box {
+	if f := m.Source.Canvas().Free; f.H > 0 && !m.away {
+		return f
 	}
+	return shell.Box{W: m.ui.W, H: m.ui.H}
+}
+
+// obscures reports whether the screen would lie over a panel: a column that has no space beside it, cards, or any screen full of
+// text. The overlay is then not drawn.
+func (m *Menu) obscures() bool {
+	m.away = false
+	b := shell.Box{W: m.ui.W, H: m.ui.H}
+	switch m.Source.Screen() {
+	case shell.Playing:
+		return false
+	case shell.Title:
+		b = m.plate(titleHeading)
+	case shell.Paused:
+		b = m.plate(shell.PausedHeading)
+	case shell.Ask:
+		b = m.plate(shell.AskHeading)
+	case shell.Gifts:
+		x0, x1, foot := m.extent()
+		b = shell.Box{X: x0, Y: m.top() - 4, W: x1 - x0, H: foot - m.top() + 4}
+	}
+	return m.covers(b.X, b.Y, b.W, b.H)
 }
 
 // covers reports whether an overlay lies over some of a rectangle.
-func (m *Menu) covers(x, y, w, h float32) bool { return m.Covers != nil && m.Covers(x, y, w, h) }
+func (m *Menu) covers(x, y, w, h float32) bool {
+	return !m.away && m.Covers != nil && m.Covers(x, y, w, h)
+}
 
 // extent returns the sides of the items and their lower edge.
 func (m *Menu) extent() (x0, x1, foot float32) {
@@ -216,12 +247,8 @@ func (m *Menu) pulse(speed, depth float32) float32 {
 	return 1 - depth + depth*engine.Sin(m.Time*speed)
 }
 
-// dim darkens the game, more at the edges of the screen. A wide screen also hides an overlay almost completely,
-// because text would lie over text.
+// dim darkens the game, more at the edges of the screen.
 func (m *Menu) dim(most float32) {
-	if !m.narrow() && m.Source.Screen() != shell.Gifts && m.covers(0, 0, m.ui.W, m.ui.H) {
-		most = max(most, 0.965)
-	}
 	k := most
 	if m.Source.Screen() == shell.Paused || m.Source.Screen() == shell.Ask || m.Source.Screen() == shell.Gifts || m.Source.Screen() == shell.Over {
 		k *= m.arrive(14)
@@ -231,6 +258,9 @@ func (m *Menu) dim(most float32) {
 	m.ui.reach.fade(m.q, m.ui.reach.lo[1]+60, edge)
 	m.ui.reach.rise(m.q, m.ui.reach.hi[1]-60, edge)
 }
+
+// hint makes the lines that name controls, if they have changed.
+func (m *Menu) hint() { m.hints.update(m.Bindings, m.Device, m.away) }
 
 // head returns where the heading of a screen full of items begins.
 func (m *Menu) head() float32 {

@@ -15,6 +15,7 @@ type hints struct {
 	made     bool
 	device   render.Device
 	bindings render.Bindings
+	away     bool // panels are not drawn
 
 	title, menu, setup, row, gifts, keys string
 	capture                              string    // while a control to bind is awaited
@@ -23,11 +24,11 @@ type hints struct {
 	coach                                [coach.Lines]string
 }
 
-func (h *hints) update(b *render.Bindings, d render.Device) {
-	if h.made && h.device == d && h.bindings == *b {
+func (h *hints) update(b *render.Bindings, d render.Device, away bool) {
+	if h.made && h.device == d && h.bindings == *b && h.away == away {
 		return
 	}
-	*h = hints{made: true, device: d, bindings: *b, choose: [3]string{b.Prompt(render.Choose1, d), b.Prompt(render.Choose2, d), b.Prompt(render.Choose3, d)}}
+	*h = hints{made: true, device: d, bindings: *b, away: away, choose: [3]string{b.Prompt(render.Choose1, d), b.Prompt(render.Choose2, d), b.Prompt(render.Choose3, d)}}
 	h.coach = coachLines(b, d)
 	h.capture = "PRESS A KEY OR BUTTON    WAIT: AS IT WAS"
 	switch d {
@@ -43,15 +44,28 @@ func (h *hints) update(b *render.Bindings, d render.Device) {
 		h.setup, h.row = "TAP TO CHOOSE AND TO CHANGE", h.menu
 		h.gifts, h.keys = h.menu, "TAP AND PRESS A KEY, IF YOU HAVE ONE"
 	default:
+		memory := "F1: MEMORY"
+		if away {
+			memory = ""
+		}
 		h.menu = "↑ ↓: CHOOSE    ENTER: TAKE    ESC: BACK"
 		h.setup = "↑ ↓: CHOOSE    ← →: CHANGE    ESC: BACK"
 		h.row = "← →: CHOOSE    ENTER: TAKE    ESC: BACK"
 		h.capture = "PRESS A KEY OR BUTTON    ESC: AS IT WAS"
 		h.keys = "↑ ↓ ← →: CHOOSE    ENTER: CHANGE    ESC: BACK"
-		h.title = join(ways(b, d)+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), said(b, render.Rewind, d, "REWIND"), "F1: MEMORY")
+		h.title = join(ways(b, d)+": MOVE", "MOUSE: AIM", said(b, render.Fire, d, "FIRE"), said(b, render.Dash, d, "DASH"), said(b, render.Rewind, d, "REWIND"), memory)
 		keys := h.choose[0] + " " + h.choose[1] + " " + h.choose[2] + " OR "
 		h.gifts, h.column = join(keys+"← → AND ENTER: TAKE"), join(keys+"↑ ↓ AND ENTER: TAKE")
 	}
+	if !away {
+		return
+	}
+	panels := "PANELS RETURN IN PLAY"
+	if d == render.Keyboard {
+		panels = "F5: PANELS" // it freezes the game, and the overlay is then above
+		h.column = join(h.column, panels)
+	}
+	h.title, h.menu, h.gifts = join(h.title, panels), join(h.menu, panels), join(h.gifts, panels)
 }
 
 // ways returns the four keys to fly with, as one word if each is a letter.

@@ -71,10 +71,8 @@ func (m *Menu) gather() (wide, high float32) {
 
 // runEnd returns where the run ends at most: above the prompt and, on an upright screen, above panels.
 func (m *Menu) runEnd() float32 {
-	if f := m.Source.Canvas().Free; f.H > 0 {
-		return min(m.promptTop(), f.Y+f.H)
-	}
-	return m.promptTop()
+	f := m.space()
+	return min(m.promptTop(), f.Y+f.H)
 }
 
 // run writes the name of the realm above the items, and what gather lists in centred lines below them, as far as there is space.

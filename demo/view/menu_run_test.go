@@ -126,39 +126,3 @@ func TestMenu_AResultEndsAboveTheItems(t *testing.T) {
 		}
 	}
 }
-
-// In a lower corner an overlay has no lower edge to write below, and the letters of a pause lay over those of its panel.
-func TestMenu_APauseOverAnOverlayHasAPlate(t *testing.T) {
-	overPauses(t, func(v *View, b *menuBench, screen shell.Screen) {
-		for _, size := range windows {
-			b.shape(shaped(size), 1, render.Keyboard)
-			b.m.Covers = func(x, y, w, h float32) bool { return true }
-			b.draw()
-			var texts []image.Rectangle
-			letters(&b.q, func(x0, y0, x1, y1 float32) {
-				if float32(y1) < b.m.ui.view.Apply(vec{0, b.m.ui.H - 40})[1] { // the prompt is at the foot, below every overlay
-					texts = append(texts, image.Rect(int(x0)+1, int(y0)+3, int(x1), int(y1)-3))
-				}
-			})
-			var plates []image.Rectangle
-			for q := b.q.Vertices(); len(q) >= render.VertsPerQuad; q = q[render.VertsPerQuad:] {
-				if q[0].ColorA > 0.97 && q[0].ColorR < 0.02 {
-					plates = append(plates, image.Rect(int(q[0].DstX), int(q[0].DstY), int(q[3].DstX)+1, int(q[3].DstY)+1))
-				}
-			}
-			if len(plates) != 1 {
-				t.Errorf("screen %d, %v: the heading, the items and the run lie on %v, not on one plate", screen, size, plates)
-			}
-			for _, text := range texts {
-				on := false
-				for _, p := range plates {
-					on = on || text.In(p)
-				}
-				if !on {
-					t.Errorf("screen %d, %v: the letter at %v lies on no plate of %v", screen, size, text, plates)
-					break
-				}
-			}
-		}
-	})
-}

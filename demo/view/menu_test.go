@@ -185,7 +185,7 @@ func TestMenu_PromptsNameWhatIsInHand(t *testing.T) {
 	}
 	for device, want := range map[render.Device]string{render.Keyboard: "K: DASH", render.Gamepad: "PAD A: DASH", render.Touch: "THUMB"} {
 		var h hints
-		h.update(&b, device)
+		h.update(&b, device, false)
 		if !strings.Contains(h.title, want) {
 			t.Errorf("%s: %q, want %q", device, h.title, want)
 		}
@@ -213,7 +213,7 @@ func TestMenu_AGiftShowsTheKeyThatTakesIt(t *testing.T) {
 	}
 	for device, want := range map[render.Device][3]string{render.Keyboard: {"1", "K", "3"}, render.Touch: {}} {
 		var h hints
-		if h.update(&b, device); h.choose != want {
+		if h.update(&b, device, false); h.choose != want {
 			t.Errorf("%s: %q, want %q", device, h.choose, want)
 		}
 	}
@@ -235,14 +235,14 @@ func TestFigures_AreGroupedAndTimed(t *testing.T) {
 func TestMenu_KeysWithLongNamesAreToldApart(t *testing.T) {
 	b := render.DefaultBindings()
 	var h hints
-	h.update(&b, render.Keyboard)
+	h.update(&b, render.Keyboard, false)
 	if !strings.HasPrefix(h.title, "WASD: MOVE") {
 		t.Errorf("%q", h.title)
 	}
 	if err := b.Bind(int(render.MoveDown), 0, "F11"); err != nil {
 		t.Fatal(err)
 	}
-	h.update(&b, render.Keyboard)
+	h.update(&b, render.Keyboard, false)
 	if !strings.HasPrefix(h.title, "W A F11 D: MOVE") {
 		t.Errorf("%q", h.title)
 	}
@@ -295,25 +295,6 @@ func TestGround_BeyondTheRealmIsItsRim(t *testing.T) {
 	} {
 		if got := rim(whole, at[0], at[1]); got != want {
 			t.Errorf("sector %v is drawn with %v; want %v", at, got, want)
-		}
-	}
-}
-
-// TestMenu_AnOverlayIsAsGoodAsGoneUnderAScreenFullOfText: but not beside a column, nor where a gift is chosen.
-func TestMenu_AnOverlayIsAsGoodAsGoneUnderAScreenFullOfText(t *testing.T) {
-	for screen, want := range map[shell.Screen]bool{shell.Setup: true, shell.Keys: true, shell.Table: true, shell.Over: true, shell.Gifts: false} {
-		b := newMenuBench(t)
-		screens[screen](b.sh)
-		for range 60 { // it has arrived
-			b.sh.Step(shell.Nav{})
-		}
-		shade := func(covered bool) float32 {
-			b.m.Covers = func(x, y, w, h float32) bool { return covered }
-			b.draw()
-			return b.verts[0].ColorA
-		}
-		if free, under := shade(false), shade(true); (under > 0.95) != want || free > 0.9 || under < free {
-			t.Errorf("screen %v: %.2f of the game is gone, with an overlay %.2f", screen, free, under)
 		}
 	}
 }

@@ -8,6 +8,8 @@ import (
 // titleTexels is how many texels a dot the title's letters have: as many as pixels at 1280 × 720.
 const titleTexels = 18
 
+const titleHeading = 2 // above the items
+
 // summary says what the game is.
 const summary = "A SPARK AGAINST A HORDE: FLY, FIRE, BREAK FOUR SEALS, BEAT THE WARDEN"
 
@@ -29,7 +31,8 @@ type largeLetter struct {
 
 // title is drawn over the game that plays itself.
 func (m *Menu) title() {
-	m.plate(2)
+	b := m.plate(titleHeading)
+	m.q.Rect(b.X, b.Y, b.W, b.H, night.Fade(titleDark))
 	m.name()
 	m.embers()
 }
@@ -41,10 +44,7 @@ func (m *Menu) name() {
 	if !m.left { // the first frame of the program shows it
 		k = 1
 	}
-	f := m.Source.Canvas().Free
-	if f.W == 0 {
-		f.W = m.ui.W
-	}
+	f := m.space()
 	free, mid := m.top()-40-f.Y, m.middle()
 	scale := min(9, free/render.GlyphH, (f.W-16)/render.Width(name, 1))
 	top, dot := f.Y+(free-render.GlyphH*scale)/2+12, scale/9

@@ -46,6 +46,7 @@ type Overlay struct {
 
 	corner Corner // never Free
 	shown  bool   // the last Draw had something to show
+	hidden bool   // see Hide
 	parts  []part // the package's own, then the game's
 	open   []int  // indices of parts, in the order in which they were opened
 	placed []place
@@ -248,6 +249,15 @@ func (o *Overlay) Density(d float32) {
 	}
 	if o.scr.density = 1; d > 1 {
 		o.scr.density = min(d, 8)
+	}
+}
+
+// Hide makes Draw draw nothing while on is true. Hide(true) is for a screen of the game that would lie over panels. Parts
+// stay open, keys work as usual, and the overlay measures. Bottom and Covers describe where the parts would be. On a nil
+// Overlay, Hide does nothing.
+func (o *Overlay) Hide(on bool) {
+	if o != nil {
+		o.hidden = on
 	}
 }
 

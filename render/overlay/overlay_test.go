@@ -686,9 +686,25 @@ func TestTiers_WithoutAManagerAreOfTheProcessAlone(t *testing.T) {
 func TestOverlay_ThatIsNilDoesNothing(t *testing.T) {
 	var o *Overlay
 	o.Update()
+	o.Hide(true)
 	o.Draw(ebiten.NewImage(8, 8))
 	if err := o.Close(); err != nil || o.Frozen() || o.Shown(Strip) {
 		t.Errorf("%v, frozen %v", err, o.Frozen())
+	}
+}
+
+// Hidden panels measure and keep their places, but nothing of them is drawn.
+func TestOverlay_HideDrawsNothingAndKeepsThePlaces(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{Corner: TopLeft})
+	g.press(3)
+	for _, hidden := range []bool{true, false} {
+		g.o.Hide(hidden)
+		was := g.o.meter.Frames()
+		g.run(0.1, nil)
+		drawn := g.o.compose(0, 0, 1280, 720)
+		if drawn == hidden || !g.o.Shown(Tiers) || !g.o.Covers(20, 20, 1, 1) || g.o.Bottom() < 100 || g.o.meter.Frames() == was {
+			t.Errorf("hidden %v: drawn %v, open %v, to %g, %d frames", hidden, drawn, g.o.Shown(Tiers), g.o.Bottom(), g.o.meter.Frames())
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func (o *Overlay) rest() {
 }
 
 // compose measures and writes the quads of a frame on a screen of w × h pixels from (x, y), and reports
-// whether there are any.
+// whether there are any to draw.
 func (o *Overlay) compose(x, y, w, h int) bool {
 	o.sample()
 	if o.Shown(Maps) {
@@ -40,7 +40,7 @@ func (o *Overlay) compose(x, y, w, h int) bool {
 	for i := range o.placed {
 		o.drawPart(&o.placed[i])
 	}
-	return o.q.Len() > 0
+	return o.q.Len() > 0 && !o.hidden
 }
 
 // sample takes the figures of this frame, unless the game stands still or its manager is gone.
