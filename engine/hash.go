@@ -44,8 +44,8 @@ func (h *Hasher) Bool(v bool) {
 // and -0 differ.
 func (h *Hasher) Float32(v float32) { h.Uint64(uint64(canonical(v))) }
 
-// Vec2 adds both components in one step, with NaNs as in Float32. Two calls of Float32 give another hash than one call
-// of Vec2.
+// Vec2 adds both components in one step. Every NaN adds the same fixed bits. Two calls of Float32 give another hash
+// than one call of Vec2.
 func (h *Hasher) Vec2(v mgl32.Vec2) {
 	h.Uint64(uint64(canonical(v[0]))<<32 | uint64(canonical(v[1])))
 }

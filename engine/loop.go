@@ -34,9 +34,10 @@ func (l *Loop) Frame(elapsed time.Duration, in *Input) (int, error) {
 	return n, nil
 }
 
-// Run simulates n ticks without a clock, for headless runs. The first tick gets *in, the other ticks get in.Held().
-// If a system fails, Run returns the error of [Schedule.Run], and the remaining ticks do not run. Loop.Tick counts
-// the failed tick. A panic of a system has the same effect as in Frame.
+// Run simulates n ticks without a clock, for headless runs. The first tick gets *in, the other ticks get in.Held(). If
+// a system fails, Run returns the error of [Schedule.Run], and the remaining ticks do not run. Loop.Tick counts the
+// failed tick. If a system panics, Loop.Tick does not count the tick, and the remaining ticks do not run: the next tick
+// has the same number.
 func (l *Loop) Run(n int, in *Input) error {
 	l.tick.Input = *in
 	for range n {

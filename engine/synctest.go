@@ -74,8 +74,9 @@ func (d *Desync) Unwrap() error { return d.Err }
 
 // Synctest tests that a game can be saved and loaded. It saves, plays Distance ticks, loads, and plays the same ticks
 // again. It repeats this from the state that it has reached. The hashes must be equal after the load and after every
-// tick. If they are not, the error wraps a *[Desync]. After a tick the Desync names the first difference of the Set, if
-// there is one, by part, table, entity and field. For hashes directly after a load it has only the tick.
+// tick. If they are not, the error wraps a *[Desync]. If the hashes differ after a tick, the Desync names the first
+// difference of the Set, if there is one, by part, table, entity and field. If they differ directly after a load, the
+// Desync has only the tick.
 //
 // Other errors wrap those of the functions in cfg and of the Set. But if a load fails with save.ErrLayout, the test
 // goes on, and the ticks since the save count as Skipped. Compare Synced.Skipped with the number that you expect.

@@ -62,7 +62,7 @@ func (f *Faulty) fault(op string) error {
 	return nil
 }
 
-// Reserve counts a call. Unless this call is to fail or panic, it reserves from Source.
+// Reserve counts a call. If the fields of f do not make the call fail or panic, Reserve passes it to Source.
 func (f *Faulty) Reserve(size uintptr) (page.Memory, error) {
 	if err := f.fault("reserve"); err != nil {
 		return page.Memory{}, err
@@ -74,7 +74,7 @@ func (f *Faulty) Reserve(size uintptr) (page.Memory, error) {
 	return m, err
 }
 
-// Commit counts a call. Unless this call is to fail or panic, it commits from Source.
+// Commit counts a call. If the fields of f do not make the call fail or panic, Commit passes it to Source.
 func (f *Faulty) Commit(m page.Memory, off, size uintptr) error {
 	if err := f.fault("commit"); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (f *Faulty) keep(op string) error {
 	return nil
 }
 
-// Decommit counts a call. Unless this call is to fail or panic, Decommit passes it to Source.
+// Decommit counts a call. If the fields of f do not make the call fail or panic, Decommit passes it to Source.
 func (f *Faulty) Decommit(m page.Memory, off, size uintptr) error {
 	if err := f.keep("decommit"); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (f *Faulty) Decommit(m page.Memory, off, size uintptr) error {
 	return f.Source.Decommit(m, off, size)
 }
 
-// Release counts a call. Unless this call is to fail or panic, Release passes it to Source.
+// Release counts a call. If the fields of f do not make the call fail or panic, Release passes it to Source.
 func (f *Faulty) Release(m page.Memory) error {
 	if err := f.keep("release"); err != nil {
 		return err

@@ -14,10 +14,10 @@ import (
 )
 
 // UnderUlimit runs the calling test again in child processes under a limit on address space. It starts one child for
-// each limit of kib, in KiB. Each child must pass; otherwise the test fails. UnderUlimit returns true in a child,
-// where the caller continues with the test, and false in the parent, where the caller returns. Below 800 MiB Go
-// itself may not start; such a limit is skipped. In a child Go does not collect garbage: to collect, Go may need
-// address space that the test has taken, and without it Go ends the process.
+// each limit of kib, in KiB. If a child fails, the test fails. UnderUlimit returns true in a child, where the caller
+// continues with the test, and false in the parent, where the caller returns. Below 800 MiB Go itself may not start;
+// such a limit is skipped. In a child Go does not collect garbage: to collect, Go may need address space that the test
+// has taken, and without it Go ends the process.
 //
 // UnderUlimit is for Unix. In debug builds, which need more memory, and on 32-bit systems it starts no child and
 // returns false.

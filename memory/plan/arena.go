@@ -26,8 +26,8 @@ import (
 // buffer is filled with 0xCD at its birth and with 0xDD at its death. If the memory of a new buffer was written while
 // no buffer lived there, Advance panics and does not advance.
 //
-// An Arena belongs to one goroutine at a time. In other builds several goroutines may call Get and Slice at the same
-// time. After Close, Get, Slice, Begin, Advance and Reset panic with a *memory.Misuse.
+// An Arena belongs to one goroutine at a time. In builds without these checks several goroutines may call Get and Slice
+// at the same time. After Close, Get, Slice, Begin, Advance and Reset panic with a *memory.Misuse.
 type Arena struct {
 	// Invariants, verified by Check in this order:
 	//

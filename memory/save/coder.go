@@ -73,10 +73,10 @@ type label struct {
 // them.
 func (c *Coder) Saving() bool { return c.pass <= saving }
 
-// Fitting reports whether this is a pass before loading. It returns true after an error, too. In this pass the State
-// compares its layout with what was saved. It also commits the memory and extends the metadata that loading needs, so
-// that loading from a slot cannot fail. The State must test [Coder.Failed] first, and must change nothing else. The
-// pass may run several times, see [Coder.Again], and a loading pass need not follow.
+// Fitting reports whether this is a fitting pass: a pass before loading. It returns true after an error, too. In this
+// pass the State compares its layout with what was saved. It also commits the memory and extends the metadata that
+// loading needs, so that loading from a slot cannot fail. The State must test [Coder.Failed] first, and must change
+// nothing else. The pass may run several times, see [Coder.Again], and a loading pass need not follow.
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
 // Again demands one more fitting pass over all States. A State must call it if it has committed memory in a fitting
@@ -85,12 +85,12 @@ func (c *Coder) Fitting() bool { return c.pass == fitting }
 // effect.
 func (c *Coder) Again() { c.again = true }
 
-// Scanning reports whether this is a pass of [Set.Scan]. In this pass the State must change nothing.
+// Scanning reports whether this is a scanning pass: the pass of [Set.Scan]. In this pass the State must change nothing.
 func (c *Coder) Scanning() bool { return c.pass == scanning }
 
-// Loading reports whether this is the pass that replaces values of the State by those that were saved. After an error
-// it returns false. Before a loading pass all States had a pass in which [Coder.Fitting] returned true. There is one
-// exception: the loading pass in which a failed [Set.Read] restores the former state.
+// Loading reports whether this is the loading pass, which replaces values of the State by those that were saved. After
+// an error it returns false. Before a loading pass all States had a pass in which [Coder.Fitting] returned true. There
+// is one exception: the loading pass in which a failed [Set.Read] restores the former state.
 func (c *Coder) Loading() bool { return c.pass == loading && c.err == nil }
 
 // Canonical reports whether equal states must have equal bytes. If so, a State must save live blocks only, without

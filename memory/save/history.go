@@ -118,8 +118,8 @@ func (h *History) find(tick uint64) int {
 }
 
 // Load loads the newest state whose tick is not above the given tick, and returns the tick of that state. No state is
-// dropped. If there is no such state, the error wraps [ErrEmpty]. The other errors are those of [Set.Load]. of is
-// meaningful only if err is nil.
+// dropped. If there is no such state, the error wraps [ErrEmpty]. The other errors are those of [Set.Load]. The result
+// `of` is valid only if err is nil.
 func (h *History) Load(tick uint64) (of uint64, err error) {
 	n := h.find(tick)
 	if !h.set.sealed {

@@ -95,8 +95,8 @@ func Bool(c *Coder, v *bool) {
 
 // Same saves or verifies a number, such as a capacity, that must be equal when the state is saved and when it is
 // loaded. If the numbers differ, the pass fails with an error that wraps [ErrLayout]. The error contains both numbers
-// and the parameter what; it should name them. In passes for a file, see [Coder.Portable], Same does nothing. For a
-// file the State must check itself that the values fit, and call [Coder.Differs] if they do not.
+// and the parameter what; it should name them. If [Coder.Portable] returns true, Same does nothing: the State must then
+// check itself that the loaded values fit, and call [Coder.Differs] if they do not.
 func (c *Coder) Same(what string, v uint64) {
 	if c.file != nil {
 		return // types are converted, and capacities are for the State to compare
@@ -108,8 +108,8 @@ func (c *Coder) Same(what string, v uint64) {
 
 // Pointer saves or loads an address in memory that begins at base, as its offset from base. If [Coder.Saving] returns
 // true, Pointer returns p. In all other passes it returns base plus the saved offset; base may differ from the saved
-// one. Nil stays nil. After an error Pointer returns nil. For a file the pass fails with an error that wraps
-// [ErrPortable].
+// one. Nil stays nil. After an error Pointer returns nil. If [Coder.Portable] returns true, the pass fails with an
+// error that wraps [ErrPortable].
 func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	if c.file != nil {
 		c.Fail(errAddress)

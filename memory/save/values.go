@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Raw saves or loads the n bytes at p. They must contain no Go pointers, and n must be equal when the state is
-// saved and loaded. For a file the pass fails with an error that wraps [ErrPortable].
+// Raw saves or loads the n bytes at p. They must contain no Go pointers, and n must be equal when the state is saved
+// and loaded. If [Coder.Portable] returns true, the pass fails with an error that wraps [ErrPortable].
 func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 
 // Rows saves or loads count values of type t. The first value is at p, and each begins size bytes after the one before.

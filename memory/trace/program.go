@@ -65,7 +65,7 @@ const (
 	OpAlloc   OpKind = iota // with an alignment up to 16
 	OpFree                  // a free
 	OpResize                // a resize, in place or moved
-	OpTick                  // the end of a tick; it has only a tier
+	OpTick                  // the end of a tick; Slot, Size and Old are 0
 	OpAligned               // an alloc with an alignment above 16
 	opKinds
 )

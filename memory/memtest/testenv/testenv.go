@@ -83,8 +83,8 @@ func Longest(t testing.TB) {
 	}
 }
 
-// Missing ends a test that needs a program or a display that this machine does not have. If the environment variable
-// CI is "true", the test fails. Otherwise the test is skipped.
+// Missing ends a test that needs a program or a display that this machine does not have. If the environment variable CI
+// is "true", the test fails. If not, the test is skipped.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {
