@@ -334,7 +334,7 @@ func TestMap_SpreadsKeysOfAllSizes(t *testing.T) {
 	testKeys(t, sp, func(i int) (uint32, uint32) { return uint32(i), uint32(i) })
 	testKeys(t, sp, func(i int) (uint32, uint32) { return uint32(i) << 16, uint32(i) })
 	testKeys(t, sp, func(i int) (int, int) { return i, i })
-	testKeys(t, sp, func(i int) (int, int) { return i << 40, i })
+	testKeys(t, sp, func(i int) (int64, int) { return int64(i) << 40, i })
 	testKeys(t, sp, func(i int) (int, int) { return i * 4096, i })
 	testKeys(t, sp, func(i int) ([17]byte, int) { return [17]byte{0: byte(i), 16: byte(i >> 8)}, i })
 	testKeys(t, sp, func(i int) ([2]float32, int) { return [2]float32{float32(i % 70), float32(i / 70)}, i })

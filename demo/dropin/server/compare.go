@@ -43,6 +43,7 @@ func compare(ticks, rounds int, seed uint64, out io.Writer) error {
 	for round := range rounds {
 		for j := range sides {
 			k := (j + round) % len(sides)
+			fmt.Fprintf(os.Stderr, "\r\x1b[Krun %d of %d: %s", round*len(sides)+j+1, rounds*len(sides), sides[k])
 			f, err := child(sides[k], ticks, seed)
 			if err != nil {
 				return err
@@ -52,6 +53,7 @@ func compare(ticks, rounds int, seed uint64, out io.Writer) error {
 			}
 		}
 	}
+	fmt.Fprint(os.Stderr, "\r\x1b[K")
 	fmt.Fprintf(out, "%d clients in %d zones, %d ticks without pause, seed %d; medians of %d runs in rotation; %s\n\n", clientCount, zoneCount, ticks, seed, rounds, settle.Machine())
 	if err := tabulate(all, out); err != nil {
 		return err
