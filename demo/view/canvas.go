@@ -55,25 +55,30 @@ func (v *View) Canvas(d render.Device) Canvas {
 // free returns the widest columns of the canvas that no panel of the overlay covers. If the canvas is upright, or if the columns are
 // too narrow for a menu, these are the highest rows.
 func (v *View) free() shell.Box {
-	const step, least = 4, 200
-	widest := func(length float32, strip func(at float32) bool) (from, n float32) {
-		for at, lo := float32(0), float32(0); at < length; at += step {
-			if hi := min(at+step, length); strip(at) {
-				lo = hi
-			} else if hi-lo > n {
-				from, n = lo, hi-lo
-			}
-		}
-		return from, n
-	}
+	const step, least = freeStep, 200
 	c := &v.ui
 	if !c.tall() {
-		if x, w := widest(c.W, func(x float32) bool { return v.hidden(x, 0, step, c.H) }); w >= least {
+		if x, w := widest(0, c.W, func(x float32) bool { return v.hidden(x, 0, step, c.H) }); w >= least {
 			return shell.Box{X: x, W: w, H: c.H}
 		}
 	}
-	y, h := widest(c.H, func(y float32) bool { return v.hidden(0, y, c.W, step) })
+	y, h := widest(0, c.H, func(y float32) bool { return v.hidden(0, y, c.W, step) })
 	return shell.Box{Y: y, W: c.W, H: h}
+}
+
+// freeStep is the width of the strips by which free space is measured.
+const freeStep = 4
+
+// widest returns the longest part of the length from lo to hi of which no strip is taken.
+func widest(lo, hi float32, taken func(at float32) bool) (from, n float32) {
+	for at := lo; at < hi; at += freeStep {
+		if end := min(at+freeStep, hi); taken(at) {
+			lo = end
+		} else if end-lo > n {
+			from, n = lo, end-lo
+		}
+	}
+	return from, n
 }
 
 // Shell returns the canvas in the form that package shell uses.

@@ -92,8 +92,9 @@ func (v *View) subtitle(s string) {
 		wide = max(wide, render.Width(lines[n], hintScale))
 	}
 	top := foot - float32(n)*step
-	v.quads.Rect(middle-wide/2-hintSide, top-4, wide+2*hintSide, float32(n)*step+8, night.Fade(0.72))
-	v.quads.Rect(middle-wide/2-hintSide, top-4, 2, float32(n)*step+8, v.pal[3])
+	v.said = shell.Box{X: middle - wide/2 - hintSide, Y: top - 4, W: wide + 2*hintSide, H: float32(n)*step + 8}
+	v.quads.Rect(v.said.X, v.said.Y, v.said.W, v.said.H, night.Fade(0.72))
+	v.quads.Rect(v.said.X, v.said.Y, 2, v.said.H, v.pal[3])
 	for i, s := range lines[:n] {
 		v.quads.TextCentre(v.font, middle, top+float32(i)*step, hintScale, white, s)
 	}

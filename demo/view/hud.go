@@ -26,7 +26,6 @@ func (v *View) hud() {
 	v.scores(at.lo)
 	v.progress(vec{at.hi[0], at.lo[1]})
 	v.gauges(at)
-	v.rewinding()
 	v.drawMap()
 	v.compass()
 	v.hint()
@@ -34,6 +33,8 @@ func (v *View) hud() {
 	v.shortage()
 	v.absence(v.s.Ground.Missing())
 	v.slowness()
+	v.rewindOff()
+	v.rewinding()
 	if share, ok := v.s.Game.Boss(); ok {
 		middle, wide := v.bossAt(at)
 		v.bossGauge(middle, wide, share)
@@ -102,11 +103,12 @@ func (v *View) margins() (top, bottom float32) {
 	return share(drawn.Min.Y, above), share(int(high)-drawn.Max.Y, below)
 }
 
-// shipArea returns where the ship is while the camera looks ahead, in pixels of the window.
+// shipArea returns where the ship is while the camera looks ahead and the ship is beside panels, in pixels of the window.
 func (v *View) shipArea() image.Rectangle {
 	const aside = lookAhead + beaconLeast + beaconCrowd + 2 // its shadow
 	r := v.port.Drawn()
 	middle, d := r.Min.Add(r.Max).Div(2), int(aside*v.port.Scale)
+	middle.X += int(v.aside * v.port.Scale)
 	return image.Rect(middle.X-d, middle.Y-d, middle.X+d, middle.Y+d)
 }
 

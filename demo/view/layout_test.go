@@ -55,6 +55,9 @@ func TestHUD_NothingThatIsReadTogetherOverlaps(t *testing.T) {
 			v.Point(vec{}, d, false, [2]render.Thumb{})
 			v.frameOf(shaped(size), 1)
 			at := map[string][4]float32{}
+			v.open()
+			v.begin(game.Signs, v.ui.view)
+			v.parts()["hint"]() // notices move off it
 			for name, draw := range v.parts() {
 				v.open()
 				v.begin(game.Signs, v.ui.view)
@@ -335,36 +338,61 @@ func TestHUD_TheArrowLiesOverNothing(t *testing.T) {
 	}
 }
 
-// Notices, and what rewinding writes, are not below the overlay, nor over another part of the HUD. The longest notice then
-// takes two rows.
-func TestHUD_NoticesMoveOffTheOverlay(t *testing.T) {
+// With F3 open the notice of a slow machine lay over the ship. Notices, and what rewinding writes, are off the ship, the hint, the
+// overlay and each other.
+func TestHUD_NoticesLieOverNothing(t *testing.T) {
 	v := newView(t, 2, tiers.Config{})
-	const long = "REWIND IS OFF: A STATE HAS 100.1 MiB OF 64.0 MiB"
-	for _, size := range windows {
-		v.frameOf(shaped(size), 1)
-		scale, all := v.panels(size)
-		for _, covered := range all {
-			hidden := func(x, y, w, h float32) bool {
-				lo, hi := v.ui.view.Apply(vec{x, y}), v.ui.view.Apply(vec{x + w, y + h})
-				for _, p := range covered {
-					if lo[0] < p.hi[0]*scale && hi[0] > p.lo[0]*scale && lo[1] < p.hi[1]*scale && hi[1] > p.lo[1]*scale {
-						return true
+	keys := render.DefaultBindings()
+	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
+	v.back.share, v.back.left = 1, 1
+	texts := []string{"NO ROOM FOR SCORCHED GROUND", "GROUND DOES NOT COME: TRYING AGAIN", "REWIND IS OFF: A STATE HAS 100.1 MiB OF 64.0 MiB", "TIME RUNS AT 43 %: THIS MACHINE IS TOO SLOW"}
+	for _, size := range slices.Concat(windows, small) {
+		for _, parts := range [][]overlay.Part{nil, {overlay.Strip}, {overlay.Tiers}, {overlay.Strip, overlay.Tiers}, {overlay.Tiers, overlay.Memory}} {
+			for _, d := range []render.Device{render.Keyboard, render.Touch} {
+				v.Point(vec{}, d, false, [2]render.Thumb{})
+				for _, part := range parts {
+					v.Overlay.Show(part, true)
+				}
+				v.frameOf(shaped(size), 1)
+				v.Overlay.Leave(v.margins())
+				v.Overlay.Avoid(v.shipArea())
+				v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+				v.aside = v.besidePanels()
+				for _, at := range [][]int{{0, 3}, {1}, {2}, {0, len(texts)}} { // at the same time
+					v.noticed = 0
+					v.open()
+					v.begin(game.Signs, v.ui.view)
+					v.subtitle("THE ARROW POINTS AT A SEAL: BREAK ALL FOUR OF THEM, ONE AFTER THE OTHER")
+					x0, y0, x1, y1 := extent(&v.quads)
+					taken := []image.Rectangle{image.Rect(int(x0+0.5), int(y0+0.5), int(x1), int(y1))}
+					if slices.Contains(windows, size) && !v.ui.tall() && len(parts) < 2 {
+						taken = append(taken, v.shipArea())
+					}
+					for _, i := range at {
+						v.open()
+						v.begin(game.Signs, v.ui.view)
+						if i < len(texts) {
+							v.notice([]byte(texts[i]))
+						} else {
+							v.rewinding()
+						}
+						if v.quads.Len() == 0 {
+							if len(parts) == 0 && slices.Contains(windows, size) || size == (image.Point{X: 1280, Y: 720}) && len(parts) < 2 {
+								t.Errorf("%v, device %v, parts %v: no text %d", size, d, parts, i)
+							}
+							continue
+						}
+						x0, y0, x1, y1 := extent(&v.quads)
+						r := image.Rect(int(x0+0.5), int(y0+0.5), int(x1), int(y1))
+						if v.Overlay.Covers(x0, y0, x1-x0, y1-y0) || !r.In(image.Rectangle{Max: size}) || slices.ContainsFunc(taken, r.Overlaps) {
+							t.Errorf("%v, device %v, parts %v: text %d is at %v; the hint, the ship and others are at %v", size, d, parts, i, r, taken)
+						}
+						taken = append(taken, r)
 					}
 				}
-				return false
-			}
-			at, wide := v.notices(hidden)
-			high := float32(noticeStep*noticeLines + 31)
-			if hidden(at[0], at[1], wide, high) || at[0] < 0 || at[0]+wide > v.ui.W || at[1]+high > v.reach.hi[1]-25 {
-				t.Errorf("%v: the notices are at %v, %g wide, below the overlay at %v", size, at, wide, covered)
-			}
-			if _, rest := split(long, int((wide-4)/render.GlyphW)); len(rest) > int((wide-4)/render.GlyphW) {
-				t.Errorf("%v, %v: %g is not enough for two rows", size, covered, wide)
-			}
-		}
-		for free := float32(noticeLeast); free < noticeLeast+4; free++ {
-			if _, wide := v.notices(func(x, y, w, h float32) bool { return x+w > 8+free }); wide < noticeLeast {
-				t.Errorf("%v: of %g free at the left %g are used", size, free, wide)
+				for _, part := range parts {
+					v.Overlay.Show(part, false)
+				}
 			}
 		}
 	}

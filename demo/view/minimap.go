@@ -157,10 +157,10 @@ func (v *View) belowMap() float32 {
 	return y + mapSide + 12
 }
 
-// overShip reports whether a rectangle of a high canvas lies over the place of the ship.
+// overShip reports whether a rectangle of the canvas lies over the place of the ship.
 func (v *View) overShip(x, y, w, h float32) bool {
 	lo, hi, ship := v.ui.view.Apply(vec{x, y}), v.ui.view.Apply(vec{x + w, y + h}), v.shipArea()
-	return v.ui.tall() && lo[0] < float32(ship.Max.X) && hi[0] > float32(ship.Min.X) && lo[1] < float32(ship.Max.Y) && hi[1] > float32(ship.Min.Y)
+	return lo[0] < float32(ship.Max.X) && hi[0] > float32(ship.Min.X) && lo[1] < float32(ship.Max.Y) && hi[1] > float32(ship.Min.Y)
 }
 
 // hidden reports whether the overlay lies over some of a rectangle of the canvas.

@@ -166,8 +166,12 @@ func (v *View) rewinding() {
 	if r.share < rewindShown {
 		return
 	}
-	at, wide := v.notices(v.hidden)
-	x, y := min(max(v.ui.W/2, at[0]+66), at[0]+wide-66), at[1]+5+noticeStep*noticeLines
+	at, wide := v.noticeAt(26, 132)
+	if wide == 0 {
+		return
+	}
+	x, y := min(max(v.ui.W/2, at[0]+66), at[0]+wide-66), at[1]+5
+	v.noticed = at[1] + 26
 	v.plate(x-66, y-5, 132, 26)
 	for i := range 2 {
 		v.rewindArrow(x-54+11*float32(i), y+8, 9, white.Fade(r.share))
@@ -175,6 +179,13 @@ func (v *View) rewinding() {
 	seconds := r.left * session.RewindMost / engine.TickRate
 	v.text = append(render.AppendFixed(append(v.text[:0], "REWIND "...), float64(seconds), 1, 0), " s"...)
 	q.TextBytes(v.font, x-24, y, 1, white.Fade(r.share), v.text)
+}
+
+// rewindOff writes why nothing can be rewound.
+func (v *View) rewindOff() {
+	if r := &v.back; r.off > 0 && r.why != "" && v.s.Past != nil {
+		v.notice(append(v.text[:0], r.why...))
+	}
 }
 
 // rewindArrow draws a triangle that points back.
@@ -224,8 +235,5 @@ func (v *View) chargeGauge(at vec) {
 			c = cold.Mix(white, 0.25)
 		}
 		v.quads.Rect(at[0]+18+float32(i)*11, y-4, 9, 8, c)
-	}
-	if r.off > 0 && r.why != "" {
-		v.notice(2, append(v.text[:0], r.why...))
 	}
 }

@@ -53,7 +53,7 @@ func shortageName(kind int) string {
 // shortage displays what did not fit, as far as there is space.
 func (v *View) shortage() {
 	if v.text = v.shortages(v.text[:0], v.noticeLetters()); len(v.text) > 0 {
-		v.notice(0, v.text)
+		v.notice(v.text)
 	}
 }
 
@@ -82,7 +82,7 @@ func (v *View) shortages(text []byte, most int) []byte {
 // soft because there is no space for it, shortage displays that.
 func (v *View) absence(missing int) {
 	if missing > 0 && v.short.left[shortGround] == 0 {
-		v.notice(1, append(v.text[:0], "GROUND DOES NOT COME: TRYING AGAIN"...))
+		v.notice(append(v.text[:0], "GROUND DOES NOT COME: TRYING AGAIN"...))
 	}
 }
 
@@ -106,68 +106,76 @@ func (v *View) slowness() {
 	if v.slow.left > 0 && v.slowFits() {
 		text := append(v.text[:0], "TIME RUNS AT "...)
 		v.text = append(render.AppendInt(text, v.slow.percent, 0), " %: THIS MACHINE IS TOO SLOW"...)
-		v.notice(noticeLines, v.text)
+		v.notice(v.text)
 	}
 }
 
-// notice writes a line where there is space for it. Line 0 is the first one. Only the last line may take another row.
-func (v *View) notice(line int, s []byte) {
-	at, wide := v.notices(v.hidden)
-	most := int((wide - 4) / render.GlyphW)
-	for rest := unsafe.String(unsafe.SliceData(s), len(s)); rest != ""; line++ {
-		var row string
-		row, rest = split(rest, most)
-		x, y := at[0], at[1]+noticeStep*float32(line)
-		w := render.Width(row, 1) + 4
-		if at[0] > v.ui.W/2 { // at the right side
+// notice writes a line at the highest place where its rows fit. If there is none, it is not written.
+func (v *View) notice(s []byte) {
+	rest, at, wide := unsafe.String(unsafe.SliceData(s), len(s)), vec{}, float32(0)
+	for n := 1; n <= 3; n++ {
+		p, w := v.noticeAt(noticeStep*float32(n), min(render.Width(rest, 1)+4, noticeLeast))
+		if w > 0 && rows(rest, w-4) <= n && (wide == 0 || p[1] < at[1]) {
+			at, wide = p, w
+		}
+	}
+	for row := ""; wide > 0 && rest != ""; at[1] += noticeStep {
+		row, rest = split(rest, int((wide-4)/render.GlyphW))
+		x, w := at[0], render.Width(row, 1)+4
+		if x > v.ui.W/2 { // at the right side
 			x += wide - w
 		}
-		v.plate(x, y+2, w, 14)
-		v.quads.Text(v.font, x+2, y, 1, render.Amber, row)
+		v.plate(x, at[1]+2, w, 14)
+		v.quads.Text(v.font, x+2, at[1], 1, render.Amber, row)
+		v.noticed = at[1] + noticeStep
 	}
 }
 
-// notices returns the upper left corner and the width of the place for notices and for what rewinding writes: the highest one
-// that the overlay leaves free. It begins at the left below the score or, on a high canvas, below the map and the gauge of a
-// warden. Otherwise it is at the right below the map. If there is none, the overlay hides the notices.
-func (v *View) notices(hidden func(x, y, w, h float32) bool) (at vec, wide float32) {
-	const left, step, high = 8, 4, noticeStep*noticeLines + 31
+// noticeAt returns the upper left corner and the width of the highest place of a height, below former notices. It is free of
+// the overlay, the ship and the hint. It begins below the score or, on a high canvas, below the map and the gauge of a warden.
+// If none is as wide as least, or if the screen is low or higher than wide, the ship may be there. If there is still none,
+// wide is 0.
+func (v *View) noticeAt(high, least float32) (at vec, wide float32) {
+	const side, step = 8, freeStep
 	first, below, foot := v.reach.lo[1]+56, v.belowMap(), v.reach.hi[1]-29-high
 	end, _, _ := v.mapAt()
-	end -= 16
-	if v.ui.tall() {
-		first, end, foot = below+32, v.ui.W-16, foot-gaugeRow
+	left, end, right := float32(side), end-16, v.ui.W-side
+	switch touch := v.ui.Device == render.Touch; {
+	case v.ui.tall():
+		first, end, foot = below+32, right, foot-gaugeRow
+		if touch {
+			foot = min(foot, v.ui.H-v.sticksHigh()-high)
+		}
+	case touch: // between the sticks
+		_, width := v.hintArea()
+		right = v.ui.W/2 + width/2
 	}
-	for y := first; y <= foot; y += step {
-		if y >= below {
-			end = v.ui.W - 16
-		}
-		free := func(x, w float32) bool { return !hidden(x, y, w, high) }
-		if free(left, noticeLeast) {
-			for wide = end - left; !free(left, wide); {
-				wide = max(wide-step, noticeLeast)
+	for _, apart := range [2]bool{!v.ui.tall() && v.ui.H >= shipHigh, false} {
+		left, end := left, end
+		for y := max(first, v.noticed); y <= foot; y += step {
+			if y >= below && end != right {
+				end, left = right, max(left, v.ui.W-right)
 			}
-			return vec{left, y}, wide
-		}
-		right := v.ui.W - 8
-		if y >= below && free(right-noticeLeast, noticeLeast) {
-			for wide = noticeLeast; free(right-wide-step, wide+step); {
-				wide += step
+			x, w := widest(left, end, func(x float32) bool {
+				s := v.said
+				return v.hidden(x, y, step, high) || apart && v.overShip(x, y, step, high) || x+step > s.X && x < s.X+s.W && y+high > s.Y && y < s.Y+s.H
+			})
+			if w >= least {
+				return vec{x, y}, w
 			}
-			return vec{right - wide, y}, wide
 		}
 	}
-	return vec{left, first}, end - left
+	return vec{}, 0
 }
 
 const (
-	noticeStep  = 16                   // from line to line
-	noticeLines = 2                    // that may be displayed while time runs backwards. The third says why it cannot, or that it is slow
-	noticeLeast = 34*render.GlyphW + 4 // of the width of the place, in which the longest notice takes two rows
+	noticeStep  = 16                   // from row to row
+	shipHigh    = 300                  // of a canvas that has space for notices above or below the ship
+	noticeLeast = 28*render.GlyphW + 4 // of the width of the place: the longest shortage takes one row
 )
 
 // noticeLetters returns how many letters a notice of one row may have.
 func (v *View) noticeLetters() int {
-	_, wide := v.notices(v.hidden)
-	return int((wide - 4) / render.GlyphW)
+	_, wide := v.noticeAt(noticeStep, noticeLeast)
+	return int((max(wide, noticeLeast) - 4) / render.GlyphW)
 }

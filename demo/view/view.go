@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/realm"
 	"github.com/strata-go/strata/demo/session"
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/engine/stream"
 	"github.com/strata-go/strata/memory"
@@ -70,6 +71,8 @@ type View struct {
 	timer   *meter.Timer
 	text    []byte
 	short   shortage
+	said    shell.Box // the plate of the hint in this frame
+	noticed float32   // where the notices of this frame end; 0 if there are none
 	slow    slowness
 	back    rewind
 	failed  error // of a Seek
@@ -327,6 +330,7 @@ func (v *View) draw(f *render.Frame) {
 // frameOf sets what follows from the shape of the window.
 func (v *View) frameOf(p render.Viewport, density float32) {
 	v.port, v.density = p, density
+	v.said, v.noticed = shell.Box{}, 0
 	d := render.Keyboard
 	if v.Menu != nil {
 		d = v.Menu.Device
