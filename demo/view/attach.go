@@ -69,7 +69,7 @@ func (v *View) menu() {
 	m.begin(&v.quads)
 	switch {
 	case v.peeks():
-	case !v.menuAbove():
+	case !v.menuAbove() && !v.thumbsAbove():
 		m.Draw(&v.quads)
 	case m.narrow():
 		m.shade()
@@ -101,6 +101,21 @@ func (v *View) chosen() bool {
 // peeks reports whether the gifts are hidden because the game is frozen: the player selects a tick, and must see it.
 func (v *View) peeks() bool {
 	return v.Menu != nil && v.Menu.Source.Screen() == shell.Gifts && v.frozen
+}
+
+// thumbsAbove reports whether a button for fingers lies below a panel. Buttons and sticks are then drawn over the overlay.
+func (v *View) thumbsAbove() bool {
+	if v.Menu == nil || v.Menu.Device != render.Touch || v.Menu.Source.Screen() != shell.Playing {
+		return false
+	}
+	lo, hi := v.ui.safe()
+	for b := range render.TouchButtons {
+		at, r := b.Circle(lo, hi)
+		if p := v.ui.screen.Apply(at.Sub(vec{r, r})); v.Overlay.Covers(p[0], p[1], 2*r*v.ui.screen.Scale, 2*r*v.ui.screen.Scale) {
+			return true
+		}
+	}
+	return false
 }
 
 // menuAbove reports whether a menu is drawn over the overlay, which keeps its place. In a frozen game the overlay is above: it

@@ -96,12 +96,20 @@ func (v *View) margins() (top, bottom float32) {
 	used := render.Grid*min(1, Height/high) - 1
 	if v.ui.tall() && v.ui.Device == render.Touch { // on a low screen the panels would have no space left
 		below = max(below, v.sticksHigh())
+		lo, hi := v.ui.safe()
+		at, r := render.TouchOverlay.Circle(lo, hi)
+		if foot := v.ui.FromScreen(at.Add(vec{r, r}))[1] - v.reach.lo[1]; foot+panelLeast < v.ui.H/2 {
+			above = foot
+		}
 	}
 	share := func(beyond int, pixels float32) float32 {
 		return min(max((float32(beyond)+pixels*v.ui.view.Scale-used)/high, 0), 0.39)
 	}
 	return share(drawn.Min.Y, above), share(int(high)-drawn.Max.Y, below)
 }
+
+// panelLeast is the space of the shortest useful panel and of half the ship's place, in pixels of the canvas.
+const panelLeast = 190
 
 // shipArea returns where the ship is while the camera looks ahead and the ship is beside panels, in pixels of the window.
 func (v *View) shipArea() image.Rectangle {

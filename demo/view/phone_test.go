@@ -5,11 +5,14 @@ import (
 	"image"
 	"testing"
 
+	"github.com/hajimehoshi/ebiten/v2"
+
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/render"
+	"github.com/strata-go/strata/render/overlay"
 )
 
 // phones are screens in CSS pixels, held upright and not.
@@ -111,6 +114,40 @@ func TestPhone_TheHUDIsRead(t *testing.T) {
 					t.Errorf("%v: %d letters", size, n)
 				}
 			}
+		}
+	}
+}
+
+// On an upright phone a panel hid the buttons that pause and that close it. Panels begin below them, and any button that a panel
+// covers is drawn over it.
+func TestPhone_ButtonsAreSeenBesidePanels(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	keys := render.DefaultBindings()
+	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
+	v.Point(vec{}, render.Touch, false, [2]render.Thumb{})
+	for _, size := range phones {
+		for _, part := range []overlay.Part{overlay.Strip, overlay.Tiers, overlay.Maps, overlay.Memory} {
+			v.Overlay.Show(part, true)
+			v.frameOf(shaped(size), 1)
+			v.Overlay.Leave(v.margins())
+			v.Overlay.Avoid(v.shipArea())
+			v.Overlay.Density(1)
+			v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+			covered := false
+			for b := range render.TouchButtons {
+				lo, hi := v.port.Safe()
+				at, r := b.Circle(lo, hi)
+				p := v.port.View().Apply(at)
+				r *= v.port.Scale
+				over := v.Overlay.Covers(p[0]-r, p[1]-r, 2*r, 2*r)
+				if covered = covered || over; over && size == (image.Point{X: 390, Y: 844}) && b >= render.TouchPause {
+					t.Errorf("%v, part %d: button %d at %v is covered", size, part, b, p)
+				}
+			}
+			if v.thumbsAbove() != covered {
+				t.Errorf("%v, part %d: a button is covered: %v, buttons are above: %v", size, part, covered, !covered)
+			}
+			v.Overlay.Show(part, false)
 		}
 	}
 }

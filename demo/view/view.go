@@ -274,7 +274,7 @@ func (v *View) Draw(f *render.Frame) {
 	v.draw(f)
 	v.timer.Stop()
 	v.Overlay.Draw(f.Image())
-	if v.menuAbove() {
+	if v.menuAbove() || v.thumbsAbove() {
 		v.timer.Start()
 		v.begin(game.Signs, v.ui.view)
 		v.Menu.Draw(&v.quads)

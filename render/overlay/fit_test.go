@@ -110,18 +110,19 @@ func TestAvoid_PanelsLeaveTheMiddleOfUprightScreens(t *testing.T) {
 	(*Overlay)(nil).Avoid(image.Rectangle{})
 }
 
-// On a phone held sideways, which has two or three pixels for each device-independent one, letters were 5 of these high.
+// On a phone held sideways, which has two or three pixels for each device-independent one, letters were 5 of these high, and
+// then 10. They are 12 high if a panel fits.
 func TestDensity_LettersAreAsLargeOnEachDensity(t *testing.T) {
 	for _, c := range []struct {
 		w, h          int
 		density, want float32
-	}{{844, 390, 0, 1}, {844, 390, 1, 1}, {1688, 780, 2, 2}, {2532, 1170, 3, 3}, {2195, 1014, 2.6, 2.5}, {1170, 2532, 3, 3.5}, {2560, 1440, 2, 2}, {1600, 900, 1.25, 1},
-		{640, 360, -1, 1}, {6000, 3000, 99, 8}} {
+	}{{844, 390, 0, 1}, {844, 390, 1, 1.2}, {1688, 780, 2, 2.4}, {2532, 1170, 3, 3.6}, {2195, 1014, 2.6, 3.12}, {390, 844, 1, 1.2}, {1170, 2532, 3, 3.6}, {360, 800, 1, 1.125},
+		{2560, 1440, 2, 2}, {1600, 900, 1.25, 1}, {1000, 500, 1, 1}, {1000, 499, 1, 1.2}, {640, 360, -1, 1.2}, {6000, 4000, 99, 8}} {
 		g := still(t, c.w, c.h, Config{})
 		if c.density != 0 {
 			g.o.Density(c.density)
 		}
-		if g.picture(int(Tiers)); g.o.scr.scale != c.want {
+		if g.picture(int(Tiers)); math.Abs(float64(g.o.scr.scale-c.want)) > 1e-5 {
 			t.Errorf("%d × %d, density %g: the scale is %g, want %g", c.w, c.h, c.density, g.o.scr.scale, c.want)
 		}
 	}

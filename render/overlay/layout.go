@@ -36,10 +36,19 @@ const (
 	least  = 0.75
 )
 
+// On a phone the letters, which are 10 pixels high, have 12 device-independent pixels if a panel then fits.
+const (
+	phone    = 500 // device-independent pixels: the shorter side of a phone has less
+	readable = 1.2
+)
+
 func (s *screen) set(scale float32, x, y, w, h int, preset Preset) {
 	if scale == 0 {
 		halves := max(math.Floor(float64(h)/360), math.Floor(float64(2*s.density)))
 		scale = min(float32(max(2, halves))/2, max(float32(w)/((narrow+2)*render.Grid), least))
+		if float32(min(w, h)) < phone*s.density {
+			scale = max(scale, min(readable*s.density, float32(w)/((narrow+2)*render.Grid)))
+		}
 	}
 	*s = screen{x: float32(x), y: float32(y), scale: scale, w: float32(w) / scale, h: float32(h) / scale, pitch: 2 * render.Grid,
 		spared: s.spared, density: s.density}

@@ -241,8 +241,9 @@ func (o *Overlay) Avoid(r image.Rectangle) {
 // Density sets how many pixels of the picture a device-independent pixel has. If the picture is as large as the window
 // in physical pixels, d is the monitor's scale factor. If Config.Scale is 0, a pixel of the overlay is at least d
 // pixels of the picture large, with d rounded down to a multiple of one half. On a narrow screen it may be smaller, see
-// Config.Scale. Without Density the letters are small on a phone held sideways. Values below 1, the default, count as
-// 1, and values above 8 as 8. Call Density before Draw. On a nil Overlay, Density does nothing.
+// Config.Scale. A phone's shorter side has less than 500 device-independent pixels. There a pixel of the overlay is at least 1.2 d
+// large if a panel then fits. Letters are then 12 device-independent pixels high. Values of d below
+// 1, the default, count as 1, and values above 8 as 8. Call Density before Draw. On a nil Overlay, Density does nothing.
 func (o *Overlay) Density(d float32) {
 	if o == nil {
 		return
