@@ -10,16 +10,17 @@ import (
 
 // CountedConfig configures [NewCounted].
 type CountedConfig struct {
-	// OnEvent, if not nil, is called once for each event, before the statistics change. The exception is Failures,
-	// which already counts a refused Alloc. For an Alloc or a Resize, OnEvent is called after the call of inner. For a
-	// Free or a Reset, OnEvent is called before the call of inner. If inner then panics, the event was reported
-	// although no block was freed.
+	// OnEvent, if not nil, is called once for each event, before the event changes the statistics. Only Failures
+	// already contains a refused Alloc. For an Alloc or a Resize, OnEvent is called after the call of inner. For a Free
+	// or a Reset, OnEvent is called before the call of inner. If inner then panics, the event was reported although no
+	// block was freed.
 	//
 	// OnEvent may call Stats, Check, Owns, Base, Extent and Generation of the allocator. If OnEvent calls Alloc, Free,
 	// FreeAny, SizeOf, Resize, Reset, Trim or Close of the allocator, that call panics with a *memory.Misuse.
 	//
-	// Blocks are freed without an event by Close, by the end of the memory of inner, and by loading a state. If inner
-	// returns the address of a live block, Alloc panics, and the live block counts as freed without an event.
+	// Close, loading a state, and the end of the memory of inner free blocks without an event. That memory ends, for
+	// example, when the page source of inner is closed. If inner returns the address of a live block, Alloc panics, and
+	// the live block counts as freed without an event.
 	//
 	// If OnEvent panics, the panic passes through, and the call is undone. The new block of an Alloc is freed. The
 	// block of a Resize gets its old size back, but bytes that Resize cut off may have changed. If OnEvent used the

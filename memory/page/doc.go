@@ -12,7 +12,7 @@
 //	  | readable, writable, zeroed |   inaccessible           | guard |
 //	  ^ aligned to 64 KiB          ^ page boundary                     never allocated
 //
-// By default each commit of a [Prefix] adds at least 1/32 of the committed bytes, from 16 to 256 KiB, in whole
+// By default each commit of a [Prefix] adds at least about 1/32 of the committed bytes, from 16 to 256 KiB, in whole
 // pages of the system.
 //
 // The guard behind each reservation makes Base+Size a legal pointer into the same object. An access to the guard

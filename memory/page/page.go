@@ -18,8 +18,8 @@ const (
 	// only zeroes other granules.
 	Granule = 16 << 10
 
-	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB, and a slab
-	// needs this alignment to find its header with a mask.
+	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB. If the offset
+	// of a block is a multiple of a power of two up to BaseAlign, its address is one, too.
 	BaseAlign = 64 << 10
 )
 

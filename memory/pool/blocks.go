@@ -91,16 +91,17 @@ type BlocksConfig struct {
 	Size uintptr
 	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0, and any value below 16, means 16.
 	Align uintptr
-	// Capacity is the largest number of slots that can be live at once. Capacity costs address space only: memory is
-	// committed when slots are first used. 0 means as many slots as fit in 64 MiB, at least one. All slots together
-	// have at most 64 GiB.
+	// Capacity is the largest number of slots that can be live at once. Memory is committed when slots are first used,
+	// as for [Config]. 0 means as many slots as fit in 64 MiB, at least one. All slots together have at most 64 GiB, on
+	// 32-bit systems less than 2 GiB.
 	Capacity int
 }
 
 // NewBlocks returns a Blocks with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If
-// the system refuses the address space, the capacity is halved, down to one slot: see [Blocks.Cap]. If a field is out
-// of range, the error wraps memory.ErrConfig. If src fails, the error wraps the error that page.NewPrefix returns. If
-// NewBlocks fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
+// the system refuses the address space, the capacity is halved until it agrees, but not below 16 KiB or one slot: see
+// [Blocks.Cap]. If a field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of
+// page.NewPrefix. If NewBlocks fails, it releases its reservation. If src cannot release it, the addresses stay
+// reserved.
 func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	cfg.Size = cmp.Or(cfg.Size, 64)
 	cfg.Align = cmp.Or(cfg.Align, granuleBytes)

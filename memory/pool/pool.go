@@ -30,9 +30,9 @@ import (
 // Debug builds (-tags memdebug or -race) fill freed objects. In these builds New panics with a *memory.Misuse if a slot
 // was written to after it was freed: the slot that New returns, or one that it prepares.
 //
-// A handle of one pool is stale in every other pool, even if the first pool was closed before the other was made. Each
-// pool has a key that changes the generations of its handles. If a process has made 2^k pools, the wrong pool can
-// accept a handle only after 2^(31-k) reuses of its slot: with a thousand pools, after two million. The keys repeat
+// A handle of one pool is stale in the others, also if one was closed before the other was made. Each pool has a key
+// that changes the generations of its handles. There is one rare exception. If a process has made 2^k pools, the wrong
+// pool can accept a handle after 2^(31-k) reuses of its slot: with a thousand pools, after two million. The keys repeat
 // after 2^31 pools.
 type Pool[T any] struct {
 	// Invariants, verified by Check: those of slots, and the opened slots are committed.
@@ -47,10 +47,10 @@ type Pool[T any] struct {
 
 // Config configures [New], [NewSplit] and [Register]. They refuse values out of range.
 type Config struct {
-	// Capacity is the largest number of objects that can be live at once. Capacity costs address space only: memory is
-	// committed when slots are first used. 0 means as many objects as fit in 64 MiB, at least one; tiers.NewPool has
-	// another default. The maximum is 2^32-2. On 32-bit systems it is 2^27-1. Capacity times the size of an object, or of
-	// a part of a [Split], must fit an int.
+	// Capacity is the largest number of objects that can be live at once. Memory is committed when slots are first
+	// used, but [page.Heap], the source of js and -race builds, allocates all of it in New. 0 means as many objects as
+	// fit in 64 MiB, at least one; tiers.NewPool has another default. The maximum is 2^32-2, on 32-bit systems 2^27-1.
+	// Capacity times the size of an object, or of a part of a [Split], must fit an int.
 	Capacity int
 	// Name is the name of the pool in reports. If Name is "", it is the name of T, and for a [Split] the name of
 	// Hot.
@@ -58,7 +58,8 @@ type Config struct {
 }
 
 // New returns a pool of T with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If the
-// system refuses the address space, the capacity is halved, down to one object: see [Pool.Cap].
+// system refuses the address space, the capacity is halved until it agrees, but not below 16 KiB or one object: see
+// [Pool.Cap].
 //
 // If T contains a Go pointer, the error wraps a [*memory.PointerError]. If Capacity is out of range, the error wraps
 // memory.ErrConfig. If src fails, the error wraps the error that page.NewPrefix returns. If New fails, it releases its

@@ -32,7 +32,7 @@ type Split[Hot, Cold any] struct {
 
 // NewSplit returns a Split with two reservations of src. If src is nil, it is page.Default(). A Capacity of 0 means 64
 // MiB divided by the size of both parts together, but at least one object. If the system refuses the address space, the
-// capacity is halved, down to one object: see [Split.Cap]. The errors are those of [New], for either part. If NewSplit
+// capacity is halved as in [New]: see [Split.Cap]. The errors are those of New, for either part. If NewSplit
 // fails, it releases its reservations. If src cannot release one, its addresses stay reserved.
 func NewSplit[Hot, Cold any](src page.Source, cfg Config) (*Split[Hot, Cold], error) {
 	name, err := nameFor[Hot](cfg)
@@ -202,7 +202,7 @@ func (p *Split[Hot, Cold]) newMore() (memory.Handle[Hot], *Hot, *Cold, error) {
 }
 
 // Grow is [Pool.Grow] for both regions. If the cold region cannot be committed, Grow decommits what it has committed
-// of the hot region. If that fails, too, the memory stays committed, and the error wraps both errors.
+// of the hot region. If that fails, too, the memory stays committed, and the error wraps both errors. New does so, too.
 func (p *Split[Hot, Cold]) Grow(n int) error {
 	p.owner.Touch()
 	return meta(&p.slots).grow(n, p)

@@ -11,7 +11,7 @@ type ClassStats struct {
 	Live   int     // blocks in use, including blocks in caches
 	Free   int     // blocks in spans of the class that are not live
 	Bytes  uintptr // bytes of the spans of the class, a multiple of 1 KiB
-	Allocs uint64  // blocks allocated or moved into a cache since New
+	Allocs uint64  // blocks allocated since New; with a Cache each move of a block into the cache counts instead
 }
 
 // Classes yields the statistics of every size class, smallest first, until yield returns false. Classes does not

@@ -9,12 +9,12 @@ import (
 
 // Trim recycles every span without a live block, so that any class may use the memory of the span. It returns the
 // committed memory above the highest span in use to the page source, in whole pages (page.SizeOf). Memory between spans
-// in use stays committed: see [Heap.TrimStep]. Within a function that the source calls during a call of this heap, Trim
-// recycles spans and returns no memory.
+// in use stays committed: see [Heap.TrimStep]. If the function of page.Limit.OnSoft calls Trim during a commit of this
+// heap, Trim recycles spans and returns no memory.
 //
 // If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps that of the
 // source; the spans are recycled nevertheless. If the source ends during Trim, the error wraps memory.ErrClosed.
-// Cost: proportional to the free blocks, and to a few bytes of metadata for each committed KiB.
+// Cost: proportional to the free blocks and the committed KiB: Trim reads a few bytes of metadata for each KiB.
 func (h *Heap) Trim() error {
 	if h.base == nil {
 		return memory.ErrClosed

@@ -88,8 +88,8 @@ type Heap struct {
 // Config configures [New]. New refuses values out of range.
 type Config struct {
 	// Reserve is the address space of the first pool in bytes, rounded up to granules and to page.Granule. 0 means 64
-	// MiB. The maximum is 2^28 times Granule: 64 GiB with a Granule of 256. If the system refuses so much address
-	// space or metadata, New halves Reserve until the system agrees, but not below Step.
+	// MiB. The maximum is 2^28 times Granule: 64 GiB with a Granule of 256, on 32-bit systems almost 2 GiB. If the
+	// system refuses the addresses or the metadata, New halves Reserve until the system agrees, but not below Step.
 	Reserve uintptr
 	// Granule is the unit of block sizes and offsets in bytes: a power of two from 16 to 64 KiB. 0 means 256, which
 	// suits blocks above 4 KiB. Every block is rounded up to a multiple of Granule. Use 16 for many small blocks. The
@@ -174,7 +174,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // invalid, the error is memory.ErrAlign. If size exceeds the largest pool or 4 GiB - 1, the error is
 // memory.ErrTooLarge. If the pools, a budget or the system's memory is exhausted, or a page source fails, the error is
 // a *memory.Exhausted. Its Cause is the error of the source or of package page, or nil. In the function of
-// page.Limit.OnSoft, Alloc and Resize panic with a *memory.Misuse if they must commit in the pool that is growing.
+// page.Limit.OnSoft, Alloc and Resize panic with a *memory.Misuse if they must commit in the pool that is growing. A
+// failed Alloc may have committed a part of the memory that TrimStep has returned.
 //
 // Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step, and may copy metadata to
 // larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes and tries
