@@ -243,7 +243,7 @@ func (p *Prefix) grow(n uintptr) error {
 	case p.mem.Base == nil:
 		return memory.ErrClosed
 	case n > p.size:
-		return &memory.Exhausted{Op: "page: grow", Need: n, Have: p.size - p.committed, Limit: p.size}
+		return &memory.Exhausted{Op: "page: grow", Need: n - p.committed, Have: p.size - p.committed, Limit: p.size}
 	case p.busy:
 		panic(&memory.Misuse{Package: "page", Op: "Ensure", Addr: uintptr(p.mem.Base), Size: n,
 			Reason: "the Prefix is committing or decommitting: a function of OnSoft must not allocate from its own budget"})

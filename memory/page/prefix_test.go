@@ -86,6 +86,9 @@ func TestPrefix_TakesLessWhereTheStepIsRefused(t *testing.T) {
 	if err := p.Ensure(200 << 10); !errors.As(err, &full) || full.Limit != 100<<10 || full.Have != 4<<10 {
 		t.Errorf("err %v", err)
 	}
+	if err := p.Ensure(2 << 20); !errors.As(err, &full) || full.Need != 2<<20-96<<10 || full.Have != 1<<20-96<<10 {
+		t.Errorf("err %v; want the bytes that are missing and those that are left", err)
+	}
 }
 
 // small refuses reservations above a limit, as ulimit -v does.

@@ -486,6 +486,9 @@ func TestManager_AStaticPlanBeyondTheBudgetIsRefused(t *testing.T) {
 	if _, err := m.Declare(big); !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("err = %v", err)
 	}
+	if _, err := m.Declare(nil); !errors.Is(err, memory.ErrConfig) { // no failure of the tier
+		t.Errorf("no plan: %v", err)
+	}
 	little, err := plan.Fast([]plan.Buffer{{ID: 0, Size: 1000, Birth: 0, Death: 1}})
 	must(t, err)
 	_, err = m.Declare(little)

@@ -48,7 +48,9 @@ func (m *Manager) Declare(p *plan.Plan) (*plan.Arena, error) {
 	m.parts[Static].Reset()
 	a, err := plan.New(m.limits[Static], p)
 	if err != nil {
-		m.static.past.Failures++
+		if refused(err) {
+			m.static.past.Failures++
+		}
 		return nil, fmt.Errorf("tiers: static: %w", err)
 	}
 	m.static.arena = a
