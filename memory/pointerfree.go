@@ -42,9 +42,9 @@ func (e *PointerError) Error() string {
 
 // PointerFree returns nil if values of T contain no Go pointer. Otherwise it returns a [*PointerError] with the first
 // pointer, in the order of the fields. Pointers, slices, strings, maps, channels, functions, interfaces and
-// unsafe.Pointers contain Go pointers, also inside arrays and structs. A uintptr and an array of length 0 contain
-// none. The first call for a type uses reflection. Later calls compare a word if T is pointer-free, and otherwise look
-// T up in a map. Safe for concurrent use.
+// unsafe.Pointers contain Go pointers, also inside arrays and structs. A uintptr and an array of length 0 contain none.
+// The first call for a type uses reflection. Later calls look T up in a map. If T is pointer-free, most later calls
+// only compare a word. Safe for concurrent use.
 func PointerFree[T any]() error {
 	if d := descriptor((*T)(nil)); proved[d/descriptorBytes%uintptr(len(proved))].Load() == d {
 		return nil

@@ -25,7 +25,7 @@ import (
 // region, or else a new one. If at least 1/64 of the current region is free, the taken region becomes open. If less is
 // free, the taken region becomes current, and the former current region becomes open if it has free bytes. After eight
 // requests that did not fit, the region that served the last of them becomes current. If five regions would be open,
-// the one with the fewest free bytes gets no more blocks until it is empty.
+// the one with the fewest free bytes is not open any more: see [Region.Alloc].
 //
 // The size of a block is rounded up to a multiple of 16 bytes; a block of size 0 takes 16 bytes. One live block keeps
 // its whole region. BenchmarkRegion replaces blocks of 64 bytes, 1,000 of which are live. When it freed random

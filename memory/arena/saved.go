@@ -48,8 +48,9 @@ func (l *Linear) saveHooks(c *save.Coder) {
 	l.hooks = l.hooks[:n]
 }
 
-// SaveState saves the arena as [Linear.SaveState] does. In the function of page.Limit.OnSoft, during a commit of this
-// arena, saving and loading fail with an error that wraps save.ErrBusy.
+// SaveState saves the arena as [Linear.SaveState] does. If a load cannot commit the memory that it needs, the error
+// wraps that of page.Prefix.Ensure. In the function of page.Limit.OnSoft, during a commit of this arena, saving and
+// loading fail with an error that wraps save.ErrBusy.
 func (g *Growing) SaveState(c *save.Coder) {
 	g.lin.SaveState(c)
 	if g.lin.base != nil && (c.Fitting() || c.Loading()) {
@@ -59,8 +60,9 @@ func (g *Growing) SaveState(c *save.Coder) {
 
 // SaveState saves the readable frames and the frame number. A [Ref] is valid after loading if it was valid when the
 // state was saved. A Ref that was made later must not be used after loading: Get may return another object. The errors
-// and the rules for hooks are those of [Linear.SaveState]. In the function of page.Limit.OnSoft, during an Advance,
-// saving and loading fail with an error that wraps save.ErrBusy.
+// and the rules for hooks are those of [Linear.SaveState]. A load may also have to commit memory, and fail as in
+// [Growing.SaveState]. In the function of page.Limit.OnSoft, during an Advance, saving and loading fail with an error
+// that wraps save.ErrBusy.
 func (f *Frames) SaveState(c *save.Coder) {
 	if f.cur.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -121,8 +123,9 @@ func (w *Window[T]) SaveState(c *save.Coder) {
 }
 
 // SaveState implements [save.State]: it saves the bytes in use of all regions that have live blocks. If the arena is
-// closed, saving and loading fail with an error that wraps memory.ErrClosed. In the function of page.Limit.OnSoft,
-// during a commit of this arena, saving and loading fail with an error that wraps save.ErrBusy.
+// closed, saving and loading fail with an error that wraps memory.ErrClosed. If a load cannot commit the memory that it
+// needs, the error wraps that of page.Prefix.Ensure. In the function of page.Limit.OnSoft, during a commit of this
+// arena, saving and loading fail with an error that wraps save.ErrBusy.
 func (r *Region) SaveState(c *save.Coder) {
 	if r.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -40,7 +40,7 @@
 //	operation                              cost                               overhead
 //	-------------------------------------  ---------------------------------  ------------------------
 //	Alloc                                  constant, one call; the log grows  padding, 24 bytes of log
-//	                                       by doubling                        (12 on 32 bits)
+//	                                       by append                          (12 on 32 bits)
 //	Free, Newest, Resize of the newest     constant                           none
 //	Mark, Rewind, Reset                    constant                           16 bytes for a mark (12)
 //	Resize of an older block, which fails  O(log n) to tell it from a         none

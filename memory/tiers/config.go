@@ -68,17 +68,17 @@ type Config struct {
 	// FreeItems is the number of blocks in a full batch, from 1 to 64. 0 means 32 for blocks of the game goroutine, and
 	// 8 for blocks of a worker, which are usually few and large.
 	//
-	// FreeBytes is the number of bytes from which a batch is full, counted from the sizes that Freer.Free and
-	// Manager.Free receive. For a Freer, 0 means 64 KiB. For Manager.Free, 0 means a sixteenth of the worker's budget,
-	// which is also the maximum.
+	// FreeBytes limits the bytes of a batch, counted from the sizes that Freer.Free and Manager.Free receive. A batch
+	// of a Freer is full from FreeBytes bytes on; 0 means 64 KiB. A batch of Manager.Free is full above FreeBytes
+	// bytes; 0 means a sixteenth of the worker's budget, which is also the maximum.
 	FreeItems int
 	FreeBytes uintptr
 
 	// SlabMax is the largest request in bytes that [Manager.Alloc] serves from Slab, rounded up to a multiple of 16.
 	// Alloc serves larger requests from Large. 0 means 4096. The maximum is 65,536. A larger SlabMax is faster, and
 	// commits more memory, because the free blocks of one size class do not serve other classes. Blocks of Slab grow in
-	// place only within their class. In Slab, Free and Resize detect every wrong size of a tagged block. For an
-	// untagged block, only debug builds detect a wrong size of the same class.
+	// place only within their class. With Tags, Free and Resize detect every wrong size of a tagged block of Slab. For
+	// other blocks, only debug builds detect a wrong size of the same class.
 	//
 	// Freed blocks of Large can wait, not coalesced, for the next request of about their size. QuickBytes is the
 	// largest number of bytes in waiting blocks. 0 means that no block waits. The maximum is Reserve[Large]. BeginFrame,
@@ -128,8 +128,8 @@ type Config struct {
 	SoftMark float64
 	// OnSoft, if not nil, is called on the game goroutine each time a tier rises past its soft mark:
 	//
-	//   - Static, Level, Pools, Slab and Large: during the allocation or load that commits memory, with the
-	//     committed bytes and the budget.
+	//   - Static, Level, Pools, Slab and Large: during the call that commits memory, such as an allocation or a load.
+	//     The arguments are the committed bytes and the budget.
 	//   - Frame: in EndFrame, if more than SoftMark of the frame's buffer is in use, and was not in the frame before.
 	//     The arguments are the bytes in use and the capacity of a buffer.
 	//   - Inbox: in BeginFrame, for each worker that has risen past the mark of its share since the last BeginFrame.

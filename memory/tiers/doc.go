@@ -30,9 +30,10 @@
 //
 //	New { BeginLevel { BeginFrame EndFrame }* EndLevel | BeginFrame EndFrame }* Close
 //
-// [Manager.NextFrame] ends a frame, if one is open, and begins the next. Close may come inside a level. Frame memory can be allocated only between BeginFrame and EndFrame, level memory
-// only between BeginLevel and EndLevel. Pools may be made inside a level or not. EndLevel resets all pools that have
-// a reset, and so frees also objects that are older than the level.
+// [Manager.NextFrame] ends a frame, if one is open, and begins the next. Close may come inside a level. Frame memory
+// can be allocated only between BeginFrame and EndFrame, level memory only between BeginLevel and EndLevel. Pools may
+// be made inside a level or not. EndLevel resets all pools that have a reset, and so frees also objects that are older
+// than the level.
 //
 // If an object owns more than memory, such as a texture or a file, [Manager.OnReset] registers a function that
 // releases the texture or the file when the tier is reset.

@@ -19,8 +19,8 @@ import (
 // hook, completed steps are kept, and the call can be retried. A second Close continues after callbacks that fail, see
 // [Manager.Close].
 //
-// Slab, Large, Frame and similar methods return allocators. The caller may allocate, resize, free and read with them,
-// and use Mark and Rewind of the arenas. Only the manager may reset, advance or close them. The arena of
+// Slab, Large, Frame and similar methods return allocators. The caller may allocate, resize, free, trim and read with
+// them, and use Mark and Rewind of the arenas. Only the manager may reset, advance or close them. The arena of
 // [Manager.Declare] is an exception: the caller may call its Begin, Advance and Reset. Free tagged blocks only through
 // the manager, a [Tag] or a Freer. Resize them only through the manager or a Tag.
 //

@@ -13,7 +13,7 @@ import (
 // *memory.Misuse and changes nothing. The checks are
 //
 //	slab      a live block starts at p, and its class serves the size; with Config.Tags a tagged block: to the byte.
-//	          memfast builds do not detect every freed block
+//	          memfast builds miss some freed blocks and interior pointers
 //	large     a live block starts at p, and was requested with this size, to the byte
 //	static    a declared buffer starts at p and has this size, to the byte
 //	frame     the bytes lie in the used part of the arena of a readable frame

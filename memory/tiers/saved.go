@@ -55,7 +55,8 @@ type savedTag struct {
 // manager cannot be written to a file.
 //
 // The error of the Set wraps save.ErrBusy if a frame or a task of a saved worker is open, or if a hook or Config.OnSoft
-// uses the Set. After Close the error wraps memory.ErrClosed. The error of a load wraps save.ErrLayout in these cases:
+// uses the Set. After Close the error wraps memory.ErrClosed. If a load cannot commit the memory that it needs, as with
+// a lower budget, the error wraps memory.ErrOutOfMemory. The error of a load wraps save.ErrLayout in these cases:
 //
 //   - A level has begun or ended since the state was saved.
 //   - Static is saved, and static buffers were declared since.
@@ -98,9 +99,9 @@ func (m *Manager) SaveState(c *save.Coder) {
 
 // Rest prepares the manager for a save or a load by a [save.Set]. It waits until the given workers are in no task, and
 // frees the blocks in flight to them and to the game goroutine. If no workers are given, Rest waits for all. limit is
-// for all workers together; with 0 Rest does not wait. Call Rest on the game goroutine. While it waits, it keeps a
-// processor busy. Until the Set has saved or loaded, none of these workers may begin a task, and none of their results
-// may wait in a channel.
+// for all workers together; with 0 or less Rest does not wait for tasks. Call Rest on the game goroutine. While it
+// waits, it keeps a processor busy. Until the Set has saved or loaded, none of these workers may begin a task, and none
+// of their results may wait in a channel.
 //
 // If a worker is still in a task after the limit, the error wraps save.ErrBusy. After Close the error wraps
 // memory.ErrClosed. Rest panics with a *memory.Misuse if a number is not that of a worker. It also panics if a block in

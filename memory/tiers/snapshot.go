@@ -21,9 +21,9 @@ type Snapshot struct {
 	// Tags has the rows of EachTag; it is empty without Config.Tags. The next call of Manager.Snapshot with this
 	// Snapshot overwrites the array. If you keep a copy of the Snapshot, clone Tags.
 	Tags []TagStats
-	// RSS is the resident bytes of the process. It is 0 on systems other than Linux and after Close. Untracked is RSS
-	// minus the bytes in use of all tiers and minus Go.Total, but at least 0. It estimates the memory of the binary, C
-	// libraries and the graphics driver.
+	// RSS is the resident bytes of the process. It is 0 if it is unknown, as on systems other than Linux and after
+	// Close. Untracked is RSS minus the bytes in use of all tiers and minus Go.Total, but at least 0. It estimates the
+	// memory of the binary, C libraries and the graphics driver.
 	RSS, Untracked uint64
 }
 
@@ -48,7 +48,9 @@ func (s TierStats) Used() float64 {
 }
 
 // Stats returns the statistics of one tier. Call it on the game goroutine. It does not allocate. The statistics of
-// Inbox are the sum over the workers, see [Worker.Stats]. For a number that is no tier the statistics are zero.
+// Inbox are the sum over the workers, see [Worker.Stats]. Failures of Static counts calls of Declare. Failures of Pools
+// counts at least the commits that the budget or the source refused. For a number that is no tier the statistics are
+// zero.
 func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	if t >= Count {
 		return s
