@@ -57,9 +57,9 @@
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time may call a Heap, and no other may read a block during Compact. Blocks lie outside the Go
-// heap and must contain neither Go pointers nor pointers to blocks: store handles. The metadata is one slice without
-// pointers, so the collector does not scan it.
+// One goroutine at a time may call a Heap, and no other may read a block during Compact. The collector does not scan
+// blocks. They must contain neither Go pointers nor pointers to blocks: store handles. The metadata is one slice
+// without pointers, so the collector does not scan it either.
 //
 // # Source
 //

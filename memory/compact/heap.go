@@ -26,10 +26,9 @@ type Handle = memory.Handle[Block]
 // Resize of that block finish the move.
 //
 // Blocks are not zeroed, and start at multiples of Config.Align. A block belongs to the caller until Free, Reset,
-// Close or the end of the page source. Blocks lie outside the Go heap and must contain no Go pointers. A Heap is not
-// safe for concurrent use: one goroutine at a time may call it. After a Close that succeeded, and after the end of
-// its page source, Alloc and Trim return memory.ErrClosed, every handle is stale, and Compact and Reset panic with a
-// *memory.Misuse.
+// Close or the end of the page source. The collector does not scan blocks, so they must contain no Go pointers. One
+// goroutine at a time may call a Heap. After a Close that succeeded, and after the end of its page source, Alloc and
+// Trim return memory.ErrClosed, every handle is stale, and Compact and Reset panic with a *memory.Misuse.
 //
 // No build detects the use of a slice of Bytes after the next Compact, or of an address of Lock after the Unlock.
 // Debug builds fill free memory with 0xDD when a block was freed, has shrunk, or has moved away.
@@ -107,8 +106,8 @@ type Config struct {
 	// fewer bytes left, or if the page source refuses a step, fewer bytes are committed. 0 means 256 KiB, or Reserve
 	// if Reserve is less. Step must not exceed Reserve.
 	Step uintptr
-	// Blocks is the number of records, of 56 bytes each, that New allocates: at most 2^30. 0 means 1024. If there are
-	// more blocks, the records are copied to a larger array.
+	// Blocks is the number of records, of 56 bytes each, that New allocates: at most 2^30, and on 32-bit systems less
+	// than 2 GiB of them. 0 means 1024. If there are more blocks, the records are copied to a larger array.
 	Blocks int
 }
 

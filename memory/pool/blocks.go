@@ -46,9 +46,9 @@ const (
 // freed. Get and Alloc also check the slots that they prepare.
 //
 // Builds with -tags memfast do not record which slots are live. They detect pointers outside the used slots, misaligned
-// pointers, and more frees than there are live slots. They do not detect a double free while other slots are live, nor
-// a free of an interior pointer at a multiple of 16. After such a free, Check reports its address until the address is
-// allocated again.
+// pointers, and more frees than there are live slots. While other slots are live, they do not detect the pointer of a
+// freed slot, nor an interior pointer at a multiple of 16. After a free of such a pointer, Check reports its address
+// until the address is allocated again.
 type Blocks struct {
 	// Invariants, verified by Check in this order:
 	//

@@ -77,8 +77,8 @@ func (b *Blocks) Generation(p unsafe.Pointer) uint32 { return b.lives.Generation
 // false.
 func (b *Blocks) Owns(p unsafe.Pointer) bool { return b.mem.Contains(p) }
 
-// SizeOf returns the usable size of a live block in bytes: the size of a slot. SizeOf panics with a
-// *memory.Misuse if p is not a live block, or if the pool is closed.
+// SizeOf returns the usable size of a live block in bytes: the size of a slot. SizeOf panics with a *memory.Misuse if p
+// is not a live block, or if the pool is closed. For memfast builds see [Blocks].
 func (b *Blocks) SizeOf(p unsafe.Pointer) uintptr {
 	if !b.starts(p) {
 		panic(b.misuse("SizeOf", p, 0))

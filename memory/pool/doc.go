@@ -61,8 +61,8 @@
 // # Concurrency and the collector
 //
 // A pool belongs to one goroutine at a time. Get, Hot and Cold with a handle, and iterations, only read: several
-// goroutines may read a pool while none changes it. Slots lie off the Go heap and must contain no Go pointers: the
-// typed constructors refuse types with pointers.
+// goroutines may read a pool while none changes it. The collector does not scan slots, so they must contain no Go
+// pointers: the typed constructors refuse types with pointers.
 //
 // # Source
 //

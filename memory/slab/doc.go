@@ -107,14 +107,14 @@
 //	write after free                    memdebug: when the block is handed out again
 //
 // The rows with memdebug apply to debug builds: with -tags memdebug or -race. Builds with memfast omit the live bit
-// and the notes. These builds miss double frees, and interior pointers that are multiples of 16 bytes, until a class
-// has more free blocks than exist. After a double free Alloc may return one block twice.
+// and the notes. These builds miss frees of blocks that are not live, and of interior pointers that are multiples of 16
+// bytes, until a class has more free blocks than exist. After a double free Alloc may return one block twice.
 //
 // # Concurrency and the collector
 //
 // A Heap belongs to one goroutine at a time. A Central may be used from any goroutine, a Cache from one goroutine at
-// a time. Blocks lie outside the Go heap and must contain no Go pointers. The metadata contains few pointers: one per
-// array, and one per 64 KiB that a Central uses. The collector therefore has almost nothing to scan.
+// a time. The collector does not scan blocks, so they must contain no Go pointers. The metadata contains few pointers:
+// one per array, and one per 64 KiB that a Central uses. The collector therefore has almost nothing to scan.
 //
 // # Source
 //

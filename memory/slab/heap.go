@@ -20,7 +20,7 @@ import (
 //
 // Blocks are not zeroed. A block is aligned to 16 bytes, or to a larger alignment that was passed to Alloc. It
 // belongs to the caller and keeps its address until it is freed, until Reset or Close, or until the page source ends.
-// A block lies outside the Go heap and must not contain Go pointers.
+// The collector does not scan blocks, so they must not contain Go pointers.
 //
 // A Heap is not safe for concurrent use: one goroutine at a time may call it. Goroutines share a heap through
 // [Central] and [Cache]. If Config.Large panics, the panic passes through and the heap is unchanged.

@@ -64,8 +64,8 @@
 //
 // # Concurrency and the collector
 //
-// One goroutine at a time may call a Heap. Blocks lie outside the Go heap and must contain no Go
-// pointers. The metadata is in slices without pointers, so the collector does not scan it.
+// One goroutine at a time may call a Heap. The collector does not scan blocks, so they must contain no Go
+// pointers. The metadata is in slices without pointers, so the collector does not scan it either.
 //
 // # Source
 //

@@ -17,8 +17,8 @@ import (
 //
 // Blocks are not zeroed. They are aligned to Config.Granule, or to the alignment of Alloc if this alignment is
 // larger. A block belongs to the caller and keeps its address until Free, FreeAny, Reset, Close or the end of a page
-// source. The block lies outside the Go heap and must not contain Go pointers. A Heap is not safe for concurrent use:
-// one goroutine at a time may call it. Only Generation is safe for concurrent use.
+// source. The collector does not scan blocks, so they must not contain Go pointers. One goroutine at a time may call
+// a Heap. Only Generation is safe for concurrent use.
 //
 // After Close or the end of a page source, Alloc, AddPool, Trim and TrimStep return memory.ErrClosed, and Owns
 // returns false for released memory. In a closed Heap, Resize, SizeOf, Reset, BeginEpoch, and a Free or
