@@ -51,9 +51,9 @@
 //
 // External fragmentation is the memory in gaps. If no block is locked, a Compact that returns done reduces it to 0. A
 // pass moves a block once, or twice if a block in front of it is freed while it moves. The budget bounds how fast gaps
-// are gathered. TestCompact_BoundsFragmentation has a heap that is 88 % full and replaces four random blocks of up to
-// 64 KiB a frame. Its mean external fragmentation is 0.92 without Compact, 0.35 with 256 KiB a frame, 0.15 with 1 MiB,
-// and 0 without a bound.
+// are gathered. With STRATA_TEST=full, TestCompact_BoundsFragmentation has a heap that is 88 % full and replaces four
+// random blocks of up to 64 KiB a frame. Its mean external fragmentation is 0.92 without Compact, 0.35 with 256 KiB a
+// frame, 0.15 with 1 MiB, and 0 without a bound.
 //
 // # Concurrency and the collector
 //
