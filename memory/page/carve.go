@@ -117,9 +117,9 @@ func (c *Carve) overlaps(m Memory) bool {
 }
 
 // Close ends c. It calls the functions that are registered with Watch, newest first, each once. These functions close
-// the allocators in c. After Close the caller must release the memory that NewCarve received. A second Close does
-// nothing. If a function panics, Close calls the other functions nevertheless, and then panics with the value of the
-// last panic.
+// the allocators in c. Close decommits nothing: if the source is a [Limit], it still counts the bytes. After Close the
+// caller must release the memory that NewCarve received. A second Close does nothing. If a function panics, Close
+// calls the other functions nevertheless, and then panics with the value of the last panic.
 func (c *Carve) Close() {
 	carves.Lock()
 	unwatch := c.unwatch
