@@ -25,8 +25,9 @@ type Saved struct {
 	// blocks do not influence the simulation, such as one that streams pictures: it may be in a task.
 	Workers []int
 	// Scratch returns true if the contents of the live block of Large that starts at p need not be saved. The block
-	// itself is saved nevertheless. A nil Scratch means that all contents are saved. Scratch is called in several
-	// passes, must return the same result each time, and must not use the manager. See tlsf.Heap.SaveStateExcept.
+	// itself is saved nevertheless, and its contents are undefined after a load. A nil Scratch means that all contents
+	// are saved. Scratch is called in several passes, must return the same result each time, and must not use the
+	// manager. See tlsf.Heap.SaveStateExcept.
 	Scratch func(p unsafe.Pointer) bool
 }
 
@@ -51,8 +52,9 @@ type savedTag struct {
 // save.State. Add other registered pools, such as a world that is registered by [Funcs], to the Set after the manager.
 // Budgets, the history, the samples, the figures of the collector and the trace are not saved. In the saved tiers
 // loading removes the hooks of [Manager.OnReset] that were registered after the state was saved. Saving and loading
-// also free the blocks that other goroutines have sent to the game goroutine and to the saved workers. A Set with the
-// manager cannot be written to a file.
+// also free the blocks that other goroutines have sent to the game goroutine and to the saved workers. Flush all Freers
+// before: blocks that a Freer sends after a load are freed in the loaded state. A Set with the manager cannot be
+// written to a file.
 //
 // The error of the Set wraps save.ErrBusy if a frame or a task of a saved worker is open, or if a hook or Config.OnSoft
 // uses the Set. After Close the error wraps memory.ErrClosed. If a load cannot commit the memory that it needs, as with
@@ -98,10 +100,10 @@ func (m *Manager) SaveState(c *save.Coder) {
 }
 
 // Rest prepares the manager for a save or a load by a [save.Set]. It waits until the given workers are in no task, and
-// frees the blocks in flight to them and to the game goroutine. If no workers are given, Rest waits for all. limit is
-// for all workers together; with 0 or less Rest does not wait for tasks. Call Rest on the game goroutine. While it
-// waits, it keeps a processor busy. Until the Set has saved or loaded, none of these workers may begin a task, and none
-// of their results may wait in a channel.
+// frees the blocks in flight to them and to the game goroutine. Blocks that a Freer has not sent are not freed: see
+// [Manager.State]. If no workers are given, Rest waits for all. limit is for all workers together; with 0 or less Rest
+// does not wait for tasks. Call Rest on the game goroutine. While it waits, it keeps a processor busy. Until the Set
+// has saved or loaded, none of these workers may begin a task, and none of their results may wait in a channel.
 //
 // If a worker is still in a task after the limit, the error wraps save.ErrBusy. After Close the error wraps
 // memory.ErrClosed. Rest panics with a *memory.Misuse if a number is not that of a worker. It also panics if a block in

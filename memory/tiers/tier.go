@@ -80,7 +80,7 @@ func (t Tier) Info() Info {
 	return table[t].Info
 }
 
-// String returns the name used in tables and files.
+// String returns the name used in tables and files. For a number that is no tier it returns a text such as "tier(9)".
 func (t Tier) String() string {
 	if t < Count {
 		return table[t].Name
