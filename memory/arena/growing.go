@@ -29,8 +29,9 @@ type Growing struct {
 
 // GrowingConfig configures [NewGrowing].
 type GrowingConfig struct {
-	// Reserve is the address space in bytes, and so the largest number of bytes in use. It is rounded up to 16 KiB.
-	// 0 means 64 MiB. If the system refuses so much address space, NewGrowing halves the reservation, down to Step.
+	// Reserve is the address space in bytes, and so the largest number of bytes in use. It is rounded up to 16 KiB. 0
+	// means 64 MiB. If the system refuses so much, NewGrowing halves the reservation until it agrees, but not below
+	// Step. [page.Heap], the source of js and -race builds, allocates all of it in NewGrowing.
 	Reserve uintptr
 	// Step is the smallest number of bytes that are committed at once, at most Reserve. It is rounded up to 16
 	// KiB. If the rest of the reservation or the source has less than Step, fewer bytes are committed. 0 means

@@ -105,11 +105,12 @@ const (
 // RegionConfig configures [NewRegion]. NewRegion refuses values out of range.
 type RegionConfig struct {
 	// RegionBytes is the size of a region in bytes, and so the largest request. It is rounded up to a power of two of
-	// at least 16 KiB. The limit is 2 GiB. 0 means 64 KiB.
+	// at least 16 KiB. The limit is 2 GiB, on 32-bit systems 1 GiB. 0 means 64 KiB.
 	RegionBytes uintptr
-	// Reserve is the address space in bytes, and so the largest number of bytes in use. Only whole regions are used.
-	// 0 means 64 MiB, or one region if a region is larger. If the system refuses, NewRegion halves the reservation,
-	// down to one region.
+	// Reserve is the address space in bytes, and so the largest number of bytes in use. Only whole regions are used. 0
+	// means 64 MiB, or one region if a region is larger. If the system refuses, NewRegion halves the reservation until
+	// it agrees, but not below one region. [page.Heap], the source of js and -race builds, allocates all of it in
+	// NewRegion.
 	Reserve uintptr
 }
 

@@ -57,16 +57,17 @@ type step struct {
 
 // StepBackConfig configures [NewStepBack].
 type StepBackConfig struct {
-	// Bytes is the capacity in bytes, less than 4 GiB. NewStepBack commits all of it. 0 means 1 MiB.
+	// Bytes is the capacity in bytes, less than 4 GiB, on 32-bit systems less than 2 GiB. NewStepBack commits all of
+	// it. 0 means 1 MiB.
 	Bytes uintptr
 }
 
 // startSteps is the capacity of a new log: so many blocks need no Go allocation.
 const startSteps = 256
 
-// NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). If Bytes is 4 GiB or more,
-// the error wraps memory.ErrConfig. If src fails, the error wraps the error that page.NewCommitted returns. If
-// NewStepBack fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
+// NewStepBack returns a StepBack with memory of src. If src is nil, it is page.Default(). If Bytes is too large, the
+// error wraps memory.ErrConfig. If src fails, the error wraps the error that page.NewCommitted returns. If NewStepBack
+// fails, it releases its reservation. If src cannot release it, the addresses stay reserved.
 func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
 	if uint64(cfg.Bytes) > math.MaxUint32 {

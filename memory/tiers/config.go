@@ -33,7 +33,8 @@ type Config struct {
 	// of 1 MiB. 0 means Info.Reserve, the tier's default: 64 MiB, except Static 16, Frame 8, Pools 128, Inbox 32. The
 	// maximum is 64 GiB less 1 MiB for Slab, 256 GiB for Large, 64 GiB for Inbox, and 1 TiB for the other tiers. On
 	// 32-bit systems the maximum of every tier is 1 GiB less 1 byte. The sum over all tiers and workers must not exceed
-	// half of all addresses. Address space is not memory, except if the source is the Go heap.
+	// half of all addresses. Address space is not memory, but [page.Heap], the source of js and -race builds, allocates
+	// all of it in New. In the browser it allocates at most 1 GiB.
 	//
 	// If the system refuses so much, as under ulimit -v, New tries again with an eighth less for each tier, down to the
 	// tiers' minimum. New also reserves less if fewer than about 128 MiB of addresses, or too few for the metadata,
