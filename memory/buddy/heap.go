@@ -321,9 +321,9 @@ func (h *Heap) Trim() error {
 }
 
 // Close frees every block and releases the memory. Afterwards the caller must not use pointers into the heap. If the
-// memory cannot be released, Close returns an error. The heap is closed in this case, too, and another Close tries
-// again to release the memory. After a Close that succeeded, and after the source has ended, Close does nothing and
-// returns nil.
+// memory cannot be released, Close returns an error. Close also fails if the function of page.Limit.OnSoft calls it
+// during a commit of this Heap. The heap is closed nevertheless, and another Close tries again to release the memory.
+// After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (h *Heap) Close() error {
 	if h.base != nil { // touches no block: if the source has ended, they have a new owner
 		h.owner.Touch()

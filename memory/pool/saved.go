@@ -18,7 +18,8 @@ import (
 //
 // If the saved pool had another capacity, loading fails with an error that wraps save.ErrLayout. A file only needs a
 // capacity of at least the slots that had an object or were prepared by [Pool.New]. If the pool is closed, saving and
-// loading fail with an error that wraps memory.ErrClosed.
+// loading fail with an error that wraps memory.ErrClosed. During a call of the page source, a save or load of a slot
+// fails with an error that wraps save.ErrBusy.
 func (p *Pool[T]) SaveState(c *save.Coder) {
 	if p.base == nil {
 		c.Fail(memory.ErrClosed)
@@ -147,8 +148,9 @@ func saveRows[T any](c *save.Coder, s *slots, name string, base unsafe.Pointer, 
 
 // SaveState saves the live slots and the order of the vacant slots. After loading, the slots that were live have the
 // same addresses and bytes. If the saved pool had another slot size or capacity, loading fails with an error that wraps
-// save.ErrLayout. If the pool is closed, saving and loading fail with an error that wraps memory.ErrClosed. A Set with
-// a Blocks cannot be written to a file.
+// save.ErrLayout. If the pool is closed, saving and loading fail with an error that wraps memory.ErrClosed. During a
+// call of the page source they fail with an error that wraps save.ErrBusy. A Set with a Blocks cannot be written to a
+// file.
 func (b *Blocks) SaveState(c *save.Coder) {
 	if b.base == nil {
 		c.Fail(memory.ErrClosed)

@@ -17,8 +17,8 @@ import (
 //	hot    | H | H |   | H |   | - - -
 //	cold   | CCCCC | CCCCC |       | CCCCC |       | - - -      same slot number
 //
-// Lifetimes, zeroing, the goroutine rule, stale handles and the state after Close are as in [Pool]. The handles have
-// the type of the hot part.
+// Lifetimes, zeroing, the goroutine rule, panics, stale handles and the state after Close are as in [Pool]. The handles
+// have the type of the hot part.
 type Split[Hot, Cold any] struct {
 	_ [0]*Hot // a Split of other types does not convert to this one
 	_ [0]*Cold
