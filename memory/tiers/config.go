@@ -48,8 +48,9 @@ type Config struct {
 	// Reserve[Frame] at least 80 KiB for each.
 	Budget [Count]uintptr
 
-	// Frames is the number of frame buffers, from 1 to 64. They share the Frame tier equally. 0 means 2: the blocks
-	// of a frame stay readable during the next frame.
+	// Frames is the number of frame buffers, from 1 to 64. 0 means 2: the blocks of a frame stay readable during the
+	// next frame. A buffer has an equal share of Budget[Frame], but at most an equal share of Reserve[Frame] less 64
+	// KiB, in whole 16 KiB.
 	Frames int
 
 	// Workers is the number of worker heaps, at most 64. 0 means 2; a negative number means none.

@@ -113,8 +113,8 @@ func (i Inspector) EachPool(f func(name string, s memory.Stats)) {
 // EachTag calls f with the statistics of every tag, in the order of creation. The last call is for all untagged blocks,
 // and has an empty name. Over all calls, InUse and the counts add up to those of the tiers Slab, Large, Pools and
 // Inbox. The fields Frame and Level add up to the bytes that the frame and the level have in use. After a Rewind or a
-// Manager.Free, their sums may be higher. If a worker is inside a call, the row of the untagged blocks may lack the
-// effect of that call. Without [Config.Tags] f is not called.
+// Manager.Free, their sums may be higher. While workers run, the row of the untagged blocks can differ by the effect of
+// their calls. Without [Config.Tags] f is not called.
 func (i Inspector) EachTag(f func(TagStats)) {
 	m := i.m
 	if !m.cfg.Tags {

@@ -48,9 +48,9 @@ func (s TierStats) Used() float64 {
 }
 
 // Stats returns the statistics of one tier. Call it on the game goroutine. It does not allocate. The statistics of
-// Inbox are the sum over the workers, see [Worker.Stats]. Failures of Static counts calls of Declare. Failures of Pools
-// counts at least the commits that the budget or the source refused. For a number that is no tier the statistics are
-// zero.
+// Inbox are the sum over the workers, see [Worker.Stats]. Peak is exact for Static, Level and Large, and an upper bound
+// for the other tiers. Failures of Static counts calls of Declare. Failures of Pools counts at least the commits that
+// the budget or the source refused. For a number that is no tier the statistics are zero.
 func (m *Manager) Stats(t Tier) (s memory.Stats) {
 	if t >= Count {
 		return s

@@ -18,7 +18,7 @@ type Use struct {
 // [TagArena.Taken], with Blocks as Live and as Allocs.
 //
 // After a Manager.Free or a Rewind, Taken may be more than the tier has in use. The parts are then cut to what the tier
-// has in use, the later tags first. If a worker is inside a call, the sums may lack the effect of that call. Without
+// has in use, the later tags first. While workers run, the sums can differ by the effect of their calls. Without
 // [Config.Tags] only the parts of pools have a tag.
 //
 // f must not use the manager. EachUse belongs to the game goroutine, and allocates nothing.

@@ -196,7 +196,7 @@ func (w *Worker) RemoteFrees() remote.Stats { return w.inbox.Stats() }
 
 // Stats returns the statistics of the worker's heap and scratch arena. If the worker is inside a call, Stats does not
 // wait, and returns its previous result, or the zero Stats if there is none. The statistics of the scratch arena change
-// at BeginTask and EndTask. Safe for concurrent use.
+// at BeginTask and EndTask. Peak is the sum of both peaks, an upper bound. Safe for concurrent use.
 func (w *Worker) Stats() memory.Stats {
 	w.last.Lock()
 	defer w.last.Unlock()
