@@ -69,6 +69,41 @@ func (r *rig) untouchedBy(t testing.TB, release func()) {
 	r.check(t)
 }
 
+// A decode function that frees with defer, or does not return the error of its read, goes on after its worker was abandoned.
+func TestHang_TheHeapOfAnAbandonedWorkerIsClosed(t *testing.T) {
+	h := newHang()
+	drains, decoded := 0, make(chan error, 1)
+	r := newOpenRig(t, hanging(t, "Read", h), 1, 0, impatient(50*time.Millisecond), func(c *Config) { c.Drain = func(int) { drains++ } })
+	type tidy struct{}
+	err := Register(r.Streamer, Kind[tidy]{Name: "tidy", Stays: true, Decode: func(rd *Reader, heap *Heap) (tidy, error) {
+		scratch, err := heap.Bytes(64)
+		if err != nil {
+			return tidy{}, err
+		}
+		defer func() { decoded <- err }()
+		defer heap.free(scratch)
+		_, _ = rd.ReadByte()
+		if err = rd.Wanted(); err != nil {
+			_, err = heap.Bytes(32)
+		}
+		return tidy{}, nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	Request[tidy](r, art("a"), 0)
+	<-h.entered
+	within(t, soon, "loading", func() { r.run() })
+	r.Settle()
+	if err := r.Close(); !errors.Is(err, ErrHangs) {
+		t.Error(err)
+	}
+	r.untouchedBy(t, func() { close(h.pass); err = <-decoded })
+	if s := r.Stats(); err == nil || drains != 0 || s.Staging != 64 {
+		t.Errorf("%v, %d drains, %d bytes staged", err, drains, s.Staging)
+	}
+}
+
 func TestHang_CloseEndsThoughEveryWorkerHangs(t *testing.T) {
 	for name, first := range map[string]func(*rig){"at once": func(*rig) {}, "half cancelled": func(r *rig) { r.root.Cancel() }} {
 		g := newGate(gallery(t), true)

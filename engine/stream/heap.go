@@ -85,6 +85,9 @@ func (h *Heap) Free(p unsafe.Pointer, size uintptr) {
 			held.n--
 			held.blocks[i] = held.blocks[held.n]
 			held.blocks[held.n] = block{}
+			if h.w.gone {
+				return
+			}
 			h.w.heap.Free(p, size)
 			h.w.account(-int64(size))
 			return

@@ -281,6 +281,8 @@ func (w *worker) wanted() error {
 	s := w.s
 	for {
 		switch {
+		case w.lost:
+			return errAbandoned
 		case w.stop != nil:
 			return w.stop
 		case w.inHand && s.entries[w.entry].state == cancelled:
