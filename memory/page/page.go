@@ -19,7 +19,7 @@ const (
 	Granule = 16 << 10
 
 	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB. If the offset
-	// of a block is a multiple of a power of two up to BaseAlign, its address is one, too.
+	// of a block is a multiple of a power of two up to BaseAlign, so is its address.
 	BaseAlign = 64 << 10
 )
 

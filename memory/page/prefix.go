@@ -52,9 +52,9 @@ func NewPrefix(src Source, want, least, step uintptr) (Prefix, error) {
 }
 
 // Reserve reserves `want` bytes of src. If src is nil, Reserve uses [Default]. If the operating system refuses,
-// Reserve halves the size and tries again, down to `least` bytes and at least a Granule. After halving, Reserve also
-// tests whether the Go heap can still grow. If it cannot, Reserve halves the size again, unless that is too small. If
-// a [Carve] has too few bytes left, Reserve fails at once.
+// Reserve halves the size and tries again, but not below `least` bytes or a [Granule]. After halving, Reserve also
+// tests whether the Go heap can still grow. If it cannot, Reserve halves the size again, unless that is below the same
+// bound. If a [Carve] has too few bytes left, Reserve fails at once.
 //
 // If src is an interface with a nil pointer, the error wraps memory.ErrConfig. If src fails, Reserve returns its
 // error. If the memory that src returns is smaller than requested or not as [Source] requires, Reserve releases the

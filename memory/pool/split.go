@@ -202,7 +202,7 @@ func (p *Split[Hot, Cold]) newMore() (memory.Handle[Hot], *Hot, *Cold, error) {
 }
 
 // Grow is [Pool.Grow] for both regions. If the cold region cannot be committed, Grow decommits what it has committed
-// of the hot region. If that fails, too, the memory stays committed, and the error wraps both errors. New does so, too.
+// of the hot region. If that fails, too, the memory stays committed, and the error wraps both errors. New does the same.
 func (p *Split[Hot, Cold]) Grow(n int) error {
 	p.owner.Touch()
 	return meta(&p.slots).grow(n, p)
