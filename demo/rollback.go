@@ -30,7 +30,7 @@ func (o *options) rollback(stdout io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "heat %2d: %5d enemies, a rollback of %d ticks takes %.1f ms, of which %.1f wait for the worker of the fields\n", heat, enemies, rollbackTicks, took.Seconds()*1e3, waited.Seconds()*1e3)
+		fmt.Fprintf(stdout, "heat %2d: %5d enemies, a rollback of %d ticks takes %.1f ms, of which %.1f end the frames and wait for the worker of the paths\n", heat, enemies, rollbackTicks, took.Seconds()*1e3, waited.Seconds()*1e3)
 		if took > rollbackFrame {
 			break
 		}

@@ -408,3 +408,21 @@ func TestPast_CoversWhatItPromises(t *testing.T) {
 		check(t, s)
 	}
 }
+
+// Rollback and Synctest load states by a Set of their own. The Past then begins at the tick that the game has reached.
+func TestPast_BeginsAfterRollback(t *testing.T) {
+	s := remembering(t, 3, 0, 60)
+	for name, do := range map[string]func() error{
+		"rollback": func() error { _, _, err := s.Rollback(8); return err },
+		"synctest": func() error { _, err := s.Synctest(8, 4); return err },
+	} {
+		if err := do(); err != nil {
+			t.Fatal(name, err)
+		}
+		if first, now, last := s.Past.Range(); first != s.Game.Ticks || now != first || last != first {
+			t.Errorf("%s: the Past has ticks %d to %d, now %d; the game is at tick %d", name, first, last, now, s.Game.Ticks)
+		}
+	}
+	play(t, s, 40)
+	check(t, s)
+}

@@ -9,7 +9,8 @@ import (
 )
 
 // States returns a sealed Set of the game's state, without the streamer, pictures, sound, settings and statistics.
-// If Config.Store is not StoreTiers, or if Game.Guard is set, the error wraps memory.ErrConfig.
+// If Config.Store is not StoreTiers, or if Game.Guard is set, the error wraps memory.ErrConfig. The Past does not notice
+// a load of this Set: do not load with Config.Rewind.
 func (s *Session) States() (*save.Set, error) {
 	set := new(save.Set)
 	if err := s.Game.AddTo(set, s.isHosted); err != nil {
@@ -39,12 +40,13 @@ const restLimit = 10 * time.Second
 // Synctest plays the given number of ticks while it saves and loads states, as engine.Synctest describes. Call it while
 // a realm is playing; Synctest does not check this. Synctest ends a pause. After the end of a realm, a state from
 // before the end cannot be loaded: all ticks since that state count as skipped. If Config.Store is not StoreTiers, or
-// if Game.Guard is set, the error wraps memory.ErrConfig.
+// if Game.Guard is set, the error wraps memory.ErrConfig. The Past drops its states.
 func (s *Session) Synctest(ticks, distance int) (engine.Synced, error) {
 	set, err := s.States()
 	if err != nil {
 		return engine.Synced{}, err
 	}
+	defer s.Past.forget() // set has loaded states that the Past does not know
 	return engine.Synctest(engine.Sync{
 		Set: set, Ticks: ticks, Distance: distance,
 		Hash: s.Game.Hash, Rest: s.Rest, Check: s.Check,
@@ -68,14 +70,16 @@ func (s *Session) stepOnce() error {
 
 // Rollback measures the cost of rollback netcode, in which a game predicts another player's input and corrects itself.
 // Rollback plays the given number of ticks. Then it returns to their beginning and plays them again, with a save after
-// each. took is the time of this second part. waited is the part of took in which Rollback waited for the worker of the
-// paths. A realm must be playing. Rollback ends a pause. If the realm ends meanwhile, the error wraps save.ErrLayout.
-// If Config.Store is not StoreTiers, or if Game.Guard is set, the error wraps memory.ErrConfig.
+// each. took is the time of this second part. waited is the part of took in [Session.Rest]: it ends memory frames and
+// waits for the worker of the paths. ticks must not be negative. A realm must be playing. Rollback ends a pause. If the
+// realm ends meanwhile, the error wraps save.ErrLayout. Errors of [Session.States] are returned. The Past drops its
+// states.
 func (s *Session) Rollback(ticks int) (took, waited time.Duration, err error) {
 	set, err := s.States()
 	if err != nil {
 		return 0, 0, err
 	}
+	defer s.Past.forget() // as in Synctest
 	slots := make([]*save.Slot, ticks+1)
 	keep := func(i int) error {
 		began := time.Now()
