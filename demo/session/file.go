@@ -81,7 +81,8 @@ func (s *Session) About() About {
 }
 
 // Start leaves the realm and goes to the realm of this name, with which the run begins. Call game.Game.Restart first:
-// it makes the run a new one. A run of [Session.Restore] that is still loading is dropped.
+// it makes the run a new one. A run of [Session.Restore] that is still loading is dropped. Start does not change the
+// fields Attract and Paused.
 func (s *Session) Start(realm string) {
 	if s.restore != nil {
 		s.restore, s.restored = nil, errors.New("session: another run was started")
@@ -166,7 +167,7 @@ func ReadAbout(file []byte) (a About, state []byte, err error) {
 // realm of the file. The run of the file goes on when that realm has begun: see [Session.Restored]. If the file is
 // invalid or if no realm is played, Restore fails, and the present run goes on. Restore ends the memory frame. The
 // caller must not change file until the realm has begun. If changed is not nil, it is called for each difference of
-// types.
+// types. Restore does not change the fields Attract and Paused.
 func (s *Session) Restore(file []byte, changed func(string)) error {
 	about, state, err := ReadAbout(file)
 	if err != nil {
@@ -191,10 +192,9 @@ func (s *Session) Restore(file []byte, changed func(string)) error {
 	return nil
 }
 
-// Restored reports whether the run of the last [Session.Restore] has begun. While its realm loads, Restored returns
-// false and nil. If the state could not be read, if another realm has begun, or if Start was called instead, Restored
-// returns false and an error: the game then plays another run. Without a call of Restore, Restored reports whether a
-// realm is played.
+// Restored reports whether a realm is played, and the run of the last successful [Session.Restore], if any, has begun.
+// While a realm loads, Restored returns false and nil. If the state could not be read, if another realm has begun, or
+// if Start was called instead, Restored returns false and an error: the game then plays another run.
 func (s *Session) Restored() (bool, error) {
 	return s.restore == nil && s.restored == nil && s.Flow.Phase() == stream.Playing, s.restored
 }

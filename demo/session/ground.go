@@ -195,7 +195,7 @@ func (g *Ground) resident() int64 { return g.composer.coming() + int64(g.handOve
 func (g *Ground) Stats() ground.PlanStats { return g.plan.Stats() }
 
 // Resident returns the bytes of the ground's pictures, on the GPU and in the workers' blocks. now is their
-// number, peak the largest number at the end of a tick, and budget the limit. Without a view all are 0.
+// number, peak the largest number after a tick since New, and budget the limit. Without a view all are 0.
 func (g *Ground) Resident() (now, peak, budget int64) {
 	if g.view == nil {
 		return 0, 0, 0
@@ -207,22 +207,24 @@ func (g *Ground) Resident() (now, peak, budget int64) {
 func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 
 // Missing returns the number of failed sectors, as of the last tick. It counts only sectors that are visible or soon
-// will be. A sector fails if its file cannot be read or if its worker has no space. Failed sectors are retried.
+// will be. A sector fails if its file or the realm's stamps cannot be used, if its worker has no space, or if
+// GroundView.Rows fails. Failed sectors are retried.
 func (g *Ground) Missing() int { return g.failures.missing }
 
 // Narrow reports whether sectors are missing because workers have no space to compose them in.
 func (g *Ground) Narrow() bool { return g.failures.narrow && g.failures.missing > 0 }
 
-// Props returns the props of a sector. If the sector is not shown, it returns nil. The slice is valid until the next
-// Frame, Rewind, Seek, Start or Restore.
+// Props returns the props of a sector. If the sector is not shown or has no props, it returns nil. The slice is valid
+// until the next call of a method of the Session that plays, loads or closes.
 func (g *Ground) Props(at ground.Sector) []Prop { return g.props.of[at.Index()] }
 
 // PropsLost returns how often a sector was shown without its props because there was no space for them.
 func (g *Ground) PropsLost() int { return g.props.lost }
 
-// GroundRoom returns the number of sectors for which the view needs space, given the budget in bytes. Sectors in flight
-// do not count. A number above 64 is rounded down to a multiple of 4, and one above 256 to a multiple of 16, so that
-// the sectors fill whole pages. If the number is below 1, New fails.
+// GroundRoom returns the number of sectors for which the view needs space, given the budget in bytes. For the default
+// pass GroundBytes, not 0. Sectors in flight do not count. A number above 64 is rounded down to a multiple of 4, and
+// one above 256 to a multiple of 16, so that the sectors fill whole pages. If the number is below 1, New fails, unless
+// Config.View is nil.
 func GroundRoom(budget int) (sectors int) {
 	sectors = (budget - bytesInFlight(budget)) / ground.Bytes
 	switch {

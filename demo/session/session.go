@@ -26,8 +26,8 @@ type Config struct {
 	Store Store       // selects the allocators of the game's blocks
 	// Memory configures the manager. New changes some fields. If Workers is below 1, New sets it to 2, and in any case
 	// adds 1. New raises Scratch to at least 384 KiB, and sets Tags, SlabMax, GC.Release and GC.Suspend. Unless Store
-	// is StoreTiers, New sets GC.Keep. If the tiers lie on the Go heap and GC.Headroom is 0, New sets it to 8 MiB.
-	// OnSoft is still called.
+	// is StoreTiers, New sets GC.Keep. If the tiers lie on the Go heap and GC.Keep is false, New lowers GOGC to 4 until
+	// Close, and a GC.Headroom of 0 becomes 8 MiB. OnSoft is still called.
 	Memory tiers.Config
 	FS     fs.FS // art/, levels/ and realms/
 	// Fallback contains manifests, in levels/, that replace manifests of FS which cannot be read. If Fallback is nil,
@@ -57,7 +57,7 @@ type Config struct {
 	// Watch is the time between two checks of the files for changes. 0 means no checks. Changed pictures are shown at
 	// once. If a file changes that the rules read, the change has an effect from the next realm on.
 	Watch time.Duration
-	// Left, if not nil, is called when a realm's pictures are no longer needed.
+	// Left, if not nil, is called when a realm's pictures are no longer needed. Close does not call it.
 	Left func()
 	// Steer, if not nil, is called with the input of each tick before the tick runs. Steer may change the input: a
 	// recording reads the input, and a replay sets it. During the call, Game.Ticks is the number of ticks played
@@ -81,7 +81,7 @@ type Session struct {
 	Ground  *Ground
 	Attract bool                    // the game plays itself until the player presses a key
 	Paused  bool                    // Frame plays no ticks
-	Leaks   []tiers.Leaks           // of each realm that has ended
+	Leaks   []tiers.Leaks           // of each realm that has ended, except by Close
 	Past    *Past                   // nil without Config.Rewind
 	hosted  map[unsafe.Pointer]bool // live blocks of Hosted
 
@@ -183,9 +183,10 @@ func (s *Session) Playing() bool { return s.Flow.Phase() == stream.Playing }
 
 // Frame closes the previous frame, does one frame's share of the loading, and opens the next frame. While a realm is
 // played and not paused, Frame advances the game by one tick. If game.Pause is pressed, Frame begins or ends the pause.
-// If game.Restart is pressed, Frame ends the pause and begins a new run in the same realm. Allocations from the frame
-// arena are valid until [Session.EndFrame], or until another method ends the frame: at the latest the next Frame. After
-// an error the run cannot go on: the caller must close the Session.
+// If game.Restart is pressed, Frame ends the pause and begins a new run in the same realm. Three seconds after a lost
+// game, game.AnyKey also begins one. With Config.Autopilot, buttons except game.Pause have no effect. Allocations from
+// the frame arena are valid until [Session.EndFrame], or until another method ends the frame: at the latest the next
+// Frame. After an error the run cannot go on: the caller must close the Session.
 func (s *Session) Frame(in engine.Input) error {
 	if s.cfg.Stop != nil {
 		if err := s.cfg.Stop(); err != nil {
@@ -282,7 +283,7 @@ func (s *Session) EndFrame() error {
 	return s.Mem.EndFrame()
 }
 
-// RealmsEnded returns the number of realms that have ended, completed or not.
+// RealmsEnded returns the number of realms that have ended before Close, completed or not.
 func (s *Session) RealmsEnded() int { return len(s.Leaks) }
 
 // EntitiesPeak returns the most entities that were alive at once.
@@ -313,7 +314,8 @@ func (s *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-// Check verifies the game, the streamer and every tier. It returns what is wrong, or nil. Call it between frames.
+// Check verifies the game, the streamer, every tier and the Past. It returns what is wrong, or nil. Call it between
+// frames and before Close.
 func (s *Session) Check() error {
 	var errs []error
 	if s.Game.Manifest != nil && s.Mem.Inspect().InLevel() && s.loading.build == nil {

@@ -97,7 +97,7 @@ type OwnCount struct {
 // the realm, and steady for the ticks after them. Until then steady is empty. OwnSites counts only if the runtime
 // samples every allocation, as with GODEBUG=memprofilerate=1. If nothing is counted, or no realm has begun, exact is
 // false and both results are empty. The lists exclude allocations of the counting and of collections.
-// OwnSites runs two collections.
+// If exact is true, OwnSites has run two collections.
 func (s *Session) OwnSites() (warmUp, steady OwnCount, exact bool) {
 	c := &s.sites
 	switch {
