@@ -26,18 +26,22 @@ func (w *World) CanSave() error {
 
 var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 
-// SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick. Add
-// the allocator of the world to the Set before the world, by save.Metadata, because the world saves its rows itself.
+// SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick.
 // Resources, observers, filters and Commands.Skipped are not saved. Loading from memory calls no observer. It drops
 // archetypes that were created after the save, because the order of archetypes is the order of iteration.
+//
+// Before the world, add its allocator to the Set with [save.Metadata]. The metadata is enough, because the world saves
+// its rows itself. Without the allocator, saving to a slot and loading fail with an error that wraps memory.ErrConfig,
+// as soon as there are rows. A Set for files is another one: it must contain the world and not its allocator.
 //
 // The error wraps save.ErrBusy in three cases: the world is locked, a command of [World.Commands] waits for Apply, or
 // blocks wait to be freed after a panic of the allocator. Loading from memory stops loops over All and Chunks, as a
 // structural change does. If a component was registered after the save, the error of loading wraps save.ErrLayout and
 // names the component. If the world is closed, the error wraps memory.ErrClosed. If the method Base of the allocator
-// (see memory.Baser) returns nil, the error wraps memory.ErrConfig. The other errors are those of [World.CanSave].
+// (see memory.Baser) returns nil, the error wraps memory.ErrConfig. If loading must commit memory for the index of
+// entities and Config.Pages fails, the error wraps that of Config.Pages. The other errors are those of [World.CanSave].
 //
-// A Set for files contains the world without its allocator. In a file the world has the form of [World.WriteBinary],
+// In a file the world has the form of [World.WriteBinary],
 // without ticks. Loading a file removes the present entities, and reads the file as [World.ReadBinary] does. It calls
 // observers for the removed and for the loaded entities.
 func (w *World) SaveState(c *save.Coder) {

@@ -535,3 +535,31 @@ func TestWorld_ReadWithoutMemoryKeepsTheIndex(t *testing.T) {
 	src.on = false
 	x.load(full)
 }
+
+// Without its allocator a world would be loaded into blocks that other data has by then. A Set for files has none, and
+// may still be hashed.
+func TestWorld_NeedsItsAllocatorInTheSet(t *testing.T) {
+	x := newSavedWorld(t, nil)
+	x.program(50)
+	var file, late save.Set
+	err := errors.Join(file.Add("world", x.w), file.Seal(), late.Add("world", x.w), late.Add("heap", save.Metadata(x.heap)), late.Seal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, set := range map[string]*save.Set{"alone": &file, "late": &late} {
+		same := set.NewCanonical(8 << 20)
+		if err := set.Save(same); err != nil {
+			t.Fatal(err)
+		}
+		_, sized := set.Size()
+		for what, err := range map[string]error{"Size": sized, "Save": set.Save(set.NewSlot(8 << 20)), "Load": set.Load(same)} {
+			if !errors.Is(err, memory.ErrConfig) || !strings.Contains(err.Error(), "world") || !strings.Contains(err.Error(), "save.Metadata") {
+				t.Errorf("%s: %s: %v", name, what, err)
+			}
+		}
+	}
+	var out bytes.Buffer
+	if err := errors.Join(x.w.Check(), file.Write(&out), file.Read(&out, nil), x.w.Check()); err != nil {
+		t.Error(err)
+	}
+}

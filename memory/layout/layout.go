@@ -111,7 +111,7 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 			d.Kind = "handle"
 			return d, nil
 		}
-		if strings.HasSuffix(t.PkgPath(), "/strata/memory/container") {
+		if isContainer(t) {
 			return d, fmt.Errorf(": %s: %w", t, errContainer)
 		}
 		d.Kind = "struct"
@@ -129,6 +129,29 @@ func description(t reflect.Type, known func(reflect.Type) error) (Type, error) {
 		return d, fmt.Errorf(": %s: %w", t, errAddress)
 	}
 	return d, nil
+}
+
+func isContainer(t reflect.Type) bool {
+	return strings.HasSuffix(t.PkgPath(), "/strata/memory/container")
+}
+
+// HasContainer reports whether a value of type t is a container, such as container.Vec, or has one in a field or an
+// element. The elements of a container lie in a block of an allocator.
+func HasContainer(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Array:
+		return HasContainer(t.Elem())
+	case reflect.Struct:
+		if isContainer(t) {
+			return true
+		}
+		for f := range t.Fields() {
+			if HasContainer(f.Type) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Check returns an error if a description from a file is impossible. Examples are an unknown kind, a wrong size, a

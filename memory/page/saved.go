@@ -23,6 +23,7 @@ func (p *Prefix) SaveState(c *save.Coder) {
 		c.Busy("memory is being committed or decommitted")
 		return
 	}
+	c.Covers(p.mem.Base, p.size)
 	c.Same("the reservation", uint64(p.size))
 	n := c.Word(uint64(p.committed))
 	switch {

@@ -48,6 +48,7 @@ type Coder struct {
 	again     bool   // another pass fitting is needed
 	content   int    // where the length of the contents of BeginContent stands
 	lengths   []int  // of parts and contents, in the order of their beginnings: measured, and then saved
+	covered   []span // see Covers
 	length    int    // the next one to be saved
 	opened    int    // the index of the length of BeginContent
 	hashing   bool   // saving hashes what it copies
@@ -62,6 +63,9 @@ type Coder struct {
 }
 
 const maxDepth = 12
+
+// A span is memory that begins at an address.
+type span struct{ from, size uintptr }
 
 // A label names a part of a State, with its number if that is not negative.
 type label struct {

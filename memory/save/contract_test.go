@@ -31,6 +31,7 @@ func TestCoder_NumbersAreLoaded(t *testing.T) {
 	n, on, off, typed := int16(-7), true, false, [2]int32{3, 4}
 	at := [...]unsafe.Pointer{unsafe.Pointer(now), unsafe.Pointer(&now[5]), nil}
 	set := visited(t, func(c *save.Coder) {
+		c.Covers(unsafe.Pointer(now), unsafe.Sizeof(*now))
 		save.Num(c, &n)
 		save.Bool(c, &on)
 		save.Bool(c, &off)
@@ -53,6 +54,54 @@ func TestCoder_NumbersAreLoaded(t *testing.T) {
 	}
 }
 
+// An address in memory that no State saves is refused, and so is one whose State comes later.
+func TestCoder_PointerNeedsMemoryThatIsSaved(t *testing.T) {
+	base := unsafe.Pointer(new([64]byte))
+	for _, c := range []struct {
+		name string
+		off  int // of the address; -1: nil
+		from int // what is covered, 32 bytes; -1: nothing
+		late bool
+		ok   bool
+	}{
+		{"nil", -1, -1, false, true}, {"nothing", 8, -1, false, false}, {"first", 16, 16, false, true}, {"last", 47, 16, false, true},
+		{"in front", 15, 16, false, false}, {"behind", 48, 16, false, false}, {"later", 20, 16, true, false},
+	} {
+		covers := func(x *save.Coder) {
+			if c.from >= 0 {
+				x.Covers(unsafe.Add(base, c.from), 32)
+			}
+		}
+		p := unsafe.Pointer(nil)
+		points := func(x *save.Coder) {
+			if q := x.Pointer(p, base); x.Loading() {
+				p = q
+			}
+		}
+		set := visited(t, covers, points)
+		if c.late {
+			set = visited(t, points, covers)
+		}
+		empty := filled(t, set, set.NewSlot(100)) // an address that is nil
+		if c.off >= 0 {
+			p = unsafe.Add(base, c.off)
+		}
+		slot, same := set.NewSlot(100), set.NewCanonical(100)
+		_, sized := set.Size()
+		for what, err := range map[string]error{"Size": sized, "Save": set.Save(slot)} {
+			if (err == nil) != c.ok || err != nil && !errors.Is(err, memory.ErrConfig) {
+				t.Errorf("%s: %s: %v", c.name, what, err)
+			}
+		}
+		// A hash needs no allocator; a load does.
+		must(t, set.Save(same), set.Load(empty))
+		was := p
+		if err := set.Load(same); (err == nil) != c.ok || err != nil && (!errors.Is(err, memory.ErrConfig) || p != was) {
+			t.Errorf("%s: Load: %v", c.name, err)
+		}
+	}
+}
+
 // After an error methods return 0 and change nothing, and the error is the first one.
 func TestCoder_NothingIsVisitedAfterAnError(t *testing.T) {
 	fail, n, list := false, 5, []int{1, 2}
@@ -62,6 +111,7 @@ func TestCoder_NothingIsVisitedAfterAnError(t *testing.T) {
 			c.Differs("first")
 		}
 		w := []uint64{1, 2}
+		c.Covers(unsafe.Pointer(&n), unsafe.Sizeof(n))
 		c.Words(w)
 		save.Num(c, &n)
 		save.List(c, &list)

@@ -3,6 +3,8 @@ package save
 import (
 	"errors"
 	"fmt"
+
+	"github.com/strata-go/strata/memory"
 )
 
 var (
@@ -36,5 +38,8 @@ var (
 
 var (
 	errAddress = fmt.Errorf("%w: an address is not valid in another process", ErrPortable)
-	errBlocks  = fmt.Errorf("%w: bytes of an unknown type", ErrPortable)
+	// errUncovered continues a sentence.
+	errUncovered = fmt.Errorf("lie in an allocator that is no earlier part of the Set: add it, or save.Metadata of it; a Set for files is another one: %w", memory.ErrConfig)
+
+	errBlocks = fmt.Errorf("%w: bytes of an unknown type", ErrPortable)
 )

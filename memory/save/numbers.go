@@ -2,6 +2,7 @@ package save
 
 import (
 	"encoding/binary"
+	"fmt"
 	"unsafe"
 )
 
@@ -108,8 +109,10 @@ func (c *Coder) Same(what string, v uint64) {
 
 // Pointer saves or loads an address in memory that begins at base, as its offset from base. If [Coder.Saving] returns
 // true, Pointer returns p. In all other passes it returns base plus the saved offset; base may differ from the saved
-// one. Nil stays nil. After an error Pointer returns nil. If [Coder.Portable] returns true, the pass fails with an
-// error that wraps [ErrPortable].
+// one. Nil stays nil. The address must lie in memory for which [Coder.Covers] was called before in the same pass. If it
+// does not, loading fails with an error that wraps memory.ErrConfig, and so does saving to a slot of [Set.NewSlot].
+// After an error Pointer returns nil. If [Coder.Portable] returns true, the pass fails with an error that wraps
+// [ErrPortable].
 func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	if c.file != nil {
 		c.Fail(errAddress)
@@ -122,5 +125,28 @@ func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 	if off = c.Word(off); off == 0 || c.err != nil {
 		return nil
 	}
-	return unsafe.Add(base, uintptr(off-1))
+	p = unsafe.Add(base, uintptr(off-1))
+	if (c.pass == measuring && !c.canonical || c.pass == fitting) && !c.covers(p) {
+		c.Fail(fmt.Errorf("its data %w", errUncovered))
+		return nil
+	}
+	return p
+}
+
+// Covers tells c that the State saves an allocator whose blocks lie in the n bytes from p on. States that call
+// [Coder.Pointer] for an address in these bytes must come later in the Set. An allocator that saves a page.Prefix need
+// not call Covers. Other allocators must call it in each pass.
+func (c *Coder) Covers(p unsafe.Pointer, n uintptr) {
+	if c.pass == measuring || c.pass == fitting {
+		c.covered = append(c.covered, span{uintptr(p), n})
+	}
+}
+
+func (c *Coder) covers(p unsafe.Pointer) bool {
+	for i := len(c.covered) - 1; i >= 0; i-- {
+		if s := c.covered[i]; uintptr(p)-s.from < s.size {
+			return true
+		}
+	}
+	return false
 }

@@ -8,17 +8,20 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/layout"
 )
 
 // A Set contains the States that a program saves, in a fixed order. They are its parts. Add them while the program
 // starts, then call Seal. The zero Set is empty. Only the goroutine to which the States belong may use the Set. A Set
 // must not be copied after Seal, or after it has made a Slot.
 //
-// Add an allocator before the States whose data lies in its blocks.
+// Add an allocator before the States whose data lies in its blocks. A Set for files must have no allocator. So a game
+// with an ecs.World needs two Sets: one with the allocator for slots, and one without it for files.
 type Set struct {
 	parts  []part
 	sealed bool
-	busy   bool // a pass is running
+	lacks  error // if a part has containers, and no part has their blocks
+	busy   bool  // a pass is running
 	loads  uint64
 	coder  Coder // reused, so that no pass allocates
 }
@@ -77,8 +80,28 @@ func (s *Set) Seal() error {
 		errs = append(errs, refused(s.parts[i].name, s.parts[i].state))
 	}
 	err := errors.Join(errs...)
-	s.sealed = err == nil
+	s.sealed, s.lacks = err == nil, s.lacking()
 	return err
+}
+
+// lacking returns an error if the Set has containers without an allocator before them. A function may visit their
+// elements.
+func (s *Set) lacking() error {
+	for i := range s.parts {
+		p := &s.parts[i]
+		of := p.state
+		if m, ok := of.(*metadata); ok {
+			of = m.of
+		}
+		switch of.(type) {
+		case memory.Allocator, *function:
+			return nil
+		}
+		if t := rowType(p.state); t != nil && layout.HasContainer(t) {
+			return fmt.Errorf("save: %q: the elements of a container of %s %w", p.name, t, errUncovered)
+		}
+	}
+	return nil
 }
 
 // Parts returns the number of parts.
@@ -89,11 +112,16 @@ var ErrUnsealed = errors.New("save: the Set is not sealed; call Seal first")
 
 // Size returns how many bytes the present state takes in a slot of [Set.NewSlot]. In a slot of [Set.NewCanonical] it
 // may take another number. The error wraps [ErrUnsealed], [ErrBusy], or another error of a part, with the part's name.
+// It wraps memory.ErrConfig if the elements of a container, or the rows of a world, lie in an allocator that is no
+// earlier part. Save returns this error as well, except for a slot of NewCanonical, and Load for every slot.
 func (s *Set) Size() (int, error) { return s.measure(false) }
 
 func (s *Set) measure(canonical bool) (int, error) {
 	if !s.sealed {
 		return 0, ErrUnsealed
+	}
+	if s.lacks != nil && !canonical {
+		return 0, s.lacks
 	}
 	return s.run(measuring, canonical, nil)
 }
@@ -174,6 +202,9 @@ const fits = 4
 var errAgain = fmt.Errorf("save: load: %w: memory that is committed for one part is decommitted for another", memory.ErrOutOfMemory)
 
 func (s *Set) load(canonical bool, buf []byte) error {
+	if s.lacks != nil {
+		return s.lacks
+	}
 	for n := 1; ; n++ {
 		if _, err := s.run(fitting, canonical, buf); err != nil {
 			return err
@@ -219,7 +250,7 @@ func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
 	}
 	defer s.end()
 	c := &s.coder
-	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: c.yield, lengths: c.lengths, hashing: c.hashing && p == saving, lanes: start}
+	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: c.yield, lengths: c.lengths, covered: c.covered[:0], hashing: c.hashing && p == saving, lanes: start}
 	if p == measuring {
 		c.lengths = c.lengths[:0]
 	}
