@@ -14,19 +14,20 @@ import (
 //	| 8 control bytes | 8 slots | 8 control bytes | 8 slots | ...       groups
 //	  0x93 0xF0 0 ...   k v k v 0 ...     0, or 0x80 and 7 bits of the key's hash
 //
-// A search loads the eight control bytes of the group that the hash selects, and compares only entries whose seven
-// bits agree. If none of the eight slots is vacant, it continues in the next group. At most three quarters of the
-// slots are taken. Entries of a cluster lie in the order of their hashes, and Delete closes the gap. A Map therefore
-// has no tombstones, and does not get slower with age.
+// A search loads the eight control bytes of the group that the hash selects, and compares the entries whose seven bits
+// agree. If none of the eight slots is vacant, it continues in the next group. At most three quarters of the slots are
+// taken. Entries of a cluster lie in the order of their hashes, and Delete closes the gap. A Map therefore has no
+// tombstones, and does not get slower with age.
 //
 // The order of the entries does not depend on history. Two Maps with equal entries, seeds and numbers of slots
 // iterate in one order. The bytes of their tables are equal, except for padding and signs of zeros in V, which are
 // stored as they were set.
 //
-// A Map has 32 bytes and no pointer. Lifetimes, errors, panics, goroutines and copies are as for [Vec]. Beyond 3·2^28
-// entries, and for entries of 128 MiB or more, the error is memory.ErrTooLarge. Growth and Shrink allocate a new block
-// and free the old block afterwards, because every entry changes its slot. In an allocator that frees newest first
-// (stack, arena.StepBack) they panic with a *memory.Misuse. There, call Reserve for all entries before the first Set.
+// A Map has 32 bytes and no pointer. Lifetimes, errors, panics and goroutines are as for [Vec]. After an entry was
+// added or removed, copies of the Map must not be used: make copies with [Map.Clone]. Beyond 3·2^28 entries, and for
+// entries of 128 MiB or more, the error is memory.ErrTooLarge. Growth and Shrink allocate a new block and free the old
+// block afterwards, because every entry changes its slot. In an allocator that frees newest first (stack,
+// arena.StepBack) they panic with a *memory.Misuse. There, call Reserve for all entries before the first Set.
 //
 // Two keys are one key if == reports that they are equal. 0 and -0 are one key, stored as 0. Padding and blank
 // fields do not count, and are stored as zeros. A NaN is not equal to any key: Get does not find it, and Set fails

@@ -25,9 +25,9 @@ var ErrNoBase = errors.New("the allocator has no Base from which offsets count, 
 // the allocator is safe for concurrent use, such as a slab.Central or the allocator of compose.NewLocked, each
 // goroutine that writes needs its own Space.
 //
-// After the allocator is closed, its containers must not be read. Map.Set and Strings.Intern read, too, because they
-// search first. Debug builds panic with a *memory.Misuse at such a read, but may not detect it if Close could not
-// release the memory. Growth of a Vec or Ring, and a Reserve that needs memory, fail with memory.ErrClosed in every
+// After the allocator is closed, its containers must not be read or written. Map.Set and Strings.Intern read, too, as
+// they search first. Debug builds panic with a *memory.Misuse at such an access, but may not detect it if Close could
+// not release the memory. Growth of a Vec or Ring, and a Reserve that needs memory, fail with memory.ErrClosed in every
 // build, before they read elements. After the close, Free of a container that has memory panics with a *memory.Misuse.
 //
 // An allocator may call a function within Alloc, Resize or Free, such as that of page.Limit.OnSoft. The function may
@@ -79,8 +79,8 @@ func (sp *Space) Use(a memory.Allocator) error {
 	return nil
 }
 
-// Allocator returns the allocator of the Space: the one passed to [In], or to the last successful call of Use. The
-// Allocator of a zero Space is nil.
+// Allocator returns the allocator of the Space: the one passed to [In], or to the last successful call of Use. A zero
+// Space has none: Allocator returns nil, and containers cannot use the Space before Use.
 func (sp *Space) Allocator() memory.Allocator { return sp.a }
 
 // at returns the address of an offset.

@@ -27,9 +27,10 @@ import (
 // id takes 12 bytes, and 11 to 22 bytes in the index. Slots of released strings are reused for strings of similar size;
 // Free frees all memory. The package comment shows the waste for words and sentences.
 //
-// A Strings has no pointer. Lifetimes, errors, panics, goroutines and copies are as for [Vec]. Beyond 3·2^28 strings,
-// 2^20 pages, or 2^31-1 bytes in a string the error is memory.ErrTooLarge. A Strings has several blocks that grow one
-// after another, so an allocator that frees newest first panics with a *memory.Misuse after a few strings.
+// A Strings has no pointer. Lifetimes, errors, panics and goroutines are as for [Vec]. After Intern, Release or Clear,
+// copies of the Strings must not be used: make copies with [Strings.Clone]. Beyond 3·2^28 strings, 2^20 pages, or
+// 2^31-1 bytes in a string the error is memory.ErrTooLarge. A Strings has several blocks that grow one after another,
+// so an allocator that frees newest first panics with a *memory.Misuse after a few strings.
 type Strings struct {
 	// Invariants, verified by Check in this order:
 	//

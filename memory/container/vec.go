@@ -216,9 +216,10 @@ func (v *Vec[T]) SetLen(sp *Space, n int) error {
 // Clear removes every element and keeps the memory.
 func (v *Vec[T]) Clear() { v.n = 0 }
 
-// Free frees the memory and leaves the Vec empty and ready. If the Vec has memory and the allocator is closed, Free
-// panics with a *memory.Misuse. Free also panics if the header of the Vec was overwritten or a Reset has freed the
-// block, as far as the header and the allocator's metadata show it. If Free panics, nothing has changed.
+// Free frees the memory and leaves the Vec empty and ready. If the Vec has memory and the allocator is closed or
+// refuses the block, Free panics with a *memory.Misuse. A stack refuses a block that is not the newest. Free also
+// panics if the header of the Vec was overwritten or a Reset has freed the block, as far as the header and the
+// allocator's metadata show it. If Free panics, nothing has changed.
 func (v *Vec[T]) Free(sp *Space) {
 	v.mustBeSound()
 	was := *v

@@ -63,8 +63,8 @@ type Config struct {
 	// QuarantineBytes, it is not quarantined.
 	QuarantineBytes uintptr
 	// History is the number of freed blocks that stay recorded after they were returned to inner. A double free of a
-	// recorded block is reported with its call sites; a double free of another block is reported as a foreign
-	// pointer. 0 means 1024.
+	// recorded block is reported with its call sites; a double free of another block is reported as a foreign or
+	// interior pointer. 0 means 1024.
 	History int
 	// Frames is the number of callers in a call site, from 1 to 16. 0 means 8.
 	Frames int

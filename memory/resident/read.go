@@ -21,9 +21,10 @@ type work struct {
 // tries is how often Read reads the mappings, at most, if they change during that.
 const tries = 5
 
-// Read fills dst with the owners of the process's resident memory at this moment. The class Tiers has the tiers of m;
-// m may be nil. The tiers of every other manager are in class Pages. Call Read on the goroutine of m. Other
-// goroutines continue during the Read: memory that they map or touch may or may not be in the report.
+// Read fills dst with the owners of the process's resident memory at this moment. The class Tiers has the tiers of m; m
+// may be nil. The tiers of every other manager are in class Pages, or in GoHeap if page.Heap backs them. Call Read on
+// the goroutine of m. Other goroutines continue during the Read: memory that they map or touch may or may not be in the
+// report.
 //
 // The caller owns dst and may use it for several Reads. Read overwrites dst and reuses the slices and the scratch
 // memory of dst, about 200 KiB of the Go heap. If dst is nil, Read panics with a *memory.Misuse.

@@ -50,7 +50,7 @@ type Program struct {
 type Op struct {
 	Kind  OpKind
 	Shift uint8 // log2 of the alignment
-	Tier  uint8 // as in the trace
+	Tier  uint8 // as in the trace; 0 in the frees that follow the trace
 	_     uint8
 	Slot  uint32 // index in the table of live blocks
 	Size  uint32 // of an alloc and a free: the size of the block; of a resize: the new size

@@ -40,9 +40,9 @@ const (
 )
 
 // A Writer writes a trace. Each chunk is one Write of the io.Writer. A failed Write or Config.Limit stops the
-// recording: Err and Close return the error. The Writer drops the events of the failed chunk, all later events, and
-// all events after Close. For a dropped event Append and Copy return an error, other methods do not. Alloc still
-// numbers the blocks of dropped events.
+// recording: Err and Close return the error. The Writer drops the events of the failed chunk, all later events, and all
+// events after Close. From then on Append and Copy return an error, other methods do not. Alloc still numbers the
+// blocks of dropped events.
 //
 // The caller must name only live blocks; the Writer does not check this. A Writer belongs to one goroutine at a
 // time. Sizes above 2^62 are recorded as 2^62, and tiers above 15 as 15.
