@@ -105,8 +105,8 @@ func (r *Rewind[T]) Record(in T) {
 
 // Keep saves the present state if no state is kept, or if the newest is at least `every` ticks old. It replaces the
 // oldest states if there is no space. Call Keep after each tick. An `every` below 1 means 1. saved reports whether Keep
-// has saved the state. The errors are those of Rest and of [save.History.Save]. After an error of Step, or a panic of
-// Step or of a load, Keep returns an error that wraps save.ErrEmpty until Begin or a successful Seek.
+// has saved the state. The errors are those of Rest and of [save.History.Save]. While the game is in no valid state,
+// see Seek, Keep returns an error that wraps save.ErrEmpty. This ends with Begin or a successful Seek.
 func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 	r.notice()
 	if r.torn {

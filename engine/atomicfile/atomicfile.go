@@ -61,9 +61,10 @@ func Write(path string, write func(io.Writer) error) error { return Writer{}.Wri
 // failed Write may also have made a backup. If Write fails, or the callback panics or calls runtime.Goexit, Write
 // removes the temporary file if it can.
 //
-// The error is an *fs.PathError with the failed step, the path and the system's reason, or it is the error of the
-// callback. If the callback returns an error of its argument, Write returns an *fs.PathError with path. If the callback
-// returns an ErrUnsynced, for example of another file, Write returns an error with the same text that wraps nothing.
+// The error is an *fs.PathError with the failed step, the path or Backup, and the system's reason, or it is the error
+// of the callback. If the callback returns an error of its argument, Write returns an *fs.PathError with path. If the
+// callback returns an ErrUnsynced, for example of another file, Write returns an error with the same text that wraps
+// nothing.
 func (w Writer) Write(path string, write func(io.Writer) error) (err error) {
 	w.System = cmp.Or(w.System, OS())
 	w.Mode = cmp.Or(w.Mode, 0o644)

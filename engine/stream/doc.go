@@ -42,19 +42,19 @@
 //
 // # Failures
 //
-// A failure affects one asset. Each failed attempt is logged as a [LoadError] that names the asset. The asset is
-// loaded again after a new request, [Handle.Retry] or [Streamer.Reload], and with Config.Watch after a change of its
-// file. Automatic retries need Config.Retries: the first comes after Config.Backoff Polls, each further retry after
-// twice as many Polls. After a failed reload the old value stays loaded, and Config.Watch reloads it only after another
-// change of the file.
+// A failure affects one asset. Each failed attempt is logged as a [LoadError] that names the asset. The asset is loaded
+// again after a new request, [Handle.Retry] or [Streamer.Reload], and with Config.Watch after a change of its file.
+// Automatic retries need Config.Retries: the first comes after Config.Backoff Polls, each further retry after twice as
+// many Polls. After a failed reload the old value stays loaded. Config.Watch then reloads it only after another change
+// of the file, unless the reload failed with [ErrFull].
 //
 // # Order
 //
 // Lower ETAs come first. Equal ETAs come in the order of their requests. One in ten assets that workers begin is the
 // oldest request, regardless of its ETA. While more assets are ready than fit into the budget of Poll, a tenth of the
-// delivered bytes also belongs to the oldest requests. So no request waits forever. An asset over Config.Resident
-// waits without blocking smaller ones. A worker reserves space when its decode function allocates. So each of the
-// assets in progress may have to wait.
+// delivered bytes also belongs to the oldest requests. So no queued or ready asset waits forever. An asset that does
+// not fit under Config.Resident waits without blocking smaller ones. A worker reserves space when its decode function
+// allocates. So each of the assets in progress may have to wait.
 //
 // # Cost
 //
@@ -68,7 +68,7 @@
 //	Stats, Progress                                   O(classes and waiting assets), O(handles); none
 //	an asset, on its worker                           1 for its value, and those of the file
 //	                                                  system and of the decoder
-//	a worker                                          32 KiB of the Go heap, for all its files
+//	a worker                                          32 KiB of the Go heap, in a browser 8 KiB
 //
 // Package png decodes pictures directly into their blocks. The documentation of package png lists the allocations of
 // both png and compress/zlib.
@@ -116,10 +116,10 @@
 // panic continues to the caller, but Streamer.Close returns it as an error. On a worker the streamer recovers from
 // the panic.
 //
-// An abandoned worker and its heap are not used again while the streamer is open. Stats.Staging continues to count
-// the worker's blocks, and Stats.Abandoned counts the worker. If the call of the file system returns, the worker's
-// goroutine ends and touches neither the heap nor the metadata. When no worker is left, every request fails with
-// [ErrNoWorkers], and Close returns an error that names the files.
+// An abandoned worker and its heap are not used again. Stats.Staging continues to count the worker's blocks, and
+// Stats.Abandoned counts the worker. If the call of the file system returns, the worker's goroutine ends and touches
+// neither the heap nor the metadata. A decode function or Drain that calls runtime.Goexit abandons its worker, too.
+// When no worker is left, every request fails with [ErrNoWorkers], and Close returns an error that names the files.
 //
 // # Source
 //

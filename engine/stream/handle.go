@@ -338,7 +338,7 @@ func (t Handle[T]) State() State {
 
 // Err returns the error of the handle. If the request was refused, Err returns the reason. If the asset is Failed, or
 // Waiting after a failed attempt, Err returns a *LoadError. If the asset is Loaded, Err returns a *LoadError if its
-// last reload failed, or if Config.Watch has found its file missing. In all other cases Err returns nil.
+// last reload failed, or if Config.Watch could not check its file. In all other cases Err returns nil.
 func (t Handle[T]) Err() error {
 	if t.s == nil || t.err != nil {
 		return t.err

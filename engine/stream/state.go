@@ -48,7 +48,7 @@ func (s State) String() string {
 
 // The errors that the error of Handle.Err wraps, for errors.Is, and ErrMore, which callbacks return.
 var (
-	// ErrClosed refuses a request after Streamer.Close.
+	// ErrClosed refuses a request after Streamer.Close. It also breaks a Flow whose level file was cancelled.
 	ErrClosed = errors.New("stream: the streamer is closed")
 
 	// ErrFull refuses a request if the number of open handles is Config.Handles. It refuses a request or a reload if

@@ -20,10 +20,9 @@
 // # Use it when, and when not
 //
 // Call Run, Fuzz and Faults from the test of each allocator, and [Saved] if the allocator is a save.State. [BenchSaved]
-// prints what saving costs. The more a
-// Subject promises, the more is verified. The suite does not test an allocator's own rules (order of frees, handles,
-// marks). The other functions and sources of this package help to test such rules, for example [Opened], [Misuse],
-// [Refuses], [CloseAtFaults], [SoftMark] and [Mortal].
+// prints what saving costs. The more a Subject promises, the more is verified. The suite does not test an allocator's
+// own rules (order of frees, handles, marks). The other functions and sources of this package help to test such rules,
+// for example [Opened], [Misuse], [Refuses], [CloseAtFaults], [SoftMark] and [Mortal].
 //
 // # Cost
 //

@@ -12,9 +12,9 @@ import (
 
 // Poisoned verifies that an allocator fills free memory during a program of 2,000 steps. Call Poisoned only in builds
 // that fill free memory. a must be empty, and a memory.Trimmer and memory.Resetter: the program calls Trim every 100
-// steps and Reset every 700 steps. The program allocates blocks, frees blocks and, if a is a memory.Resizer, resizes
-// blocks in place. After every step Poisoned calls the function poisoned, which must return an error if free memory is
-// not filled. If it returns an error, the test fails.
+// steps and Reset every 700 steps. The program allocates blocks, frees them in any order and, if a is a memory.Resizer,
+// resizes them in place. After every step Poisoned calls the function poisoned, which must return an error if free
+// memory is not filled. If it returns an error, the test fails.
 func Poisoned(t testing.TB, a memory.Allocator, poisoned func() error) {
 	t.Helper()
 	r, shadow := rand.New(rand.NewPCG(3, 5)), NewShadow(t)

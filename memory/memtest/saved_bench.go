@@ -15,10 +15,10 @@ import (
 // It reports the lower quartiles of the times, divided by that of a copy. The copies to a slot are timed for saves, and
 // the copies back for loads:
 //
-//	save/copy, hash/copy            save.Set.Save and save.Set.SaveHash
-//	load/back                       save.Set.Load
-//	copy-again/copy, .../back       a second copy: the noise
-//	pieces/copy, .../back           a third copy, in pieces of 16 KiB
+//	save/copy, hash/copy                    save.Set.Save and save.Set.SaveHash
+//	load/back                               save.Set.Load
+//	copy-again/copy, copy-again-back/back   a second copy: the noise
+//	pieces/copy, pieces-back/back           a third copy, in pieces of 16 KiB
 //
 // The pieces matter from 1 MiB on: there a single Go copy bypasses the caches, but the smaller parts of a state do not.
 // The metrics state-B and copy-µs are the size of a state and the time of a copy.

@@ -35,9 +35,10 @@ func SoftMark(t testing.TB, open func(src page.Source) memory.Allocator) {
 	}
 }
 
-// SoftMarkCloses verifies that the function of a soft limit can close the allocator during the Alloc that commits. This
-// first Close may fail, and the Alloc must return memory.ErrClosed. SoftMarkCloses then calls Close again: Close must
-// return nil, and no byte may be committed afterwards. The function open must make the allocator, an io.Closer.
+// SoftMarkCloses verifies that the function of a soft limit can close the allocator during an Alloc of 10,000 bytes
+// that commits. This first Close may fail, and the Alloc must return memory.ErrClosed. SoftMarkCloses then calls Close
+// again: Close must return nil, and no byte may be committed afterwards. The function open must make the allocator, an
+// io.Closer.
 func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	limit := page.NewLimit(nil, 0)
@@ -53,9 +54,9 @@ func SoftMarkCloses(t testing.TB, open func(src page.Source) memory.Allocator) {
 	}
 }
 
-// SoftMarkEnds verifies an Alloc during which the function of a soft limit ends the source. The Alloc must return
-// memory.ErrClosed and not memory.ErrOutOfMemory. The function open must make the allocator, which may reserve up to 16
-// MiB.
+// SoftMarkEnds verifies an Alloc of 10,000 bytes during which the function of a soft limit ends the source. The Alloc
+// must commit, and return memory.ErrClosed and not memory.ErrOutOfMemory. The function open must make the allocator,
+// which may reserve up to 16 MiB.
 func SoftMarkEnds(t testing.TB, open func(src page.Source) memory.Allocator) {
 	t.Helper()
 	mortal := NewMortal(t, nil, 16<<20)

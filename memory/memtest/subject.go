@@ -12,16 +12,16 @@ import (
 // A Subject describes an allocator under test and the promises of the allocator.
 type Subject struct {
 	// New must make an empty allocator that takes all its memory from src. If src is nil, New must use page.Default().
-	// The allocator must be a memory.StatsReporter. New must succeed with a source of 24 MiB. A few thousand blocks of
-	// MaxSize must exhaust the allocator.
+	// The allocator must be a memory.StatsReporter. New must succeed with a source of 24 MiB. Fewer than 200,000 blocks
+	// of MaxSize must exhaust the allocator.
 	New func(src page.Source) (memory.Allocator, error)
-	// MaxSize is the largest size in bytes that the tests request, except Stats.LargestFree and sizes that must be
-	// refused. 0 means 4096.
+	// MaxSize is the largest size in bytes that the tests pass to Alloc, except Stats.LargestFree and sizes that must
+	// be refused. 0 means 4096.
 	MaxSize uintptr
 	// FixedSize, when not 0, is the only size that the allocator serves. With FixedSize, MaxSize is
 	// ignored.
 	FixedSize uintptr
-	// MaxAlign is the largest valid alignment that the tests request. 0 means memory.MaxAlign.
+	// MaxAlign is the largest valid alignment that the tests request, at least 16. 0 means memory.MaxAlign.
 	MaxAlign uintptr
 	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates in short runs. Long runs
 	// ignore Allocs. Set Allocs for an allocator whose Alloc makes a system call or a stack trace. 0 means 2^18+2^10.

@@ -9,8 +9,8 @@ import (
 	"github.com/strata-go/strata/memory/page"
 )
 
-// TrimAnywhere trims at every ninth step of a program that grows and shrinks in turn, so that trimmed memory is
-// committed again. The memory of a must be one range, and a must be a memory.Trimmer, a memory.AnyFreer and a
+// TrimAnywhere trims at every ninth step of a program that allocates and frees in random order, so that trimmed memory
+// is committed again. The memory of a must be one range, and a must be a memory.Trimmer, a memory.AnyFreer and a
 // memory.StatsReporter. An error of Trim or Check fails the test. The function tail returns the end of the last live
 // block, in bytes from the base of a. After a Trim only whole pages of page.Default() up to this end may be committed.
 func TrimAnywhere(t testing.TB, a memory.Allocator, tail func() uintptr) {

@@ -10,7 +10,7 @@ import (
 )
 
 // A Build says how a program is built. Package is its import path or folder, Dir the folder to build in, or "" for the
-// current one. Flags are flags of go build, and Env are variables in addition to those of the process.
+// current one. Flags are flags of go build other than -ldflags. Env are variables in addition to those of the process.
 type Build struct {
 	Package, Dir string
 	Flags, Env   []string
@@ -18,9 +18,9 @@ type Build struct {
 }
 
 // Placement builds the program into the file name+number, on Windows with .exe, and returns the path of the file. A
-// relative name is relative to Dir, and the path that Placement returns begins with Dir. Number 0 has the linker's usual
-// order of functions. Each positive number has an order of its own, by the linker's flag -randlayout. The error contains
-// the output of go build.
+// relative name is relative to Dir, and the path that Placement returns begins with Dir. Numbers below 1 have the
+// linker's usual order of functions. Each positive number has an order of its own, by the linker's flag -randlayout.
+// The error contains the output of go build.
 func (b Build) Placement(name string, number int) (file string, err error) {
 	file = name + strconv.Itoa(number)
 	if runtime.GOOS == "windows" {

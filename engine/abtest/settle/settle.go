@@ -43,7 +43,7 @@ func Median(figures []float64) float64 {
 }
 
 // Each returns f(a[i], b[k]) for each i, where k is the remainder of i+shift divided by len(b). The slices a and b have
-// one figure per program. If b is empty and a is not, Each panics.
+// one figure per program. The shift must not be negative. If b is empty and a is not, Each panics.
 func Each(a, b []float64, shift int, f func(a, b float64) float64) (c []float64) {
 	for i := range a {
 		c = append(c, f(a[i], b[(i+shift)%len(b)]))

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Replace replaces the text between the lines `begins` and `ends` of a file. Both lines stay. The new text must end with a
-// newline. If the file lacks one of the lines, Replace returns an error and changes nothing.
+// Replace replaces the text between the lines `begins` and `ends` of a file. Both lines stay. The new text must end
+// with a newline. If no line `ends` follows a line `begins` in the file, Replace returns an error and changes nothing.
 func Replace(name, begins, ends, text string) error {
 	old, err := os.ReadFile(name)
 	if err != nil {
@@ -32,8 +32,8 @@ func Machine() string {
 	return fmt.Sprintf("%s, %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, Processor())
 }
 
-// Processor returns the model of the processors and their number, such as "AMD EPYC, CPUs: 2". If /proc/cpuinfo does not
-// name the model, the text has "unknown processor" in its place.
+// Processor returns the model of the processors, and how many the process can use, such as "AMD EPYC, CPUs: 2". If
+// /proc/cpuinfo does not name the model, the text has "unknown processor" in its place.
 func Processor() string {
 	name := "unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
