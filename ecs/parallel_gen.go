@@ -13,10 +13,12 @@ import "unsafe"
 // numbers do not depend on the number of workers, on the allocator or on timing. So results that are collected per
 // batch do not depend on them either, see [Results].
 //
-// body may call Alive and Has, and may write the columns that it receives. It may read other components of any entity
-// with Get and Column, if no body writes them during the run. Touch and Set count as writes. Set panics with a
-// [*memory.Misuse] if its component has an OnSet observer. The world is locked: structural changes panic with a
-// [*memory.Misuse], so use [Task.Commands]. Queries, loops, other runs, registering new types and observing also panic.
+// body may call Alive and Has. It may write the columns that it receives, and call Touch and Set for these components
+// of these entities. Set panics with a [*memory.Misuse] if its component has an OnSet observer. body may read other
+// components of any entity with Get and Column, if no body writes or touches them during the run.
+//
+// The world is locked: structural changes panic with a [*memory.Misuse], so use [Task.Commands]. Queries, loops, other
+// runs, registering new types and observing also panic.
 //
 // If a body panics, Parallel panics with the same value after all goroutines have stopped, and the run no longer
 // locks the world. If bodies of several batches panic, the value is that of the batch with the lowest number. All

@@ -14,8 +14,8 @@ var errTarget = fmt.Errorf("ecs: the target of a relation: %w", ErrStale)
 //
 // Entities with the same components and targets are stored together, in the chunks of one table. A filter that is
 // narrowed to a target by To iterates over exactly the entities with this target. A filter without a target iterates
-// over the entities of all targets. The first chunk of each table has Config.FirstChunkBytes. A target costs some 500
-// bytes in addition to a chunk of 1 KiB. The 2,097,152 chunk numbers of a world bound the number of targets in use at
+// over the entities of all targets. The first chunk of a table usually has Config.FirstChunkBytes. A target costs some
+// 500 bytes in addition to its chunks. The 2,097,152 chunk numbers of a world bound the number of targets in use at
 // once.
 //
 // Adding and removing other components keeps the targets of an entity, and [World.CopyEntity] copies them.

@@ -36,12 +36,13 @@ type Config struct {
 	//
 	// An archetype takes the blocks below ChunkBytes first, see FirstChunkBytes. It then takes four blocks of
 	// ChunkBytes, four that are four times as large, and so on. After these all blocks have MaxChunkBytes. If many
-	// entities are created at once, the world takes a larger block earlier. The entities must fill at least half of
-	// this block, or a third if it has at most four times ChunkBytes.
+	// entities are created at once, the archetype may skip sizes. It takes a larger block early if these entities fill
+	// at least half of it. For a block of at most four times ChunkBytes, a third is enough.
 	//
-	// A chunk has at most 131,072 rows. Its columns in the Go heap, of types with pointers, together have at most 256
-	// KiB, and at most the size of the next block in the order above. A chunk of one row may exceed both bounds. If the
-	// bounds allow fewer rows than the block has space for, the chunk takes a smaller block.
+	// A chunk has at most 131,072 rows. Columns of types with pointers are in the Go heap. Those of one chunk together
+	// have at most 256 KiB. They also have at most the size of the next block in the order above. A chunk of one row
+	// may exceed these two bounds. If the bounds allow fewer rows than the block has space for, the chunk takes a
+	// smaller block.
 	MaxChunkBytes int
 
 	// FirstChunkBytes is the size of the first block of an archetype: a power of two from 1 KiB to ChunkBytes. Default

@@ -22,9 +22,9 @@ type Input struct {
 	Rewind bool // held
 
 	// These fields are true in one tick, the tick of the press. If no bound key moves the player when a modifier key
-	// (Shift, Ctrl, Alt, Meta) is pressed, the modifier key counts when it is released. It does not count then if it
-	// was held together with F1 to F12, Enter or Tab. AnyKey is any control or finger except F1 to F12 and the modifier
-	// keys.
+	// (Shift, Ctrl, Alt, Meta) is pressed, the modifier key counts when it is released, for one tick. It does not count
+	// then if it was held together with F1 to F12, Enter or Tab. The same holds for Fire and Rewind. AnyKey is any
+	// control or finger except F1 to F12 and the modifier keys.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
 
 	Choose int     // 1, 2 or 3 in the tick of the press, else 0

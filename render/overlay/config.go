@@ -28,7 +28,7 @@ type Config struct {
 	// Scale is the size of the overlay's pixels in pixels of the screen, from 0.5 to 8. 0 means the screen's height
 	// divided by 720, or the factor of [Overlay.Density] if that is larger, rounded down to a multiple of one half, and
 	// at least 1. If the screen's width divided by 320 is smaller than this size, Scale is this quotient, but at least
-	// 0.75.
+	// 0.75. [Overlay.Density] enlarges it on small screens.
 	Scale float32
 
 	// Top and Bottom are the shares of the screen's height that the overlay leaves to the game, from 0 to below 0.4

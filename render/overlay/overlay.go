@@ -239,11 +239,13 @@ func (o *Overlay) Avoid(r image.Rectangle) {
 }
 
 // Density sets how many pixels of the picture a device-independent pixel has. If the picture is as large as the window
-// in physical pixels, d is the monitor's scale factor. If Config.Scale is 0, a pixel of the overlay is at least d
-// pixels of the picture large, with d rounded down to a multiple of one half. On a narrow screen it may be smaller, see
-// Config.Scale. A phone's shorter side has less than 500 device-independent pixels. There a pixel of the overlay is at least 1.2 d
-// large if a panel then fits. Letters are then 12 device-independent pixels high. Values of d below
-// 1, the default, count as 1, and values above 8 as 8. Call Density before Draw. On a nil Overlay, Density does nothing.
+// in physical pixels, d is the monitor's scale factor. Values of d below 1 count as 1, and values above 8 as 8. Call
+// Density before Draw. If Config.Scale is not 0, or on a nil Overlay, Density has no effect.
+//
+// A pixel of the overlay is at least d pixels of the picture large, with d rounded down to a multiple of one half. On a
+// narrow screen it may be smaller, see Config.Scale. If the shorter side of the screen has less than 500
+// device-independent pixels, as a phone's, the pixel is at least 1.2 d large. Letters are then 12 device-independent
+// pixels high. On a screen too narrow for a panel of this size, the panel fills the width.
 func (o *Overlay) Density(d float32) {
 	if o == nil {
 		return
