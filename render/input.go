@@ -87,7 +87,7 @@ type sampler struct {
 	pointer bool // the mouse was the last device to aim
 	last    Device
 	fingers fingers
-	touched [TouchButtons]bool
+	touched [TouchButtons]int // id+1 of the finger that held it in the tick before
 	nav     navigator
 	mods    modifiers
 }
@@ -126,7 +126,7 @@ func (s *sampler) capture(in *Input, pressed *controls) {
 		s.actions[a] = true
 	}
 	for b := range s.touched {
-		s.touched[b] = true
+		s.touched[b] = s.fingers.buttons[b]
 	}
 	s.mods.spend(&s.held)
 }
@@ -161,9 +161,9 @@ func (s *sampler) press(in *Input, r *raw, c *Controls) {
 // buttons reads the buttons on the screen.
 func (s *sampler) buttons(in *Input) {
 	on := func(b TouchButton) bool {
-		down := s.fingers.buttons[b] != 0
-		edge := down && !s.touched[b]
-		s.touched[b] = down
+		id := s.fingers.buttons[b]
+		edge := id != 0 && id != s.touched[b]
+		s.touched[b] = id
 		return edge
 	}
 	in.Rewind = in.Rewind || s.fingers.buttons[TouchRewind] != 0

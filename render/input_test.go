@@ -377,6 +377,20 @@ func TestNav_ASecondPressBetweenTicksClicks(t *testing.T) {
 	}
 }
 
+// A finger that left and another one that came in the same tick were one finger, and the second tap was lost.
+func TestTouch_AnotherFingerInTheSameTickCounts(t *testing.T) {
+	h := newHand()
+	at, _ := TouchDash.Circle(mgl32.Vec2{}, mgl32.Vec2{LogicalW, LogicalH})
+	for id := range 3 {
+		if in := h.tick(touching(touch{id, at})); !in.Nav.Click || !in.Dash {
+			t.Errorf("finger %d: %+v, dash %v", id, in.Nav, in.Dash)
+		}
+		if in := h.tick(touching(touch{id, at})); in.Nav.Click || in.Dash {
+			t.Errorf("finger %d counts again: %+v, dash %v", id, in.Nav, in.Dash)
+		}
+	}
+}
+
 func TestBindings_ConflictsAreSwapped(t *testing.T) {
 	b := DefaultBindings()
 	if err := b.Bind(int(Dash), 0, "R"); err != nil {

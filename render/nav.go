@@ -43,7 +43,7 @@ type navigator struct {
 	stick   [4]bool
 	pointer mgl32.Vec2
 	held    bool
-	finger  bool // the pointer is a finger's
+	finger  int  // the id+1 of the finger that points, or 0
 	seen    bool // pointer is valid: where the mouse lay before the first tick is not a move
 }
 
@@ -92,13 +92,14 @@ func (s *navigator) point(n *Nav, r *raw, f *fingers) {
 	left := mouseButton(ebiten.MouseButtonLeft)
 	at, held, again := r.cursor, r.held.has(left), r.struck.has(left)
 	was := s.finger
-	s.finger = false
+	s.finger = 0
 	if f.pointer != 0 {
 		if t := find(r.touches[:r.touchCount], f.pointer-1); t != nil {
-			at, held, again, s.finger = t.pos, true, false, true
+			s.finger = f.pointer
+			at, held, again = t.pos, true, was != s.finger // another one in the same tick counts
 		}
 	}
-	if was && !s.finger { // the finger is gone, and the mouse lies where it lay
+	if was != 0 && s.finger == 0 { // the finger is gone, and the mouse lies where it lay
 		s.pointer = at
 	}
 	n.Pointer, n.Held, n.Click = at, held, held && (!s.held || again)
