@@ -35,6 +35,8 @@ type app struct {
 	focused bool
 	full    bool // covering the screen was last asked for
 	apart   int  // frames since which the window does otherwise
+	thumbs  int  // on the screen
+	wish    bool // full screen is on in the settings, and the browser waits for a press
 	frames  uint64
 	tempo   tempo
 	stopped *atomic.Bool // by a signal
@@ -72,6 +74,7 @@ func (o *options) newApp(s *session.Session, v *view.View, au *audio, t *tape) *
 		Log: func(line string) { o.log(line) }, Today: today,
 	})
 	a.full = a.sh.Settings().Fullscreen
+	a.wish = a.full && needsPress()
 	a.showSaves()
 	v.Attach(a.sh, &a.controls.Bindings)
 	v.Comfort(a.sh.Settings())
@@ -141,6 +144,12 @@ func (a *app) Update(in *render.Input) error {
 		return err
 	}
 	a.pose()
+	a.thumbs = 0
+	for _, t := range in.Thumbs {
+		if t.Down {
+			a.thumbs++
+		}
+	}
 	a.v.Point(in.AimScreen, in.Last, in.Pointing, in.Thumbs)
 	render.ShowCursor(a.sh.Screen() != shell.Playing && in.Last == render.Keyboard)
 	if a.frames++; a.sh.Screen() == shell.Title && a.frames%2 == 0 && !a.shoot && a.s.Playing() {
@@ -275,8 +284,12 @@ func (a *app) focus(now bool) {
 const patience = 30
 
 // covers makes the setting follow the window. Browsers and window managers have their own keys to leave full screen, and
-// some refuse it.
+// some refuse it. After a reload a browser covers the screen only when the player presses something.
 func (a *app) covers(now bool) {
+	if a.wish = a.wish && !now && a.sh.Settings().Fullscreen; a.wish {
+		render.SetFullscreen(true)
+		return
+	}
 	if now == a.full {
 		a.apart = 0
 		return

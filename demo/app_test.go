@@ -303,4 +303,12 @@ func TestFullscreen_SettingFollowsAWindowThatDoesOtherwise(t *testing.T) {
 	if !frames(patience, true) || !a.full {
 		t.Error("the window covers the screen, and the setting is still off")
 	}
+	a.wish, a.full = true, true // after a reload
+	if !frames(9*patience, false) || !a.wish {
+		t.Error("before a press the setting is off")
+	}
+	if !frames(1, true) || a.wish || frames(patience, false) {
+		t.Error("after the press the setting does not follow")
+	}
+	render.SetFullscreen(false)
 }

@@ -48,6 +48,12 @@ func (a *app) attach() (detach func()) {
 	}
 }
 
+// needsPress reports whether the browser covers the screen only after a press. Some cannot cover it at all.
+func needsPress() bool {
+	document := js.Global().Get("document")
+	return document.Get("fullscreenEnabled").Truthy() || document.Get("webkitFullscreenEnabled").Truthy()
+}
+
 // state is what a test of the page wants to know.
 func (a *app) state() map[string]any {
 	var m runtime.MemStats
@@ -66,6 +72,7 @@ func (a *app) state() map[string]any {
 		"ticks": a.s.Game.Ticks, "hash": fmt.Sprintf("%016x", a.s.Game.Hash()),
 		"broken": a.s.Game.Broken, "hull": int(a.s.Game.Player.Hull),
 		"playing": a.s.Playing(), "screen": screens[a.sh.Screen()], "realm": realm,
+		"note": a.sh.Note(), "thumbs": a.thumbs,
 		"hand":    a.v.Menu.Device.String(),
 		"overlay": a.v.Overlay.Shown(overlay.Strip), "mute": a.sh.Settings().Mute, "fullscreen": a.sh.Settings().Fullscreen,
 		"soft": ground.Soft(), "missing": a.s.Ground.Missing(), "failures": a.s.Stream.Stats().Failures,

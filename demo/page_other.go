@@ -30,5 +30,8 @@ func endings() []os.Signal {
 	return []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
 }
 
+// needsPress is about a page. There is none.
+func needsPress() bool { return false }
+
 // attach is for a page. There is none.
 func (a *app) attach() (detach func()) { return func() {} }

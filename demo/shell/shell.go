@@ -303,10 +303,11 @@ func (s *Shell) Begun() { s.kept = nil }
 // Day returns the day of the daily run that the player plays, or "" if it is another run.
 func (s *Shell) Day() string { return s.day }
 
-// FocusLost pauses the game if the screen is Playing.
+// FocusLost pauses the game if the screen is Playing, and notes why.
 func (s *Shell) FocusLost() {
 	if s.screen == Playing {
 		s.pause()
+		s.note = "THE WINDOW LOST FOCUS: THE GAME WAITS"
 	}
 }
 

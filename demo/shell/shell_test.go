@@ -109,6 +109,9 @@ func TestShell_LosingTheFocusPausesOnlyWhatIsPlayed(t *testing.T) {
 	d.choose(t, "PLAY")
 	d.FocusLost()
 	d.want(t, shell.Paused, false)
+	if !strings.Contains(d.Note(), "FOCUS") {
+		t.Errorf("the pause says %q", d.Note())
+	}
 	d.FocusLost()
 	d.Step(shell.Nav{Back: true})
 	d.want(t, shell.Playing, true)

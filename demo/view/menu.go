@@ -462,7 +462,12 @@ func (m *Menu) keys() {
 		m.q.Text(m.font, x+8, at, 1, soft, l[1])
 		at += 18
 	}
+	if width := m.ui.W - 24; at+promptHigh(touchFixed, width) <= m.promptTop() {
+		m.lines(x, at, width, m.accent(), touchFixed)
+	}
 }
+
+const touchFixed = "KEYS ARE BOUND WITH A KEYBOARD"
 
 // touchLines are the gestures on a screen. They cannot be changed.
 var touchLines = [...][2]string{

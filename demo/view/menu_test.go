@@ -61,7 +61,7 @@ func (b *menuBench) draw() int {
 var screens = map[shell.Screen]func(*shell.Shell){
 	shell.Title:   func(*shell.Shell) {},
 	shell.Playing: play,
-	shell.Paused:  func(s *shell.Shell) { play(s); s.FocusLost() },
+	shell.Paused:  func(s *shell.Shell) { play(s); s.Step(shell.Nav{Pause: true}) },
 	shell.Ask:     func(s *shell.Shell) { play(s); s.Step(shell.Nav{Restart: true}) },
 	shell.Setup:   func(s *shell.Shell) { press(s, 2) },
 	shell.Keys:    func(s *shell.Shell) { press(s, 2); press(s, 10) },
@@ -395,6 +395,26 @@ func TestMenu_TheSelectedSettingIsExplained(t *testing.T) {
 				t.Errorf("%v: below the settings is %q, want %q", size, got, want)
 			}
 			b.sh.Step(shell.Nav{Down: true})
+		}
+	}
+}
+
+// The page of gestures did not say what binds keys.
+func TestMenu_TheGesturesSayWhatBindsKeys(t *testing.T) {
+	for _, size := range append(phones, image.Pt(1280, 720)) {
+		b := newMenuBench(t)
+		b.shape(shaped(size), 1, render.Touch)
+		screens[shell.Keys](b.sh)
+		e := newEye(t, &View{atlas: b.atlas, font: b.m.font})
+		e.begin(size)
+		b.draw()
+		e.look(&b.q)
+		said := ""
+		for _, text := range e.frame.Texts {
+			said += text.Text + " "
+		}
+		if !strings.Contains(said, touchFixed) {
+			t.Errorf("%v: the screen says %q", size, said)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"fmt"
 	"image/png"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +24,8 @@ type state struct {
 	Ticks                  uint64
 	Hash, Screen, Realm    string
 	Hand                   string // what prompts name the controls of
+	Note                   string
+	Thumbs                 int
 	Playing, Overlay, Mute bool
 	Fullscreen             bool // the setting
 	Sound                  bool
@@ -253,13 +256,17 @@ func TestBrowser_ReplaysARecordingOfAnotherSystem(t *testing.T) {
 	c.nothingWrong("a recording")
 }
 
-// Any server will do, in any of its folders.
+// lookAway is a script that lets a test take the focus from a page that stays in sight.
+const lookAway = `globalThis.away = false; const has = document.hasFocus.bind(document); document.hasFocus = () => !away && has();`
+
+// Any server will do, in any of its folders. After a reload the setting of full screen was off.
 func TestBrowser_KeepsSettingsAndPausesWhenHiddenOnAPlainServer(t *testing.T) {
 	dir := site(t)
 	c := newChrome(t)
 	server := httptest.NewServer(http.StripPrefix("/games/strata/", http.FileServer(http.Dir(dir))))
 	defer server.Close()
 	began := time.Now()
+	c.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": lookAway}, nil)
 	c.open(server.URL+"/games/strata/?seed=3", 854, 480, false)
 	c.until("the title is there before its realm", func(s state) bool { return s.Screen == "title" })
 	t.Logf("%.1f s until the title", time.Since(began).Seconds())
@@ -286,20 +293,104 @@ func TestBrowser_KeepsSettingsAndPausesWhenHiddenOnAPlainServer(t *testing.T) {
 		return s.Screen == "playing" && s.Playing && s.Sound
 	})
 	c.picture("desk-playing")
-	// What a browser does when another tab is looked at, but for the frames that it no longer asks for.
-	c.eval(`Object.defineProperty(document, "hidden", {value: true, configurable: true}); document.dispatchEvent(new Event("visibilitychange")); delete document.hidden`, nil)
-	c.until("a hidden page pauses", func(s state) bool { return s.Screen == "paused" })
-	c.picture("desk-paused")
+	for _, hide := range []bool{true, false} { // another tab, and another window beside the page
+		var other struct{ TargetID string }
+		if c.eval(fmt.Sprintf("away = %v", !hide), nil); hide {
+			c.call("Emulation.setFocusEmulationEnabled", map[string]any{"enabled": false}, nil)
+			c.call("Target.createTarget", map[string]any{"url": "about:blank"}, &other)
+		}
+		c.until("a page without the focus pauses and says so", func(s state) bool { return s.Screen == "paused" && strings.Contains(s.Note, "FOCUS") })
+		var hidden bool
+		if c.eval("document.hidden", &hidden); hidden != hide {
+			t.Errorf("hidden: %v; want %v", hidden, hide)
+		}
+		paused := c.state()
+		if c.eval("away = false", nil); hide {
+			c.call("Target.closeTarget", map[string]any{"targetId": other.TargetID}, nil)
+			c.call("Page.bringToFront", nil, nil)
+			c.call("Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil)
+		}
+		time.Sleep(time.Second)
+		if s := c.state(); s.Ticks != paused.Ticks || s.Screen != "paused" {
+			t.Errorf("it goes on by itself: %+v", s)
+		}
+		c.picture(fmt.Sprintf("desk-paused-%v", hide))
+		c.key("Enter", "Enter", 13)
+		c.until("it goes on", func(s state) bool { return s.Screen == "playing" })
+	}
+	c.key("F11", "F11", 122)
+	c.until("F11 covers the screen again", func(s state) bool { return s.Fullscreen && covered() })
 	c.call("Page.reload", nil, nil)
-	c.until("settings are there after a reload", func(s state) bool { return s.Playing && s.Screen == "title" && s.Mute })
+	c.until("settings are there after a reload", func(s state) bool { return s.Playing && s.Screen == "title" && s.Mute && s.Ticks > 0 })
+	began = time.Now()
+	first := c.state().Ticks
+	c.until("many frames pass without a press", func(s state) bool { return s.Ticks > first+40 })
+	if s := c.state(); !s.Fullscreen || covered() {
+		t.Errorf("after %v without a press the setting of full screen is %v, and the page covers the screen: %v", time.Since(began), s.Fullscreen, covered())
+	}
 	c.eval(`Storage.prototype.setItem = () => { throw new DOMException("exceeded the quota", "QuotaExceededError") }`, nil)
 	c.key("KeyM", "m", 'M')
+	c.until("the press covers the screen", func(s state) bool { return covered() })
 	c.until("where no more can be stored a line says what to do", func(s state) bool {
 		var text string
 		c.eval("document.getElementById('out').textContent", &text)
 		return !s.Mute && strings.Contains(text, "delete a saved run")
 	})
 	c.nothingWrong("on a plain server")
+}
+
+// A finger that the browser took away stayed on its stick, and a press of a finger or a pad between two ticks was lost.
+func TestBrowser_TouchDoesEverythingOnAWidePhone(t *testing.T) {
+	dir := site(t)
+	c := newChrome(t)
+	server := httptest.NewServer(handler(dir))
+	defer server.Close()
+	c.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": plugPad}, nil)
+	const w, h = 844, 390
+	c.open(server.URL+"/?config=none&seed=7", w, h, true)
+	finger := func(kind string, at ...any) {
+		<-c.send("Input.dispatchTouchEvent", map[string]any{"type": kind, "touchPoints": append([]any{}, at...)})
+	}
+	press := func(x, y float64) { // it is over before the next frame
+		down := c.send("Input.dispatchTouchEvent", map[string]any{"type": "touchStart", "touchPoints": []any{map[string]any{"x": x, "y": y}}})
+		up := c.send("Input.dispatchTouchEvent", map[string]any{"type": "touchEnd", "touchPoints": []any{}})
+		<-down
+		<-up
+	}
+	item := func(label, screen string) {
+		s := c.until(label+" is there", func(s state) bool { return s.Items[label] != [2]float64{} })
+		press(onPage(w, h, s.Items[label]))
+		c.until(label+" is pressed", func(s state) bool { return s.Screen == screen })
+		time.Sleep(700 * time.Millisecond) // until it has arrived
+		c.picture("wide-" + screen)
+	}
+	c.until("the title is there", func(s state) bool { return s.Playing })
+	item("PLAY", "playing")
+	finger("touchStart", map[string]any{"x": 130, "y": 300})
+	finger("touchMove", map[string]any{"x": 150, "y": 300})
+	c.until("a thumb steers", func(s state) bool { return s.Thumbs == 1 })
+	finger("touchCancel")
+	c.until("the browser took it away", func(s state) bool { return s.Thumbs == 0 })
+	v := viewport(w, h)
+	pause, _ := render.TouchPause.Circle(v.Safe())
+	press(float64(v.X)+float64(pause[0]*v.Scale), float64(v.Y)+float64(pause[1]*v.Scale))
+	c.until("a short tap pauses", func(s state) bool { return s.Screen == "paused" })
+	item("SETTINGS", "setup")
+	press(onPage(w, h, c.state().Items["FULLSCREEN"]))
+	var covered bool
+	c.until("the page covers the screen", func(s state) bool {
+		c.eval("!!document.fullscreenElement", &covered)
+		return s.Fullscreen && covered
+	})
+	c.picture("wide-fullscreen")
+	c.eval("document.exitFullscreen()", nil)
+	item("CONTROLS", "keys")
+	item("BACK", "setup")
+	item("BACK", "paused")
+	item("GO ON", "playing")
+	c.eval("dispatchEvent(new Event('gamepadconnected')); new Promise(done => { pad.buttons[9] = 1; setTimeout(() => done(pad.buttons[9] = 0), 6) })", nil)
+	c.until("a short press of the pad pauses", func(s state) bool { return s.Screen == "paused" })
+	c.nothingWrong("with fingers")
 }
 
 // The run of a twelfth of the ticks is the beginning of the other: what the program's memory is
