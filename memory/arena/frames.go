@@ -298,9 +298,10 @@ func (f *Frames) Owns(p unsafe.Pointer) bool {
 }
 
 // Close runs all hooks and frees all blocks, beginning with the oldest frame, and closes every buffer, as
-// [Linear.Close]. If Close returns an error or a hook panics, Close can be retried. After an error some buffers may be
-// closed: call only Close then. Close panics with a *memory.Misuse if one of the hooks is running. After a Close that
-// succeeded, and after the source has ended, Close does nothing and returns nil.
+// [Linear.Close]. Close also fails if the function of page.Limit.OnSoft calls it during an Advance. If Close returns an
+// error or a hook panics, Close can be retried. After an error some buffers may be closed: call only Close then. Close
+// panics with a *memory.Misuse if one of the hooks is running. After a Close that succeeded, and after the source has
+// ended, Close does nothing and returns nil.
 func (f *Frames) Close() error {
 	f.resetAll("Close")
 	var errs []error

@@ -20,7 +20,7 @@ import (
 //	slots         next-length      next          capacity
 //	  | gone, gone | kept, kept, … | free          |
 //
-//	full:         copies length-1 entries to the front; the next one follows them
+//	full:         copies at most Keep-1 entries to the front; the next one follows them
 //
 // Of Capacity-Keep+1 calls of Push, one copies up to Keep-1 entries, and the others copy none. On average a Push
 // copies less than Keep/(Capacity-Keep) entries: 1/3 with the default Capacity of 4 times Keep.

@@ -137,9 +137,9 @@ type Config struct {
 	//   - Inbox: in BeginFrame, for each worker that has risen past the mark of its share since the last BeginFrame.
 	//     The arguments are the worker's committed bytes and its share of the budget.
 	//
-	// OnSoft must not allocate from the manager. If OnSoft panics, the method that called OnSoft has allocated nothing,
-	// and has not begun or ended a frame. The method may have freed blocks that other goroutines had sent. If it is
-	// called again, it calls OnSoft again.
+	// OnSoft may free blocks, but must not allocate from the manager. If OnSoft panics, the method that called OnSoft
+	// has allocated nothing, and has not begun or ended a frame. The method may have freed blocks that other goroutines
+	// had sent. If it is called again, it calls OnSoft again.
 	OnSoft func(t Tier, committed, budget uintptr)
 
 	// ReturnAfter is the number of frames after which unused memory of a heap is returned to Source. The heaps are
