@@ -68,7 +68,8 @@
 //	-tags memdebug, or -race  a debug build: freed memory is filled, sizes are compared to the byte, and most heaps
 //	                          detect writes to freed memory; several times slower: the costs in comments are those
 //	                          of other builds
-//	-tags memfast             pool, slab and arena.Region have no live bit: they are faster, and miss some double frees
+//	-tags memfast             pool.Blocks, slab and arena.Region have no live bit: they are faster, and miss some double
+//	                          frees and interior pointers
 //
 // # Concurrency and the collector
 //
