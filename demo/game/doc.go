@@ -19,10 +19,10 @@
 // # Cost and goroutines
 //
 // A Game belongs to one goroutine. Without Config.Heap, and once its lists have grown, a tick allocates nothing on the
-// Go heap. Enemies beyond the collision grid move every eighth tick, and other enemies out of sight every other tick.
-// Drifters and swarms search their path in one of four ticks, and close to the player in one of two. Lancers that
-// stalk, and wardens, search it each time that they move. One worker searches the paths to the player and to both sides
-// of the player.
+// Go heap. Enemies beyond the collision grid move every eighth tick, except guards, which wait. Other enemies out of
+// sight move every other tick. Drifters and swarms search their path in one of four ticks, and close to the player in
+// one of two. Lancers that stalk, and wardens, search it each time that they move. One worker searches the paths to the
+// player and to both sides of the player.
 //
 // # Errors
 //

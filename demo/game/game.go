@@ -110,8 +110,9 @@ type Game struct {
 }
 
 // New makes a game whose blocks lie in the tiers of m, or in cfg.Heap. The last worker of m belongs to the game: use it
-// for nothing else. Begin starts the first realm. If cfg.Enemies, cfg.Heat or cfg.Particles is out of range, or if
-// memory is short, New fails. Close the game before m.
+// for nothing else. Without workers there are no paths around walls. Begin starts the first realm. If cfg.Enemies,
+// cfg.Heat or cfg.Particles is out of range, or if memory is short, New fails, and the pools that it made stay until m
+// is closed. Close the game before m.
 func New(m *tiers.Manager, cfg Config) (*Game, error) {
 	cfg.Particles = cmp.Or(cfg.Particles, 20_000)
 	cfg.Quads = cmp.Or(cfg.Quads, 1024)
@@ -180,8 +181,9 @@ func (g *Game) allocators() error {
 	return errors.Join(errs[:]...)
 }
 
-// Begin starts to play a realm. The manager's level must have begun, and r must lie in it. Score and gifts are kept
-// from the realm before. The hull is kept too, but is at least half of its maximum. In a new run the hull is full.
+// Begin starts to play a realm. The manager's level must have begun, and r must be valid until [Game.End]. Score and
+// gifts are kept from the realm before. The hull is kept too, but is at least half of its maximum. In a new run the
+// hull is full.
 func (g *Game) Begin(m *manifest.File, r *realm.Realm) error {
 	g.store.begin()
 	hull := g.Player.Most

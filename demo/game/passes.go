@@ -53,8 +53,8 @@ const (
 	passEnd = passDrawn + int(passes)
 )
 
-// Quads returns the number of quads for which the pass has space, if Config.Quads is `all`. A quad takes four vertices
-// of 48 bytes and six indices of type uint32.
+// Quads returns the number of quads for which the pass has space, if Config.Quads is `all`. If the static tier is short,
+// it is fewer: see [Game.Lacking]. A quad takes four vertices of 48 bytes and six indices of type uint32.
 func (p Pass) Quads(all int) int {
 	if p == Signs {
 		return min(all, 4096)
@@ -258,9 +258,9 @@ func (s *sight) eachNear(g *Game, f func(*Seen)) {
 	}
 }
 
-// EachSeen calls f with the enemies that may be in sight, at most 8,192, from the top of the screen to the bottom. If
-// [Game.Passes] returns nil, there is no limit, and the enemies come in storage order. The argument of f is valid
-// during the call.
+// EachSeen calls f with the enemies that may be in sight, at most 8,192, from the top of the screen to the bottom. Call
+// it after Build(Sprites). If [Game.Passes] returns nil, there is no limit, and the enemies come in storage order. The
+// argument of f is valid during the call.
 func (g *Game) EachSeen(f func(*Seen)) {
 	if g.sight.passes == nil {
 		g.sight.eachNear(g, f)

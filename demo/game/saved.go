@@ -60,7 +60,7 @@ func (g *Game) Rest() {
 // Resting reports whether [Game.Rest] would return at once, so that saving is cheap.
 func (g *Game) Resting() bool { return g.horde.flow == nil || g.horde.flow.Resting() }
 
-// SaveState saves the data outside of tiers, and the addresses of the lists in tiers.
+// SaveState saves or loads the data outside of tiers, and the addresses of the lists in tiers.
 func (g *Game) SaveState(c *save.Coder) {
 	base := g.store.m.Base()
 	save.Typed(c, "state", &g.State)

@@ -115,9 +115,9 @@ func (s *scorches) hash(h *engine.Hasher) {
 	}
 }
 
-// Scorched returns the heat of the ground of the sector in column x and row y, row by row, from 0 to 255. It returns nil
-// if the sector is cold or outside of the realm, if it is more than two sectors from the player, or if there was no
-// space. The array is valid until the next tick.
+// Scorched returns the heat of the ground of the sector in column x and row y, row by row, from 0 to 255. If the sector
+// has no block or lies outside of the realm, it returns nil. A sector that is cold, or more than two sectors from the
+// player, soon loses its block. The array is valid until the next tick.
 func (g *Game) Scorched(x, y int) *[scorchBytes]uint8 {
 	if uint(x) >= realm.Sectors || uint(y) >= realm.Sectors {
 		return nil

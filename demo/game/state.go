@@ -115,9 +115,9 @@ type Cooldowns struct {
 	mine float32 // seconds until the next mine
 }
 
-// Lost counts what the game left out because a tier or a list of fixed capacity was full. If an enemy does not get a
-// status, such as burning, that counts as Enemies. Quads and Soot concern only the picture: no rule reads them, and the
-// hash excludes them.
+// Lost counts what the game left out because a tier, a pool or the list of a tick's spawns was full. If an enemy does
+// not get a status, such as burning, that counts as Enemies. Quads and Soot concern only the picture: no rule reads
+// them, and the hash excludes them.
 type Lost struct {
 	Quads, Soot                                                                                                        int
 	Enemies, Shots, Pickups, Embers, Grids, Crowds, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int

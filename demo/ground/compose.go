@@ -61,6 +61,8 @@ func (c *canvas) cut(block []float32) {
 // the top. Neighbouring sectors have no visible seam if their recipes agree on shared cells and corners. The same
 // input gives the same picture, except for about one level of brightness between architectures.
 //
+// r must be a recipe that [Recipe.Parse] accepts: otherwise Compose may panic.
+//
 // Compose takes one block of about 270 KiB from scratch and frees it before it returns. If cancelled is not nil,
 // Compose calls it every 16 rows. If cancelled returns an error, Compose returns this error, and dst is incomplete. For
 // a stamp that s does not have, the error is a [*FileError] without a file name. Other errors wrap an error of scratch.

@@ -91,7 +91,8 @@ func (r *Recipe) readWalls(from io.ReaderAt) error {
 	return nil
 }
 
-// Append appends the survey's file to dst and returns the extended slice. The package comment describes the file.
+// Append appends the survey's file to dst and returns the extended slice. The package comment describes the file. Each
+// list must have at most 65,535 entries. If a field is outside the range in its comment, the file is another survey's.
 func (s *Survey) Append(dst []byte) []byte {
 	begin := len(dst)
 	dst = append(dst, surveyMagic...)

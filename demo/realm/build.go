@@ -123,9 +123,10 @@ func (b *Building) Done() bool {
 	}
 }
 
-// Wait waits until the realm is built and returns it. If the start, the heart or a seal lies in a wall, or no path from
-// the start leads to it, the error is a *FileError. It names the file if [Open] made the Building, but not if [Start]
-// did. Other errors wrap an error of the allocator. After an error all blocks are freed. Call Wait once.
+// Wait waits until the realm is built and returns it. The start, the heart and the seals must not lie in a wall or too
+// near to one, and paths must lead to them from the start. Otherwise the error is a *FileError. It names the file if
+// [Open] made the Building, but not if [Start] did. Other errors wrap an error of the allocator. After an error all
+// blocks are freed. Call Wait once.
 func (b *Building) Wait() (*Realm, error) {
 	<-b.done
 	memory.FreeSlice(b.mem, b.nodes)

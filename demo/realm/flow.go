@@ -139,8 +139,8 @@ func (r *Realm) Node(p vec) int32 {
 // ticks have passed since the last request. A lane has at most one request in flight. Update returns the number of
 // requests, 0 or 1. Call it once a tick, with the ticks in order and from 1.
 //
-// If there is no memory for a search or a field, the error wraps memory.ErrOutOfMemory, and that lane keeps its field.
-// The other lanes are updated all the same.
+// If there is no memory for a search or a field, the error wraps that of the allocator, such as memory.ErrOutOfMemory,
+// and that lane keeps its field. The other lanes are updated all the same.
 func (f *Flow) Update(tick uint64, r *Realm, h Hunt) (asked int, err error) {
 	f.tick = tick
 	for k := range f.lanes { // in the order in which they were asked for
@@ -204,7 +204,7 @@ func (f *Flow) drop(l *lane) {
 }
 
 // Field returns the present field of lane k, from 0 to Lanes-1, or nil if there is none. The field is valid until the
-// next Update or Reset.
+// next Update, Reset, Close or load of a state.
 func (f *Flow) Field(k int) *Field {
 	if l := &f.lanes[k]; l.there {
 		return &l.field

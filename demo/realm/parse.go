@@ -144,7 +144,8 @@ func placeName(i int) string {
 // inside tells a coordinate of the world; as a float32 it must not round up to the edge.
 func inside(v float64) bool { return v >= 0 && float32(v) < World }
 
-// Walls are a realm's walls. They have a bit for each cell, row by row, the lowest bit first. 1 is solid.
+// Walls are a realm's walls. They have a bit for each of Cells by Cells cells, row by row, the lowest bit first. 1 is
+// solid. With fewer bytes Walls.Solid and the goroutine of [Start] panic.
 type Walls []byte
 
 // ParseWalls checks the content of a file of walls and returns the walls, a part of data. The error is a

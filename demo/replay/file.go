@@ -106,7 +106,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendTo appends the recording in the form of a file to dst and returns the extended slice.
+// AppendTo appends the recording in the form of a file to dst and returns the extended slice. [Read] rejects a recording
+// without a state. Of Build at most 65,535 bytes are written.
 func (r *Recording) AppendTo(dst []byte) []byte {
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint64(append(dst, recordingMagic...), 0)
@@ -130,8 +131,8 @@ func (r *Recording) AppendTo(dst []byte) []byte {
 }
 
 // Read reads the content of a file of [Recording.AppendTo]. The recording keeps parts of file: the caller must not
-// change file afterwards. If file is malformed, incomplete or too long, or if its checksum is wrong, the error
-// describes this.
+// change file afterwards. If file is malformed, incomplete or too long, if its checksum is wrong, or if it has no state,
+// the error describes this.
 func Read(file []byte) (*Recording, error) {
 	r, err := read(file)
 	if err != nil {

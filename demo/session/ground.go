@@ -11,7 +11,8 @@ import (
 	"github.com/strata-go/strata/memory/tiers"
 )
 
-// GroundView shows the ground. Frame calls its methods, on the game goroutine.
+// GroundView shows the ground. The methods of Session call its methods on the game goroutine. Close calls Hide for all
+// sectors.
 type GroundView interface {
 	// Rows receives rows of a sector's picture, from row y on. A row has ground.SectorSize pixels, premultiplied RGBA.
 	// rows is valid during the call. After the last row the sector can be shown.

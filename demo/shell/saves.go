@@ -40,7 +40,7 @@ func (s *Shell) SetSave(i int, v *Save) {
 	s.build()
 }
 
-// Slot returns the slot, from 0, of the last command SaveRun, LoadRun or DeleteRun.
+// Slot returns the slot, from 0, of the command SaveRun, LoadRun or DeleteRun that Step has just returned.
 func (s *Shell) Slot() int { return s.slotNow }
 
 // Say shows a line to the player on the current screen.

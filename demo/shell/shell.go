@@ -24,7 +24,7 @@ const (
 // Command tells the caller of Step what to do.
 type Command uint8
 
-// The commands, each with what the caller must do.
+// The commands. The comment of each command says what the caller must do.
 const (
 	None            Command = iota // nothing
 	Start                          // begin the player's game, in place of the one that plays itself
@@ -224,7 +224,8 @@ func (s *Shell) Gifts() []Gift { return s.gifts[:s.offers] }
 // Chosen returns the index in Gifts of the gift that the player chose last.
 func (s *Shell) Chosen() int { return s.chosen }
 
-// Age returns the number of frames for which the current screen has been shown.
+// Age returns the number of frames for which the current screen has been shown. When the player returns to a screen, the
+// number may begin at 30.
 func (s *Shell) Age() int { return s.age }
 
 // Capturing reports whether Step waits for a control to bind. Pass the next control that is pressed as Nav.Captured.

@@ -73,7 +73,7 @@ const sliceSamples = 128 << 10
 
 // Kind returns the kind of sounds for a streamer. A worker decodes a file into its own heap. Then the samples are
 // copied on the game goroutine into a block of the Bank's allocator, in slices and one sound at a time. If the streamer
-// reports that a file cannot be decoded, the caller must call [Bank.Fail] with the file's name. Otherwise music waits
+// reports that a file cannot be loaded, the caller must call [Bank.Fail] with the file's name. Otherwise music waits
 // for it.
 func (b *Bank) Kind() stream.Kind[Clip] {
 	return stream.Kind[Clip]{
@@ -137,8 +137,8 @@ func (b *Bank) Leave(fade float32) {
 	b.on = false
 }
 
-// Cut ends the music at once, as [Bank.Leave] does with a fade of 0. When Cut returns, all music is freed, as the end
-// of a realm requires. See [Mixer.Flush].
+// Cut ends the music at once, as [Bank.Leave] does with a fade of 0. When Cut returns, all music of the mixer is freed,
+// as the end of a realm requires. See [Mixer.Flush].
 func (b *Bank) Cut() {
 	b.Leave(0)
 	b.mixer.Flush()

@@ -24,8 +24,8 @@ type File interface {
 // only the samples of this loop, otherwise all samples. If cancelled is not nil, Decode calls it before each 4,096
 // samples. If cancelled returns true, the error is ErrCancelled. After an error the block is freed.
 //
-// The file must have one channel, and the setup header that oggenc writes with -q 2 at 22050 Hz or with -q 3 at 32000 Hz.
-// Decode rejects other setup headers: with them the library could allocate without a bound, or search forever.
+// The file must have one channel, at most four comments, and the setup header that oggenc writes with -q 2 at 22050 Hz
+// or with -q 3 at 32000 Hz. With other setup headers the library could allocate without a bound, or search forever.
 //
 // Call Decode on the goroutine that a belongs to. During the call Decode allocates a second block from a, which
 // contains the file. If the file is malformed or ends too early, the error wraps [ErrFormat], and states what is wrong

@@ -25,7 +25,8 @@ type opener func() (out output, ready <-chan struct{}, err error)
 // From then on the Device advances the mixer without output, so the game goes on, and clips are still freed.
 //
 // A Device belongs to the game goroutine. When the system is ready, in a browser after the first touch or key, a
-// goroutine of the sound library begins to read the mixer. The goroutine reads until Close.
+// goroutine of the sound library begins to read the mixer. It reads until Close, or until the device is lost. All
+// Devices share one stream of the system: open one at a time.
 type Device struct {
 	mixer  *Mixer
 	say    io.Writer

@@ -36,7 +36,7 @@
 //	operation    cost
 //	Decode       108 to 307 ns a sample; 130 to 650 KB and 241 to 6,411 objects of the Go heap a file, most with long ones
 //	Hear         proportional to the events, at most 12 of a kind; no allocation
-//	Update       two locks, each held for a copy; no allocation
+//	Update       a lock, held for a copy; no allocation
 //	limiter      32 frames of delay; the horde's sounds are mixed for themselves and evened out
 //	Read         63 to 122 µs for the 735 frames of a tick with all 32 voices and four layers; no allocation
 //	Mixer        54 KiB of the Go heap
@@ -46,9 +46,10 @@
 //
 // # Concurrency and the collector
 //
-// Everything belongs to the game goroutine except [Mixer.Read], which the device calls, and [Decode], which runs on
-// the goroutine of its allocator. Mixer and device share a lock that is held only while a few commands are copied,
-// not while mixing. A clip is freed on the game goroutine once no voice plays it.
+// Everything belongs to the game goroutine except [Mixer.Read] and [Mixer.Render], which belong to the device's, and
+// [Decode], which runs on the goroutine of its allocator. Mixer and device share a lock that is held only while a few
+// commands are copied. [Mixer] describes when a method waits for mixing. A clip is freed on the game goroutine once no
+// voice plays it.
 //
 // After a device was opened the sound library keeps a goroutine until the process ends. Without cgo, FreeBSD and
 // NetBSD have no device, because the library's purego needs cgo there. Other systems do not need cgo.

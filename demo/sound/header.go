@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// A mixer accepts clips with rates from MinRate to MaxRate. [Decode] accepts only the rates 22050 and 32000, and files
-// of at most MaxBytes of samples.
+// A mixer accepts clips with rates from MinRate to MaxRate. [Decode] accepts only the rates 22050 and 32000, files of at
+// most 2 MiB, and at most MaxBytes of samples.
 const (
 	MinRate  = 8000 // samples a second
 	MaxRate  = 48000

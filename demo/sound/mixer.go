@@ -53,9 +53,10 @@ type slot struct {
 	live bool // named by an id
 }
 
-// A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read, which
-// belongs to the goroutine of the device. Both goroutines share a queue whose lock is held only for copies. Neither
-// allocates on the Go heap. The mixer has its own random numbers and clock, and never affects the simulation.
+// A Mixer turns events, clips and a heat into samples. Its methods belong to the game goroutine, except Read and
+// Render, which belong to the goroutine of the device. Both goroutines share a queue whose lock is held only for
+// copies. If the queue is full, a method may wait until Read has mixed 256 frames. Neither goroutine allocates on the
+// Go heap. The mixer has its own random numbers and clock, and never affects the simulation.
 //
 // A removed clip is freed when no voice plays it: by Update, Add, Flush or Close, on the game goroutine.
 type Mixer struct {
@@ -118,8 +119,9 @@ func (m *Mixer) vacant() int {
 	return -1
 }
 
-// Remove removes a clip. Sounds that play the clip fade out, and no new ones begin. The clip is freed when no sound
-// plays it. Remove ignores a stale id.
+// Remove removes a clip. Effects that play the clip fade out, and no new ones begin. If the clip is a layer of the
+// music, all layers fade out, in the time that SetMusic was given. The clip is freed when nothing plays it. Remove
+// ignores a stale id.
 func (m *Mixer) Remove(id ClipID) {
 	if i, ok := m.find(id); ok {
 		m.slots[i].live = false
@@ -187,7 +189,8 @@ func (m *Mixer) SetHeat(heat float32) {
 	m.ask(&command{op: opHeat, left: max(0, min(finite(heat), 1))})
 }
 
-// SetBack(true) makes the music run backwards, and SetBack(false) forwards again, both from its present position.
+// SetBack(true) makes the music run backwards at twice the speed, and SetBack(false) forwards again, both from its
+// present position.
 func (m *Mixer) SetBack(on bool) {
 	c := command{op: opBack}
 	if on {
@@ -238,8 +241,9 @@ func (m *Mixer) Update() {
 	}
 }
 
-// Flush cuts off the sounds that still play removed clips, and frees these clips. Call it at the end of a realm, before
-// live blocks are counted as leaks. Flush may wait until Read has mixed 256 frames.
+// Flush cuts off the sounds that still play removed clips, and frees these clips. If one layer of the music is removed,
+// Flush cuts off all layers. Call it at the end of a realm, before live blocks are counted as leaks. Flush may wait
+// until Read has mixed 256 frames.
 func (m *Mixer) Flush() {
 	m.run.Lock()
 	m.core.obey(&m.q)

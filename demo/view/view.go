@@ -265,9 +265,9 @@ const (
 func (v *View) Drawn() bool { return v.framed }
 
 // Draw draws the ground first, with one draw call for each page of tiles that is in sight. Then it draws three batches
-// of one draw call each: the world, the particles, and the sharp HUD without glow. Then it draws the overlay. Unless
-// the overlay has frozen the game, Draw draws a menu over it as a fourth batch. The batches share one buffer, because
-// the renderer copies each of them.
+// of one draw call each: the world, the particles, and the sharp HUD without glow. Then it draws the overlay. A fourth
+// batch lies over it: a menu, unless the overlay has frozen the game, or buttons for fingers that a panel covers. The
+// batches share one buffer, because the renderer copies each of them.
 func (v *View) Draw(f *render.Frame) {
 	v.frozen = v.Overlay.Frozen()
 	v.timer.Start()
