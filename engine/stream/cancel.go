@@ -77,7 +77,7 @@ func (s *Streamer) Close() error {
 	errs := s.lost
 	s.lost = nil
 	if n := len(s.strays) + len(s.leaving); n > 0 {
-		errs = append(errs, fmt.Errorf("stream: close: the blocks of %d assets are not home", n))
+		errs = append(errs, fmt.Errorf("stream: close: Config.Free refused the blocks of %d assets", n))
 	}
 	if bad != nil {
 		errs = append(errs, panicked("stream: close: Release or Config.Free", bad))

@@ -126,7 +126,7 @@ func (c *checker) holding(i int, e *entry) {
 	case e.held.n > 0 && e.state != Ready && e.state != delivering && e.state != Loaded && e.state != cancelled:
 		c.report("entry %d (%s) is %v and holds blocks", i, e.name, e.state)
 	case e.state == Loaded && e.kind != nil && !e.kind.stays && e.held.n > 0:
-		c.report("entry %d (%s) is loaded, and its blocks are not home", i, e.name)
+		c.report("entry %d (%s) is loaded, and its blocks were not freed", i, e.name)
 	}
 }
 

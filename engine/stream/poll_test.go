@@ -213,7 +213,7 @@ func TestClose_NamesWhatFreeRefusedAndMayBeTriedAgain(t *testing.T) {
 	var err error
 	within(t, soon, "Close", func() { err = r.Close() })
 	var m *memory.Misuse
-	if err == nil || !strings.Contains(err.Error(), "stream: close: the blocks of 1 assets are not home") || !errors.As(err, &m) {
+	if err == nil || !strings.Contains(err.Error(), "stream: close: Config.Free refused the blocks of 1 assets") || !errors.As(err, &m) {
 		t.Error(err)
 	}
 	r.check(t)

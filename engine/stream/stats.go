@@ -62,8 +62,9 @@ type Stats struct {
 }
 
 // Lead describes how early assets were delivered. The lead of an asset is the time from its delivery to the moment at
-// which it was needed. This moment follows from the newest call that set the asset's [Priority]. If the asset was
-// delivered too late, the lead is negative. Reloads, and assets whose priority is the constant [Last], do not count.
+// which it was needed. This moment follows from the newest call that set the asset's [Priority]. A priority of 0 or
+// less does not change a moment that has passed. If the asset was delivered too late, the lead is negative. Reloads,
+// and assets whose priority is the constant [Last], do not count.
 type Lead struct {
 	Median, Worst time.Duration // Worst is the smallest lead
 	Count, Late   uint64        // number of measured assets; number of measured assets that were delivered too late
