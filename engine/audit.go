@@ -28,8 +28,8 @@ import (
 // If a value has the method SaveState, the audit reads the value by this method, without the contents of allocated
 // blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
 // roots: the audit reads every root field by field. All States that cannot be saved at the moment count as equal.
-// Values stored directly in maps and interfaces are always read field by field. The fields of a save.Set and a
-// save.Slot are not read.
+// Values stored directly in maps and interfaces are always read field by field. The audit does not read a save.Set, its
+// slots, a container.Space, and the filters and mappers of package ecs: they lead to data, and have none.
 //
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An
 // entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
@@ -59,6 +59,7 @@ type audit struct {
 	roots  []reflect.Value
 	ignore []string
 	plans  map[reflect.Type][]int // the fields of a struct that are read
+	types  []reflect.Type         // of values in interfaces
 }
 
 // A walker reads values in a fixed order. It records each as a number, or compares it with the number of an earlier walk.
@@ -152,17 +153,22 @@ func (w *walker) add(n uint64, what string) bool {
 	w.values = append(w.values, n)
 	if w.against != nil && !w.differs && (i >= len(w.against) || w.against[i] != n) {
 		w.differs = true
-		w.found = save.Difference{Path: w.where(), A: "nothing", B: describe(what, n)}
+		w.found = save.Difference{Path: w.where(), A: "nothing", B: w.describe(what, n)}
 		if i < len(w.against) {
-			w.found.A = describe(what, w.against[i])
+			w.found.A = w.describe(what, w.against[i])
 		}
 	}
 	return !w.differs
 }
 
 // describe formats a value of a kind: "float", "int", or a name for all others.
-func describe(what string, n uint64) string {
+func (a *audit) describe(what string, n uint64) string {
 	switch what {
+	case "a value of type":
+		if n == 0 || n > uint64(len(a.types)) {
+			return "nil"
+		}
+		return fmt.Sprintf("a value of type %v", a.types[n-1])
 	case "int":
 		return fmt.Sprint(int64(n))
 	case "float":
@@ -218,7 +224,7 @@ func (w *walker) value(v reflect.Value) {
 	case reflect.Chan:
 		w.add(uint64(v.Len()), "values in a channel:")
 	case reflect.Interface:
-		if w.add(typeNumber(v), "a value of type") && !v.IsNil() {
+		if w.add(w.typeNumber(v), "a value of type") && !v.IsNil() {
 			w.value(v.Elem())
 		}
 	case reflect.Pointer:
@@ -243,12 +249,17 @@ func boolInt(v bool) int {
 	return 0
 }
 
-// typeNumber returns the hash of the name of the dynamic type; 0 for nil.
-func typeNumber(v reflect.Value) uint64 {
+// typeNumber returns the number of the dynamic type; 0 for nil.
+func (a *audit) typeNumber(v reflect.Value) uint64 {
 	if v.IsNil() {
 		return 0
 	}
-	return save.Hash([]byte(v.Elem().Type().String()))
+	i := slices.Index(a.types, v.Elem().Type())
+	if i < 0 {
+		i = len(a.types)
+		a.types = append(a.types, v.Elem().Type())
+	}
+	return uint64(i + 1)
 }
 
 // reached records that a variable is referred to. It returns whether that is the first time.
@@ -311,16 +322,38 @@ func (w *walker) mapping(v reflect.Value) {
 func (w *walker) structure(v reflect.Value) {
 	t := v.Type()
 	pkg, _, _ := strings.Cut(t.String(), ".")
-	if slices.Contains(w.ignore, pkg+".") || slices.Contains(w.ignore, t.String()) || t == reflect.TypeFor[save.Set]() || t == reflect.TypeFor[save.Slot]() {
+	if slices.Contains(w.ignore, pkg+".") || slices.Contains(w.ignore, t.String()) {
 		return
 	}
 	if p, ok := stateOf(v); ok && !w.roots[reference{v.Addr().UnsafePointer(), reflect.PointerTo(t)}] {
 		w.add(stateNumber(p), "a State with hash")
 		return
 	}
+	if plumbing(t) {
+		return
+	}
 	for _, i := range w.fieldsOf(t) {
 		w.into(t.Field(i).Name, 0, v.Field(i))
 	}
+}
+
+// plumbing reports whether a struct of this module is no state: it leads to data, or remembers where the data was last.
+func plumbing(t reflect.Type) bool {
+	name, module := strings.CutPrefix(t.PkgPath(), strings.TrimSuffix(reflect.TypeFor[Clock]().PkgPath(), "engine"))
+	if !module {
+		return false
+	}
+	switch name {
+	case "memory/save": // a Set and its slots
+		return true
+	case "memory/internal/invariant": // counts of calls in debug builds
+		return true
+	case "memory/container":
+		return t.Name() == "Space"
+	case "ecs": // filters, mappers and queries
+		return t.Name() != "Entity" && t.Name() != "World"
+	}
+	return false
 }
 
 // fieldsOf returns the fields of a struct that are read.

@@ -1,0 +1,84 @@
+package engine_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/strata-go/strata/ecs"
+	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/container"
+	"github.com/strata-go/strata/memory/gcpace"
+	"github.com/strata-go/strata/memory/tiers"
+	"github.com/strata-go/strata/memory/tlsf"
+)
+
+// What leads to data differs from tick to tick, also in debug builds, and is no state. The data is.
+func TestFields_WhatLeadsToDataIsNoState(t *testing.T) {
+	type body struct{ X int32 }
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: -1, Frames: 3})
+	must(t, err)
+	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 8 << 20})
+	must(t, err)
+	w, err := ecs.New(heap, ecs.Config{})
+	must(t, err)
+	bodies, err := ecs.Register[body](w)
+	must(t, err)
+	t.Cleanup(func() {
+		must(t, m.EndFrame())
+		_, err := m.EndLevel()
+		must(t, errors.Join(err, w.Close(), heap.Close(), m.Close()))
+	})
+	long, err := container.In(m)
+	must(t, err)
+	must(t, m.BeginLevel())
+	must(t, m.BeginFrame())
+	scratch, err := container.In(m.Frame())
+	must(t, err)
+	g := &struct {
+		Long, Scratch *container.Space
+		List          container.Vec[int32]
+		Walk          *ecs.Filter1[body]
+		Make          *ecs.Map1[body]
+		Bodies        ecs.Component[body]
+		Hero          ecs.Entity
+		Any           any
+	}{long, scratch, container.Vec[int32]{}, ecs.NewFilter1[body](w), ecs.NewMap1[body](w), bodies, ecs.Entity{}, 1}
+	for want, change := range map[string]func(){
+		"": func() { // a tick
+			must(t, m.NextFrame())
+			must(t, scratch.Use(m.Frame()))
+			var v container.Vec[int32]
+			must(t, v.Append(long, 1))
+			v.Free(long)
+			e, err := g.Make.NewEntity(body{1})
+			must(t, err)
+			for range g.Walk.All() {
+				break
+			}
+			w.Remove(e)
+		},
+		".List.": func() { must(t, g.List.Append(long, 1)) },
+		".Hero.": func() { g.Hero, err = g.Make.NewEntity(body{2}); must(t, err) },
+		".Any: a value of type int, and a value of type ecs.Entity": func() { g.Any = g.Hero },
+		".Any: a value of type ecs.Entity, and nil":                 func() { g.Any = nil },
+	} {
+		if strings.HasSuffix(want, "and nil") {
+			g.Any = g.Hero
+		} else {
+			g.Any = 1
+		}
+		check := engine.Fields(nil, g)()
+		change()
+		if d, differs := check(); differs != (want != "") || !strings.Contains(d.String(), want) {
+			t.Errorf("%v %s, want %q", differs, d, want)
+		}
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
