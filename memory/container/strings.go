@@ -24,13 +24,14 @@ import (
 //
 // A string does not move. A string of up to 987 bytes lies in a slot. The sizes of slots are the Fibonacci numbers from
 // 1 to 987, and above 21 three more sizes between each two of them. A longer string has its own block. In addition, an
-// id takes 12 bytes, and 11 to 22 bytes in the index. Slots of released strings are reused for strings of similar size;
-// Free frees all memory. The package comment shows the waste for words and sentences.
+// id takes 12 to 24 bytes, and 11 to 22 bytes in the index; a longer string takes 24 to 48 bytes more. Slots of
+// released strings are reused for strings of similar size; Free frees all memory. The package comment shows the waste
+// for words and sentences.
 //
-// A Strings has no pointer. Lifetimes, errors, panics and goroutines are as for [Vec]. After Intern, Release or Clear,
-// copies of the Strings must not be used: make copies with [Strings.Clone]. Beyond 3·2^28 strings, 2^20 pages, or
-// 2^31-1 bytes in a string the error is memory.ErrTooLarge. A Strings has several blocks that grow one after another,
-// so an allocator that frees newest first panics with a *memory.Misuse after a few strings.
+// A Strings has 696 bytes and no pointer. Lifetimes, errors, panics and goroutines are as for [Vec]. After Intern,
+// Release or Clear, copies of the Strings must not be used: make copies with [Strings.Clone]. Beyond 3·2^28 strings,
+// 2^20 pages, or 2^31-1 bytes in a string the error is memory.ErrTooLarge. A Strings has several blocks that grow one
+// after another, so an allocator that frees newest first panics with a *memory.Misuse after a few strings.
 type Strings struct {
 	// Invariants, verified by Check in this order:
 	//

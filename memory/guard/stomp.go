@@ -89,7 +89,8 @@ type StompConfig struct {
 }
 
 // NewStomp returns a Stomp with a reservation of src; nothing is committed. If src is nil, it is page.Default(). If a
-// field is out of range, the error wraps memory.ErrConfig. If src fails, the error wraps that of src.
+// field is out of range, or src is a nil pointer of its type, the error wraps memory.ErrConfig. If src fails, the error
+// wraps that of src.
 func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	src = cmp.Or(src, page.Default())
 	cfg.Reserve = cmp.Or(cfg.Reserve, defaultStomp)

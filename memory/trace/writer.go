@@ -21,7 +21,8 @@ type Config struct {
 	Compress bool
 
 	// Limit is the largest size of the trace in bytes, at least 1 KiB. 0 means no limit. If the next chunk does not
-	// fit, the Writer drops the chunk and ends the trace, and the error of Err and Close wraps ErrLimit.
+	// fit, the Writer drops the chunk and ends the trace, and the error of Err and Close wraps ErrLimit. A chunk has up
+	// to 64 KiB of events, or 1 MiB with Compress: a Limit below the size of the first chunk drops all events.
 	Limit int64
 
 	clock func() time.Time // nil: time.Now; for tests
