@@ -22,9 +22,9 @@ type Input struct {
 	Rewind bool // held
 
 	// These fields are true in one tick, the tick of the press. If no bound key moves the player when a modifier key
-	// (Shift, Ctrl, Alt, Meta) is pressed, the modifier key counts when it is released, for one tick. It does not count
-	// then if it was held together with F1 to F12, Enter or Tab. The same holds for Fire and Rewind. AnyKey is any
-	// control or finger except F1 to F12 and the modifier keys.
+	// (Shift, Ctrl, Alt, Meta) is pressed, the modifier key counts when it is released. It does not count then if it
+	// was held together with F1 to F12, Enter or Tab. AnyKey is any control or finger except F1 to F12 and the modifier
+	// keys.
 	Dash, Pause, Restart, Mute, Fullscreen, AnyKey bool
 
 	Choose int     // 1, 2 or 3 in the tick of the press, else 0
@@ -146,7 +146,7 @@ func (s *sampler) press(in *Input, r *raw, c *Controls) {
 		edge[a] = down && (!s.actions[a] || c.Bindings.down(a, &struck))
 		s.actions[a] = down
 	}
-	in.Rewind = s.actions[Rewind]
+	in.Rewind = c.Bindings.down(Rewind, &r.held)
 	in.Dash, in.Pause, in.Restart, in.Mute = edge[Dash], edge[Pause], edge[Restart], edge[Mute]
 	enter := r.held.has(key(ebiten.KeyEnter)) && r.alt()
 	in.Fullscreen = edge[Fullscreen] || enter && !s.mods.enter
@@ -184,7 +184,7 @@ func (s *sampler) steer(in *Input, r *raw, c *Controls) {
 	mouse := r.held.has(mouseButton(ebiten.MouseButtonLeft))
 	s.point(in, r, stick, mouse)
 	// A full pull of the right stick fires by itself, as in other twin-stick games.
-	in.Fire = s.actions[Fire] || r.right.Len() > 0.8 || right.Down && stick != mgl32.Vec2{}
+	in.Fire = c.Bindings.down(Fire, &r.held) || r.right.Len() > 0.8 || right.Down && stick != mgl32.Vec2{}
 }
 
 // axis adds up the keys that move: each axis -1, 0 or 1.

@@ -125,6 +125,25 @@ func TestInput_TheOverlaysChordsDoNotReachTheGame(t *testing.T) {
 	}
 }
 
+// A held modifier key fires and rewinds also while the player stands still: a press waits for its release, a state cannot.
+func TestInput_ModifierKeysFireAndRewindWhileHeld(t *testing.T) {
+	for _, a := range []Action{Fire, Rewind} {
+		h := newHand()
+		if err := h.c.Bindings.Bind(int(a), 2, "ShiftLeft"); err != nil {
+			t.Fatal(err)
+		}
+		for tick, held := range []bool{true, true, false} {
+			keys := []Control{keyShift}
+			if !held {
+				keys = nil
+			}
+			if in := h.tick(raw{}, keys...); in.Fire != (held && a == Fire) || in.Rewind != (held && a == Rewind) {
+				t.Errorf("%v, tick %d, held %v: Fire %v, Rewind %v", a, tick, held, in.Fire, in.Rewind)
+			}
+		}
+	}
+}
+
 func TestInput_AltAndEnterIsTheWholeScreenAndSelectsNothing(t *testing.T) {
 	h := newHand()
 	alt := key(ebiten.KeyAltLeft)
