@@ -37,7 +37,8 @@ type Config struct {
 	// If Autopilot is true, the game plays itself all the time. If Attract is true, the game plays itself until the
 	// player presses a key.
 	Autopilot, Attract bool
-	// Sink receives the pictures under the ids of their manifests. If Sink is nil, the pictures are loaded and dropped.
+	// Sink receives the pictures under the ids of their manifests. The pixels are valid during the call. An error of
+	// Sink, except stream.ErrMore, makes the picture fail. If Sink is nil, the pictures are loaded and dropped.
 	Sink func(id string, p stream.Picture) error
 	// Log, if not nil, is called with an error for each file that cannot be used, and for leaks of a realm.
 	Log func(error)

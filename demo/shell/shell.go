@@ -89,7 +89,7 @@ type Bindings interface {
 type Config struct {
 	Store    Store        // nil: nothing is kept
 	Bindings Bindings     // nil: there is no menu for keys
-	Log      func(string) // unless nil, called with one line when something cannot be read or written
+	Log      func(string) // unless nil, called with a line for each file that cannot be read, and for the first failed save
 	NoQuit   bool         // the title has no QUIT, as in a browser
 	Playing  bool         // begin with the game instead of the title
 	// Today returns the day of the daily run in UTC, such as 2026-11-24. If Today is nil, there is no daily run.
