@@ -46,8 +46,8 @@ type moment struct {
 // Saved saves, changes and loads states of the subject's allocator in random order. The allocator must be a
 // [save.State]. After each load the blocks of the state must lie at their addresses with their contents, Check must
 // return nil, and the statistics must be those that were saved. A program that is repeated from one state must allocate
-// the same addresses. Saving and loading a state a second time must not allocate Go memory; short runs do not verify
-// this.
+// the same addresses. Without memory a load must succeed, or fail with memory.ErrOutOfMemory and change no block.
+// Saving and loading a state a second time must not allocate Go memory; short runs do not verify this.
 func Saved(t *testing.T, s Subject) {
 	savedStates(t, s.withDefaults())
 	detours(t, s.withDefaults())

@@ -26,7 +26,7 @@ type Subject struct {
 	// Allocs is the largest number of blocks that the test ManyAllocationsStayApart allocates in short runs. Long runs
 	// ignore Allocs. Set Allocs for an allocator whose Alloc makes a system call or a stack trace. 0 means 2^18+2^10.
 	Allocs int
-	// LIFO declares that only the newest block may be freed.
+	// LIFO declares that only the newest block may be freed. Free of another block panics with a *memory.Misuse.
 	LIFO bool
 	// KeepsFreed declares that freed memory may stay in use until Reset. Live and InUse of such an allocator need
 	// not return to zero by frees alone. Free of the newest block must nevertheless make its bytes available
@@ -37,7 +37,7 @@ type Subject struct {
 	Hoards bool
 	// Package is the prefix of the allocator's errors, and the Package of its *memory.Misuse. "" means any package.
 	Package string
-	// ExactSizes declares that SizeOf returns the requested size, and not more.
+	// ExactSizes declares that SizeOf returns the requested size, and that Free and Resize detect every other size.
 	ExactSizes bool
 	// Shrinks declares that Resize to the same size or to less always succeeds.
 	Shrinks bool
@@ -55,8 +55,8 @@ type Subject struct {
 	Far func(src page.Source) (memory.Allocator, error)
 	// FarSize is the size in bytes of the blocks of Far. 0 means MaxSize.
 	FarSize uintptr
-	// Shared returns a view of a for one goroutine, and a function that ends the view. Several goroutines
-	// call it at once. If Shared is nil, the allocator serves one goroutine.
+	// Shared returns a view of a for one goroutine, and a function that ends the view. Several goroutines call it at
+	// once, and a view frees blocks of other views. If Shared is nil, the allocator serves one goroutine.
 	Shared func(a memory.Allocator) (view memory.Allocator, end func())
 	// Closed is the unwrapped error of every Alloc after Close. If Closed is set, the *memory.Misuse of other calls
 	// after Close must contain "closed", and Stats must report no memory. If Closed is nil, every error of Alloc and
