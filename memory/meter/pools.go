@@ -103,6 +103,7 @@ func (r *Meter) settlePools(span float64) {
 		w, k := &r.pools[i], &r.notes[i]
 		w.InUse, w.Committed, w.Peak, w.Live, w.Refused = k.was.inUse, k.committed, k.peak, k.was.live, k.was.failures
 		w.Growth = k.series.floor.growth()
+		w.Allocs, w.Frees = 0, 0
 		if s := &k.sums[last]; span > 0 {
 			w.Allocs, w.Frees = float64(s.allocs)/span, float64(s.frees)/span
 		}

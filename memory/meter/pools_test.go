@@ -226,3 +226,25 @@ func TestPools_MoreThanAreWatchedDisturbNothing(t *testing.T) {
 		}
 	}
 }
+
+// The first Frame after a long pause has no measured frame in its window.
+func TestResume_RatesFromBeforeALongPauseEnd(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{})
+	ai := g.tag("ai")
+	var s memory.Stats
+	fake(g.m, "p", &s)
+	g.run(3, func(float64) {
+		must1(t, ai, 1024)
+		s.Allocs++
+		s.Frees++
+	})
+	if g.r.Rows()[tiers.Slab].Allocs == 0 || g.r.Pools()[0].Allocs == 0 {
+		t.Fatal("there are no rates")
+	}
+	g.now = g.now.Add(time.Hour)
+	g.r.Resume()
+	g.r.Frame()
+	if w, p := g.r.Rows()[tiers.Slab], g.r.Pools()[0]; w.Allocs != 0 || w.Churn != 0 || p.Allocs != 0 || p.Frees != 0 {
+		t.Errorf("%.0f and %.0f allocations a second, an hour ago", w.Allocs, p.Allocs)
+	}
+}

@@ -85,6 +85,7 @@ func (r *Meter) settle() {
 			t := &r.snap.Tags[i-firstTag]
 			w.Peak, w.Live, w.Refused = t.Peak, t.Live, t.Failures
 		}
+		w.Allocs, w.Frees, w.Churn = 0, 0, 0 // without a measured frame in the window
 		if span > 0 {
 			s := last.rows[i]
 			w.Allocs, w.Frees, w.Churn = float64(s.allocs)/span, float64(s.frees)/span, float64(s.young)/span
