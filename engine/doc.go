@@ -42,10 +42,10 @@
 //
 // # Concurrency, determinism and the collector
 //
-// All types are for one goroutine at a time, the game goroutine. None starts a goroutine or
-// allocates per tick. Functions of numbers and vectors, and methods of [Rand], return the same bits on
-// every processor. [Schedule] measures its systems for display only. Data whose time of arrival
-// varies, such as files, must not influence the simulation.
+// All types are for one goroutine at a time, the game goroutine. None starts a goroutine or allocates per tick.
+// Functions of numbers and vectors, and methods of [Rand], return the same bits on every processor, apart from NaNs.
+// [Schedule] measures its systems for display only. Data whose time of arrival varies, such as files, must not
+// influence the simulation.
 //
 // # Source
 //
