@@ -36,8 +36,8 @@ func (r *Recording) Wants(tick uint64) bool {
 }
 
 // AddState adds the state before a tick, and drops the data that [Recording.Wants] drops. It replaces a state before
-// the same tick. The first state begins the recording. The recording keeps file: the caller must
-// not change file afterwards.
+// the same tick. The first state begins the recording. For a later one tick must not be after the end of the tape:
+// otherwise [Read] rejects the file. The recording keeps file: the caller must not change file afterwards.
 func (r *Recording) AddState(tick uint64, file []byte) {
 	r.back(tick)
 	if n := len(r.States); n > 0 && r.States[n-1].Tick == tick {

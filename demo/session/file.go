@@ -96,7 +96,8 @@ func (s *Session) First() string { return s.cfg.Realm }
 
 // Write writes the run in the form of a file to out, and ends the memory frame as [Session.EndFrame] does. If no realm
 // is played, Write fails. If out fails or if a part of the state cannot be written, the error is that of out or of
-// save.Set.Write. If about takes more than 16 KiB of JSON, Write fails too.
+// save.Set.Write. If about takes more than 16 KiB of JSON, Write fails too. After an error out may contain a part of
+// the file.
 func (s *Session) Write(out io.Writer, about About) error {
 	if !s.Playing() {
 		return errors.New("session: no realm is played")
