@@ -126,7 +126,7 @@ func (r *Rewind[T]) Keep(every int) (saved bool, err error) {
 // and inputs stay until [Rewind.Cut] or [Rewind.Record].
 //
 // A state can cease to fit, for example because Seek has dropped a hook of it: see tiers.Manager.State. In this case
-// Seek begins at an older state, or at the present tick if none fits.
+// Seek begins at an older state. If none fits, Seek begins at the present tick, or fails if that is after tick.
 //
 // If tick is out of range, the error wraps save.ErrEmpty. If RewindConfig.Rest or the load of a saved state fails, the
 // present tick is unchanged. For example, a load returns save.ErrLayout if a level has ended.
