@@ -253,8 +253,8 @@ func (p *Pool[T]) All() iter.Seq2[memory.Handle[T], *T] {
 	}
 }
 
-// Reset frees every object and keeps the committed memory. All handles become stale. Cost: a step for each live
-// object, and one for 64 slots. Reset panics with a *memory.Misuse if the pool is closed.
+// Reset frees every object and keeps the committed memory. All handles become stale. The next objects get the slots in
+// ascending order, as in a new pool. Cost: a step for each slot that was used. Reset panics with a *memory.Misuse if the pool is closed.
 func (p *Pool[T]) Reset() {
 	if p.base == nil {
 		panic(&memory.Misuse{Package: "pool", Op: "Reset", Reason: "the pool is closed"})

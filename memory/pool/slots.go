@@ -213,7 +213,7 @@ func (s *metadata) open(k uint, g backing) {
 	s.opened = end
 }
 
-// reset ends every life, from the last slot to the first, so that the lowest is used next.
+// reset ends every life, and sorts the stack: which slots the next objects get does not depend on the past.
 func (s *metadata) reset() {
 	for w := len(s.live) - 1; w >= 0; w-- {
 		for word := s.live[w]; word != 0; {
@@ -223,6 +223,7 @@ func (s *metadata) reset() {
 			s.drop(i, s.gens[i])
 		}
 	}
+	s.sort()
 }
 
 // last returns the number of slots up to the last live one.
@@ -238,8 +239,14 @@ func (s *metadata) last() uint {
 // trim closes the slots from opened on, which are not live, and sorts the stack.
 func (s *metadata) trim(opened uint) {
 	s.peak, s.soiled = max(s.peak, s.opened), max(s.soiled, s.opened)
-	s.opened, s.n, s.retired = opened, 0, 0
-	for i := opened; i > 0; i-- {
+	s.opened = opened
+	s.sort()
+}
+
+// sort makes the lowest vacant slot the next one, as in a new pool.
+func (s *metadata) sort() {
+	s.n, s.retired = 0, 0
+	for i := s.opened; i > 0; i-- {
 		switch gen := s.gens[i-1]; {
 		case gen == worn:
 			s.retired++
