@@ -27,9 +27,9 @@ const MaxKeys = 8
 // A KindID identifies a registered Kind of one System. IDs count from 0.
 type KindID uint8
 
-// A Kind describes how particles of one sort look and move. Values between two stops or keys are interpolated
-// linearly. Build uses 64 steps of a life. Values before the first and after the last stop or key are constant. Later
-// changes of the slices have no effect on the look.
+// A Kind describes how particles of one sort look and move. Values between two stops or keys are interpolated linearly.
+// Build uses one value for each 64th of a life. Values before the first and after the last stop or key are constant.
+// Later changes of the slices do not affect particles; only [System.Kind] shows them.
 type Kind struct {
 	Name   string // for messages and the overlay
 	Region int    // number of the picture, for the caller who makes the regions for Build; the System does not use it

@@ -127,13 +127,14 @@ func (s *System) SetBounds(b Bounds) {
 }
 
 // Reserve commits memory for n particles. If n is at most Stats.Rows, Reserve commits nothing. Afterwards Emit commits
-// nothing until the next Trim, as long as at most n particles are alive. If n exceeds Capacity, the error wraps
-// memory.ErrTooLarge. If the source refuses, the error wraps that of the source, and Stats.Failures counts the
-// refusal. If a function of the source closes the System during Reserve, the error wraps memory.ErrClosed. If such a
-// function calls Reserve for more rows, Reserve panics with a *memory.Misuse. After an error no rows are added.
+// nothing until the next Trim or load of a state, as long as at most n particles are alive. If n exceeds Capacity, the
+// error wraps memory.ErrTooLarge. If the source refuses, the error wraps that of the source. If the System is closed
+// during Reserve, by the function of page.Limit.OnSoft or by the end of the source, the error wraps memory.ErrClosed.
+// Stats.Failures counts the last two errors. After an error no rows are added. The function of OnSoft must not call
+// Reserve for more than Stats.Rows: Reserve may then panic with a *memory.Misuse.
 //
-// After a refused commit Emit does not ask the source for memory again. Reserve with n up to Capacity makes Emit ask
-// again, even if Reserve fails.
+// After the source has refused memory to Emit, Emit does not ask again. A Reserve with n up to Capacity makes Emit ask
+// again, even if this Reserve fails.
 func (s *System) Reserve(n int) error {
 	s.open("Reserve")
 	if n > s.max {
@@ -206,7 +207,7 @@ type Stats struct {
 	Kinds    int          // registered kinds
 	Emitted  uint64       // particles emitted since New
 	Dropped  uint64       // particles not emitted since New: no capacity, or no memory
-	Failures uint64       // since New: commits for Emit and Reserve that the source refused, at least in part
+	Failures uint64       // since New: commits for Emit and Reserve that failed, at least in part
 	Memory   memory.Stats // in bytes; a particle counts as one allocation
 }
 

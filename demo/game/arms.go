@@ -29,7 +29,7 @@ type (
 )
 
 // Points returns the places from which and to which the lightning jumped, the player's first. The slice is valid until
-// the next tick.
+// the next tick, the load of a state or [Game.End].
 func (b *Bolt) Points() []vec { return b.Nodes.v }
 
 type arms struct {
@@ -269,12 +269,12 @@ func (a *arms) blaze(g *Game) error {
 	return nil
 }
 
-// Mines returns the mines. They are valid until the next tick.
+// Mines returns the mines. They are valid until the next tick, the load of a state or [Game.End].
 func (g *Game) Mines() []Mine { return g.arms.mines.v }
 
-// Fires returns the fires on the ground. They are valid until the next tick.
+// Fires returns the fires on the ground. They are valid until the next tick, the load of a state or [Game.End].
 func (g *Game) Fires() []Blaze { return g.arms.fires.v }
 
-// Bolts returns the flashes of lightning, valid until the next tick. A Bolt with a Life of 0 is not
-// shown.
+// Bolts returns the flashes of lightning. They are valid until the next tick, the load of a state or [Game.End]. A Bolt
+// with a Life of 0 is not shown.
 func (g *Game) Bolts() []Bolt { return g.arms.bolts[:] }

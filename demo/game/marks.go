@@ -18,14 +18,14 @@ type Mark struct {
 // MarkKind is a kind of mark.
 type MarkKind uint8
 
-// The kinds of marks, and their number.
+// The kinds of marks on an enemy, and their number.
 const (
-	MarkShard MarkKind = iota // of an enemy that burst nearby, still hot
-	MarkDent                  // where a shot hit
-	MarkFlame
-	MarkFrost
-	MarkArc   // of lightning
-	MarkCrack // in its shield
+	MarkShard MarkKind = iota // a shard of another enemy that burst nearby, still hot
+	MarkDent                  // where a hit struck the enemy
+	MarkFlame                 // of fire
+	MarkFrost                 // of frost
+	MarkArc                   // of lightning
+	MarkCrack                 // where a hit struck the enemy's shield
 	MarkKinds = iota
 )
 
@@ -198,7 +198,7 @@ func (c *cast) mark(g *Game, id ecs.Entity, kind MarkKind, from vec) {
 // flicker returns an offset on an enemy, another one each time.
 func flicker(g *Game, radius float32) vec { return engine.Scale(g.rng.Disc(), radius) }
 
-// Marks returns the marks of an enemy. The slice is valid until the next tick.
+// Marks returns the marks of an enemy. The slice is valid until the next tick, the load of a state or [Game.End].
 func (g *Game) Marks(s *Seen) []Mark {
 	if s.Marks == 0 {
 		return nil

@@ -148,10 +148,10 @@ func (g *Game) Saved() (taken, sideBySide uint64) {
 	return uint64(g.sight.passes.Plan().Total()), sideBySide
 }
 
-// Build starts a pass and returns the arena with the buffers of the pass, which are valid until the next Build or Tick.
-// If there was no space for an arena, Build returns nil. Call Build for the passes in the order of their constants. If
-// a frame is drawn again without a tick in between, Build(Sprites) selects the visible enemies again, because the
-// buffers were overwritten.
+// Build starts a pass and returns the arena with the buffers of the pass, which are valid until the next Build, Tick or
+// End. If there was no space for an arena, Build returns nil. Call Build for the passes in the order of their
+// constants. If a frame is drawn again without a tick in between, Build(Sprites) selects the visible enemies again,
+// because the buffers were overwritten.
 func (g *Game) Build(p Pass) *plan.Arena {
 	if g.sight.passes == nil {
 		return nil

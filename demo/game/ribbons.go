@@ -149,7 +149,7 @@ func (rs *ribbons) hash(h *engine.Hasher) {
 }
 
 // Ribbon returns the trail of an enemy. If the enemy has no trail, Count is 0. The points are valid until the next
-// tick.
+// tick, the load of a state or [Game.End].
 func (g *Game) Ribbon(s *Seen) (r Ribbon) {
 	if s.Ribbon != 0 {
 		t := &g.cast.ribbons.all[s.Ribbon-1]

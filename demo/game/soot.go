@@ -69,5 +69,6 @@ func (s *Soot) add(at vec, radius float32) {
 	}
 }
 
-// Soot returns the darkness that fights have left on the ground. It is valid until the next tick.
+// Soot returns the darkness that fights have left on the ground. It is valid until the next tick, the load of a state
+// or [Game.End].
 func (g *Game) Soot() *Soot { return &g.soot }

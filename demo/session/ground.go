@@ -208,8 +208,8 @@ func (g *Ground) Resident() (now, peak, budget int64) {
 func (g *Ground) Shown(at ground.Sector) bool { return g.plan.Shown(at) }
 
 // Missing returns the number of failed sectors, as of the last tick. It counts only sectors that are visible or soon
-// will be. A sector fails if its file or the realm's stamps cannot be used, if its worker has no space, or if
-// GroundView.Rows fails. Failed sectors are retried.
+// will be. A sector fails if its request is refused (see [stream.ErrFull]), if its file or the realm's stamps cannot be
+// used, if its worker has no space, or if GroundView.Rows fails. Failed sectors are retried.
 func (g *Ground) Missing() int { return g.failures.missing }
 
 // Narrow reports whether sectors are missing because workers have no space to compose them in.

@@ -44,9 +44,9 @@ func (s *Session) Rewind(hold bool) (on bool, err error) {
 }
 
 // Seek makes another tick of [Past.Range] the present tick. The next Frame goes on from this tick and drops all later
-// ones. Seek ends a rewind, as if the player released the control. While a realm loads, or if the tick is out of range,
-// Seek does nothing and returns nil. If the states can no longer be loaded, Seek drops them and returns nil. Any other
-// error ends the run.
+// ones. Seek ends a rewind, as if the player released the control. While a realm loads, or if tick is the present tick
+// or out of range, Seek does nothing and returns nil. If the states can no longer be loaded, Seek drops them and
+// returns nil. Any other error ends the run.
 func (s *Session) Seek(tick uint64) error {
 	p := s.Past
 	if p == nil || !s.Playing() || tick < p.r.Oldest() || tick > p.r.End() || tick == p.r.Now() {

@@ -32,7 +32,7 @@ type Settings struct {
 	Shake      int                 `json:"shake"`                // 0 to Steps
 	Calm       bool                `json:"reduced_flashing"`     // fewer flashes and pulses
 	Clear      bool                `json:"colour_blind_palette"` // a palette for colour-blind players
-	Hints      bool                `json:"hints"`                // lines that teach the game; End sets it to false
+	Hints      bool                `json:"hints"`                // lines that teach the game; [Shell.End] sets it to false
 	Keys       map[string][]string `json:"keys,omitempty"`
 }
 

@@ -48,7 +48,8 @@ func (l *Linear) saveHooks(c *save.Coder) {
 	l.hooks = l.hooks[:n]
 }
 
-// SaveState saves the arena as [Linear.SaveState] does. If a load cannot commit the memory that it needs, the error
+// SaveState implements [save.State]: it saves the arena as [Linear.SaveState] does. An error fails the pass, see
+// [save.Coder.Fail]; the method of the Set returns it. If a load cannot commit the memory that it needs, the error
 // wraps that of page.Prefix.Ensure. In the function of page.Limit.OnSoft, during a commit of this arena, saving and
 // loading fail with an error that wraps save.ErrBusy.
 func (g *Growing) SaveState(c *save.Coder) {

@@ -14,7 +14,7 @@ type Budget struct {
 	// Bytes bounds the work: the number of bytes moved, plus 56 for each record visited. 0 means no bound.
 	Bytes uintptr
 	// Time is the time after which no more work begins. 0 and negative values mean no bound. Compact copies at most 64
-	// KiB at once, and reads the clock between two copies when it has done 16 KiB of work. Compact may therefore exceed
+	// KiB at once. It reads the clock after every 16 KiB of work, but not during a copy. Compact may therefore exceed
 	// Time by the duration of 80 KiB of work.
 	Time time.Duration
 }

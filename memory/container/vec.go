@@ -65,9 +65,9 @@ func (v *Vec[T]) At(sp *Space, i int) (x T) {
 // Set makes x element i. If i is out of range, Set panics as a slice does.
 func (v *Vec[T]) Set(sp *Space, i int, x T) { *v.Ptr(sp, i) = x }
 
-// Ptr returns the address of element i. The address is valid until the Vec grows, shrinks or is freed, or until the
-// allocator frees the block. Insert, Delete and SwapRemove can move another element to the address. If i is out of
-// range, Ptr panics as a slice does.
+// Ptr returns the address of element i. The address is valid until the capacity of the Vec changes, until Free, or
+// until the allocator frees the block. Insert, Delete and SwapRemove can move another element to the address. If i is
+// out of range, Ptr panics as a slice does.
 func (v *Vec[T]) Ptr(sp *Space, i int) *T {
 	sp.bound(i, v.n)
 	return v.slot(sp, i)
@@ -82,9 +82,9 @@ func (v *Vec[T]) slot(sp *Space, i int) *T {
 	return (*T)(unsafe.Add(sp.at(v.off), uintptr(i)*unsafe.Sizeof(*new(T))))
 }
 
-// Slice returns the elements, for reading and writing and for package slices. The slice is valid until the Vec grows,
-// shrinks or is freed, or until the allocator frees the block. Its length does not change when elements are added or
-// removed. Appending to the slice allocates a copy on the Go heap.
+// Slice returns the elements, for reading and writing and for package slices. The slice is valid until the capacity of
+// the Vec changes, until Free, or until the allocator frees the block. If elements are added or removed within the
+// capacity, the slice stays valid and keeps its length. Appending to the slice allocates a copy on the Go heap.
 func (v *Vec[T]) Slice(sp *Space) []T { return unsafe.Slice(v.slot(sp, 0), int(v.n)) }
 
 // TryAppend is [Vec.Append] without growth. TryAppend inlines. If the Vec is full, TryAppend returns false and adds

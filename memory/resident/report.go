@@ -113,7 +113,7 @@ type Report struct {
 
 	// Libraries has one entry for each file of the class Libraries. Suspects lists mappings whose memory has no known
 	// owner, or may have none: the largest, at most MaxSuspects. In both slices the largest RSS comes first. The next
-	// Read into this Report overwrites the arrays of both slices: if you keep a copy of the Report, clone both.
+	// Read or Fill of this Report overwrites the arrays of both slices: if you keep a copy of the Report, clone both.
 	Libraries []Library
 	Suspects  []Mapping
 

@@ -73,7 +73,8 @@ func (c *Central) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 }
 
 // Free frees a block that was allocated from the Central or from one of its Caches. It panics as [Heap.Free] does. A
-// block that was freed through a Cache is free: a second Free panics. Safe for concurrent use.
+// block that was freed through a Cache is free: a second Free panics as a second Heap.Free does. Safe for concurrent
+// use.
 func (c *Central) Free(p unsafe.Pointer, size uintptr) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

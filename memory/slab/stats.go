@@ -15,8 +15,8 @@ type ClassStats struct {
 }
 
 // Classes yields the statistics of every size class, smallest first, until yield returns false. Classes does not
-// allocate. The last class may serve only requests whose alignment is above 16. The function yield must not use the
-// heap.
+// allocate. If the largest size of [ClassTable.Sizes] for Config.MaxSize is no multiple of 4096, one more class
+// follows. It serves only requests whose alignment is above 16. The function yield must not use the heap.
 func (h *Heap) Classes(yield func(ClassStats) bool) {
 	for i, size := range h.ladder.sizes {
 		c, s := &h.classes[i], &h.shapes[i]

@@ -8,10 +8,10 @@ import (
 	"github.com/strata-go/strata/memory/remote"
 )
 
-// An Inspector is a view of a manager for instruments: overlays, meters, reports and tests. It changes nothing, except
-// that statistics of Large coalesce the waiting blocks of [Config.QuickBytes]. Pages, RemoteFrees and TraceErr are safe
-// for concurrent use. All other methods belong to the game goroutine. No method allocates. The zero Inspector must not
-// be used.
+// An Inspector is a view of a manager for instruments: overlays, meters, reports and tests. It changes nothing, with
+// one exception: EachTag and EachUse coalesce the blocks of Large that wait because of [Config.QuickBytes]. Pages,
+// RemoteFrees and TraceErr are safe for concurrent use. All other methods belong to the game goroutine. No method
+// allocates. The zero Inspector must not be used.
 type Inspector struct{ m *Manager }
 
 // Inspect returns the manager's view for instruments. The Inspector stays valid after Close of the manager.

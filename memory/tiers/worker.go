@@ -24,7 +24,7 @@ import (
 //
 // Methods that use the heap hold the worker's lock. Stats does not wait for the lock: while another call holds it,
 // Stats returns the result of the last call of Stats. These methods of the manager wait for the lock: BeginLevel,
-// EndLevel, Check, Rest, EachSample and Close. A save.Set that saves or loads the worker waits as well.
+// EndLevel, Check, Rest and Close. [Inspector.EachSample] and a save.Set that saves or loads the worker wait as well.
 //
 // Close the manager, or its page source, only after the worker's goroutine has ended. After the close, Alloc fails with
 // memory.ErrClosed, Settle does nothing, and Free and Resize of a block panic with a *memory.Misuse.

@@ -115,9 +115,10 @@ type Panel struct {
 
 	Cols, Rows int // size in steps of 8 overlay pixels, without the title: 1 × 1 to 38 × 40; a line of text has 2
 
-	// Draw draws the panel. It is called in each frame that shows the panel. The origin of p is at the left edge,
-	// below the title. On a narrow screen p has fewer columns than Cols. Leave render.Grid free at each side, as the
-	// overlay's own panels do. Shapes outside the panel are not clipped. Draw must not keep p.
+	// Draw draws the panel. It is called in each frame that shows the panel, also while [Overlay.Hide] hides it. The
+	// origin of p is at the left edge, below the title. On a narrow screen p has fewer columns than Cols. Leave
+	// render.Grid free at each side, as the overlay's own panels do. Shapes outside the panel are not clipped. Draw
+	// must not keep p.
 	Draw func(p *render.Panel)
 }
 

@@ -39,7 +39,8 @@ func (s *Spectrum) Add(frames []float32) {
 	}
 }
 
-// End adds the frames that Add has not counted, as if silence followed.
+// End adds a last window, as if silence followed. The window has the frames that Add has not counted. If Add has
+// counted any, the window begins with the last 2,048 of them, which Add has counted once.
 func (s *Spectrum) End() {
 	for len(s.fill) < window {
 		s.fill = append(s.fill, 0)

@@ -34,16 +34,16 @@ func level() int {
 }
 
 // Short reports whether tests run in their shortest version. Short returns true with -short. In a debug build (-tags
-// memdebug or -race) it also returns true unless Full returns true. A debug build takes ten times as long, and
-// ordinary builds run the other tests.
+// memdebug or -race) it also returns true, unless Full returns true. The tests of a debug build take ten times as long.
+// Those that it leaves out run in ordinary builds. In a debug build without -short, Short panics as [Full] does.
 func Short() bool { return testing.Short() || invariant.Debug && !Full() }
 
 // Brief reports whether tests run a short version of their long cases. Brief returns true with -short, and if Full
-// returns false.
+// returns false. Without -short, Brief panics as [Full] does.
 func Brief() bool { return testing.Short() || !Full() }
 
 // Some returns all entries if Full returns true, and those with the given keys otherwise. It is for cases that differ
-// from each other in numbers alone. Some panics if a key is missing.
+// from each other in numbers alone. Some panics if a key is missing, and as [Full] does.
 func Some[V any](all map[string]V, keys ...string) map[string]V {
 	some := map[string]V{}
 	for _, key := range keys {
