@@ -145,13 +145,7 @@ func TestMenu_LiesBesidePanels(t *testing.T) {
 		}
 		for i, size := range append(aside, image.Pt(640, 360), image.Pt(480, 270), image.Pt(320, 180)) {
 			for _, open := range [][]overlay.Part{{overlay.Strip}, {overlay.Tiers}, {overlay.Help}, {overlay.Strip, overlay.Tiers}, {overlay.Tiers, overlay.Maps, overlay.Memory}} {
-				for _, part := range open {
-					v.Overlay.Show(part, true)
-				}
-				v.frameOf(shaped(size), 1)
-				v.Overlay.Leave(v.margins())
-				v.Overlay.Avoid(v.shipArea())
-				v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+				v.frameWith(size, open)
 				c := v.Canvas(render.Keyboard)
 				for sh.Place(c.Shell()); sh.Age() < 90; {
 					sh.Step(shell.Nav{})
@@ -350,13 +344,7 @@ func TestHUD_NoticesLieOverNothing(t *testing.T) {
 		for _, parts := range [][]overlay.Part{nil, {overlay.Strip}, {overlay.Tiers}, {overlay.Strip, overlay.Tiers}, {overlay.Tiers, overlay.Memory}} {
 			for _, d := range []render.Device{render.Keyboard, render.Touch} {
 				v.Point(vec{}, d, false, [2]render.Thumb{})
-				for _, part := range parts {
-					v.Overlay.Show(part, true)
-				}
-				v.frameOf(shaped(size), 1)
-				v.Overlay.Leave(v.margins())
-				v.Overlay.Avoid(v.shipArea())
-				v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
+				v.frameWith(size, parts)
 				v.aside = v.besidePanels()
 				for _, at := range [][]int{{0, 3}, {1}, {2}, {0, len(texts)}} { // at the same time
 					v.noticed = 0
@@ -598,4 +586,15 @@ func TestHUD_TheHeatIsNeverGrey(t *testing.T) {
 			}
 		}
 	}
+}
+
+// frameWith draws the overlay with these parts in a window of this size.
+func (v *View) frameWith(size image.Point, open []overlay.Part) {
+	for _, part := range open {
+		v.Overlay.Show(part, true)
+	}
+	v.frameOf(shaped(size), 1)
+	v.Overlay.Leave(v.margins())
+	v.Overlay.Avoid(v.shipArea())
+	v.Overlay.Draw(ebiten.NewImage(size.X, size.Y))
 }
