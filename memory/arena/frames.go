@@ -61,8 +61,8 @@ type FramesConfig struct {
 	// Idle makes NewFrames commit nothing. Frame 0 has no capacity: until the first Advance, Alloc fails
 	// unless size is 0.
 	Idle bool
-	// Full is the error of an Alloc that does not fit its buffer. It should wrap memory.ErrOutOfMemory; nil means
-	// ErrOutOfMemory itself.
+	// Full is the error of an Alloc that does not fit its buffer. It should wrap memory.ErrOutOfMemory. Nil means an
+	// error that wraps it and names the size of the buffer.
 	Full error
 }
 
@@ -76,7 +76,9 @@ const maxBuffers = 1024
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	cfg.Buffers = cmp.Or(cfg.Buffers, 2)
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
-	cfg.Full = cmp.Or(cfg.Full, memory.ErrOutOfMemory)
+	if cfg.Full == nil {
+		cfg.Full = fmt.Errorf("arena: no space in the frame's buffer of %d bytes; raise FramesConfig.Bytes: %w", cfg.Bytes, memory.ErrOutOfMemory)
+	}
 	if cfg.Buffers < 0 || cfg.Buffers > maxBuffers {
 		return nil, fmt.Errorf("arena: new Frames: Buffers %d: want 1 to %d: %w", cfg.Buffers, maxBuffers, memory.ErrConfig)
 	}

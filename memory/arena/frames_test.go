@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -209,7 +210,7 @@ func TestFrames_BuffersAreCommittedWhenTheirFramesBegin(t *testing.T) {
 		if limit.Committed() != first || f.Current().Available() != first {
 			t.Errorf("idle %t: %d bytes committed at first, %d can be had", idle, limit.Committed(), f.Current().Available())
 		}
-		if _, err := f.Alloc(100, 16); (err == memory.ErrOutOfMemory) != idle || !idle && err != nil {
+		if _, err := f.Alloc(100, 16); errors.Is(err, memory.ErrOutOfMemory) != idle || !idle && err != nil {
 			t.Errorf("idle %t: Alloc before the first Advance: %v", idle, err)
 		}
 		memtest.MustCheck(t, f)
@@ -254,7 +255,7 @@ func TestFrames_AFrameWithoutMemoryIsRetried(t *testing.T) {
 	limit.OnSoft(0, nil)
 	src.FailAt = src.Calls() + 1
 	f.Advance()
-	if _, err := f.Alloc(1, 1); err != memory.ErrOutOfMemory || f.Frame() != 1 {
+	if _, err := f.Alloc(1, 1); !errors.Is(err, memory.ErrOutOfMemory) || f.Frame() != 1 {
 		t.Errorf("Alloc in frame %d without memory: %v", f.Frame(), err)
 	}
 	memtest.MustCheck(t, f)

@@ -44,7 +44,7 @@ type Linear struct {
 	off   uintptr        // first free byte, from base
 	limit uintptr        // end of the usable bytes, from base
 	book  uint64         // allocations not counted in allocs << 32 | size of the newest block, or unknown
-	full  *error         // the error of an Alloc that does not fit: &outOfMemory, FramesConfig.Full or &closed
+	full  *error         // the error of an Alloc that does not fit: &short, FramesConfig.Full or &closed
 
 	allocs   uint64  // see total
 	busy     bool    // a hook is running
@@ -61,6 +61,7 @@ type Linear struct {
 	epoch    uint64       // counts the cuts
 	cuts     []cut        // the cuts that ended objects with Refs
 	ledger   ledger       // every block, in debug builds
+	short    error        // the error of an Alloc that does not fit while it is open
 	closed   error        // the error of an Alloc once closed
 	mem      page.Prefix
 	owner    invariant.Owner
@@ -71,10 +72,6 @@ type Linear struct {
 // more is checked by its size modulo 4 GiB, and one of 4 GiB less a byte not at all. Two thousand million Allocs without a
 // Free, Rewind or Reset may be counted as none. New counts a T of 4 GiB once more.
 const unknown = 1<<32 - 1
-
-// The error of an Alloc that does not fit an open arena. A test of base in Alloc would exceed the inliner's budget. A
-// pointer keeps the zero Linear, which must not be used, from returning a nil error.
-var outOfMemory = memory.ErrOutOfMemory
 
 // LinearConfig configures [NewLinear].
 type LinearConfig struct {
@@ -95,6 +92,7 @@ func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 		return nil, fmt.Errorf("arena: new Linear of %d bytes: %w", cfg.Bytes, err)
 	}
 	l.closed = cmp.Or(cfg.Closed, memory.ErrClosed)
+	l.short = fmt.Errorf("arena: no space in the Linear of %d bytes; raise LinearConfig.Bytes: %w", cfg.Bytes, memory.ErrOutOfMemory)
 	return l, nil
 }
 
@@ -104,8 +102,8 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 	if err != nil {
 		return err
 	}
-	l.mem, l.base, l.limit, l.book, l.full = mem, mem.Base(), usable, unknown, &outOfMemory
-	l.closed, l.marks = memory.ErrClosed, make([]place, 0, 8)
+	l.mem, l.base, l.limit, l.book, l.full = mem, mem.Base(), usable, unknown, &l.short
+	l.short, l.closed, l.marks = memory.ErrOutOfMemory, memory.ErrClosed, make([]place, 0, 8)
 	l.mem.Watch(l.shut)
 	return nil
 }
@@ -113,8 +111,8 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
 // nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. If align is valid and the arena
 // is closed, the error is LinearConfig.Closed, by default memory.ErrClosed. If the block does not fit, also if size
-// exceeds the capacity, the error is memory.ErrOutOfMemory. If the arena belongs to a [Frames] with FramesConfig.Full,
-// that error replaces memory.ErrOutOfMemory. The errors are not wrapped. Cost: about a dozen instructions, inlined.
+// exceeds the capacity, the error wraps memory.ErrOutOfMemory. If the arena belongs to a [Frames] with
+// FramesConfig.Full, that is the error. Cost: about a dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask

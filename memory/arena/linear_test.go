@@ -34,8 +34,8 @@ func TestLinear_FillsToTheLastByte(t *testing.T) {
 	if l.Available() != 0 {
 		t.Errorf("available %d, want 0", l.Available())
 	}
-	if _, err := l.Alloc(1, 1); err != memory.ErrOutOfMemory {
-		t.Errorf("one byte more: %v, want the bare ErrOutOfMemory", err)
+	if _, err := l.Alloc(1, 1); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("one byte more: %v, want ErrOutOfMemory", err)
 	}
 	if p := mustAlloc(t, l, 0, 1); p == nil {
 		t.Error("size 0 in a full arena gave nil")
@@ -288,7 +288,7 @@ func TestNew_Zeroes(t *testing.T) {
 func TestNew_WithoutProofFails(t *testing.T) {
 	l := newLinear(t, 1000)
 	g := newGrowing(t, nil, GrowingConfig{})
-	if v, err := New(l, memory.Type[vec]{}); v != nil || err != memory.ErrOutOfMemory {
+	if v, err := New(l, memory.Type[vec]{}); v != nil || !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("New with the zero Type = %p, %v", v, err)
 	}
 	if v, err := NewIn(g, memory.Type[vec]{}); v != nil || err != memory.ErrTooLarge {
@@ -319,10 +319,10 @@ func TestNew_GoesByTheSizeOfTAndNotByTheType(t *testing.T) {
 		}
 		v[4095], w[4095] = 1, 1
 	}
-	if v, err := New(l, forged); v != nil || err != memory.ErrOutOfMemory || l.Stats().Failures != 1 {
+	if v, err := New(l, forged); v != nil || !errors.Is(err, memory.ErrOutOfMemory) || l.Stats().Failures != 1 {
 		t.Errorf("New in a full arena = %p, %v", v, err)
 	}
-	if s, err := MakeSlice(l, forged, 1); s != nil || err != memory.ErrOutOfMemory {
+	if s, err := MakeSlice(l, forged, 1); s != nil || !errors.Is(err, memory.ErrOutOfMemory) {
 		t.Errorf("MakeSlice in a full arena = %d values, %v", len(s), err)
 	}
 	if s, err := MakeSliceIn(g, forged, 1); err != nil || len(s) != 1 || g.Used() != 16<<10 {

@@ -84,8 +84,8 @@ func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, Alloc returns one byte. If the
 // arena is closed, the error is memory.ErrClosed. If align is invalid, the error is memory.ErrAlign. If size exceeds
-// the capacity, the error is memory.ErrTooLarge. If the block does not fit now, the error is memory.ErrOutOfMemory.
-// The errors are not wrapped. Cost: constant, one call. If the log of the blocks is full, it grows on the Go heap.
+// the capacity, the error is memory.ErrTooLarge. If the block does not fit now, the error is a *memory.Exhausted.
+// Cost: constant, one call. If the log of the blocks is full, it grows on the Go heap.
 func (s *StepBack) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	under := s.off
@@ -117,7 +117,7 @@ func (s *StepBack) refuse(size, al uintptr) error {
 	if size > s.limit {
 		return memory.ErrTooLarge
 	}
-	return memory.ErrOutOfMemory
+	return &memory.Exhausted{Op: "arena: StepBack", Need: max(size, 1) + -s.off&(al-1), Have: s.limit - s.off, Limit: s.limit}
 }
 
 // Undo frees the newest block and reports whether there was one. Undo panics with a *memory.Misuse if the arena is

@@ -96,8 +96,8 @@ func TestStepBack_FillsToTheLastByte(t *testing.T) {
 		if size > 100 {
 			want = memory.ErrTooLarge
 		}
-		if _, err := s.Alloc(size, 128); err != want {
-			t.Errorf("Alloc(%d) in a full arena: %v; want the bare %v", size, err, want)
+		if _, err := s.Alloc(size, 128); !errors.Is(err, want) {
+			t.Errorf("Alloc(%d) in a full arena: %v; want %v", size, err, want)
 		}
 	}
 	s.Free(p, 40)

@@ -12,6 +12,7 @@ import (
 // the soft limit calls a function. Reserved addresses do not count. A Limit belongs to one goroutine at a time.
 type Limit struct {
 	src       Source
+	name      string
 	limit     uintptr
 	soft      uintptr
 	onSoft    func(committed, limit uintptr)
@@ -26,6 +27,13 @@ func NewLimit(src Source, limit uintptr) *Limit {
 	src = cmp.Or(src, Default())
 	limit = cmp.Or(limit, ^uintptr(0))
 	return &Limit{src: src, limit: limit, soft: ^uintptr(0)}
+}
+
+// Name sets the name of l, and returns l. Errors say the name if the budget or a reservation from l is full. A new
+// Limit has no name.
+func (l *Limit) Name(name string) *Limit {
+	l.name = name
+	return l
 }
 
 // OnSoft sets a soft limit of mark bytes. Each time the committed bytes rise above mark, f is called on the goroutine
@@ -83,7 +91,7 @@ func (l *Limit) CommitSome(m Memory, off, least, want uintptr) (uintptr, error) 
 	left := l.limit - l.committed
 	if least > left {
 		l.failures++
-		return 0, &memory.Exhausted{Op: "page: budget", Need: least, Have: left, Limit: l.limit}
+		return 0, &memory.Exhausted{Op: cmp.Or(l.name, "page") + ": budget", Need: least, Have: left, Limit: l.limit}
 	}
 	got, err := commitSome(l.src, m, off, least, max(least, min(want, align.Down(left, Granule))))
 	if err != nil {

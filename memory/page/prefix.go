@@ -200,6 +200,14 @@ func (p *Prefix) Base() unsafe.Pointer { return p.mem.Base }
 // Reserved returns the size of the reservation in bytes, or 0 if p is closed.
 func (p *Prefix) Reserved() uintptr { return p.size }
 
+// NameOr returns the name of the source if that is a [Limit] with a name (see [Limit.Name]). Otherwise it returns other.
+func (p *Prefix) NameOr(other string) string {
+	if l, ok := p.src.(*Limit); ok {
+		return cmp.Or(l.name, other)
+	}
+	return other
+}
+
 // Busy reports whether the source is running a call for p. During such a call Trim does nothing, Close fails, and
 // Drop, Fill and an Ensure that must commit panic with a [*memory.Misuse]. If the source ends during such a call, the
 // function of [Prefix.Watch] runs before the call returns.
@@ -243,7 +251,7 @@ func (p *Prefix) grow(n uintptr) error {
 	case p.mem.Base == nil:
 		return memory.ErrClosed
 	case n > p.size:
-		return &memory.Exhausted{Op: "page: grow", Need: n - p.committed, Have: p.size - p.committed, Limit: p.size}
+		return &memory.Exhausted{Op: p.NameOr("page") + ": reservation", Need: n - p.committed, Have: p.size - p.committed, Limit: p.size}
 	case p.busy:
 		panic(&memory.Misuse{Package: "page", Op: "Ensure", Addr: uintptr(p.mem.Base), Size: n,
 			Reason: "the Prefix is committing or decommitting: a function of OnSoft must not allocate from its own budget"})

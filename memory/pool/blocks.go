@@ -77,6 +77,7 @@ type Blocks struct {
 	capacity uintptr // slots
 	peak     uintptr // the highest value that a Reset or Trim lowered
 	failures uint64
+	full     error // of a Get without a vacant slot
 	mem      page.Prefix
 	owner    invariant.Owner
 	watchers watch.List
@@ -127,6 +128,7 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	}
 	capacity := min(uintptr(cfg.Capacity), mem.Reserved()/size)
 	b := &Blocks{base: mem.Base(), size: size, align: al, capacity: capacity, mem: mem}
+	b.full = fmt.Errorf("pool: no vacant block of %d, %d bytes each; free blocks or raise BlocksConfig.Capacity: %w", capacity, size, memory.ErrOutOfMemory)
 	b.lives.Open(b.base, b.mem.Reserved(), granuleShift)
 	b.mem.Watch(b.lost)
 	return b, nil
@@ -157,7 +159,7 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 }
 
 // Get returns a vacant slot. It prefers the slot that was freed last. If the pool is closed, the error is
-// memory.ErrClosed. If Cap slots are live, the error is memory.ErrOutOfMemory. Both errors are returned unwrapped. If
+// memory.ErrClosed. If Cap slots are live, the error wraps memory.ErrOutOfMemory and says Cap. If
 // memory cannot be committed, Get returns the error of page.Prefix.Ensure. If the Go heap has no space for the
 // metadata, Get returns the error of page.ProbeHeap.
 //
@@ -207,7 +209,7 @@ func (b *Blocks) refill() (unsafe.Pointer, error) {
 	left := b.capacity - b.opened
 	if left == 0 {
 		b.failures++
-		return nil, memory.ErrOutOfMemory
+		return nil, b.full
 	}
 	k := min(max(batchBytes/b.size, 1), batchSlots, left)
 	if ready := min(uintptr(len(b.free)), b.mem.Committed()/b.size); ready > b.opened {

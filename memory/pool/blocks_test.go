@@ -99,8 +99,8 @@ func TestBlocks_ExactlyFull(t *testing.T) {
 	if len(seen) != 1000 || b.Len() != 1000 {
 		t.Fatalf("%d different slots, len %d; want 1000", len(seen), b.Len())
 	}
-	if p, err := b.Get(); p != nil || err != memory.ErrOutOfMemory {
-		t.Errorf("one more: %v, %v; want the bare ErrOutOfMemory", p, err)
+	if p, err := b.Get(); p != nil || !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Errorf("one more: %v, %v; want ErrOutOfMemory", p, err)
 	}
 	if n := testenv.LeastObjects(11, func() { b.Get() }); n != 0 {
 		t.Errorf("a refusal costs %v Go allocations", n)

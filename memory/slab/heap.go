@@ -370,7 +370,7 @@ func (h *Heap) full(err error, size uintptr) error {
 	if !errors.Is(err, memory.ErrOutOfMemory) {
 		return err
 	}
-	return &memory.Exhausted{Op: "slab: alloc", Need: size, Limit: h.mem.Reserved(), Cause: err}
+	return &memory.Exhausted{Op: h.mem.NameOr("slab") + ": alloc", Need: size, Limit: h.mem.Reserved(), Cause: err}
 }
 
 // pop is the second half of Alloc, for a class that has a free block.

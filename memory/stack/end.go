@@ -78,7 +78,7 @@ func (e *End) shut() {
 // Alloc returns size bytes aligned to align, a power of two up to 4096, at the edge. If size is 0, the block takes
 // one byte. If the buffer is closed, the error is memory.ErrClosed. If align is invalid, the error is
 // memory.ErrAlign. If size exceeds the capacity, the error is memory.ErrTooLarge. If the block does not fit now, the
-// error is memory.ErrOutOfMemory. The errors are not wrapped.
+// error is a *memory.Exhausted.
 func (e *End) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	bytes := max(size, 1)
@@ -120,7 +120,13 @@ func (e *End) refuse(size, al uintptr) error {
 	if size > max(e.origin, e.limit)-min(e.origin, e.limit) {
 		return memory.ErrTooLarge
 	}
-	return memory.ErrOutOfMemory
+	need := max(size, 1)
+	if e.falls {
+		need += (e.edge - need) & (al - 1)
+	} else {
+		need += -e.edge & (al - 1)
+	}
+	return &memory.Exhausted{Op: "stack: alloc", Need: need, Have: max(e.edge, *e.wall) - min(e.edge, *e.wall), Limit: max(e.origin, e.limit) - min(e.origin, e.limit)}
 }
 
 // Free frees the newest block. The parameter size is the size that was requested, or the new size of the last Resize

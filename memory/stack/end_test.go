@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -60,8 +61,8 @@ func TestEnd_FillsToTheLastByte(t *testing.T) {
 				if size > 100 {
 					want = memory.ErrTooLarge
 				}
-				if p, err := e.Alloc(size, al); p != nil || err != want {
-					t.Errorf("full: Alloc(%d, %d) = %v, %v; want the bare %v", size, al, p, err, want)
+				if p, err := e.Alloc(size, al); p != nil || !errors.Is(err, want) {
+					t.Errorf("full: Alloc(%d, %d) = %v, %v; want %v", size, al, p, err, want)
 				}
 			}
 		}

@@ -42,7 +42,7 @@ func TestDouble_EndsCollideOnTheLastByte(t *testing.T) {
 			memtest.MustAlloc(t, d.Top(), 1, 1)
 		}
 		for _, e := range []*End{d.Bottom(), d.Top()} {
-			if p, err := e.Alloc(1, 1); err != memory.ErrOutOfMemory {
+			if p, err := e.Alloc(1, 1); !errors.Is(err, memory.ErrOutOfMemory) {
 				t.Errorf("split at %d: one byte more is %v, %v", split, p, err)
 			}
 		}
@@ -162,7 +162,7 @@ func TestPivot_NeitherEndTakesTheOthersRoom(t *testing.T) {
 	memtest.MustAlloc(t, p.Forward(), 100, 1)
 	memtest.MustAlloc(t, p.Backward(), 50, 1)
 	for _, e := range []*End{p.Forward(), p.Backward()} {
-		if _, err := e.Alloc(0, 1); err != memory.ErrOutOfMemory {
+		if _, err := e.Alloc(0, 1); !errors.Is(err, memory.ErrOutOfMemory) {
 			t.Errorf("full: %v", err)
 		}
 		if _, err := e.Alloc(101, 1); err != memory.ErrTooLarge {

@@ -33,7 +33,8 @@ func (c *Config) scratchBytes() (size, addresses uintptr) {
 var errScratch = fmt.Errorf("tiers: Scratch outside a task or after Close; BeginTask first: %w", memory.ErrClosed)
 
 func (s *scratch) init(src page.Source, size uintptr) (err error) {
-	if s.frames, err = arena.NewFrames(src, arena.FramesConfig{Buffers: 1, Bytes: size, Idle: true}); err != nil {
+	full := fmt.Errorf("tiers: no space in the task's scratch of %d bytes; raise Config.Scratch: %w", size, memory.ErrOutOfMemory)
+	if s.frames, err = arena.NewFrames(src, arena.FramesConfig{Buffers: 1, Bytes: size, Idle: true, Full: full}); err != nil {
 		return err
 	}
 	if s.shut, err = arena.NewLinear(page.Heap(), arena.LinearConfig{Bytes: page.Granule, Closed: errScratch}); err != nil {

@@ -165,7 +165,7 @@ func (m *Manager) divide() (err error) {
 		if m.parts[t], err = m.cut(&off, size, m.cfg.route(t)); err != nil {
 			return err
 		}
-		m.limits[t] = page.NewLimit(m.parts[t], m.cfg.Budget[t])
+		m.limits[t] = page.NewLimit(m.parts[t], m.cfg.Budget[t]).Name("tiers: " + t.String())
 		m.markSoft(t)
 	}
 	return nil

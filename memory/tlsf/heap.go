@@ -278,7 +278,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 	}
 	if i == 0 {
 		h.counts.Failed()
-		return nil, &memory.Exhausted{Op: "tlsf: alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}
+		return nil, &memory.Exhausted{Op: h.pools[0].mem.NameOr("tlsf") + ": alloc", Need: size, Have: h.largestFree(), Limit: h.reserved(), Cause: err}
 	}
 	if !h.blocks[i].holds(n, step) {
 		n = exact

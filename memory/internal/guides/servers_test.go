@@ -70,7 +70,7 @@ func Example_requests() {
 	}
 	// Output:
 	// 200 5 bytes
-	// 413 memory: out of memory
+	// 413 arena: no space in the Linear of 65536 bytes; raise LinearConfig.Bytes: memory: out of memory
 	// 413 memory: request too large for this allocator
 }
 
