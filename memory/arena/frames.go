@@ -120,7 +120,7 @@ func (f *Frames) ready(l *Linear) {
 }
 
 // Current returns the arena of the current frame, for [New], [MakeSlice] and marks. This arena must not be used after
-// the next Advance. If the ring is closed, Current returns a closed arena.
+// the next Advance or the load of a state. If the ring is closed, Current returns a closed arena.
 func (f *Frames) Current() *Linear { return f.cur }
 
 // Frame returns the number of the current frame. The first frame is 0, and each Advance that begins a frame
@@ -132,8 +132,8 @@ func (f *Frames) Buffers() int { return f.n }
 
 // At returns the bytes in use of a readable frame, from its first block. The parameter age is the number of calls of
 // Advance since that frame was current, from 0 to N-1. The frame expires after N-age more calls of Advance. The bytes
-// may be read until then, or until Reset, Close or the end of the source. For an empty frame At returns an empty slice
-// that is not nil.
+// may be read until then, or until Reset, Close, the load of a state or the end of the source. For an empty frame At
+// returns an empty slice that is not nil.
 //
 // If the frame has expired or does not exist, or the ring is closed, At returns nil. In debug builds (-tags memdebug
 // or -race) At panics with a *memory.Misuse instead. For single objects of older frames use a [Ref]. Cost: constant.
@@ -165,10 +165,10 @@ func (f *Frames) whyNotAt(age int) string {
 func (f *Frames) Alloc(size, align uintptr) (unsafe.Pointer, error) { return f.cur.Alloc(size, align) }
 
 // Free frees a block of the current frame, as [Linear.Free], and panics as Linear.Free does. If p is nil, or a block of
-// an older frame that is still readable, Free does nothing. If p lies in no frame, or outside the bytes in use of its
-// frame, Free panics with a *memory.Misuse. If p points into an expired frame, Free panics while the addresses of that
-// frame are unused (see [RestingFrames]). After that time Free treats p as a pointer into the frame that reuses the
-// buffer.
+// an older frame that is still readable, Free does nothing. If p lies in no frame, or a check of Linear.Free fails in
+// its frame, Free panics with a *memory.Misuse. If p points into an expired frame, Free panics while the addresses of
+// that frame are unused (see [RestingFrames]). After that time Free treats p as a pointer into the frame that reuses
+// the buffer.
 func (f *Frames) Free(p unsafe.Pointer, size uintptr) {
 	if p == nil {
 		return

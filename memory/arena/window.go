@@ -26,10 +26,10 @@ import (
 // copies less than Keep/(Capacity-Keep) entries: 1/3 with the default Capacity of 4 times Keep.
 //
 // The entries belong to the Window. A slice or pointer that a method returns is valid until the next Push, Drop,
-// Reset or Close, or until the source ends. In builds with -race or -tags memdebug, removed entries are filled with
-// 0xDD. A Window belongs to one goroutine at a time. A Window is closed after Close, also if Close fails, and after
-// its source has ended. A closed Window is empty. Push, Drop and Reset of a closed Window panic with a
-// *memory.Misuse.
+// Reset or Close, until a state is loaded, or until the source ends. In builds with -race or -tags memdebug, removed
+// entries are filled with 0xDD. A Window belongs to one goroutine at a time. A Window is closed after Close, also if
+// Close fails, and after its source has ended. A closed Window is empty. Push, Drop and Reset of a closed Window panic
+// with a *memory.Misuse.
 type Window[T any] struct {
 	// Invariants, verified by Check in this order:
 	//
@@ -127,7 +127,7 @@ func (w *Window[T]) wipe(from, to int) {
 
 // Last returns the newest n entries, oldest first. If there are fewer than n entries, it returns all of them. If n is
 // not positive, the slice is empty. The capacity of the slice is its length. The slice is valid until the next Push,
-// Drop, Reset or Close, or until the source ends.
+// Drop, Reset or Close, until a state is loaded, or until the source ends.
 func (w *Window[T]) Last(n int) []T {
 	n = min(max(n, 0), w.length)
 	return w.slots[w.next-n : w.next : w.next]
@@ -137,7 +137,8 @@ func (w *Window[T]) Last(n int) []T {
 func (w *Window[T]) All() []T { return w.Last(w.length) }
 
 // At returns the entry of an age: the newest entry has age 0, the one before it age 1. If there is no entry of this
-// age, At returns nil. The pointer is valid until the next Push, Drop, Reset or Close, or until the source ends.
+// age, At returns nil. The pointer is valid until the next Push, Drop, Reset or Close, until a state is loaded, or until
+// the source ends.
 func (w *Window[T]) At(age int) *T {
 	if uint(age) >= uint(w.length) {
 		return nil

@@ -89,7 +89,8 @@
 // # Saved states
 //
 // A container is a value without pointers. Add it to a save.Set by save.Value, after its allocator, which saves the
-// blocks. The Space is not saved, and stays valid.
+// blocks. The Space is not saved, and stays valid. After a load only those addresses, slices and strings are valid that
+// were valid when the state was saved.
 //
 // # Misuse
 //

@@ -16,8 +16,10 @@ import (
 //	          memfast builds miss some freed blocks and interior pointers
 //	large     a live block starts at p, and was requested with this size, to the byte
 //	static    a declared buffer starts at p and has this size, to the byte
-//	frame     the bytes lie in the used part of the arena of a readable frame
-//	level     the bytes lie in the used part of the level arena
+//	frame     the bytes lie in the used part of the arena of a readable frame; if the arena has a newest block,
+//	          they are this block or lie below it
+//	level     the bytes lie in the used part of the level arena; if it has a newest block, they are this block
+//	          or lie below it
 //	inbox     the bytes lie in a worker's heap, and in debug builds the newest block at p has this
 //	          size, to the byte. The worker detects other misuse when it frees the block
 //	pools     always fails: objects are freed through their pool
