@@ -57,7 +57,7 @@ type columns struct {
 	left         []float32 // seconds to live
 	birth        []birth
 	mem          [columnCount]page.Prefix
-	refused      bool // a growth was refused; the next is tried after Reset or Reserve
+	refused      bool // a growth was refused; the next is tried after Reset, Reserve or Trim
 }
 
 // A birth is a particle's values from its birth that Build needs.
@@ -137,7 +137,7 @@ func (c *columns) shrink(rows int) error {
 	if c.committing() {
 		return nil
 	}
-	c.usable = rows
+	c.usable, c.refused = rows, false
 	c.slice()
 	return c.trim(rows)
 }

@@ -161,8 +161,9 @@ func (s *System) Reset() {
 }
 
 // Trim decommits the memory of unused rows, in whole pages of the source. If the source cannot decommit, the error
-// wraps each error of the source, and Emit commits the rows again before it uses them. Trim never changes particles. If
-// the function of page.Limit.OnSoft calls Trim during a commit of this System, Trim does nothing and returns nil.
+// wraps each error of the source, and Emit commits the rows again before it uses them. If the source has refused memory
+// to Emit, Emit asks again after Trim. Trim never changes particles. If the function of page.Limit.OnSoft calls Trim
+// during a commit of this System, Trim does nothing and returns nil.
 func (s *System) Trim() error {
 	s.open("Trim")
 	return s.shrink(s.n)

@@ -221,6 +221,27 @@ func TestReserveAndTrim(t *testing.T) {
 	mustCheck(t, s)
 }
 
+func TestTrim_AfterRefusalEmitCommitsAgain(t *testing.T) {
+	s, err := New(page.NewLimit(nil, 4<<20), Config{Capacity: 1_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	e := Emitter{Kind: register(t, s, Kind{}), Life: Just(1)}
+	most := s.Emit(&e, 1_000_000)
+	if most == 0 || most == 1_000_000 {
+		t.Fatalf("Emit emitted %d; want that the source refuses some", most)
+	}
+	s.Update(2)
+	if err := s.Trim(); err != nil || s.Stats().Rows != 0 {
+		t.Errorf("Trim: %v, %+v", err, s.Stats())
+	}
+	if n := s.Emit(&e, most); n != most {
+		t.Errorf("Emit after Trim emitted %d, before %d", n, most)
+	}
+	mustCheck(t, s)
+}
+
 func TestClose_TwiceAndUseAfter(t *testing.T) {
 	src := memtest.NewFaulty()
 	s, err := New(src, Config{})
