@@ -3,6 +3,7 @@ package guard
 import (
 	"cmp"
 	"fmt"
+	"runtime"
 	"slices"
 	"unsafe"
 
@@ -77,7 +78,8 @@ type slot struct {
 // StompConfig configures [NewStomp]. NewStomp refuses values out of range.
 type StompConfig struct {
 	// Reserve is the address space in bytes, at least three pages of the source. 0 means 4 GiB, or 256 MiB on 32-bit
-	// systems. If the system refuses, NewStomp halves the reservation, down to the space of one block.
+	// systems and in the browser. If the system refuses, NewStomp halves the reservation, down to the space of one
+	// block. The browser cannot be asked, so NewStomp does not halve there, and refuses more than 1 GiB.
 	Reserve uintptr
 	// Blocks is the largest number of places for live and freed blocks, from 1 to 2^20. 0 means 16,000. A freed block
 	// keeps its place, and so its call sites, until the place is reused or removed.
@@ -93,7 +95,7 @@ type StompConfig struct {
 // wraps that of src.
 func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	src = cmp.Or(src, page.Default())
-	cfg.Reserve = cmp.Or(cfg.Reserve, defaultStomp)
+	cfg.Reserve = cmp.Or(cfg.Reserve, defaultStomp())
 	cfg.Blocks = cmp.Or(cfg.Blocks, 16_000)
 	cfg.Frames = cmp.Or(cfg.Frames, 8)
 	if cfg.Blocks < 1 || cfg.Blocks > 1<<20 {
@@ -122,7 +124,12 @@ func NewStomp(src page.Source, cfg StompConfig) (*Stomp, error) {
 	return s, nil
 }
 
-const defaultStomp = 256 << 20 << (4 * (^uintptr(0) >> 63))
+func defaultStomp() uintptr {
+	if runtime.GOARCH == "wasm" { // whose memory is a Go heap of 4 GiB at most
+		return 256 << 20
+	}
+	return 256 << 20 << (4 * (^uintptr(0) >> 63))
+}
 
 // Alloc returns a block of size bytes, aligned to al, on its own pages and filled with 0xCD. If size is 0, the block
 // has pages and an address, but no bytes. If the Stomp is closed, the error is memory.ErrClosed. If the alignment is
