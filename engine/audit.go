@@ -28,8 +28,9 @@ import (
 // If a value has the method SaveState, the audit reads the value by this method, without the contents of allocated
 // blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
 // roots: the audit reads every root field by field. All States that cannot be saved at the moment count as equal.
-// Values stored directly in maps and interfaces are always read field by field. The audit does not read a save.Set, its
-// slots, a container.Space, and the filters and mappers of package ecs: they lead to data, and have none.
+// Values stored directly in maps and interfaces are always read field by field. The audit reads no struct of package
+// save, no container.Space, and of package ecs only World and Entity. Most of these only lead to data. But the audit does
+// not see the queued events of an ecs.Events.
 //
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An
 // entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
