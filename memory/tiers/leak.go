@@ -86,7 +86,12 @@ func (l Leaks) String() string {
 }
 
 // String returns a text such as "3 blocks of 4096 bytes", with the bytes of all blocks together.
-func (l Leak) String() string { return fmt.Sprintf("%d blocks of %d bytes", l.Blocks, l.Bytes) }
+func (l Leak) String() string {
+	if l.Blocks == 1 {
+		return fmt.Sprintf("1 block of %d bytes", l.Bytes)
+	}
+	return fmt.Sprintf("%d blocks of %d bytes", l.Blocks, l.Bytes)
+}
 
 func (l *Leak) add(size uintptr) {
 	l.Blocks++

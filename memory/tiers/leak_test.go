@@ -63,7 +63,7 @@ func TestManager_WhatAWorkerHasNotBackIsALeak(t *testing.T) {
 	if (l.Tiers[Inbox] != Leak{1, 7168}) || l.Tiers[Slab].Blocks != 0 || l.Tiers[Large].Blocks != 0 || !l.Any() {
 		t.Errorf("leaks %+v", l)
 	}
-	if got, want := l.String(), "level 1 left behind 1 blocks of 7168 bytes in inbox"; got != want {
+	if got, want := l.String(), "level 1 left behind 1 block of 7168 bytes in inbox"; got != want {
 		t.Errorf("%q", got)
 	}
 }
@@ -80,7 +80,7 @@ func TestManager_PoolsThatNoLevelResetsAreNamedWhenTheyGrow(t *testing.T) {
 	books = [3]memory.Stats{{Live: 7, InUse: 900}, {Live: 2, InUse: 400}, {Live: 1, InUse: 8}}
 	l, err := m.EndLevel()
 	must(t, err)
-	if want := "level 1 left nothing behind; pools grew: columns by 2 blocks of 400 bytes, late by 1 blocks of 8 bytes"; l.String() != want || l.Any() {
+	if want := "level 1 left nothing behind; pools grew: columns by 2 blocks of 400 bytes, late by 1 block of 8 bytes"; l.String() != want || l.Any() {
 		t.Errorf("%q, %t; want %q", l, l.Any(), want)
 	}
 	must(t, m.BeginLevel())

@@ -169,7 +169,7 @@ func TestManager_EndLevelFreesEverythingAndReportsWhatLeaked(t *testing.T) {
 	if leaks.Tiers[Slab].Blocks != 1 || leaks.Tiers[Large].Blocks != 1 || leaks.Tiers[Large].Bytes < 100_000 || !leaks.Any() || leaks.Level != 1 {
 		t.Errorf("leaks: %+v", leaks)
 	}
-	if want := "1 blocks of"; !strings.Contains(leaks.String(), want) {
+	if want := "1 block of"; !strings.Contains(leaks.String(), want) {
 		t.Errorf("%q lacks %q", leaks, want)
 	}
 	if _, ok := objects.Get(h); ok || m.Stats(Pools).Live != 0 || m.level.arena.Used() != 0 {

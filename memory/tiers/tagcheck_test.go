@@ -222,7 +222,7 @@ func TestTag_LeaksAreToldByTag(t *testing.T) {
 	alloc(t, m, 100)
 	l, err := m.EndLevel()
 	must(t, err)
-	want := "level 1 left behind 3 blocks of 336 bytes in slab, 1 blocks of 5120 bytes in large, 1 blocks of 1024 bytes in inbox; by tag: ai 2 blocks of 224 bytes, audio 2 blocks of 6144 bytes"
+	want := "level 1 left behind 3 blocks of 336 bytes in slab, 1 block of 5120 bytes in large, 1 block of 1024 bytes in inbox; by tag: ai 2 blocks of 224 bytes, audio 2 blocks of 6144 bytes"
 	if l.String() != want {
 		t.Errorf("%s; want %s", l, want)
 	}

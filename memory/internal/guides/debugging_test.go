@@ -61,7 +61,7 @@ func Example_leaks() {
 	leaks, err := m.EndLevel()
 	must(err)
 	fmt.Println(leaks)
-	// Output: level 1 left behind 1 blocks of 416 bytes in slab; by tag: ai 1 blocks of 416 bytes
+	// Output: level 1 left behind 1 block of 416 bytes in slab; by tag: ai 1 block of 416 bytes
 }
 
 // profile writes a profile for go tool pprof.
