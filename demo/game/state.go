@@ -116,8 +116,8 @@ type Cooldowns struct {
 }
 
 // Lost counts what the game left out because a tier, a pool or the list of a tick's spawns was full. If an enemy does
-// not get a status, such as burning, that counts as Enemies. Quads and Soot concern only the picture: no rule reads
-// them, and the hash excludes them.
+// not get a status, such as burning, that counts as Enemies. Walls also counts realms whose files could not be used.
+// Quads and Soot concern only the picture: no rule reads them, and the hash excludes them.
 type Lost struct {
 	Quads, Soot                                                                                                        int
 	Enemies, Shots, Pickups, Embers, Grids, Crowds, Hits, Popups, Ribbons, Scorch, Spawns, Fields, Walls, Lists, Marks int
