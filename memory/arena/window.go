@@ -137,8 +137,8 @@ func (w *Window[T]) Last(n int) []T {
 func (w *Window[T]) All() []T { return w.Last(w.length) }
 
 // At returns the entry of an age: the newest entry has age 0, the one before it age 1. If there is no entry of this
-// age, At returns nil. The pointer is valid until the next Push, Drop, Reset or Close, until a state is loaded, or until
-// the source ends.
+// age, At returns nil. The pointer is valid until the next Push, Drop, Reset or Close, until a state is loaded, or
+// until the source ends.
 func (w *Window[T]) At(age int) *T {
 	if uint(age) >= uint(w.length) {
 		return nil

@@ -49,6 +49,7 @@ const (
 	Emptied             // a Reset
 )
 
+// String returns a name such as "allocated". For a number that is no kind it returns a text such as "Op(9)".
 func (o Op) String() string {
 	if names := [...]string{"allocated", "freed", "resized", "refused", "emptied"}; int(o) < len(names) {
 		return names[o]

@@ -30,8 +30,8 @@ func (c *Coder) Word(v uint64) uint64 {
 }
 
 // Words visits several numbers, as [Coder.Word] visits one. In the pass that counts bytes, w is unchanged. If
-// [Coder.Saving] returns true, w is unchanged as long as the pass has not failed. In all other cases the elements become
-// the numbers that Word returns.
+// [Coder.Saving] returns true, w is unchanged as long as the pass has not failed. In all other cases the elements
+// become the numbers that Word returns.
 func (c *Coder) Words(w []uint64) {
 	n := 8 * len(w)
 	switch {

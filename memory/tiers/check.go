@@ -12,8 +12,8 @@ import (
 
 // Check verifies the metadata of the manager, of every tier and of every registered pool that is a memory.Checker. It
 // returns the inconsistencies, joined into one error, or nil. After Close has reset the pools, it returns nil. Call
-// Check on the game goroutine. While Check verifies a worker's heap, calls that change the worker wait, and Worker.Stats
-// returns its previous result. Cost: the Check of every allocator.
+// Check on the game goroutine. While Check verifies a worker's heap, calls that change the worker wait, and
+// Worker.Stats returns its previous result. Cost: the Check of every allocator.
 func (m *Manager) Check() error {
 	if m.phase >= closing {
 		return nil

@@ -47,7 +47,7 @@ func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 // cfg.Capacity is 0, the pool may grow to an eighth of the tier's address space, but to at most 64 MiB. With the
 // default Reserve that is 16 MiB. NewPool returns the error of [pool.New]. If m is nil, the error wraps
 // memory.ErrConfig. While EndLevel or Close resets the pools, NewPool panics with a *memory.Misuse and makes no pool.
-// During the rest of Close and afterwards, the error wraps memory.ErrClosed.
+// Once Close has reset the pools, the error wraps memory.ErrClosed.
 func NewPool[T any](m *Manager, cfg pool.Config) (*pool.Pool[T], error) {
 	return newPool[T](m, nil, "NewPool", cfg)
 }
@@ -83,7 +83,7 @@ func newPool[T any](m *Manager, t *Tag, op string, cfg pool.Config) (*pool.Pool[
 // EndLevel resets the pool, also if the pool was made before BeginLevel. Close resets and then closes the pool. A
 // [Funcs] without ResetFunc is not reset. EndLevel and Close begin with the newest pool. EachPool and the leak report
 // return the name. AddPool panics with a *memory.Misuse if the pool is nil or already registered, while EndLevel or
-// Close resets or closes pools, and after Close.
+// Close resets the pools, and once Close has reset them.
 //
 // A pool may have a method InUse() error. Manager.Close calls InUse before anything changes. If InUse returns an
 // error, for example because of an open query, Close returns an error that wraps it, and changes nothing.
