@@ -12,9 +12,10 @@ import (
 // SaveState implements [save.State]: it saves the bytes in use and the live marks. A Mark that was made after the state
 // was saved must not be used after loading: Rewind may take it for a newer Mark. Hooks are code and are not saved.
 // Loading drops hooks that were registered after the state was saved. If a hook of the saved state has run in the
-// meantime, or was dropped by a load, loading fails with an error that wraps save.ErrLayout. If a hook is running,
-// saving and loading fail with an error that wraps save.ErrBusy. If the arena is closed, they fail with an error that
-// wraps memory.ErrClosed.
+// meantime, or was dropped by a load, loading fails with an error that wraps save.ErrLayout. A slot of
+// [save.Set.NewCanonical] compares only the numbers of hooks, and a new hook may get the number of a dropped one. If a
+// hook is running, saving and loading fail with an error that wraps save.ErrBusy. If the arena is closed, they fail
+// with an error that wraps memory.ErrClosed.
 func (l *Linear) SaveState(c *save.Coder) {
 	switch {
 	case l.base == nil:

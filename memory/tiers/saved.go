@@ -62,9 +62,11 @@ type savedTag struct {
 //
 //   - A level has begun or ended since the state was saved.
 //   - Static is saved, and static buffers were declared since.
-//   - Pools is saved, and the registered pools are not those of the saved state. A slot of [save.Set.NewCanonical]
-//     compares only the numbers of the pools. After a load, a new pool may get the number of a removed pool.
+//   - Pools is saved, and the registered pools are not those of the saved state.
 //   - A hook of a saved tier that was registered when the state was saved has run since, or a load has removed the hook.
+//
+// A slot of [save.Set.NewCanonical] compares only the numbers of pools and hooks. After a load, a new pool or hook may
+// get the number of a removed one.
 //
 // State panics with a *memory.Misuse if cfg contains Frame, or a number that is no tier or no worker.
 func (m *Manager) State(cfg Saved) save.State {
