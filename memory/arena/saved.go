@@ -62,9 +62,9 @@ func (g *Growing) SaveState(c *save.Coder) {
 
 // SaveState saves the readable frames and the frame number. A [Ref] is valid after loading if it was valid when the
 // state was saved. A Ref that was made later must not be used after loading: Get may return another object. The errors
-// and the rules for hooks are those of [Linear.SaveState]. A load may also have to commit memory, and fail as in
-// [Growing.SaveState]. In the function of page.Limit.OnSoft, during an Advance, saving and loading fail with an error
-// that wraps save.ErrBusy.
+// and the rules for hooks and Marks are those of [Linear.SaveState]. A load may also have to commit memory, and fail as
+// in [Growing.SaveState]. In the function of page.Limit.OnSoft, during an Advance, saving and loading fail with an
+// error that wraps save.ErrBusy.
 func (f *Frames) SaveState(c *save.Coder) {
 	if f.cur.base == nil {
 		c.Fail(memory.ErrClosed)

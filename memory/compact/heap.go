@@ -321,9 +321,10 @@ func (h *Heap) discard(i uint32, r *record) {
 }
 
 // Lock returns the address of a block, aligned to Config.Align. The block does not move until Unlock was called as
-// often as Lock. Reset, Close and the end of the page source also make the address invalid. If x is stale, Lock
-// returns nil and false. Cost: constant, but if Compact has begun to move the block, Lock moves the remaining bytes.
-// If the block has 2^32-1 Locks without an Unlock, Lock panics with a *memory.Misuse.
+// often as Lock. Reset, Close and the end of the page source also make the address invalid; for the load of a state see
+// [Heap.SaveState]. If x is stale, Lock returns nil and false. Cost: constant, but if Compact has begun to move the
+// block, Lock moves the remaining bytes. If the block has 2^32-1 Locks without an Unlock, Lock panics with a
+// *memory.Misuse.
 func (h *Heap) Lock(x Handle) (unsafe.Pointer, bool) {
 	r := h.find(x)
 	if r == nil {
@@ -358,9 +359,9 @@ func (h *Heap) Unlock(x Handle) bool {
 
 // Bytes returns a block as a slice. The slice's length and capacity are the block's size. If x is stale, Bytes
 // returns nil and false. The slice of an unlocked block is valid until the next Compact, that of a locked block until
-// the last Unlock. Free of the block, Reset, Close and the end of the page source make both invalid.
-// After a Resize that shrinks the block, the bytes beyond the new size do not belong to the block. Cost: as
-// [Heap.Lock].
+// the last Unlock. Free of the block, Reset, Close and the end of the page source make both invalid; for the load of a
+// state see [Heap.SaveState]. After a Resize that shrinks the block, the bytes beyond the new size do not belong to the
+// block. Cost: as [Heap.Lock].
 func (h *Heap) Bytes(x Handle) ([]byte, bool) {
 	r := h.find(x)
 	if r == nil {
