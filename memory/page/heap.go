@@ -15,7 +15,7 @@ import (
 //
 // Go ends the process if its heap cannot grow. From 1 MiB on Reserve therefore asks the system first, and returns a
 // [*memory.Exhausted] if the system refuses. In the browser Reserve cannot ask. If Reserve is asked for more than 64
-// TiB (in the browser 1 GiB), its error wraps memory.ErrTooLarge and memory.ErrConfig.
+// TiB (1 GiB in the browser, almost 2 GiB on 32-bit systems), its error wraps memory.ErrTooLarge and memory.ErrConfig.
 func Heap() Source { return heapSource{} }
 
 type heapSource struct{}
