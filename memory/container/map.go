@@ -46,7 +46,7 @@ type Map[K comparable, V any] struct {
 	//	(3) K, V and the block are as those of a Vec
 	//	(4) a control byte is 0, and then its slot too, or 0x80 and the bits of its key's hash below those of its home
 	//	(5) no vacant slot lies between an entry and its home; entries of a cluster ascend in the
-	//	    distance of their homes and, with one home, in their hashes; no key is there twice in a row
+	//	    distance of their homes, with one home in their hashes, and with one hash in the bytes of their keys
 	//	(6) n slots are taken
 	//lint:ignore U1000 it is there for its type
 	of   [0]*entry[K, V] // a Map of other types does not convert to this one
@@ -183,7 +183,7 @@ func (m *Map[K, V]) put(sp *Space, k K) (p *V, was bool, err error) {
 		}
 		return m.put(sp, k) // as the table is now, and as the first one says how to treat K
 	}
-	e := openSlot(t, h)
+	e := openSlot(t, &k, h)
 	e.key = k // gaps are zero in k, and in what was there: so they are now, whether or not they are copied
 	m.n++
 	return &e.val, false, nil
@@ -321,7 +321,8 @@ func (m *Map[K, V]) pour(sp *Space, next Map[K, V]) {
 		runtime.KeepAlive(read)
 		for x := live; x != 0; x &= x - 1 {
 			bit := bits.TrailingZeros64(x)
-			*openSlot(to, hashes[bit/8]) = *inGroup[K, V](p, bit)
+			e := inGroup[K, V](p, bit)
+			*openSlot(to, &e.key, hashes[bit/8]) = *e
 		}
 	}
 	*m = next

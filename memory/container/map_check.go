@@ -84,12 +84,12 @@ func (m *Map[K, V]) checkEntry(t table[K, V], r *report, i uint64) {
 		r.Add("slot %d is vacant, between the entry in slot %d and its home, %d", prev, i, homeOf(t, h))
 		return
 	}
-	before := hashAt(t, prev)
+	before, k := hashAt(t, prev), &entryAt(t, prev).key
 	awayBefore := (prev - homeOf(t, before)) & maskOf(t)
 	switch {
-	case awayBefore+1 < away, awayBefore+1 == away && before > h:
-		r.Add("the entry in slot %d belongs in front of the one in slot %d", i, prev)
-	case before == h && entryAt(t, prev).key == e.key:
+	case before == h && *k == e.key:
 		r.Add("slots %d and %d have the same key", prev, i)
+	case awayBefore+1 < away, awayBefore+1 == away && precedes(&e.key, h, k, before):
+		r.Add("the entry in slot %d belongs in front of the one in slot %d", i, prev)
 	}
 }

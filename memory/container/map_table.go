@@ -1,6 +1,7 @@
 package container
 
 import (
+	"bytes"
 	"math/bits"
 	"unsafe"
 )
@@ -91,22 +92,25 @@ func slotOf[K comparable, V any](t table[K, V], e *entry[K, V]) uint64 {
 	return uint64(group*8 + (off-group*groupBytes[K, V]()-firstEntry[K, V]())/max(unsafe.Sizeof(*e), 1))
 }
 
-// openSlot opens a slot for a hash that the table lacks, marks it taken and returns it, with
+// openSlot opens a slot for a key that the table lacks, with hash h, marks it taken and returns it, with
 // bytes of what was there. One slot is vacant.
 //
 // Entries of other homes lie in front of those of a group. If the group has none, and a vacant slot, the control bytes
 // alone say where the new entry belongs, and no entry leaves the group.
-func openSlot[K comparable, V any](t table[K, V], h uint64) *entry[K, V] {
+func openSlot[K comparable, V any](t table[K, V], k *K, h uint64) *entry[K, V] {
 	home, c := homeOf(t, h), uint64(ctrlOf(t, h))
 	p := groupOf(t, home)
 	g := read64(p)
 	vacant := ^g & eights
 	if vacant == 0 || g != 0 && homeOf(t, hashAt(t, home)) != home {
-		return openFar(t, h, home)
+		return openFar(t, k, h, home)
 	}
 	end := bits.TrailingZeros64(vacant) &^ 7                                // 8 times the index in the group
 	at := bits.TrailingZeros64((g|eights-c&^taken*ones)&eights|vacant) &^ 7 // the first whose byte is not below c
-	for at < end && g>>(at&63)&0xFF == c && hashKey(&inGroup[K, V](p, at).key, t.salt) < h {
+	for at < end && g>>(at&63)&0xFF == c {
+		if other := &inGroup[K, V](p, at).key; !precedes(other, hashKey(other, t.salt), k, h) {
+			break
+		}
 		at += 8
 	}
 	for i := end; i > at; i -= 8 {
@@ -118,11 +122,11 @@ func openSlot[K comparable, V any](t table[K, V], h uint64) *entry[K, V] {
 }
 
 // openFar is openSlot for the other groups.
-func openFar[K comparable, V any](t table[K, V], h, home uint64) *entry[K, V] {
+func openFar[K comparable, V any](t table[K, V], k *K, h, home uint64) *entry[K, V] {
 	at := vacantFrom(t, home)
 	for at != home {
 		prev := (at - 1) & maskOf(t)
-		if !follows(t, prev, home, h) {
+		if !follows(t, prev, home, k, h) {
 			break
 		}
 		*entryAt(t, at) = *entryAt(t, prev)
@@ -133,12 +137,22 @@ func openFar[K comparable, V any](t table[K, V], h, home uint64) *entry[K, V] {
 	return entryAt(t, at)
 }
 
-// follows reports whether the entry in slot i, at home or in front of it in the cluster of
-// home, has its place behind a new one with hash h.
-func follows[K comparable, V any](t table[K, V], i, home, h uint64) bool {
+// follows reports whether an entry belongs behind a new one with key k and hash h. It is in slot i, at home or in front
+// of it in the cluster of home.
+func follows[K comparable, V any](t table[K, V], i, home uint64, k *K, h uint64) bool {
 	other := hashAt(t, i)
 	ahead := (homeOf(t, other) - home) & maskOf(t)
-	return ahead == 0 && other > h || ahead > 0 && ahead <= (i-home)&maskOf(t)
+	return ahead == 0 && precedes(k, h, &entryAt(t, i).key, other) || ahead > 0 && ahead <= (i-home)&maskOf(t)
+}
+
+// precedes reports whether key a belongs in front of b, which has the same home: by hash, and then by bytes.
+func precedes[K comparable](a *K, ha uint64, b *K, hb uint64) bool {
+	return ha < hb || ha == hb && compare(unsafe.Pointer(a), unsafe.Pointer(b), unsafe.Sizeof(*a)) < 0
+}
+
+//go:noinline
+func compare(a, b unsafe.Pointer, n uintptr) int {
+	return bytes.Compare(unsafe.Slice((*byte)(a), n), unsafe.Slice((*byte)(b), n))
 }
 
 // vacantFrom returns the first vacant slot from i on, the first of a group.
