@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/layout"
 )
 
 // An ID is the number of a component type in its world. IDs start at 0 and rise in order of registration.
@@ -49,6 +50,7 @@ type component struct {
 // A registry has the component types of a world.
 type registry struct {
 	comps      []*component // by ID
+	boxed      reflect.Type // the newest component type with a container; nil: none
 	byType     map[reflect.Type]*component
 	byName     map[string]*component // of RegisterSize
 	relating   mask                  // the relations
@@ -107,6 +109,9 @@ func (w *World) register(typ reflect.Type) (c *component, fresh bool, err error)
 	}
 	if !c.pointerful {
 		c.words = hashWords(typ)
+	}
+	if layout.HasContainer(typ) {
+		w.store.boxed = typ
 	}
 	w.store.byType[typ] = c
 	return c, true, nil

@@ -32,7 +32,8 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 //
 // Before the world, add its allocator to the Set with [save.Metadata]. The metadata is enough, because the world saves
 // its rows itself. Without the allocator, saving to a slot and loading fail with an error that wraps memory.ErrConfig,
-// as soon as there are rows. A Set for files is another one: it must contain the world and not its allocator.
+// as soon as there are rows. If a component has a container, add the allocator of its elements as a whole: metadata alone
+// is the same error. A Set for files is another one: it must contain the world and not its allocator.
 //
 // The error wraps save.ErrBusy in three cases: the world is locked, a command of [World.Commands] waits for Apply, or
 // blocks wait to be freed after a panic of the allocator. Loading from memory stops loops over All and Chunks, as a
@@ -41,9 +42,8 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 // (see memory.Baser) returns nil, the error wraps memory.ErrConfig. If loading must commit memory for the index of
 // entities and Config.Pages fails, the error wraps that of Config.Pages. The other errors are those of [World.CanSave].
 //
-// In a file the world has the form of [World.WriteBinary],
-// without ticks. Loading a file removes the present entities, and reads the file as [World.ReadBinary] does. It calls
-// observers for the removed and for the loaded entities.
+// In a file the world has the form of [World.WriteBinary], without ticks. Loading a file removes the present entities,
+// and reads the file as [World.ReadBinary] does. It calls observers for the removed and for the loaded entities.
 func (w *World) SaveState(c *save.Coder) {
 	s := &w.store
 	switch {
@@ -71,6 +71,9 @@ func (w *World) SaveState(c *save.Coder) {
 	if err := w.CanSave(); err != nil {
 		c.Fail(err)
 		return
+	}
+	if s.boxed != nil {
+		c.Elements(s.boxed)
 	}
 	save.Num(c, &s.tick)
 	save.Num(c, &s.clamped)

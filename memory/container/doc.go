@@ -89,8 +89,9 @@
 // # Saved states
 //
 // A container is a value without pointers. Add it to a save.Set by save.Value, after its allocator, which saves the
-// blocks. The Space is not saved, and stays valid. After a load only those addresses, slices and strings are valid that
-// were valid when the state was saved.
+// blocks. A Set without an allocator before it cannot be saved; a Set with only another allocator can, and then a load
+// corrupts the container. The Space is not saved, and stays valid. After a load only those addresses, slices and strings
+// are valid that were valid when the state was saved.
 //
 // # Misuse
 //

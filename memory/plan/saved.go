@@ -17,6 +17,7 @@ func (a *Arena) SaveState(c *save.Coder) {
 		c.Fail(memory.ErrClosed)
 		return
 	}
+	c.Covers(a.base, a.plan.total)
 	c.Same("the size of the plan", uint64(a.plan.total))
 	c.Same("the number of buffers", uint64(len(a.plan.buffers)))
 	save.Num(c, &a.now)

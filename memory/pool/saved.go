@@ -31,6 +31,7 @@ func (p *Pool[T]) SaveState(c *save.Coder) {
 		p.saveFile(c)
 		return
 	}
+	c.Elements(reflect.TypeFor[T]())
 	c.Same("the size of an object", uint64(stride[T]()))
 	before := p.ready()
 	p.mem.SaveState(c)
@@ -47,6 +48,8 @@ func (p *Split[Hot, Cold]) SaveState(c *save.Coder) {
 	}
 	c.Enter(p.name)
 	defer c.Leave()
+	c.Elements(reflect.TypeFor[Hot]())
+	c.Elements(reflect.TypeFor[Cold]())
 	c.Same("the size of a hot part", uint64(stride[Hot]()))
 	c.Same("the size of a cold part", uint64(stride[Cold]()))
 	before := p.ready()
@@ -247,6 +250,14 @@ func (b *Blocks) saveContent(c *save.Coder) {
 		}
 	}
 }
+
+var errFile = fmt.Errorf("pool: only a Pool can be in a file: %w", save.ErrPortable)
+
+// CanWrite returns an error that wraps save.ErrPortable: a Split cannot be in a file.
+func (p *Split[Hot, Cold]) CanWrite() error { return errFile }
+
+// CanWrite returns an error that wraps save.ErrPortable: a Registry cannot be in a file.
+func (r *Registry) CanWrite() error { return errFile }
 
 // SaveState saves the pools in the order of their registration. If a pool was registered after the state was saved,
 // loading fails with an error that wraps save.ErrLayout and names the newest pool. If the registry or one of its pools

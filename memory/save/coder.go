@@ -49,6 +49,7 @@ type Coder struct {
 	content   int    // where the length of the contents of BeginContent stands
 	lengths   []int  // of parts and contents, in the order of their beginnings: measured, and then saved
 	covered   []span // see Covers
+	blocks    bool   // a part so far may save the elements of containers
 	length    int    // the next one to be saved
 	opened    int    // the index of the length of BeginContent
 	hashing   bool   // saving hashes what it copies

@@ -19,6 +19,7 @@ func (c *Coder) BeginContent() bool {
 	if c.file != nil {
 		c.Fail(errBlocks)
 	}
+	c.blocks = c.blocks || !c.bare
 	if c.err != nil || c.bare && !invariant.Debug {
 		return false
 	}

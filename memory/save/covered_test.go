@@ -10,6 +10,7 @@ import (
 	"github.com/strata-go/strata/memory/container"
 	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/stack"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
@@ -18,13 +19,29 @@ type squad struct {
 	Order [2]container.Vec[uint32]
 }
 
+// A level is a State that saves an allocator, and is none.
+type level struct{ heap *tlsf.Heap }
+
+func (l *level) SaveState(c *save.Coder) { l.heap.SaveState(c) }
+
+type portable struct{ level }
+
+func (p *portable) CanWrite() error { return nil }
+
 // A container whose blocks are in no part would point to other data after a load.
 func TestSet_ContainersNeedAnAllocatorBefore(t *testing.T) {
 	heap, err := tlsf.New(nil, tlsf.Config{Reserve: 1 << 20})
 	must(t, err)
 	squads, err := pool.New[squad](nil, pool.Config{Capacity: 8})
 	must(t, err)
-	t.Cleanup(func() { must(t, heap.Close(), squads.Close()) })
+	split, err := pool.NewSplit[int, squad](nil, pool.Config{Capacity: 8})
+	must(t, err)
+	double, err := stack.NewDouble(nil, stack.DoubleConfig{})
+	must(t, err)
+	registry := pool.NewRegistry(nil)
+	_, err = pool.Register[squad](registry, pool.Config{Capacity: 8})
+	must(t, err)
+	t.Cleanup(func() { must(t, heap.Close(), squads.Close(), split.Close(), double.Close(), registry.Close()) })
 	one, list, plain := squad{}, []squad{{}}, 7
 	add := map[string]func(*save.Set) error{
 		"heap":     func(s *save.Set) error { return s.Add("heap", heap) },
@@ -33,11 +50,18 @@ func TestSet_ContainersNeedAnAllocatorBefore(t *testing.T) {
 		"value":    func(s *save.Set) error { return save.Value(s, "value", &one) },
 		"slice":    func(s *save.Set) error { return save.Slice(s, "slice", &list) },
 		"pool":     func(s *save.Set) error { return s.Add("pool", squads) },
+		"split":    func(s *save.Set) error { return s.Add("split", split) },
+		"registry": func(s *save.Set) error { return s.Add("registry", registry) },
+		"double":   func(s *save.Set) error { return s.Add("double", double) },
+		"state":    func(s *save.Set) error { return s.Add("state", &level{heap}) },
+		"portable": func(s *save.Set) error { return s.Add("portable", &portable{level{heap}}) },
 		"plain":    func(s *save.Set) error { return save.Value(s, "plain", &plain) },
 	}
 	for parts, lacking := range map[string]string{
-		"plain": "", "heap value slice pool": "", "metadata value": "", "function slice": "", "plain heap pool": "",
-		"value": `"value"`, "plain slice heap": `"slice"`, "pool value": `"pool"`, "value heap": `"value"`,
+		"plain": "", "heap value slice pool split": "", "function slice": "", "plain heap pool": "", "state value": "",
+		"metadata value function": "", "metadata value state": "", "portable value": "", "double pool": "", "registry heap": "registry/",
+		"value": "value:", "plain slice heap": "slice:", "pool value": "pool/", "value heap": "value:", "metadata value": "value:",
+		"split": "split/", "value function": "value:", "value state": "value:", "metadata plain value heap": "value:",
 	} {
 		var set save.Set
 		for name := range strings.FieldsSeq(parts) {

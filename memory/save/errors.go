@@ -40,6 +40,8 @@ var (
 	errAddress = fmt.Errorf("%w: an address is not valid in another process", ErrPortable)
 	// errUncovered continues a sentence.
 	errUncovered = fmt.Errorf("lie in an allocator that is no earlier part of the Set: add it, or save.Metadata of it; a Set for files is another one: %w", memory.ErrConfig)
+	// errElements, too.
+	errElements = fmt.Errorf("lie in an allocator that no earlier part of the Set saves with its contents: add it; a Set for files is another one: %w", memory.ErrConfig)
 
 	errBlocks = fmt.Errorf("%w: bytes of an unknown type", ErrPortable)
 )

@@ -3,7 +3,11 @@ package save
 import (
 	"encoding/binary"
 	"fmt"
+	"reflect"
+	"sync"
 	"unsafe"
+
+	"github.com/strata-go/strata/memory/layout"
 )
 
 // Word saves or loads a number as 8 bytes. In the pass that counts bytes Word returns v. If the pass has an error, Word
@@ -127,7 +131,7 @@ func (c *Coder) Pointer(p, base unsafe.Pointer) unsafe.Pointer {
 		return nil
 	}
 	p = unsafe.Add(base, uintptr(off-1))
-	if (c.pass == measuring && !c.canonical || c.pass == fitting) && !c.covers(p) {
+	if c.demands() && !c.covers(p) {
 		c.Fail(fmt.Errorf("its data %w", errUncovered))
 		return nil
 	}
@@ -143,6 +147,9 @@ func (c *Coder) Covers(p unsafe.Pointer, n uintptr) {
 	}
 }
 
+// demands reports whether this is a pass that finds out whether all blocks are saved.
+func (c *Coder) demands() bool { return c.pass == measuring && !c.canonical || c.pass == fitting }
+
 func (c *Coder) covers(p unsafe.Pointer) bool {
 	for i := len(c.covered) - 1; i >= 0; i-- {
 		if s := c.covered[i]; uintptr(p)-s.from < s.size {
@@ -150,4 +157,28 @@ func (c *Coder) covers(p unsafe.Pointer) bool {
 		}
 	}
 	return false
+}
+
+// Elements tells c that the State has values of type t. The elements of a container in them, such as a container.Vec, lie in
+// a block of an allocator. An earlier part must save that block with its contents: an allocator that is not in [Metadata],
+// a function of [Set.AddFunc], or a State that is no [Portable]. Otherwise loading fails with an error that wraps
+// memory.ErrConfig, and so does saving to a slot of [Set.NewSlot]. If [Coder.Portable] returns true, Elements does nothing.
+//
+// Elements looks at types only. It cannot find out which allocator a container uses.
+func (c *Coder) Elements(t reflect.Type) {
+	if c.blocks || c.file != nil || !c.demands() || c.err != nil || !hasContainer(t) {
+		return
+	}
+	c.Fail(fmt.Errorf("the elements of a container of %s %w", t, errElements))
+}
+
+// contained maps reflect.Type to the result of layout.HasContainer.
+var contained sync.Map
+
+func hasContainer(t reflect.Type) bool {
+	has, ok := contained.Load(t)
+	if !ok {
+		has, _ = contained.LoadOrStore(t, layout.HasContainer(t))
+	}
+	return has.(bool)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
-	"github.com/strata-go/strata/memory/layout"
 )
 
 // A Set contains the States that a program saves, in a fixed order. They are its parts. Add them while the program
@@ -20,16 +19,16 @@ import (
 type Set struct {
 	parts  []part
 	sealed bool
-	lacks  error // if a part has containers, and no part has their blocks
-	busy   bool  // a pass is running
+	busy   bool // a pass is running
 	loads  uint64
 	coder  Coder // reused, so that no pass allocates
 }
 
 // A part is a State with its name.
 type part struct {
-	name  string
-	state State
+	name   string
+	state  State
+	blocks bool // it may save the elements of containers; from Seal on
 }
 
 // Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state
@@ -58,7 +57,7 @@ func (s *Set) Add(name string, state State) error {
 	if err := refused(name, state); err != nil {
 		return err
 	}
-	s.parts = append(s.parts, part{name, state})
+	s.parts = append(s.parts, part{name: name, state: state})
 	return nil
 }
 
@@ -80,28 +79,38 @@ func (s *Set) Seal() error {
 		errs = append(errs, refused(s.parts[i].name, s.parts[i].state))
 	}
 	err := errors.Join(errs...)
-	s.sealed, s.lacks = err == nil, s.lacking()
+	s.sealed = err == nil
+	s.findBlocks()
 	return err
 }
 
-// lacking returns an error if the Set has containers without an allocator before them. A function may visit their
-// elements.
-func (s *Set) lacking() error {
+// findBlocks finds out which parts may save the elements of containers: allocators, functions, and unknown States, which
+// may save an allocator. Metadata saves no elements. But a function or an unknown State may then visit them, in any order.
+func (s *Set) findBlocks() {
+	visited := false
 	for i := range s.parts {
 		p := &s.parts[i]
-		of := p.state
-		if m, ok := of.(*metadata); ok {
-			of = m.of
-		}
-		switch of.(type) {
-		case memory.Allocator, *function:
-			return nil
-		}
-		if t := rowType(p.state); t != nil && layout.HasContainer(t) {
-			return fmt.Errorf("save: %q: the elements of a container of %s %w", p.name, t, errUncovered)
+		switch p.state.(type) {
+		case *metadata, memory.Allocator:
+		case *function:
+			visited = true
+		default:
+			_, known := p.state.(Portable)
+			visited = visited || !known
 		}
 	}
-	return nil
+	for i := range s.parts {
+		p := &s.parts[i]
+		switch p.state.(type) {
+		case *metadata:
+			p.blocks = visited
+		case *function, memory.Allocator:
+			p.blocks = true
+		default:
+			_, known := p.state.(Portable)
+			p.blocks = !known
+		}
+	}
 }
 
 // Parts returns the number of parts.
@@ -112,16 +121,14 @@ var ErrUnsealed = errors.New("save: the Set is not sealed; call Seal first")
 
 // Size returns how many bytes the present state takes in a slot of [Set.NewSlot]. In a slot of [Set.NewCanonical] it
 // may take another number. The error wraps [ErrUnsealed], [ErrBusy], or another error of a part, with the part's name.
-// It wraps memory.ErrConfig if the elements of a container, or the rows of a world, lie in an allocator that is no
-// earlier part. Save returns this error as well, except for a slot of NewCanonical, and Load for every slot.
+// It wraps memory.ErrConfig if the rows of a world lie in an allocator that is no earlier part. It also wraps it if a type
+// has a container, and no earlier part can have saved the elements: see [Coder.Elements]. Save returns these errors as
+// well, except for a slot of NewCanonical, and Load for every slot.
 func (s *Set) Size() (int, error) { return s.measure(false) }
 
 func (s *Set) measure(canonical bool) (int, error) {
 	if !s.sealed {
 		return 0, ErrUnsealed
-	}
-	if s.lacks != nil && !canonical {
-		return 0, s.lacks
 	}
 	return s.run(measuring, canonical, nil)
 }
@@ -202,9 +209,6 @@ const fits = 4
 var errAgain = fmt.Errorf("save: load: %w: memory that is committed for one part is decommitted for another", memory.ErrOutOfMemory)
 
 func (s *Set) load(canonical bool, buf []byte) error {
-	if s.lacks != nil {
-		return s.lacks
-	}
 	for n := 1; ; n++ {
 		if _, err := s.run(fitting, canonical, buf); err != nil {
 			return err
@@ -269,6 +273,7 @@ func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
 func (s *Set) runPart(c *Coder, p *part) {
 	c.Enter(p.name)
 	defer c.Leave()
+	c.blocks = c.blocks || p.blocks
 	head, whole := c.at, c.buf
 	i, length := c.beginLength()
 	if c.Saving() {
@@ -295,7 +300,8 @@ func (s *Set) runPart(c *Coder, p *part) {
 }
 
 // Metadata returns a State that saves an allocator without the contents of its blocks. The allocator must not be nil.
-// Use Metadata if another State saves these contents itself, as an ecs.World saves its chunks. Debug builds save the
+// Use Metadata if another State saves these contents itself, as an ecs.World saves its chunks. The elements of containers
+// in the world are no part of its chunks: if they lie in the allocator, add the allocator itself. Debug builds save the
 // contents, too. A Set with such a part cannot be written to a file.
 func Metadata(of State) State { return &metadata{of} }
 

@@ -35,6 +35,7 @@ func (v *value) CanWrite() error { return nil }
 func (v *value) RowType() reflect.Type { return v.typ }
 
 func (v *value) SaveState(c *Coder) {
+	c.Elements(v.typ)
 	c.Same(v.size, uint64(v.typ.Size()))
 	c.Rows("", v.typ, v.p, v.typ.Size(), 1)
 }
@@ -60,7 +61,10 @@ func (l *slice[T]) CanWrite() error { return nil }
 // RowType returns the type of an element.
 func (l *slice[T]) RowType() reflect.Type { return reflect.TypeFor[T]() }
 
-func (l *slice[T]) SaveState(c *Coder) { List(c, l.v) }
+func (l *slice[T]) SaveState(c *Coder) {
+	c.Elements(l.RowType())
+	List(c, l.v)
+}
 
 // AddFunc adds a State whose SaveState is f, for data that needs code to be visited. f must obey the rules of [State].
 // The errors are those of [Set.Add]. If f is nil, the error wraps memory.ErrConfig. In a Set for files f must do what
