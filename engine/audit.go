@@ -29,8 +29,8 @@ import (
 // blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
 // roots: the audit reads every root field by field. All States that cannot be saved at the moment count as equal.
 // Values stored directly in maps and interfaces are always read field by field. The audit reads no struct of package
-// save, no container.Space, and of package ecs only World and Entity. Most of these only lead to data. But the audit does
-// not see the queued events of an ecs.Events.
+// save, no container.Space, and of package ecs only World, Entity, and the queued events of an ecs.Events. The others
+// only lead to data.
 //
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An
 // entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
@@ -331,10 +331,22 @@ func (w *walker) structure(v reflect.Value) {
 		return
 	}
 	if plumbing(t) {
+		if strings.HasPrefix(t.Name(), "Events[") {
+			w.events(v)
+		}
 		return
 	}
 	for _, i := range w.fieldsOf(t) {
 		w.into(t.Field(i).Name, 0, v.Field(i))
+	}
+}
+
+// events reads the events that can be read, and those sent since: not the buffers behind them, nor which buffer is which.
+func (w *walker) events(v reflect.Value) {
+	buf, n, write := v.FieldByName("buf"), v.FieldByName("n"), int(v.FieldByName("write").Int())
+	for k := range buf.Len() {
+		i := (write + k + 1) & 1
+		w.into("buf", k, buf.Index(i).Slice(0, int(n.Index(i).Int())))
 	}
 }
 
@@ -351,7 +363,7 @@ func plumbing(t reflect.Type) bool {
 		return true
 	case "memory/container":
 		return t.Name() == "Space"
-	case "ecs": // filters, mappers and queries
+	case "ecs": // filters, mappers and queries; of Events see events
 		return t.Name() != "Entity" && t.Name() != "World"
 	}
 	return false

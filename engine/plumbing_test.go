@@ -24,7 +24,10 @@ func TestFields_WhatLeadsToDataIsNoState(t *testing.T) {
 	must(t, err)
 	bodies, err := ecs.Register[body](w)
 	must(t, err)
+	hits, err := ecs.NewEvents[body](m, 4)
+	must(t, err)
 	t.Cleanup(func() {
+		must(t, hits.Close())
 		must(t, m.EndFrame())
 		_, err := m.EndLevel()
 		must(t, errors.Join(err, w.Close(), heap.Close(), m.Close()))
@@ -41,9 +44,10 @@ func TestFields_WhatLeadsToDataIsNoState(t *testing.T) {
 		Walk          *ecs.Filter1[body]
 		Make          *ecs.Map1[body]
 		Bodies        ecs.Component[body]
+		Hits          *ecs.Events[body]
 		Hero          ecs.Entity
 		Any           any
-	}{long, scratch, container.Vec[int32]{}, ecs.NewFilter1[body](w), ecs.NewMap1[body](w), bodies, ecs.Entity{}, 1}
+	}{long, scratch, container.Vec[int32]{}, ecs.NewFilter1[body](w), ecs.NewMap1[body](w), bodies, hits, ecs.Entity{}, 1}
 	for want, change := range map[string]func(){
 		"": func() { // a tick
 			must(t, m.NextFrame())
@@ -57,7 +61,12 @@ func TestFields_WhatLeadsToDataIsNoState(t *testing.T) {
 				break
 			}
 			w.Remove(e)
+			g.Hits.Send(body{5})
+			g.Hits.Swap()
+			g.Hits.Swap()
+			g.Hits.Swap()
 		},
+		".Hits.": func() { g.Hits.Send(body{3}) },
 		".List.": func() { must(t, g.List.Append(long, 1)) },
 		".Hero.": func() { g.Hero, err = g.Make.NewEntity(body{2}); must(t, err) },
 		".Any: a value of type int, and a value of type ecs.Entity": func() { g.Any = g.Hero },
