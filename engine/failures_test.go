@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/engine"
+	"github.com/strata-go/strata/memory/container"
+	"github.com/strata-go/strata/memory/pool"
 	"github.com/strata-go/strata/memory/save"
+	"github.com/strata-go/strata/memory/tiers"
 )
 
 var errFails = errors.New("it fails")
@@ -234,6 +237,53 @@ func TestUnhashed_Errors(t *testing.T) {
 	cfg.Rest = func() error { return errFails }
 	if _, err := engine.Unhashed(cfg); !errors.Is(err, errFails) {
 		t.Error(err)
+	}
+}
+
+// A container whose length is flipped would lead Hash out of its memory. That is no panic: it ends the program.
+func TestUnhashed_SkipsContainersInValues(t *testing.T) {
+	type enemy struct {
+		X     float64
+		Path  container.Vec[uint32]
+		Queue [2]container.Ring[uint32]
+		Y     uint32
+	}
+	for _, elements := range []int{0, 1, 5} {
+		m, err := tiers.New(tiers.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err1 := tiers.NewPool[enemy](m, pool.Config{Capacity: 16})
+		sp, err2 := container.In(m)
+		_, e, err3 := p.New()
+		set := new(save.Set)
+		if err := errors.Join(err1, err2, err3, set.Add("memory", m), set.Seal()); err != nil {
+			t.Fatal(err)
+		}
+		for i := range elements {
+			if err := errors.Join(e.Path.Append(sp, uint32(i)), e.Queue[1].PushBack(sp, uint32(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		fields, err := engine.Unhashed(engine.Sync{Set: set, Hash: func() uint64 {
+			var h engine.Hasher
+			for _, e := range p.All() {
+				h.Int(int(e.Y))
+				for _, v := range e.Path.Slice(sp) {
+					h.Int(int(v))
+				}
+				for i := range e.Queue[1].Len() {
+					h.Int(int(e.Queue[1].At(sp, i)))
+				}
+			}
+			return h.Sum()
+		}})
+		if want := "[memory/pools/pool/engine_test.enemy/slot .X]"; err != nil || fmt.Sprint(fields) != want {
+			t.Errorf("%d elements: %q, %v; want %s", elements, fields, err, want)
+		}
+		if err := m.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

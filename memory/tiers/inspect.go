@@ -68,6 +68,9 @@ func (i Inspector) TraceErr() error { return i.m.recorder.failure() }
 // InLevel reports whether a level has begun and not ended.
 func (i Inspector) InLevel() bool { return i.m.phase&inLevel != 0 }
 
+// InFrame reports whether a frame has begun and not ended.
+func (i Inspector) InFrame() bool { return i.m.phase&inFrame != 0 }
+
 // History copies a tier's bytes in use at the end of the last HistoryLen frames into dst, oldest first. For the tier
 // Frame, each value counts the bytes in the buffer of one frame. Before HistoryLen frames have ended, the oldest values
 // are 0. For a number that is no tier all values are 0.

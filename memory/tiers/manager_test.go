@@ -67,13 +67,21 @@ func TestManager_CallsOutOfOrderSaySo(t *testing.T) {
 			t.Errorf("err = %v; want ErrOrder with %q", err, want)
 		}
 	}
+	is := func(level, frame bool) {
+		t.Helper()
+		if i := m.Inspect(); i.InLevel() != level || i.InFrame() != frame {
+			t.Errorf("in a level %t, in a frame %t; want %t and %t", i.InLevel(), i.InFrame(), level, frame)
+		}
+	}
 	endLevel := func() error { _, err := m.EndLevel(); return err }
+	is(false, false)
 	wrong(m.EndFrame(), "EndFrame outside a frame; NextFrame or BeginFrame first")
 	wrong(endLevel(), "EndLevel outside a level; BeginLevel first")
 	must(t, m.BeginLevel())
 	wrong(m.BeginLevel(), "inside a level")
 	must(t, m.BeginFrame())
 	wrong(m.BeginFrame(), "inside a frame")
+	is(true, true)
 	wrong(m.BeginLevel(), "inside a level")
 	wrong(endLevel(), "EndLevel inside a frame; EndFrame first")
 	if l, _ := m.EndLevel(); l.String() != "no level has ended" {
@@ -84,8 +92,10 @@ func TestManager_CallsOutOfOrderSaySo(t *testing.T) {
 	must(t, endLevel())
 	must(t, m.BeginFrame()) // frames run while the next level loads
 	wrong(m.BeginLevel(), "BeginLevel inside a frame")
+	is(false, true)
 	must(t, m.EndFrame())
 	must(t, errors.Join(m.Close(), m.Close()))
+	is(false, false)
 	wrong(m.BeginFrame(), "after Close")
 	wrong(m.BeginLevel(), "after Close")
 	wrong(m.EndFrame(), "after Close")

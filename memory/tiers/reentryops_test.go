@@ -89,6 +89,7 @@ var readers = []operation{
 		s.m.Inspect().Leaks()
 		s.m.Inspect().RemoteFrees()
 		s.m.Inspect().InLevel()
+		s.m.Inspect().InFrame()
 		s.m.Frames().At(0)
 	},
 	func(s *reentry) { s.tag.Stats(); s.tag.Frame().Taken(); s.tag.Level().Taken() },
