@@ -15,7 +15,7 @@ import (
 // Config configures [New]. The zero Config means the defaults; New refuses values out of range.
 type Config struct {
 	// Keys are the keys of the functions, in the order of the table at [Part]. No key may occur twice; -1 means no key.
-	// If all Keys are zero, the keys are F1, F2 and so on. If only some Keys are zero, a zero is the key A.
+	// If all Keys are zero, they are [DefaultKeys]: F1, F2 and so on. If only some Keys are zero, a zero is the key A.
 	Keys [render.FunctionKeys]ebiten.Key
 
 	// Corner is the corner of the screen in which the overlay begins. Free, the default, is the corner in which the
@@ -83,11 +83,17 @@ func (c *Config) window() time.Duration {
 	return c.Meter.Window
 }
 
+// DefaultKeys returns the keys of a zero Config.Keys, for a game that changes one of them.
+func DefaultKeys() (keys [render.FunctionKeys]ebiten.Key) {
+	for i := range keys {
+		keys[i] = ebiten.KeyF1 + ebiten.Key(i)
+	}
+	return keys
+}
+
 func (c *Config) fill() error {
 	if c.Keys == ([render.FunctionKeys]ebiten.Key{}) {
-		for i := range c.Keys {
-			c.Keys[i] = ebiten.KeyF1 + ebiten.Key(i)
-		}
+		c.Keys = DefaultKeys()
 	}
 	c.Dir = cmp.Or(c.Dir, ".")
 	if c.Meter.Now == nil {

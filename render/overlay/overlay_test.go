@@ -580,6 +580,17 @@ func TestTap_CountsBeforeTheOverlayWasShown(t *testing.T) {
 	must(t, o.Close())
 }
 
+func TestDefaultKeys_OneOfThemChanged(t *testing.T) {
+	keys := DefaultKeys()
+	keys[0] = ebiten.KeyBackquote
+	g := newGame(t, 60, tiers.Config{}, Config{Keys: keys})
+	for i, want := range keys {
+		if got := g.o.cfg.Keys[i]; got != want || i > 0 && got != ebiten.KeyF1+ebitenKey(i) {
+			t.Errorf("function %d has %v, want %v", i+1, got, want)
+		}
+	}
+}
+
 func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	for want, cfg := range map[string]Config{
