@@ -45,6 +45,7 @@ type Frames struct {
 	frame uint64
 	n     int
 	bytes uintptr // of each buffer
+	full  *error  // FramesConfig.Full
 	id    uint32
 	//lint:ignore U1000 it is there for its type
 	owner invariant.Owner // makes go vet report copies, which would allocate the same bytes
@@ -82,7 +83,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	if cfg.Buffers < 0 || cfg.Buffers > maxBuffers {
 		return nil, fmt.Errorf("arena: new Frames: Buffers %d: want 1 to %d: %w", cfg.Buffers, maxBuffers, memory.ErrConfig)
 	}
-	f := &Frames{ring: make([]Linear, cfg.Buffers+RestingFrames), n: cfg.Buffers, bytes: cfg.Bytes, id: rings.Add(1)}
+	f := &Frames{ring: make([]Linear, cfg.Buffers+RestingFrames), n: cfg.Buffers, bytes: cfg.Bytes, full: &cfg.Full, id: rings.Add(1)}
 	made := 0
 	defer func() {
 		if f.cur == nil { // also if the source panics, as in a function of OnSoft
@@ -103,7 +104,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("arena: new Frames, buffer %d of %d with %d bytes: %w", i, cfg.Buffers, cfg.Bytes, err)
 		}
-		f.ring[i].full = &cfg.Full
+		f.ring[i].full = f.full
 		made++
 	}
 	f.cur = &f.ring[0]
@@ -114,8 +115,11 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 //
 //go:noinline
 func (f *Frames) ready(l *Linear) {
-	if l.mem.Ensure(f.bytes) == nil {
-		l.limit = f.bytes
+	if err := l.mem.Ensure(f.bytes); err == nil {
+		l.limit, l.full = f.bytes, f.full
+	} else if l.base != nil {
+		l.short = err
+		l.full = &l.short
 	}
 }
 
@@ -228,7 +232,7 @@ func (f *Frames) age(i int) uint64 {
 // the remaining hooks.
 //
 // Advance commits the buffer of the new frame when the buffer is first used. If the commit fails, the new frame has no
-// capacity, and Alloc fails as for a block that does not fit. The next frame with this buffer tries the commit again.
+// capacity, and Alloc fails with the error of the commit. The next frame with this buffer tries the commit again.
 // If the function of page.Limit.OnSoft panics during the commit, Advance panics with the same value and no frame
 // begins. In this case, builds with -tags memdebug have freed the blocks of the oldest frame already. An Advance that
 // the function of page.Limit.OnSoft calls during the commit panics with a *memory.Misuse. Advance panics with a

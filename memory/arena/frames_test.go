@@ -255,14 +255,17 @@ func TestFrames_AFrameWithoutMemoryIsRetried(t *testing.T) {
 	limit.OnSoft(0, nil)
 	src.FailAt = src.Calls() + 1
 	f.Advance()
-	if _, err := f.Alloc(1, 1); !errors.Is(err, memory.ErrOutOfMemory) || f.Frame() != 1 {
-		t.Errorf("Alloc in frame %d without memory: %v", f.Frame(), err)
+	if _, err := f.Alloc(1, 1); !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), "injected") || f.Frame() != 1 {
+		t.Errorf("Alloc in frame %d without memory: %v; want the error of the commit", f.Frame(), err)
 	}
 	memtest.MustCheck(t, f)
 	f.Advance()
 	mustAlloc(t, f, 1000, 1)
 	f.Advance()
 	mustAlloc(t, f, 1000, 1)
+	if _, err := f.Alloc(1, 1); err == nil || !strings.Contains(err.Error(), "no space in the frame's buffer of 1000 bytes") {
+		t.Errorf("Alloc in a full frame whose buffer was refused before: %v", err)
+	}
 	memtest.MustCheck(t, f)
 }
 

@@ -65,3 +65,19 @@ func TestFull_TheErrorNamesTheTierAndItsLimit(t *testing.T) {
 		})
 	}
 }
+
+func TestFull_AFrameWithoutMemoryNamesTheBudget(t *testing.T) {
+	m := newManager(t, Config{})
+	must(t, m.SetBudget(Frame, 64<<10))
+	must(t, m.NextFrame())
+	_, err := m.Frame().Alloc(100, 8)
+	if want := "tiers: frame: budget: out of memory: need "; err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), " of 65536") {
+		t.Errorf("%v, want %s", err, want)
+	}
+	must(t, m.SetBudget(Frame, 64<<20))
+	for range 3 {
+		must(t, m.NextFrame())
+	}
+	_, err = m.Frame().Alloc(100, 8)
+	must(t, err)
+}
