@@ -41,13 +41,12 @@ func readDevices(o *Overlay, in *input) {
 	}
 	in.shift = ebiten.IsKeyPressed(ebiten.KeyShift)
 	if in.down = ebiten.IsMouseButtonPressed(ebiten.MouseButtonLeft); in.down {
-		x, y := ebiten.CursorPosition()
-		in.x, in.y = float32(x), float32(y)
+		in.x, in.y = o.onScreen(ebiten.CursorPosition())
 		return
 	}
 	if o.fingers = ebiten.AppendTouchIDs(o.fingers[:0]); len(o.fingers) > 0 {
-		x, y := ebiten.TouchPosition(o.fingers[0])
-		in.down, in.x, in.y = true, float32(x), float32(y)
+		in.down = true
+		in.x, in.y = o.onScreen(ebiten.TouchPosition(o.fingers[0]))
 	}
 }
 

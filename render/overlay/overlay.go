@@ -51,6 +51,7 @@ type Overlay struct {
 	open   []int  // indices of parts, in the order in which they were opened
 	placed []place
 	scr    screen
+	final  ebiten.GeoM // from the game's picture to the one that the overlay is drawn on, see DrawFinal
 
 	crowded int // parts that are open and do not fit
 
@@ -317,6 +318,12 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 	if on == nil {
 		panic(misuse("Draw", "it needs a picture"))
 	}
+	o.final.Reset()
+	o.draw(on, on)
+}
+
+// draw is Draw on a picture, above the game's picture.
+func (o *Overlay) draw(on, game *ebiten.Image) {
 	b := on.Bounds()
 	o.scr.set(o.cfg.Scale, b.Min.X, b.Min.Y, b.Dx(), b.Dy(), o.cfg.Preset) // also for a tap while nothing is shown
 	o.rates.draws++
@@ -327,7 +334,8 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 	}
 	if opens && o.cfg.Corner == Free {
 		cols, _ := o.size(int(Strip))
-		o.corner = freeCorner(on, int(float32(cols*render.Grid)*o.scr.scale), o.cfg.Top, o.cfg.Bottom)
+		width := float32(cols*render.Grid) * o.scr.scale * float32(game.Bounds().Dx()) / float32(b.Dx())
+		o.corner = freeCorner(game, int(width), o.cfg.Top, o.cfg.Bottom)
 	}
 	began := time.Now()
 	if o.compose(b.Min.X, b.Min.Y, b.Dx(), b.Dy()) {
@@ -335,7 +343,7 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 	}
 	o.cost.add(time.Since(began))
 	if o.dump.wanted {
-		o.writeDump(on)
+		o.writeDump(game)
 	}
 }
 

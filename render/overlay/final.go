@@ -1,0 +1,26 @@
+package overlay
+
+import "github.com/hajimehoshi/ebiten/v2"
+
+// DrawFinal is [Overlay.Draw] for a game whose picture is smaller than its window, as one of 320 by 240 pixels. Call it
+// in DrawFinalScreen of Ebitengine, behind [ebiten.DefaultDrawFinalScreen] and with its three arguments, instead of Draw.
+// The overlay then has the pixels of the window, and finds the mouse and fingers by m. If m has no inverse, DrawFinal
+// draws nothing. If screen or picture is nil, DrawFinal panics with a [*memory.Misuse]. A dump and Corner Free use
+// picture. Cost: that of Draw.
+func (o *Overlay) DrawFinal(screen ebiten.FinalScreen, picture *ebiten.Image, m ebiten.GeoM) {
+	if o == nil || !m.IsInvertible() {
+		return
+	}
+	on, _ := screen.(*ebiten.Image)
+	if on == nil || picture == nil {
+		panic(misuse("DrawFinal", "it needs the screen of Ebitengine, and a picture"))
+	}
+	o.final = m
+	o.draw(on, picture)
+}
+
+// onScreen turns a place in the game's picture into a place on the picture that the overlay is drawn on.
+func (o *Overlay) onScreen(x, y int) (float32, float32) {
+	fx, fy := o.final.Apply(float64(x), float64(y))
+	return float32(fx), float32(fy)
+}

@@ -1,0 +1,44 @@
+package overlay
+
+import (
+	"testing"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/tiers"
+)
+
+// A game of 160 by 120 pixels in a window of 1290 by 960: eight pixels for one, and a border of five at the left.
+func TestDrawFinal_UsesThePixelsOfTheWindow(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	game, window := ebiten.NewImage(160, 120), ebiten.NewImage(1290, 960)
+	defer game.Deallocate()
+	defer window.Deallocate()
+	var m ebiten.GeoM
+	m.Scale(8, 8)
+	m.Translate(5, 0)
+	g.o.Show(Strip, true)
+	g.o.Draw(game)
+	small := g.o.scr
+	g.o.DrawFinal(window, game, m)
+	if large := g.o.scr; large == small || large.scale < small.scale {
+		t.Errorf("the screen is %+v in the window, %+v in the picture", large, small)
+	}
+	if x, y := g.o.onScreen(100, 50); x != 805 || y != 400 {
+		t.Errorf("the mouse at 100, 50 of the game is at %v, %v of the window", x, y)
+	}
+	g.o.Draw(game)
+	if x, y := g.o.onScreen(100, 50); x != 100 || y != 50 || g.o.scr != small {
+		t.Errorf("after Draw again: the mouse is at %v, %v, the screen %+v", x, y, g.o.scr)
+	}
+	m.Scale(0, 1)
+	g.o.DrawFinal(window, game, m)
+	if g.o.scr != small {
+		t.Error("a matrix without an inverse was used")
+	}
+	m.Reset()
+	memtest.Misuse(t, func() { g.o.DrawFinal(nil, game, m) }, "needs the screen")
+	memtest.Misuse(t, func() { g.o.DrawFinal(window, nil, m) }, "and a picture")
+	(*Overlay)(nil).DrawFinal(nil, nil, m)
+}
