@@ -36,7 +36,7 @@
 //	operation                                                Go allocations on the game goroutine
 //	-------------------------------------------------------  ------------------------------------
 //	Clock.Advance, Schedule.Run, Rand, Sin, Cos, Hasher      none
-//	Fields                                                   8 bytes per value, more per reference
+//	Fields                                                   16 bytes per value, more per reference
 //	Rewind.Record                                            none
 //	Rewind.Keep                                              those of save.Set.Save, as the first time
 //

@@ -314,10 +314,18 @@ func TestRewind_BackDropsNoOldStates(t *testing.T) {
 
 func TestDesync_Texts(t *testing.T) {
 	d := save.Difference{Path: "p", A: "1", B: "2"}
+	many := make([]save.Difference, 10)
+	for i := range many {
+		many[i] = save.Difference{Path: fmt.Sprint("f", i), A: "1", B: "2"}
+	}
+	const lacks = "engine: synctest: tick 3: after the load: p: 1, and 2: the Set lacks it, or does not restore it"
 	for want, x := range map[string]engine.Desync{
-		"engine: synctest: tick 3: after the load: it fails":                                              {Tick: 3, Err: errFails, Differ: true, Audit: true},
-		"engine: synctest: tick 3: after the load: p: 1, and 2: the Set lacks it, or does not restore it": {Tick: 3, Difference: d, Differ: true, Audit: true},
-		"engine: synctest: tick 3: p: 1, and 2":                                                           {Tick: 3, Difference: d, Differ: true},
+		"engine: synctest: tick 3: after the load: it fails":        {Tick: 3, Err: errFails, Differ: true, Audit: true},
+		"engine: synctest: tick 3: p: 1, and 2":                     {Tick: 3, Difference: d, Differ: true},
+		lacks:                                                       {Tick: 3, Difference: d, Differ: true, Audit: true},
+		lacks + "; also f0":                                         {Tick: 3, Difference: d, More: many[:1], Differ: true, Audit: true},
+		lacks + "; also f0, f1, f2, f3, f4, f5, f6, f7":             {Tick: 3, Difference: d, More: many[:8], Differ: true, Audit: true},
+		lacks + "; also f0, f1, f2, f3, f4, f5, f6, f7, and 2 more": {Tick: 3, Difference: d, More: many, Differ: true, Audit: true},
 	} {
 		if got := x.Error(); got != want {
 			t.Errorf("%s, want %s", got, want)

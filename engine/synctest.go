@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/save"
@@ -28,9 +29,9 @@ type Sync struct {
 	// Check may be nil. Synctest calls it after each load. An error of Check ends the test, and becomes Desync.Err.
 	Check func() error
 	// Audit may be nil. Synctest calls Audit after each save of a state that it loads later. After the load it calls the
-	// function that Audit has returned. This function returns the first difference from the save, and whether there is
-	// one. See [Fields].
-	Audit func() func() (save.Difference, bool)
+	// function that Audit has returned. This function returns the differences from the save, and nil or an empty slice if
+	// there is none. See [Fields].
+	Audit func() func() []save.Difference
 }
 
 // A Synced counts what [Synctest] has done.
@@ -44,15 +45,16 @@ type Synced struct {
 // A Desync reports a difference of two states. In [Synctest] they are the states of one tick, before and after a
 // load. In [Lockstep] they are the states of the two games.
 type Desync struct {
-	Tick       int             // number of ticks from the start of the test to the two states
-	Difference save.Difference // the first difference; empty if Differ is false
-	Differ     bool            // Difference is set; it is not if only the hashes differ, or if Err is set
-	Audit      bool            // Sync.Audit has found Difference; if false, Difference is in the Set
-	Err        error           // the error of Sync.Check, or nil
-	lockstep   bool            // two games differ
+	Tick       int               // number of ticks from the start of the test to the two states
+	Difference save.Difference   // the first difference; empty if Differ is false
+	More       []save.Difference // the further differences of Sync.Audit
+	Differ     bool              // Difference is set; it is not if only the hashes differ, or if Err is set
+	Audit      bool              // Sync.Audit has found Difference; if false, Difference is in the Set
+	Err        error             // the error of Sync.Check, or nil
+	lockstep   bool              // two games differ
 }
 
-// Error returns a text with the tick and the difference.
+// Error returns a text with the tick, the difference, and the paths of at most 8 differences of More.
 func (d *Desync) Error() string {
 	when := fmt.Sprintf("synctest: tick %d", d.Tick)
 	if d.lockstep {
@@ -62,11 +64,24 @@ func (d *Desync) Error() string {
 	case d.Err != nil:
 		return fmt.Sprintf("engine: %s: after the load: %v", when, d.Err)
 	case d.Audit:
-		return fmt.Sprintf("engine: %s: after the load: %s: the Set lacks it, or does not restore it", when, d.Difference)
+		return fmt.Sprintf("engine: %s: after the load: %s: the Set lacks it, or does not restore it%s", when, d.Difference, also(d.More))
 	case d.Differ:
 		return fmt.Sprintf("engine: %s: %s", when, d.Difference)
 	}
 	return fmt.Sprintf("engine: %s: the hash differs, but no part of the Set: it lacks data that the hash covers", when)
+}
+
+// also names the first few differences by their paths.
+func also(more []save.Difference) string {
+	const most = 8
+	var s strings.Builder
+	for i, d := range more[:min(len(more), most)] {
+		s.WriteString([]string{"; also ", ", "}[min(i, 1)] + d.Path)
+	}
+	if n := len(more) - most; n > 0 {
+		fmt.Fprintf(&s, ", and %d more", n)
+	}
+	return s.String()
 }
 
 // Unwrap returns Err.
@@ -113,7 +128,7 @@ func (s *syncer) window(n int) error {
 		return err
 	}
 	before := s.Hash()
-	var audit func() (save.Difference, bool)
+	var audit func() []save.Difference
 	if s.Audit != nil {
 		audit = s.Audit()
 	}
@@ -152,15 +167,15 @@ func (s *syncer) window(n int) error {
 }
 
 // loaded tests the state after a load. before is the hash at the save.
-func (s *syncer) loaded(before uint64, audit func() (save.Difference, bool)) error {
+func (s *syncer) loaded(before uint64, audit func() []save.Difference) error {
 	if s.Check != nil {
 		if err := s.Check(); err != nil {
 			return &Desync{Tick: s.at(0), Err: err}
 		}
 	}
 	if audit != nil {
-		if d, differs := audit(); differs {
-			return &Desync{Tick: s.at(0), Difference: d, Differ: true, Audit: true}
+		if d := audit(); len(d) > 0 {
+			return &Desync{Tick: s.at(0), Difference: d[0], More: d[1:], Differ: true, Audit: true}
 		}
 	}
 	if s.Hash() != before {

@@ -1,0 +1,323 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"unsafe"
+
+	"github.com/strata-go/strata/memory/save"
+)
+
+// A walker reads values in a fixed order. The first walk records each as a number. A later walk compares each with the
+// number at the same place. A difference ends only its part: the place after each part is known from the first walk.
+type walker struct {
+	*audit
+	first  *walker           // nil in the first walk
+	values []uint64          // of the first walk, and so are ends and inside
+	ends   []place           // of each part, in the order in which they begin
+	inside map[uint32]uint64 // by place of a reference: the element of a slice to which it refers
+
+	at     place
+	path   []step
+	here   reference            // the present variable, if it has an address
+	seen   map[reference]uint32 // the place in the first walk at which a variable was reached
+	arrays []array
+	refs   []array // pointers and slices, which may refer to elements of arrays
+	roots  map[reference]bool
+
+	exact    bool               // a variable of the first walk is itself again, and no other one
+	met      map[uint32]bool    // the places whose variables were reached again
+	confused map[confusion]bool // references to another variable
+	off      bool               // the present part differs: the rest of it is not compared
+	told     map[any]bool       // the fields and variables of found
+	found    []save.Difference
+}
+
+// mostFound is the largest number of differences.
+const mostFound = 64
+
+// A place is a number of values and of parts that were read before.
+type place struct{ value, part uint32 }
+
+// A reference is a variable with its type: a struct and its first field have one address. n is the length of a slice.
+type reference struct {
+	p unsafe.Pointer
+	t reflect.Type
+	n int
+}
+
+// A confusion is a reference to one variable, which referred to that of a place.
+type confusion struct {
+	reference
+	was uint32
+}
+
+// An array is what a slice refers to, or the address of a pointer.
+type array struct {
+	from, to uintptr
+	most     uintptr // the largest to of the arrays that begin no later
+	value    uint32  // the place of the reference
+	path     []step  // of the reference, not in the first walk
+}
+
+// walk reads all roots, and compares them with the first walk unless it is nil.
+func (a *audit) walk(first *walker, exact bool) *walker {
+	w := &walker{audit: a, first: first, exact: exact, seen: map[reference]uint32{}, roots: map[reference]bool{}}
+	w.inside, w.met = map[uint32]uint64{}, map[uint32]bool{}
+	w.confused, w.told = map[confusion]bool{}, map[any]bool{}
+	for _, r := range a.roots {
+		ref := reference{p: r.UnsafePointer(), t: r.Type()}
+		if w.roots[ref] = true; first != nil {
+			w.met[first.seen[ref]] = true
+		}
+	}
+	for i, r := range a.roots {
+		w.into(r.Type().Elem().String(), i, r)
+	}
+	w.shared()
+	return w
+}
+
+// into reads v as a part of the present variable.
+func (w *walker) into(name string, i int, v reflect.Value) {
+	part := w.enter(name, i)
+	w.value(v)
+	w.leave(part)
+}
+
+// enter begins a part, and returns its number.
+func (w *walker) enter(name string, i int) uint32 {
+	part := w.at.part
+	w.at.part++
+	w.path = append(w.path, step{name, i})
+	if w.first == nil {
+		w.ends = append(w.ends, place{})
+	}
+	return part
+}
+
+// leave ends a part. If the part differs, or has led to an earlier place, the walk returns to the place after the part.
+func (w *walker) leave(part uint32) {
+	w.path = w.path[:len(w.path)-1]
+	w.off = false
+	if w.first == nil {
+		w.ends[part] = w.at
+	} else {
+		w.at = w.first.ends[part]
+	}
+}
+
+// add records or compares a value of the present variable. It returns false if the rest of the part is not read.
+func (w *walker) add(n uint64, what string) bool {
+	if w.first == nil {
+		w.values = append(w.values, n)
+	} else if was := w.first.values[w.at.value]; was != n {
+		w.differ(what, was, n)
+	}
+	w.at.value++
+	return !w.off
+}
+
+// differ reports a difference of the present variable, and ends the part. Each field and each variable has one report.
+func (w *walker) differ(what string, was, n uint64) {
+	w.off = true
+	field := where(w.path, false)
+	if w.told[w.here] {
+		return
+	}
+	if w.here.p != nil {
+		w.told[w.here] = true
+	}
+	if w.told[field] || len(w.found) == mostFound {
+		return
+	}
+	w.told[field] = true
+	w.found = append(w.found, save.Difference{Path: where(w.path, true), A: w.describe(what, was), B: w.describe(what, n)})
+}
+
+func (w *walker) value(v reflect.Value) {
+	w.here = reference{}
+	if v.CanAddr() {
+		w.here = reference{p: v.Addr().UnsafePointer(), t: v.Type()}
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		w.add(uint64(boolInt(v.Bool())), "int")
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		w.add(uint64(v.Int()), "int")
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		w.add(v.Uint(), "int")
+	case reflect.Float32, reflect.Float64:
+		w.add(math.Float64bits(v.Float()), "float")
+	case reflect.Complex64, reflect.Complex128:
+		w.add(math.Float64bits(real(v.Complex())), "float")
+		w.add(math.Float64bits(imag(v.Complex())), "float")
+	case reflect.String:
+		w.add(uint64(v.Len()), "a text of length")
+		w.add(save.Hash([]byte(v.String())), "a text with hash")
+	case reflect.UnsafePointer, reflect.Func:
+		w.add(uint64(boolInt(!v.IsNil())), "an address, 0 for nil:")
+	case reflect.Chan:
+		w.add(uint64(v.Len()), "values in a channel:")
+	case reflect.Interface:
+		if w.add(w.typeNumber(v), "a value of type") && !v.IsNil() {
+			w.value(v.Elem())
+		}
+	case reflect.Pointer:
+		if w.add(uint64(boolInt(!v.IsNil())), "a pointer, 0 for nil:") && !v.IsNil() && w.refer(v, 0, 0) {
+			w.value(v.Elem())
+		}
+	case reflect.Slice:
+		n := v.Len()
+		if w.add(uint64(n), "a slice of length") && n > 0 && w.refer(v, n, uintptr(n)*v.Type().Elem().Size()) {
+			w.elements(v)
+		}
+	case reflect.Map:
+		w.mapping(v)
+	case reflect.Array:
+		w.elements(v)
+	case reflect.Struct:
+		w.structure(v)
+	}
+}
+
+func (w *walker) elements(v reflect.Value) {
+	for i := range v.Len() {
+		w.into("", i, v.Index(i))
+	}
+}
+
+// mapping reads a map in the order of the texts of its keys.
+func (w *walker) mapping(v reflect.Value) {
+	if !w.add(uint64(v.Len()), "a map of length") || v.Len() == 0 || !w.reached(v, 0) {
+		return
+	}
+	type entry struct {
+		key   string
+		value reflect.Value
+	}
+	var all []entry
+	for r := v.MapRange(); r.Next(); {
+		all = append(all, entry{fmt.Sprint(r.Key()), r.Value()})
+	}
+	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+	for _, e := range all {
+		part := w.enter("["+e.key+"]", 0)
+		w.here = reference{}
+		if w.add(save.Hash([]byte(e.key)), "a key with hash") {
+			w.value(e.value)
+		}
+		w.leave(part)
+	}
+}
+
+// refer reads a pointer or a slice of n elements, with its size in bytes. It returns whether to read its variables.
+func (w *walker) refer(v reflect.Value, n int, size uintptr) bool {
+	from := uintptr(v.UnsafePointer())
+	a := array{from: from, to: from + size, value: w.at.value}
+	read := w.reached(v, n)
+	if w.off {
+		return false
+	}
+	if w.first != nil {
+		a.path = slices.Clone(w.path)
+	}
+	if w.refs = append(w.refs, a); size > 0 {
+		w.arrays = append(w.arrays, a)
+	}
+	return read
+}
+
+// reached reads to which variable v refers. It returns whether to read the variable: in the first walk when it is
+// reached for the first time. A later walk then goes on at the place of the variable. This place is an earlier one if
+// the part that led to the variable was not compared.
+func (w *walker) reached(v reflect.Value, n int) bool {
+	r := reference{v.UnsafePointer(), v.Type(), n}
+	id, known := w.seen[r]
+	here := w.at.value
+	if w.first == nil {
+		if w.add(uint64(id), ""); known {
+			return false
+		}
+		w.seen[r] = here
+		return w.add(uint64(w.at.part), "")
+	}
+	was := cmp.Or(uint32(w.first.values[here]), here)
+	before := w.first.seen[r]
+	another := w.met[was] || w.exact && before > 0 && before != was
+	if w.roots[r] { // the same variable in each walk
+		another = before != was
+	}
+	switch {
+	case known && id == was:
+		return false
+	case known || another:
+		c := confusion{r, was}
+		if w.off = true; !w.confused[c] {
+			w.differ("the variable of value", uint64(was), uint64(id))
+		}
+		w.confused[c] = true
+		return false
+	}
+	w.seen[r], w.met[was] = was, true
+	w.at = place{was + 2, uint32(w.first.values[was+1])}
+	return true
+}
+
+// shared reads which pointers and slices refer to elements of the array of another slice.
+func (w *walker) shared() {
+	slices.SortFunc(w.arrays, func(a, b array) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.value, b.value)) })
+	for i, most := 0, uintptr(0); i < len(w.arrays); i++ {
+		most = max(most, w.arrays[i].to)
+		w.arrays[i].most = most
+	}
+	if w.first != nil {
+		told := map[uint32]bool{}
+		w.compareShared(told, false)
+		w.compareShared(told, true)
+		return
+	}
+	for _, r := range w.refs {
+		w.inside[r.value] = w.element(r)
+	}
+}
+
+// compareShared compares the references to elements of earlier slices, or of later ones. Of two that refer to the same
+// elements it reports one.
+func (w *walker) compareShared(told map[uint32]bool, later bool) {
+	for _, r := range w.refs {
+		was, n := w.first.inside[r.value], w.element(r)
+		other := uint32(cmp.Or(was, n) >> 32)
+		if was != n && other > r.value == later && !told[other] && w.moved(r, was) {
+			told[r.value] = true
+			w.path, w.here = r.path, reference{}
+			w.differ("an element of a slice, 0 for none:", was, n)
+		}
+	}
+}
+
+// element returns to which element of another slice a reference refers: the place of the first such slice and the
+// offset; or 0.
+func (w *walker) element(r array) (n uint64) {
+	at, _ := slices.BinarySearchFunc(w.arrays, r.from+1, func(a array, p uintptr) int { return cmp.Compare(a.from, p) })
+	for at--; at >= 0 && r.from < w.arrays[at].most; at-- {
+		a := w.arrays[at]
+		if m := uint64(a.value)<<32 | uint64(r.from-a.from) + 1; a.value != r.value && r.from < a.to && (n == 0 || m < n) {
+			n = m
+		}
+	}
+	return n
+}
+
+// moved reports whether a reference no longer refers to an element. It is false if the slice was not compared.
+func (w *walker) moved(r array, was uint64) bool {
+	if was == 0 {
+		return true
+	}
+	i := slices.IndexFunc(w.arrays, func(a array) bool { return a.value == uint32(was>>32) })
+	return i >= 0 && w.arrays[i].from+uintptr(uint32(was)-1) != r.from
+}
