@@ -298,8 +298,9 @@ func (c *Config) reserved(t Tier) uintptr {
 }
 
 // SetBudget sets the budget of tier t in bytes. Call it on the game goroutine. Values above the tier's reservation mean
-// the reservation. Values below the committed bytes mean the committed bytes. So a budget of 1 limits a tier to the
-// bytes that it has committed now. The soft mark and the size of the frame buffers do not change.
+// the reservation, so ^uintptr(0) ends a limit. Values below the committed bytes mean the committed bytes. So a budget
+// of 1 limits a tier to the bytes that it has committed now. The soft mark and the size of the frame buffers do not
+// change.
 //
 // After Close the error wraps memory.ErrClosed. The error wraps memory.ErrConfig if bytes is 0, if t is no tier, or
 // if t is Inbox.
