@@ -275,49 +275,46 @@ func (w *walker) shared() {
 		most = max(most, w.arrays[i].to)
 		w.arrays[i].most = most
 	}
-	if w.first != nil {
-		told := map[uint32]bool{}
-		w.compareShared(told, false)
-		w.compareShared(told, true)
+	if w.first == nil {
+		for _, r := range w.refs {
+			w.inside[r.value] = w.element(r)
+		}
 		return
 	}
-	for _, r := range w.refs {
-		w.inside[r.value] = w.element(r)
+	told, byPlace := map[uint32]bool{}, map[uint32]array{}
+	for _, a := range w.arrays {
+		byPlace[a.value] = a
 	}
-}
-
-// compareShared compares the references to elements of earlier slices, or of later ones. Of two that refer to the same
-// elements it reports one.
-func (w *walker) compareShared(told map[uint32]bool, later bool) {
-	for _, r := range w.refs {
-		was, n := w.first.inside[r.value], w.element(r)
-		other := uint32(cmp.Or(was, n) >> 32)
-		if was != n && other > r.value == later && !told[other] && w.moved(r, was) {
-			told[r.value] = true
-			w.path, w.here = r.path, reference{}
-			w.differ("an element of a slice, 0 for none:", was, n)
+	for _, narrow := range []bool{false, true} {
+		for _, r := range w.refs {
+			was, n := w.first.inside[r.value], w.element(r)
+			other := uint32(cmp.Or(was, n) >> 32)
+			a, compared := byPlace[other]
+			if was == n || !compared || told[other] || narrow != (a.to-a.from < r.to-r.from) {
+				continue // of two that refer to each other, the wider one is the array
+			}
+			if was == 0 || a.from+uintptr(uint32(was)-1) != r.from {
+				told[r.value] = true
+				w.path, w.here = r.path, reference{}
+				w.differ("an element of a slice, 0 for none:", was, n)
+			}
 		}
 	}
 }
 
-// element returns to which element of another slice a reference refers: the place of the first such slice and the
+// element returns to which element of another slice a reference refers: the place of the widest such slice and the
 // offset; or 0.
-func (w *walker) element(r array) (n uint64) {
+func (w *walker) element(r array) uint64 {
 	at, _ := slices.BinarySearchFunc(w.arrays, r.from+1, func(a array, p uintptr) int { return cmp.Compare(a.from, p) })
+	var in array
 	for at--; at >= 0 && r.from < w.arrays[at].most; at-- {
 		a := w.arrays[at]
-		if m := uint64(a.value)<<32 | uint64(r.from-a.from) + 1; a.value != r.value && r.from < a.to && (n == 0 || m < n) {
-			n = m
+		if wider := cmp.Or(cmp.Compare(a.to-a.from, in.to-in.from), cmp.Compare(in.value, a.value)) > 0; wider && a.value != r.value && r.from < a.to {
+			in = a
 		}
 	}
-	return n
-}
-
-// moved reports whether a reference no longer refers to an element. It is false if the slice was not compared.
-func (w *walker) moved(r array, was uint64) bool {
-	if was == 0 {
-		return true
+	if in.value == 0 {
+		return 0
 	}
-	i := slices.IndexFunc(w.arrays, func(a array) bool { return a.value == uint32(was>>32) })
-	return i >= 0 && w.arrays[i].from+uintptr(uint32(was)-1) != r.from
+	return uint64(in.value)<<32 | uint64(r.from-in.from) + 1
 }
