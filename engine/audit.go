@@ -25,10 +25,12 @@ import (
 //
 // If a value has the method SaveState, the audit reads the value by this method, without the contents of allocated
 // blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
-// roots: the audit reads every root field by field. All States that cannot be saved at the moment count as equal.
-// Values stored directly in maps and interfaces are always read field by field. The audit reads no struct of package
-// save, no container.Space, and of package ecs only World, Entity, and the queued events of an ecs.Events. The others
-// only lead to data.
+// roots: the audit reads these field by field, but not the allocators and worlds of this module. All States that cannot
+// be saved at the moment count as equal. Values stored directly in maps and interfaces are always read field by field.
+//
+// The audit does not read what only leads to data, or is for eyes and ears: the structs of packages save, meter and
+// overlay, and container.Space. Of package ecs it reads only World, Entity, and the queued events of an ecs.Events. Of
+// Ebitengine it reads no Image, no Shader, and no struct of a subpackage.
 //
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An
 // entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
@@ -141,7 +143,7 @@ func (w *walker) structure(v reflect.Value) {
 		return
 	}
 	if p, ok := stateOf(v); ok {
-		root := w.roots[reference{p: v.Addr().UnsafePointer(), t: reflect.PointerTo(t)}]
+		root := w.roots[reference{p: v.Addr().UnsafePointer(), t: reflect.PointerTo(t)}] && !ofModule(t, "memory", "ecs", "particles")
 		if !w.add(uint64(boolInt(root)), "a State, 1 for a root:") {
 			return
 		}
@@ -173,23 +175,21 @@ func (w *walker) events(v reflect.Value) {
 	w.exact = exact
 }
 
-// plumbing reports whether a struct of this module is no state: it leads to data, or remembers where the data was last.
+// plumbing reports whether a struct of this module or of Ebitengine is no state: it leads to data, remembers where the
+// data was last, or is for eyes and ears.
 func plumbing(t reflect.Type) bool {
-	name, module := strings.CutPrefix(t.PkgPath(), strings.TrimSuffix(reflect.TypeFor[Clock]().PkgPath(), "engine"))
-	if !module {
-		return false
-	}
-	switch name {
-	case "memory/save": // a Set and its slots
+	switch {
+	case ofModule(t, "memory/save", "memory/meter", "render/overlay"): // a Set and its slots, the overlay
 		return true
-	case "memory/internal/invariant": // counts of calls in debug builds
+	case ofModule(t, "memory/internal/invariant"): // counts of calls in debug builds
 		return true
-	case "memory/container":
+	case ofModule(t, "memory/container"):
 		return t.Name() == "Space"
-	case "ecs": // filters, mappers and queries; of Events see events
+	case ofModule(t, "ecs"): // filters, mappers and queries; of Events see events
 		return t.Name() != "Entity" && t.Name() != "World"
 	}
-	return false
+	name, ebiten := strings.CutPrefix(t.PkgPath(), "github.com/hajimehoshi/ebiten/v2")
+	return ebiten && (name != "" || t.Name() == "Image" || t.Name() == "Shader")
 }
 
 // fieldsOf returns the fields of a struct that are read.

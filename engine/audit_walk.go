@@ -76,7 +76,11 @@ func (a *audit) walk(first *walker, exact bool) *walker {
 		}
 	}
 	for i, r := range a.roots {
-		w.into(r.Type().Elem().String(), i, r)
+		name := r.Type().Elem().String()
+		if slices.ContainsFunc(a.roots, func(o reflect.Value) bool { return o != r && o.Type() == r.Type() }) {
+			name = fmt.Sprintf("%s (root %d)", name, i)
+		}
+		w.into(name, i, r)
 	}
 	w.shared()
 	return w

@@ -108,14 +108,15 @@ func ofGame(p save.Piece) bool {
 	if p.Type == nil || p.Type.PkgPath() == "" && p.Type.Kind() != reflect.Struct && strings.Contains(p.Path, "/") {
 		return false
 	}
-	path := p.Type.PkgPath()
-	for _, own := range [...]string{"memory", "ecs", "particles", "engine"} {
-		own = "github.com/strata-go/strata/" + own
-		if path == own || strings.HasPrefix(path, own+"/") {
-			return false
-		}
-	}
-	return true
+	return !ofModule(p.Type, "memory", "ecs", "particles", "engine")
+}
+
+// ofModule reports whether a type belongs to one of these folders of this module.
+func ofModule(t reflect.Type, folders ...string) bool {
+	name, module := strings.CutPrefix(t.PkgPath(), "github.com/strata-go/strata/")
+	return module && slices.ContainsFunc(folders, func(own string) bool {
+		return name == own || strings.HasPrefix(name, own+"/")
+	})
 }
 
 // unnumbered returns a path without the numbers of slots and tables.

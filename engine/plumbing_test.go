@@ -9,6 +9,8 @@ import (
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/container"
 	"github.com/strata-go/strata/memory/gcpace"
+	"github.com/strata-go/strata/memory/meter"
+	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/tiers"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -91,5 +93,34 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The overlay, pictures, and the allocators and worlds that a program names itself are read as in a field of the game.
+func TestFields_NamesRootsAndPassesOverWhatIsSeen(t *testing.T) {
+	m, err := tiers.New(tiers.Config{GC: gcpace.Config{Keep: true}, Workers: -1})
+	must(t, err)
+	w, err := ecs.New(m, ecs.Config{})
+	must(t, err)
+	t.Cleanup(func() { must(t, errors.Join(w.Close(), m.Close())) })
+	meters, err := meter.New(m, meter.Config{})
+	must(t, err)
+	set := new(save.Set)
+	must(t, errors.Join(set.Add("memory", m), set.Add("world", w), set.Seal()))
+	slot := set.NewSlot(1 << 20)
+	var a, b, c int
+	g := &struct{ Meter *meter.Meter }{meters}
+	must(t, set.Save(slot))
+	check := engine.Fields(nil, g, w, m, &a, &b, &c)()
+	_, err = w.Commands().Spawn()
+	must(t, err)
+	must(t, w.Commands().Apply())
+	must(t, m.NextFrame())
+	meters.Frame()
+	must(t, m.EndFrame())
+	must(t, set.Load(slot))
+	a, c = 1, 1
+	if d := texts(check()); d != "int (root 3): 0, and 1\nint (root 5): 0, and 1" {
+		t.Errorf("%q", d)
 	}
 }

@@ -131,7 +131,7 @@ func (o *Overlay) worstRows(l *line, f *meter.Frame) {
 		l.gap()
 	}
 	if !wrote {
-		l.text(render.PanelQuiet, "no tier allocated")
+		l.text(render.PanelQuiet, "nothing in a tier")
 	}
 }
 
