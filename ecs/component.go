@@ -258,9 +258,10 @@ func (c Component[T]) Add(e Entity, v T) error {
 }
 
 // Remove removes the component from e and returns true. It returns false without an error if e is stale or does not
-// have the component. If the archetype without the component needs a chunk that is not available, the error wraps
-// [ErrLimit], or the error of the allocator, such as [memory.ErrOutOfMemory]. On error Remove returns false, and e
-// keeps the component. Remove is a structural change: it panics with a [*memory.Misuse] if the world is locked.
+// have the component. Remove moves e to the archetype without the component. If this needs a chunk that is not
+// available, the error wraps [ErrLimit], or the error of the allocator, such as [memory.ErrOutOfMemory]. On error
+// Remove returns false, and e keeps the component. Remove is a structural change: it panics with a [*memory.Misuse] if
+// the world is locked.
 func (c Component[T]) Remove(e Entity) (bool, error) { return c.w.removeComponent(e, c.comp.id) }
 
 // removeComponent is Remove of a component without its type.

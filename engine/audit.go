@@ -25,8 +25,9 @@ import (
 //
 // If a value has the method SaveState, the audit reads the value by this method, without the contents of allocated
 // blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
-// roots: the audit reads these field by field, but not the allocators and worlds of this module. All States that cannot
-// be saved at the moment count as equal. Values stored directly in maps and interfaces are always read field by field.
+// roots: the audit reads a root field by field. Roots whose types belong to memory, ecs, particles or their
+// subpackages are still read by SaveState. All States that cannot be saved at the moment count as equal. Values stored
+// directly in maps and interfaces are always read field by field.
 //
 // The audit does not read what only leads to data, or is for eyes and ears: the structs of packages save, meter and
 // overlay, and container.Space. Of package ecs it reads only World, Entity, and the queued events of an ecs.Events. Of
@@ -35,9 +36,10 @@ import (
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An
 // entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
 //
-// Each field is named once, by its first difference: paths that differ only in indexes and keys are one field. What has
-// no counterpart is not compared: the elements of a slice whose length differs, the entries of such a map, and a value
-// in an interface whose type differs. A variable with two paths is named by the first. There are at most 64 differences.
+// Each field is named once, by its first difference: paths that differ only in indexes and keys are one field. If a
+// slice or a map has another length, the length is the difference, and the elements are not compared. If a value in an
+// interface has another type, the type is the difference, and the value is not compared. A variable with two paths is
+// named by the first. There are at most 64 differences.
 //
 // Fields is for tests. The audit allocates for each reference, and keeps about 16 bytes for each value. No goroutine may
 // change the data while the audit reads.

@@ -19,8 +19,8 @@ import (
 // [Synctest] cannot find them.
 //
 // A memory.Handle depends on the pool that made it, so two equal games have different handles. If Hash covers handles,
-// the first tick differs. If a component with handles comes first in the Set, the Desync names this component instead of
-// a later difference.
+// the first tick differs. The Desync names the first difference in the order of the Set. If that is a handle, the
+// Desync hides all later differences.
 func Lockstep(a, b Sync) (ticks int, err error) {
 	both := [2]syncer{{Sync: a}, {Sync: b}}
 	for i := range max(a.Ticks, 0) {

@@ -42,8 +42,8 @@ type (
 	Resetter interface{ Reset() }
 
 	// A Resizer changes the size in bytes of a block in place; the block never moves. oldSize is the size that was
-	// requested for the block. The bytes within both sizes are kept; new bytes are not zeroed. If Resize returns
-	// true, newSize is the size to pass to Free.
+	// requested for the block. Resize keeps the bytes up to the smaller one of both sizes, and does not zero new
+	// bytes. If Resize returns true, newSize is the size to pass to Free, and as oldSize to the next Resize.
 	//
 	// If Resize cannot change the size in place, it returns false and the block is unchanged. Resize panics with
 	// a [*Misuse] if p is nil. If p is not a live block of oldSize bytes, Resize detects the same misuse as

@@ -6,9 +6,9 @@ import (
 )
 
 // Check verifies the metadata, and the kind and the life of every row. If there are faults, Check returns an error that
-// lists them. Of rows with the same invalid kind it lists the first, and of rows with an invalid life it lists the
-// first. If the columns or the number of particles are faulty, Check does not read the rows. For a closed System Check
-// returns nil. Check reads three columns once.
+// lists them. For each invalid kind, the error has the first row of this kind. If rows have an invalid life, the error
+// has only the first such row. If the columns or the number of particles are faulty, Check does not read the rows. For
+// a closed System Check returns nil. Check reads three columns once.
 func (s *System) Check() error {
 	errs := []error{s.columns.check()}
 	if s.n < 0 || s.n > s.usable || s.usable > s.max {

@@ -189,7 +189,8 @@ func (l *Lost) Counts() [LostKinds]int {
 }
 
 // Lacking returns the losses that last until the realm ends: Quads, Soot, Spawns and Walls are 1 if the realm has this
-// loss. All other fields are 0. [Lost] counts such a loss only once, when the realm begins.
+// loss. All other fields are 0. [Lost] counts such a loss when the realm begins, and not in later ticks. Call Lacking
+// between [Game.Begin] and [Game.End]: before the first Begin it panics, and after End the result has no meaning.
 func (g *Game) Lacking() (l Lost) {
 	for _, c := range [...]struct {
 		n     *int

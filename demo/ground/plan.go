@@ -114,8 +114,9 @@ func (p *Plan) Reset(budget int) {
 }
 
 // Tick updates the plan for a player at (x, y), in units, with a velocity in units a second. Call it sixty times a
-// second of play. A position outside the realm counts as the nearest point of its edge, and NaN counts as 0. In both
-// cases, and from 6,144 units a second on, the velocity counts as 0.
+// second of play. A position outside the realm counts as the nearest point of its edge, and a NaN in it as 0. For such
+// a position, and for a speed that is NaN or at least 6,144 units a second, Tick estimates times for a player at rest.
+// But a player with such a speed does not count as standing still.
 func (p *Plan) Tick(x, y, vx, vy float32) {
 	p.tick++
 	p.nWant, p.nDrop = 0, 0
@@ -327,8 +328,8 @@ func (p *Plan) Lost(s Sector) {
 	}
 }
 
-// Shown reports whether the picture of sector s is loaded: Ready was called for s, and neither Lost nor a Drop of s has
-// followed.
+// Shown reports whether the picture of sector s is loaded: Ready has returned true for s, and neither Lost nor a Drop
+// of s has followed.
 func (p *Plan) Shown(s Sector) bool {
 	return s.X < Sectors && s.Y < Sectors && p.state[s.Index()] == ready
 }

@@ -65,7 +65,7 @@ func Open(mem memory.Allocator, name string, json, walls []byte, pause func()) (
 }
 
 // A Building is a realm that is being built, on a goroutine of its own. That goroutine allocates nothing: Start has
-// allocated all blocks. The methods of a Building belong to the goroutine of the allocator.
+// allocated all blocks. Call the methods of a Building on the goroutine that owns the allocator.
 type Building struct {
 	r     *Realm
 	mem   memory.Allocator

@@ -28,8 +28,9 @@ type MenuSource interface {
 	Page() int
 }
 
-// A Menu draws the screens of a shell over the game, on the canvas. It belongs to the game goroutine. It
-// allocates only when the device in use or a binding changes.
+// A Menu draws the screens of a shell over the game, on the canvas. It belongs to the game goroutine. It allocates
+// when the device in use or a binding changes, when a screen begins or ceases to cover the overlay, and while its
+// lists grow.
 type Menu struct {
 	Source   MenuSource
 	Bindings *render.Bindings

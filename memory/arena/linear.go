@@ -251,8 +251,8 @@ func (l *Linear) reset(op string, ring *Frames) {
 // hooks is running.
 //
 // If the memory cannot be released, Close returns an error. All blocks are freed nevertheless, and Close can be called
-// again. If the source has decommitted a part of the memory, the arena is closed; if not, it stays open and can be
-// used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// again. If a part of the memory was decommitted before the error, the arena is closed. If nothing was decommitted, the
+// arena stays open and can be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (l *Linear) Close() error {
 	if l.mem.Base() == nil {
 		return nil

@@ -265,10 +265,10 @@ func (r *Region) Reset() {
 	r.current, r.off, r.limit, r.full, r.opened, r.misses = -1, 0, 0, 0, 0, 0
 }
 
-// Close frees every block and releases the memory. Afterwards the caller must not use pointers into the arena. Close
-// fails if the memory cannot be released, or if the function of page.Limit.OnSoft calls it during a commit of this
-// arena. All blocks are freed nevertheless, the arena stays open, and Close can be called again. After a Close that
-// succeeded, and after the source has ended, Close does nothing and returns nil.
+// Close frees every block and releases the memory. Afterwards the caller must not use pointers into the arena. If the
+// memory cannot be released, Close fails. If the function of page.Limit.OnSoft calls Close during a commit of this
+// arena, Close fails as well. A failed Close has freed all blocks, the arena stays open, and Close can be called again.
+// After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
 func (r *Region) Close() error {
 	if r.base == nil {
 		return nil

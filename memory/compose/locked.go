@@ -20,8 +20,8 @@ import (
 // of a soft limit, the mutex stays locked during the call. Such a function must use inner directly: a call of the
 // locked allocator would wait forever.
 //
-// Close closes inner. While other goroutines use the allocator, the caller must not end the memory that inner
-// allocates from, as Close of a manager does: the goroutines would fault on their blocks. A container.Space belongs
+// Close closes inner. Before the memory of inner ends, for example by Close of a manager, the caller must stop the
+// other goroutines that use the allocator. Otherwise these goroutines fault on their blocks. A container.Space belongs
 // to one goroutine, so each goroutine needs its own.
 //
 // Cost: an uncontended mutex; goroutines that call at the same time wait for each other.

@@ -13,9 +13,9 @@ const (
 	// darwin/arm64 has pages of 16 KiB, most other ports have pages of 4 KiB.
 	//
 	// Some kernels of arm64 and ppc64 have pages of 64 KiB. On these kernels a [Prefix] commits and decommits whole
-	// pages. Only the end of its reservation, a budget or a refusal of the source ends a commit within a page. The
-	// first Commit of a granule commits its whole page. A Decommit returns the pages that it covers completely, and
-	// only zeroes other granules.
+	// pages. If the reservation ends within a page, or if a budget or the source refuses the rest of a page, the
+	// Prefix commits a part of the page. The first Commit of a granule of [OS] commits the whole page of the granule.
+	// A Decommit of [OS] returns the pages that it covers completely, and only zeroes other granules.
 	Granule = 16 << 10
 
 	// BaseAlign is the alignment of every reservation in bytes. Windows aligns reservations to 64 KiB. If the offset

@@ -92,7 +92,7 @@ type Blocks struct {
 type BlocksConfig struct {
 	// Size is the number of bytes of a slot, rounded up to a multiple of 16 and of Align. 0 means 64.
 	Size uintptr
-	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0, and any value below 16, means 16.
+	// Align is the alignment of every slot, a power of two up to memory.MaxAlign. 0, 1, 2, 4 and 8 mean 16.
 	Align uintptr
 	// Capacity is the largest number of slots that can be live at once. Memory is committed when slots are first used,
 	// as for [Config]. 0 means as many slots as fit in 64 MiB, at least one. All slots together have at most 64 GiB, on

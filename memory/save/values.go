@@ -10,15 +10,16 @@ import (
 func (c *Coder) Raw(p unsafe.Pointer, n uintptr) { c.raw("", nil, p, n, 1) }
 
 // Rows saves or loads count values of type t. The first value is at p, and each begins size bytes after the one before.
-// The values must contain no Go pointers. count must be equal when the state is saved and loaded. [Set.Scan] returns
-// name at the end of [Piece.Path], and t as [Piece.Type]. If the values of two states differ, [Set.Diff] names the row
-// and the field.
+// size must be at least the size of t. All size*count bytes from p on must belong to the State: for a [Slot], Rows also
+// saves and loads the bytes between the values. These bytes must contain no Go pointers. count must be equal when the
+// state is saved and loaded. [Set.Scan] returns name at the end of [Piece.Path], and t as [Piece.Type]. If the values
+// of two states differ, [Set.Diff] names the row and the field.
 //
 // If [Coder.Portable] returns false, t may be nil: then Diff cannot name the field. If Portable returns true, and t is
 // nil or contains an address, the pass fails with an error that wraps [ErrPortable]. Values from a file are converted
 // if t has changed since the file was written. If they do not convert, or if a function of the Migration or a
-// [RowChecker] refuses one, the pass fails with an error that wraps [ErrLayout]. If the Migration does not fit, the
-// error wraps layout.ErrMigration.
+// [RowChecker] refuses one, the pass fails with an error that wraps [ErrLayout]. If the Migration renames a field to
+// one that t lacks, or two fields to one, the error wraps layout.ErrMigration instead.
 func (c *Coder) Rows(name string, t reflect.Type, p unsafe.Pointer, size uintptr, count int) {
 	c.raw(name, t, p, size*uintptr(count), count)
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/strata-go/strata/memory"
 )
 
-// Trim recycles every span without a live block, so that any class may use the memory of the span. It returns the
-// committed memory above the highest span in use to the page source, in whole pages (page.SizeOf). Memory between spans
-// in use stays committed: see [Heap.TrimStep]. If the function of page.Limit.OnSoft calls Trim during a commit of this
-// heap, Trim recycles spans and returns no memory.
+// Trim recycles every span without a live block, so that any class may use the memory of the span. Then it decommits
+// the memory above the highest span in use, in whole pages (page.SizeOf). Memory between spans in use stays committed:
+// see [Heap.TrimStep]. If the function of page.Limit.OnSoft calls Trim during a commit of this heap, Trim only recycles
+// spans: it decommits nothing and returns nil.
 //
 // If the heap is closed, the error is memory.ErrClosed. If the page source fails, the error wraps that of the
 // source; the spans are recycled nevertheless. If the source ends during Trim, the error wraps memory.ErrClosed.

@@ -57,8 +57,9 @@ func (s *Stack) Owns(p unsafe.Pointer) bool { return s.mem.Contains(p) }
 
 // Close frees every block and releases the memory. Afterwards the caller must not use pointers into the stack. If the
 // page source cannot release the memory, Close returns an error. All blocks are freed nevertheless, and Close can be
-// called again. If the source has decommitted a part of the memory, the stack is closed; if not, it stays open and can
-// be used. After a Close that succeeded, and after the source has ended, Close does nothing and returns nil.
+// called again. If a part of the memory was decommitted before the error, the stack is closed. If nothing was
+// decommitted, the stack stays open and can be used. After a Close that succeeded, and after the source has ended,
+// Close does nothing and returns nil.
 func (s *Stack) Close() error { return closeBuffer(&s.mem, s.limit, &s.End) }
 
 // closeBuffer closes a buffer of which so many bytes belong to its ends.

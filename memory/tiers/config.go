@@ -30,15 +30,15 @@ type Config struct {
 	HugePages, Prefault bool
 
 	// Reserve is the address space of each tier in bytes, for Inbox that of each worker. It is rounded up to a multiple
-	// of 1 MiB. 0 means Info.Reserve, the tier's default: 64 MiB, except Static 16, Frame 8, Pools 128, Inbox 32. The
-	// maximum is 64 GiB less 1 MiB for Slab, 256 GiB for Large, 64 GiB for Inbox, and 1 TiB for the other tiers. On
-	// 32-bit systems the maximum of every tier is 1 GiB less 1 byte. The sum over all tiers and workers must not exceed
-	// half of all addresses. Address space is not memory, but [page.Heap], the source of js and -race builds, allocates
-	// all of it in New. In the browser it allocates at most 1 GiB.
+	// of 1 MiB. 0 means Info.Reserve, the tier's default: 64 MiB, except Static 16, Frame 8, Pools 128, Inbox 32. Slab
+	// may have at most 64 GiB less 1 MiB, Inbox 64 GiB, Large 256 GiB, and each other tier 1 TiB. On 32-bit systems the
+	// maximum of every tier is 1 GiB less 1 byte. The sum over all tiers and workers must not exceed half of all
+	// addresses. Address space is not memory, but [page.Heap], the source of js and -race builds, allocates all of it
+	// in New. If the sum is 1 GiB or more in the browser, New fails.
 	//
 	// If the system refuses so much, as under ulimit -v, New tries again with an eighth less for each tier, down to the
-	// tiers' minimum. New also reserves less if fewer than about 128 MiB of addresses, or too few for the metadata,
-	// would be left. A tier's minimum is 1 MiB; the minimum of Frame is 80 KiB for each buffer, rounded up to 1 MiB.
+	// tiers' minimum. If the process would have fewer than about 128 MiB of addresses left, or too few for the metadata,
+	// New does the same. A tier's minimum is 1 MiB; that of Frame is 80 KiB for each buffer, rounded up to 1 MiB.
 	// Budgets and scratch arenas shrink if they do not fit. [Manager.Stats] returns the bytes that were reserved.
 	Reserve [Count]uintptr
 

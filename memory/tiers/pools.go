@@ -35,12 +35,14 @@ type poolEntry struct {
 }
 
 // PoolSource returns the page source for pools, component columns and particle columns. It provides memory of the pools
-// tier, within the tier's budget. Pass it to the constructor of a pool, with a Capacity or a Reserve: by default most
-// take 64 MiB, half of the tier's default. Then register the pool with AddPool.
+// tier, within the tier's budget. Pass it to the constructor of a pool. Set the Capacity or the Reserve of the pool:
+// without it most pools reserve 64 MiB, half of the tier's default Reserve. Then register the pool with AddPool.
 //
 // If a pool is not registered, the statistics have only its committed bytes, and EndLevel does not reset it. Its memory
-// is released with the manager. If a pool is closed earlier, its memory returns to the budget, but its address space is
-// never used again. So make pools once, and reset them. After Close the source fails with memory.ErrClosed.
+// is released with the manager. Before you close a registered pool yourself, call RemovePool: otherwise EndLevel and
+// Close of the manager reset the closed pool, which panics. The memory of a closed pool returns to the budget, but its
+// address space is never used again. So make pools once, and reset them. After Close the source fails with
+// memory.ErrClosed.
 func (m *Manager) PoolSource() page.Source { return m.limits[Pools] }
 
 // NewPool makes a pool in the pools tier and registers it under its own name, as [Manager.AddPool] does. If

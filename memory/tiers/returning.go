@@ -167,9 +167,9 @@ func (w *Worker) returnIdle(after int, may bool, err *error) (stepped bool) {
 	return w.idle.frame(w.heap, after, may, err)
 }
 
-// Returned returns how many bytes of tier t EndFrame has returned to the page source since New, see
-// [Config.ReturnAfter]. Bytes that were returned twice count twice. A load restores the number that was saved. For tiers
-// that return no memory during play, the result is 0.
+// Returned returns the number of bytes that EndFrame has decommitted in tier t since New, see [Config.ReturnAfter].
+// Bytes that were decommitted twice count twice. A load restores the number that was saved. For tiers that return no
+// memory during play, the result is 0.
 func (i Inspector) Returned(t Tier) (bytes uint64) {
 	switch t {
 	case Slab:

@@ -67,7 +67,7 @@ type Moment uint8
 const (
 	Never    Moment = iota // none: blocks are freed one by one
 	FrameEnd               // the frame expires, Config.Frames frames after it began
-	LevelEnd               // EndLevel
+	LevelEnd               // the level ends, in Manager.EndLevel
 )
 
 var moments = [...]string{Never: "free", FrameEnd: "frame", LevelEnd: "level"}

@@ -149,8 +149,8 @@ func (t *Writer) Level(at Where, begin bool) {
 	t.buf = appendNumber(b, n)
 }
 
-// Used records how many bytes of an arena were in use when its tick or level ended. For an arena it replaces the
-// recording of single blocks.
+// Used records how many bytes of an arena were in use when its tick or level ended. For an arena, call Used once a tick
+// or level, instead of Alloc, Free and Resize for its blocks.
 func (t *Writer) Used(at Where, bytes uint64) {
 	b := t.begin(Used, at)
 	t.buf = appendNumber(b, min(bytes, maxSize))
