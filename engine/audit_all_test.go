@@ -311,7 +311,8 @@ func TestFields_OverlappingReferences(t *testing.T) {
 		All               []int
 		Last              *int
 		Tail              []int
-		Bytes             *[2]int
+		Pair              *[2]int
+		Head              []int
 	}
 	for name, change := range map[string]func(s *lists){
 		"Mid":   func(s *lists) { s.Mid = slices.Clone(s.Mid) },
@@ -320,10 +321,11 @@ func TestFields_OverlappingReferences(t *testing.T) {
 		"First": func(s *lists) { n := *s.First; s.First = &n },
 		"Last":  func(s *lists) { n := *s.Last; s.Last = &n },
 		"Apart": func(s *lists) { s.Apart = s.All[3:5] },
-		"Bytes": func(s *lists) { b := *s.Bytes; s.Bytes = &b },
+		"Pair":  func(s *lists) { p := *s.Pair; s.Pair = &p },
+		"Head":  func(s *lists) { s.Head = slices.Clone(s.Head) },
 	} {
 		all := make([]int, 6)
-		s := &lists{make([]int, 2), all[1:3], all[:2], &all[2], all, &all[4], all[3:], (*[2]int)(all[4:])}
+		s := &lists{make([]int, 2), all[1:3], all[:2], &all[2], all, &all[4], all[3:], (*[2]int)(all[4:]), all[:3]}
 		check := engine.Fields(nil, s)()
 		if found := check(); len(found) > 0 {
 			t.Fatal(texts(found))
@@ -342,5 +344,54 @@ func TestFields_EmptyMaps(t *testing.T) {
 	s.A, s.B = map[int]int{}, map[int]int{}
 	if found := check(); len(found) > 0 {
 		t.Error(texts(found))
+	}
+}
+
+// A pointer still refers to its element if a wider slice now contains it, and not to that of a slice that ends before it.
+func TestFields_ReferencesThatStay(t *testing.T) {
+	array := make([]int, 6)
+	wide := &struct {
+		Wide  []int
+		First *int
+		All   []int
+	}{make([]int, 6), &array[2], array[1:5]}
+	check := engine.Fields(nil, wide)()
+	wide.Wide = array
+	if found := check(); len(found) != 1 || !strings.Contains(texts(found), ".All: an element") {
+		t.Error(texts(found))
+	}
+	next := &struct {
+		Before, Next []int
+		First        *int
+	}{array[:3], array[2:4], &array[3]}
+	check = engine.Fields(nil, next)()
+	next.Before = slices.Clone(next.Before)
+	if found := check(); len(found) != 1 || !strings.Contains(texts(found), ".Next: an element") {
+		t.Error(texts(found))
+	}
+}
+
+// A load may exchange two variables with all that refers to them. Then only their fields differ.
+func TestFields_VariablesMayMove(t *testing.T) {
+	s := &struct{ A, B *auditCell }{&auditCell{X: 1}, &auditCell{X: 2}}
+	check := engine.Fields(nil, s)()
+	s.A, s.B = s.B, s.A
+	s.A.X, s.B.X = 1, 2
+	if found := check(); len(found) > 0 {
+		t.Error(texts(found))
+	}
+	s.A.X, s.A.Y = 5, 5
+	if got := strings.Join(fieldsOf(check()), " "); !strings.HasSuffix(got, ".A.Y") || strings.Count(got, ".A.") != 2 {
+		t.Error(got)
+	}
+}
+
+// A root is read field by field, also if it is a State that forgets a field.
+func TestFields_RootIsReadByField(t *testing.T) {
+	g := newFragile(t)
+	check := engine.Fields(nil, g)()
+	g.hidden++
+	if got := fieldsOf(check()); len(got) != 1 || got[0] != "engine_test.fragile.hidden" {
+		t.Error(got)
 	}
 }

@@ -38,8 +38,9 @@ func (s *auditChest) SaveState(c *save.Coder) {
 
 func TestFields_NamesEveryKindOfValue(t *testing.T) {
 	for want, change := range map[string]func(r *auditRoot){
-		"":                      func(*auditRoot) {},
-		".deep.Name: ":          func(r *auditRoot) { r.deep.Name = "xY" },
+		"":             func(*auditRoot) {},
+		".deep.Name: ": func(r *auditRoot) { r.deep.Name = "xY" },
+		".deep.Name: a text of length 2, and a text of length 3": func(r *auditRoot) { r.deep.Name = "xyz" },
 		".deep.Link.Link: ":     func(r *auditRoot) { r.deep.Link.Link = nil },
 		".deep.Link.List[1][0]": func(r *auditRoot) { r.deep.Link.List[1][0] = 3 },
 		".deep.Link.List[1]: ":  func(r *auditRoot) { r.deep.Link.List[1] = nil },
@@ -140,12 +141,17 @@ func TestFields_IgnoresPackage(t *testing.T) {
 }
 
 func TestFields_RootMustBePointer(t *testing.T) {
-	defer func() {
-		if s, _ := recover().(string); !strings.Contains(s, "a root is a engine_test.auditTimes, want a pointer") {
-			t.Errorf("the panic is %q", s)
-		}
-	}()
-	engine.Fields(nil, auditTimes{})
+	for want, root := range map[string]any{"engine_test.auditTimes": auditTimes{}, "*engine_test.auditTimes": (*auditTimes)(nil)} {
+		func() {
+			defer func() {
+				if s, _ := recover().(string); !strings.Contains(s, "a root is a "+want+", want a pointer") {
+					t.Errorf("the panic is %q", s)
+				}
+			}()
+			engine.Fields(nil, root)
+			t.Errorf("a %s is accepted", want)
+		}()
+	}
 }
 
 func texts(all []save.Difference) string {
