@@ -3,6 +3,7 @@ package save_test
 import (
 	"bytes"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -27,6 +28,13 @@ func (l *level) SaveState(c *save.Coder) { l.heap.SaveState(c) }
 type portable struct{ level }
 
 func (p *portable) CanWrite() error { return nil }
+
+// A typed is a State of a program with values of one type.
+type typed struct{ one squad }
+
+func (x *typed) SaveState(c *save.Coder) { save.Var(c, &x.one) }
+func (x *typed) CanWrite() error         { return nil }
+func (x *typed) RowType() reflect.Type   { return reflect.TypeOf(x.one) }
 
 // A container whose blocks are in no part would point to other data after a load.
 func TestSet_ContainersNeedAnAllocatorBefore(t *testing.T) {
@@ -55,6 +63,7 @@ func TestSet_ContainersNeedAnAllocatorBefore(t *testing.T) {
 		"double":   func(s *save.Set) error { return s.Add("double", double) },
 		"state":    func(s *save.Set) error { return s.Add("state", &level{heap}) },
 		"portable": func(s *save.Set) error { return s.Add("portable", &portable{level{heap}}) },
+		"typed":    func(s *save.Set) error { return s.Add("typed", new(typed)) },
 		"plain":    func(s *save.Set) error { return save.Value(s, "plain", &plain) },
 	}
 	for parts, lacking := range map[string]string{
@@ -62,6 +71,7 @@ func TestSet_ContainersNeedAnAllocatorBefore(t *testing.T) {
 		"metadata value function": "", "metadata value state": "", "portable value": "", "double pool": "", "registry heap": "registry/",
 		"value": "value:", "plain slice heap": "slice:", "pool value": "pool/", "value heap": "value:", "metadata value": "value:",
 		"split": "split/", "value function": "value:", "value state": "value:", "metadata plain value heap": "value:",
+		"typed": "typed:", "heap typed": "", "typed function": "typed:", "split value": "split/", "registry value": "registry/",
 	} {
 		var set save.Set
 		for name := range strings.FieldsSeq(parts) {

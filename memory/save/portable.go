@@ -17,6 +17,7 @@ import (
 // Then [Set.Portable] checks the handles in these values: exactly one pool of the Set must own them. If every part of
 // the Set has RowType, [Set.Read] also checks Migration.Convert. Each of its keys must then name the type of a part: if
 // not, the error wraps layout.ErrMigration.
+// The Set also calls [Coder.Elements] with this type.
 type Portable interface {
 	State
 	CanWrite() error

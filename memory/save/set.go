@@ -28,7 +28,8 @@ type Set struct {
 type part struct {
 	name   string
 	state  State
-	blocks bool // it may save the elements of containers; from Seal on
+	blocks bool         // it may save the elements of containers; from Seal on
+	boxed  reflect.Type // of its rows, if they have containers; from Seal on
 }
 
 // Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state
@@ -101,6 +102,9 @@ func (s *Set) findBlocks() {
 	}
 	for i := range s.parts {
 		p := &s.parts[i]
+		if t := rowType(p.state); t != nil && hasContainer(t) {
+			p.boxed = t
+		}
 		switch p.state.(type) {
 		case *metadata:
 			p.blocks = visited
@@ -290,7 +294,9 @@ func (s *Set) runPart(c *Coder, p *part) {
 		}
 		c.buf = c.buf[:c.at+int(n)]
 	}
-	p.state.SaveState(c)
+	if p.state.SaveState(c); p.boxed != nil {
+		c.Elements(p.boxed)
+	}
 	if c.Saving() {
 		c.endLength(i, c.at-head-8)
 	} else if c.at != len(c.buf) {
