@@ -21,13 +21,14 @@ import (
 // reads every field that can be reached from the roots through pointers, slices, maps and interfaces, also unexported
 // fields. It also compares which references point to the same variable, and which point to an element of a slice. So it
 // finds a pointer into an array that was replaced. It does not read the variables of closures, the contents of channels
-// and of unsafe.Pointers, and elements beyond the length of a slice.
+// and of unsafe.Pointers, elements beyond the length of a slice, and the values of NaN keys. If a field leads to memory
+// that cannot be read, the audit panics and names the field.
 //
 // If a value has the method SaveState, the audit reads the value by this method, without the contents of allocated
 // blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
-// roots: the audit reads a root field by field. Roots whose types belong to memory, ecs, particles or their
-// subpackages are still read by SaveState. All States that cannot be saved at the moment count as equal. Values stored
-// directly in maps and interfaces are always read field by field.
+// roots: the audit reads a root field by field. Roots whose types belong to memory, ecs, particles, engine or their
+// subpackages are still read by SaveState. All States that cannot be saved at the moment, or panic, count as equal.
+// Values stored directly in maps and interfaces are always read field by field.
 //
 // The audit does not read what only leads to data, or is for eyes and ears: the structs of packages save, meter and
 // overlay, and container.Space. Of package ecs it reads only World, Entity, and the queued events of an ecs.Events. Of
@@ -92,6 +93,7 @@ func (a *audit) typeNumber(v reflect.Value) uint64 {
 type step struct {
 	name string // a key is in brackets
 	i    int    // of a root, and of an element, whose name is empty
+	kept *trail // the path up to here, if a reference keeps it
 }
 
 // where formats a path. Without brackets it formats only its root and its fields.
@@ -145,7 +147,7 @@ func (w *walker) structure(v reflect.Value) {
 		return
 	}
 	if p, ok := stateOf(v); ok {
-		root := w.roots[reference{p: v.Addr().UnsafePointer(), t: reflect.PointerTo(t)}] && !ofModule(t, "memory", "ecs", "particles")
+		root := w.roots[reference{p: v.Addr().UnsafePointer(), t: reflect.PointerTo(t)}] && !ofModule(t, "memory", "ecs", "particles", "engine")
 		if !w.add(uint64(boolInt(root)), "a State, 1 for a root:") {
 			return
 		}
@@ -218,8 +220,13 @@ func stateOf(v reflect.Value) (save.State, bool) {
 }
 
 // stateNumber returns a hash of what a State saves, without contents of blocks: they belong to the callers
-// that allocated them, and may be scratch. A State that cannot be saved now has the number 0.
-func stateNumber(s save.State) uint64 {
+// that allocated them, and may be scratch. A State that cannot be saved now, or panics, has the number 0.
+func stateNumber(s save.State) (n uint64) {
+	defer func() { // SaveState may be the method of an embedded pointer that is nil
+		if recover() != nil {
+			n = 0
+		}
+	}()
 	set := new(save.Set)
 	if set.Add("state", s) != nil || set.Seal() != nil {
 		return 0

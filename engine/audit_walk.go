@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"reflect"
+	"runtime/debug"
 	"slices"
-	"strings"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory/save"
@@ -26,6 +28,7 @@ type walker struct {
 	here   reference            // the present variable, if it has an address
 	seen   map[reference]uint32 // the place in the first walk at which a variable was reached
 	arrays []array
+	outer  []array // the arrays that lie in no other one, in the order of their beginnings and ends
 	refs   []array // pointers and slices, which may refer to elements of arrays
 	roots  map[reference]bool
 
@@ -59,9 +62,38 @@ type confusion struct {
 // An array is what a slice refers to, or the address of a pointer.
 type array struct {
 	from, to uintptr
-	most     uintptr // the largest to of the arrays that begin no later
-	value    uint32  // the place of the reference
-	path     []step  // of the reference, not in the first walk
+	value    uint32 // the place of the reference
+	path     *trail // of the reference, not in the first walk
+}
+
+// A trail is the path of a reference. References share its beginning, or a long list would need a path for each element.
+type trail struct {
+	step
+	up *trail
+}
+
+// trail returns the present path.
+func (w *walker) trail() *trail {
+	k := len(w.path)
+	for k > 0 && w.path[k-1].kept == nil {
+		k--
+	}
+	for ; k < len(w.path); k++ {
+		t := &trail{step: w.path[k]}
+		if k > 0 {
+			t.up = w.path[k-1].kept
+		}
+		w.path[k].kept = t
+	}
+	return w.path[k-1].kept
+}
+
+func (t *trail) steps() (path []step) {
+	for ; t != nil; t = t.up {
+		path = append(path, t.step)
+	}
+	slices.Reverse(path)
+	return path
 }
 
 // walk reads all roots, and compares them with the first walk unless it is nil.
@@ -69,6 +101,8 @@ func (a *audit) walk(first *walker, exact bool) *walker {
 	w := &walker{audit: a, first: first, exact: exact, seen: map[reference]uint32{}, roots: map[reference]bool{}}
 	w.inside, w.met = map[uint32]uint64{}, map[uint32]bool{}
 	w.confused, w.told = map[confusion]bool{}, map[any]bool{}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer w.unreadable()
 	for _, r := range a.roots {
 		ref := reference{p: r.UnsafePointer(), t: r.Type()}
 		if w.roots[ref] = true; first != nil {
@@ -86,6 +120,17 @@ func (a *audit) walk(first *walker, exact bool) *walker {
 	return w
 }
 
+// unreadable names the field that leads to memory that is not mapped, such as a buffer of an old frame in debug builds.
+func (w *walker) unreadable() {
+	switch e := recover().(type) {
+	case nil:
+	case interface{ Addr() uintptr }:
+		panic(fmt.Sprintf("engine: Fields: %s is in memory that cannot be read: ignore its field, or set it to nil before the audit", where(w.path, true)))
+	default:
+		panic(e)
+	}
+}
+
 // into reads v as a part of the present variable.
 func (w *walker) into(name string, i int, v reflect.Value) {
 	part := w.enter(name, i)
@@ -97,7 +142,7 @@ func (w *walker) into(name string, i int, v reflect.Value) {
 func (w *walker) enter(name string, i int) uint32 {
 	part := w.at.part
 	w.at.part++
-	w.path = append(w.path, step{name, i})
+	w.path = append(w.path, step{name: name, i: i})
 	if w.first == nil {
 		w.ends = append(w.ends, place{})
 	}
@@ -128,15 +173,14 @@ func (w *walker) add(n uint64, what string) bool {
 
 // differ reports a difference of the present variable, and ends the part. Each field and each variable has one report.
 func (w *walker) differ(what string, was, n uint64) {
-	w.off = true
-	field := where(w.path, false)
-	if w.told[w.here] {
+	if w.off = true; len(w.found) == mostFound || w.told[w.here] {
 		return
 	}
 	if w.here.p != nil {
 		w.told[w.here] = true
 	}
-	if w.told[field] || len(w.found) == mostFound {
+	field := where(w.path, false)
+	if w.told[field] {
 		return
 	}
 	w.told[field] = true
@@ -195,27 +239,91 @@ func (w *walker) elements(v reflect.Value) {
 	}
 }
 
-// mapping reads a map in the order of the texts of its keys.
+// mapping reads a map in the order of its keys.
 func (w *walker) mapping(v reflect.Value) {
 	if !w.add(uint64(v.Len()), "a map of length") || v.Len() == 0 || !w.reached(v, 0) {
 		return
 	}
-	type entry struct {
-		key   string
-		value reflect.Value
-	}
 	var all []entry
 	for r := v.MapRange(); r.Next(); {
-		all = append(all, entry{fmt.Sprint(r.Key()), r.Value()})
+		e := entry{key: r.Key(), value: r.Value()}
+		w.appendKey(&e, e.key)
+		all = append(all, e)
 	}
-	slices.SortFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
-	for _, e := range all {
-		part := w.enter("["+e.key+"]", 0)
+	slices.SortFunc(all, compareKeys)
+	for i, e := range all {
+		name := fmt.Sprint(e.key)
+		if len(e.refs) > 0 {
+			name = fmt.Sprint("key ", i)
+		}
+		nan := i > 0 && compareKeys(all[i-1], e) == 0 || i+1 < len(all) && compareKeys(e, all[i+1]) == 0
+		if nan { // equal keys have no order
+			e.content = append(e.content, "NaN"...)
+		}
+		part := w.enter("["+name+"]", 0)
 		w.here = reference{}
-		if w.add(save.Hash([]byte(e.key)), "a key with hash") {
+		same := w.add(save.Hash(e.content), "a key with hash")
+		if same && len(e.refs) > 0 {
+			w.into("key", 0, e.key)
+			w.here = reference{}
+		}
+		if same && !nan {
 			w.value(e.value)
 		}
 		w.leave(part)
+	}
+}
+
+// An entry is one of a map.
+type entry struct {
+	key, value reflect.Value
+	content    []byte   // of the key, without pointers
+	refs       []uint64 // of each pointer in the key: its place if it was reached before, and its address
+}
+
+func compareKeys(a, b entry) int {
+	return cmp.Or(bytes.Compare(a.content, b.content), slices.Compare(a.refs, b.refs))
+}
+
+// appendKey appends a part of the key of e. The text of a key would not do: two keys may have the same one.
+func (w *walker) appendKey(e *entry, v reflect.Value) {
+	word := func(n uint64) { e.content = binary.BigEndian.AppendUint64(e.content, n) }
+	switch v.Kind() {
+	case reflect.Bool:
+		word(uint64(boolInt(v.Bool())))
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		word(uint64(v.Int()))
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		word(v.Uint())
+	case reflect.Float32, reflect.Float64:
+		word(math.Float64bits(v.Float()))
+	case reflect.Complex64, reflect.Complex128:
+		word(math.Float64bits(real(v.Complex())))
+		word(math.Float64bits(imag(v.Complex())))
+	case reflect.String:
+		word(uint64(v.Len()))
+		e.content = append(e.content, v.String()...)
+	case reflect.Interface:
+		if word(w.typeNumber(v)); !v.IsNil() {
+			w.appendKey(e, v.Elem())
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			w.appendKey(e, v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).Name != "_" {
+				w.appendKey(e, v.Field(i))
+			}
+		}
+	default: // a pointer or a channel
+		r := reference{p: v.UnsafePointer(), t: v.Type()}
+		at := w.seen[r]
+		if at == 0 && w.first != nil && w.first.seen[r] < w.at.value {
+			at = w.first.seen[r] // what leads to the variable differs
+		}
+		e.refs = append(e.refs, uint64(at), uint64(uintptr(r.p)))
 	}
 }
 
@@ -228,7 +336,7 @@ func (w *walker) refer(v reflect.Value, n int, size uintptr) bool {
 		return false
 	}
 	if w.first != nil {
-		a.path = slices.Clone(w.path)
+		a.path = w.trail()
 	}
 	if w.refs = append(w.refs, a); size > 0 {
 		w.arrays = append(w.arrays, a)
@@ -274,10 +382,13 @@ func (w *walker) reached(v reflect.Value, n int) bool {
 
 // shared reads which pointers and slices refer to elements of the array of another slice.
 func (w *walker) shared() {
-	slices.SortFunc(w.arrays, func(a, b array) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.value, b.value)) })
-	for i, most := 0, uintptr(0); i < len(w.arrays); i++ {
-		most = max(most, w.arrays[i].to)
-		w.arrays[i].most = most
+	slices.SortFunc(w.arrays, func(a, b array) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.value, b.value))
+	})
+	for _, a := range w.arrays {
+		if n := len(w.outer); n == 0 || a.to > w.outer[n-1].to {
+			w.outer = append(w.outer, a)
+		}
 	}
 	if w.first == nil {
 		for _, r := range w.refs {
@@ -299,7 +410,10 @@ func (w *walker) shared() {
 			}
 			if was == 0 || a.from+uintptr(uint32(was)-1) != r.from {
 				told[r.value] = true
-				w.path, w.here = r.path, reference{}
+				if len(w.found) == mostFound {
+					return
+				}
+				w.path, w.here = r.path.steps(), reference{}
 				w.differ("an element of a slice, 0 for none:", was, n)
 			}
 		}
@@ -309,11 +423,18 @@ func (w *walker) shared() {
 // element returns to which element of another slice a reference refers: the place of the widest such slice and the
 // offset; or 0.
 func (w *walker) element(r array) uint64 {
-	at, _ := slices.BinarySearchFunc(w.arrays, r.from+1, func(a array, p uintptr) int { return cmp.Compare(a.from, p) })
+	start := func(a array, p uintptr) int { return cmp.Compare(a.from, p) }
+	at, _ := slices.BinarySearchFunc(w.outer, r.from+1, start)
 	var in array
-	for at--; at >= 0 && r.from < w.arrays[at].most; at-- {
-		a := w.arrays[at]
-		if wider := cmp.Or(cmp.Compare(a.to-a.from, in.to-in.from), cmp.Compare(in.value, a.value)) > 0; wider && a.value != r.value && r.from < a.to {
+	for at--; at >= 0 && r.from < w.outer[at].to; at-- {
+		a := w.outer[at]
+		if a.value == r.value { // those in r begin with it, and come next
+			i, _ := slices.BinarySearchFunc(w.arrays, r.from, start)
+			if a = (array{}); i+1 < len(w.arrays) && w.arrays[i+1].from == r.from {
+				a = w.arrays[i+1]
+			}
+		}
+		if cmp.Or(cmp.Compare(a.to-a.from, in.to-in.from), cmp.Compare(in.value, a.value)) > 0 {
 			in = a
 		}
 	}

@@ -54,8 +54,9 @@ func apart(both *[2]syncer, tick int) error {
 
 // Unhashed returns the paths of the fields that cfg.Set saves and cfg.Hash does not depend on. It flips a bit of one
 // field at a time in a saved state, loads this state, and compares the hashes. If Hash panics because of the flipped
-// bit, Hash depends on the field. At the end, and after an error, Unhashed loads the original state. Unhashed uses only
-// Set, Hash and Rest of cfg. The errors are those of Rest and the Set.
+// bit, Hash depends on the field. Hash must then leave nothing open: close a query by defer. At the end, and after an
+// error, Unhashed loads the original state. Unhashed uses only Set, Hash and Rest of cfg. The errors are those of Rest
+// and the Set.
 //
 // Unhashed tests the first value of each variable, slice, pool and component, and the first element of each array. It
 // does not test lists that are empty at present. It does not test values that a State saves without their type, for
