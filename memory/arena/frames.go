@@ -104,7 +104,7 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("arena: new Frames, buffer %d of %d with %d bytes: %w", i, cfg.Buffers, cfg.Bytes, err)
 		}
-		f.ring[i].full = f.full
+		f.ring[i].full, f.ring[i].short = f.full, cfg.Full
 		made++
 	}
 	f.cur = &f.ring[0]

@@ -12,6 +12,7 @@ import (
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/memtest"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
 )
 
 func newFrames(t testing.TB, n int, bytes uintptr) *Frames {
@@ -267,6 +268,35 @@ func TestFrames_AFrameWithoutMemoryIsRetried(t *testing.T) {
 		t.Errorf("Alloc in a full frame whose buffer was refused before: %v", err)
 	}
 	memtest.MustCheck(t, f)
+}
+
+// A load may give memory to a buffer that was refused, and take it away again.
+func TestFrames_LoadKeepsTheErrorsOfFullAndRefused(t *testing.T) {
+	src := memtest.NewFaulty()
+	f, err := NewFrames(src, FramesConfig{Buffers: 2, Bytes: 1000})
+	memtest.Opened(t, f, err)
+	set := &save.Set{}
+	first, ready, refused := set.NewSlot(20_000), set.NewSlot(20_000), set.NewSlot(20_000)
+	err = errors.Join(set.Add("frames", f), set.Seal(), set.Save(first))
+	f.Advance()
+	err = errors.Join(err, set.Save(ready), set.Load(first))
+	src.FailAt = src.Calls() + 1
+	f.Advance()
+	if err = errors.Join(err, set.Save(refused), set.Load(ready)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		slot *save.Slot
+		want string
+	}{{ready, "no space in the frame's buffer of 1000 bytes"}, {refused, "injected"}, {ready, "no space in the frame's buffer of 1000 bytes"}} {
+		if err := set.Load(c.slot); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Alloc(1001, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("after a load: %v, want %s", err, c.want)
+		}
+		memtest.MustCheck(t, f)
+	}
 }
 
 func TestFrames_AtReadsTheFramesThatAreReadable(t *testing.T) {

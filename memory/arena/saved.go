@@ -77,6 +77,12 @@ func (f *Frames) SaveState(c *save.Coder) {
 		f.ring[i].SaveState(c)
 		if l := &f.ring[i]; c.Fitting() || c.Loading() {
 			l.limit = min(l.limit, l.mem.Committed())
+			switch {
+			case l.limit > 0:
+				l.full = f.full
+			case l.base != nil:
+				l.full = &l.short
+			}
 		}
 		c.Leave()
 	}
