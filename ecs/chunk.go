@@ -3,6 +3,7 @@ package ecs
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -61,7 +62,7 @@ type directory struct {
 	draft         bool   // what a text is read into: the components, and the lanes, are those of another world
 	spareList     spareList
 	mem           memory.Allocator
-	outOfChunks   [maxClasses]error // of each class, made once: a tier that is full every frame must not allocate
+	outOfChunks   [maxClasses]outOfChunks
 }
 
 // perClass is how many chunks of one size a table has before the next is four times as large, unless
@@ -122,12 +123,18 @@ func newDirectory(mem memory.Allocator, cfg Config) directory {
 	return directory{mem: mem, layoutVersion: 1, width: minWidth, sizes: sizes, first: uint32(first)}
 }
 
-// noChunk returns the error of a class that the allocator has no block of.
-func (d *directory) noChunk(class uint32) error {
-	if d.outOfChunks[class] == nil {
-		d.outOfChunks[class] = fmt.Errorf("ecs: a chunk of %d bytes: %w", d.sizes[class], memory.ErrOutOfMemory)
+// An outOfChunks is the last error of a class and the error that wraps it. An arena or pool that is full returns one
+// error again and again: a world that is full every frame must not allocate.
+type outOfChunks struct{ cause, err error }
+
+// noChunk returns the error of a class that the allocator has no block of. Only pointers are compared: a comparison of
+// other values may panic.
+func (d *directory) noChunk(class uint32, cause error) error {
+	o := &d.outOfChunks[class]
+	if o.err == nil || reflect.TypeOf(cause).Kind() != reflect.Pointer || o.cause != cause {
+		*o = outOfChunks{cause, fmt.Errorf("ecs: a chunk of %d bytes: %w", d.sizes[class], cause)}
 	}
-	return d.outOfChunks[class]
+	return o.err
 }
 
 const entityBytes = unsafe.Sizeof(Entity{})
@@ -166,9 +173,8 @@ func (s *store) allocBlock(t *table, most uint32) (base unsafe.Pointer, class ui
 			continue
 		}
 		base, err = s.callAlloc(s.sizes[class])
-		closed := errors.Is(err, memory.ErrClosed)
 		switch {
-		case closed: // and all blocks with it
+		case errors.Is(err, memory.ErrClosed): // and all blocks with it
 			s.guard.onClosed()
 		case s.guard.closed(): // closed from within Alloc
 			if err == nil && base != nil {
@@ -177,15 +183,15 @@ func (s *store) allocBlock(t *table, most uint32) (base unsafe.Pointer, class ui
 			err = memory.ErrClosed
 		case err == nil && base != nil:
 			return base, class, nil
-		case err == nil, err == memory.ErrOutOfMemory:
-			if class == t.first {
-				return nil, 0, s.noChunk(class)
+		default:
+			if err == nil {
+				err = memory.ErrOutOfMemory
 			}
-			continue
-		case class > t.first && (errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)):
-			continue
+			if class > t.first && (errors.Is(err, memory.ErrOutOfMemory) || errors.Is(err, memory.ErrTooLarge)) {
+				continue
+			}
 		}
-		return nil, 0, fmt.Errorf("ecs: a chunk of %d bytes: %w", s.sizes[class], err)
+		return nil, 0, s.noChunk(class, err)
 	}
 }
 

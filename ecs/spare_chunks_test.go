@@ -3,9 +3,13 @@ package ecs
 import (
 	"errors"
 	"math/bits"
+	"strings"
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/pool"
 )
 
 // flags registers nine types: 512 archetypes.
@@ -119,6 +123,29 @@ func TestWorld_FullMemoryRefusesWithoutAllocating(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { m.NewEntity(position{}) }); n != 0 {
 		t.Errorf("refusing costs %v allocations", n)
+	}
+}
+
+// An arena or pool that is full returns the same error again and again, and so must the world.
+func TestWorld_FullPoolRefusesWithoutAllocating(t *testing.T) {
+	chunks, err := pool.NewBlocks(page.Heap(), pool.BlocksConfig{Size: 4096, Align: chunkAlign, Capacity: 1})
+	memtest.Opened(t, chunks, err)
+	w, err := New(chunks, Config{ChunkBytes: 1024, MaxChunkBytes: 4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMap1[position](w)
+	for err == nil {
+		_, err = m.NewEntity(position{})
+	}
+	if !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), " bytes: pool: no vacant block of 1, ") {
+		t.Error(err)
+	}
+	if n := testing.AllocsPerRun(100, func() { m.NewEntity(position{}) }); n != 0 {
+		t.Errorf("refusing costs %v allocations", n)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
