@@ -75,6 +75,7 @@ func NewWorkers(cfg WorkersConfig) (_ *Workers, err error) {
 	}
 	ws := new(Workers)
 	ws.wake.L, ws.idle.L = &ws.mu, &ws.mu
+	full := fmt.Errorf("ecs: no space in the worker's scratch of %d bytes; raise WorkersConfig.Scratch: %w", cfg.Scratch, memory.ErrOutOfMemory)
 	made := false
 	defer func() { // also if the source panics
 		if !made {
@@ -82,7 +83,7 @@ func NewWorkers(cfg WorkersConfig) (_ *Workers, err error) {
 		}
 	}()
 	for i := range cfg.Count {
-		l, err := arena.NewLinear(cfg.Pages, arena.LinearConfig{Bytes: cfg.Scratch})
+		l, err := arena.NewLinear(cfg.Pages, arena.LinearConfig{Bytes: cfg.Scratch, Full: full})
 		if err != nil {
 			return nil, fmt.Errorf("ecs: the arena of worker %d: %w", i, err)
 		}

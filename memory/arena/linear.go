@@ -61,7 +61,7 @@ type Linear struct {
 	epoch    uint64       // counts the cuts
 	cuts     []cut        // the cuts that ended objects with Refs
 	ledger   ledger       // every block, in debug builds
-	short    error        // the error of an Alloc that does not fit while it is open
+	short    error        // the error of an Alloc that does not fit while it is open; in a ring of the last commit that failed
 	closed   error        // the error of an Alloc once closed
 	mem      page.Prefix
 	owner    invariant.Owner
@@ -77,6 +77,9 @@ const unknown = 1<<32 - 1
 type LinearConfig struct {
 	// Bytes is the capacity in bytes. NewLinear commits all of it. 0 means 1 MiB.
 	Bytes uintptr
+	// Full is the error of an Alloc that does not fit. It should wrap memory.ErrOutOfMemory. Nil means an error that
+	// wraps it and names Bytes.
+	Full error
 	// Closed is the error of Alloc when the arena is closed, and part of the text of a misuse of the closed arena.
 	// It should wrap memory.ErrClosed; nil means ErrClosed itself.
 	Closed error
@@ -92,7 +95,9 @@ func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 		return nil, fmt.Errorf("arena: new Linear of %d bytes: %w", cfg.Bytes, err)
 	}
 	l.closed = cmp.Or(cfg.Closed, memory.ErrClosed)
-	l.short = fmt.Errorf("arena: no space in the Linear of %d bytes; raise LinearConfig.Bytes: %w", cfg.Bytes, memory.ErrOutOfMemory)
+	if l.short = cfg.Full; l.short == nil {
+		l.short = fmt.Errorf("arena: no space in the Linear of %d bytes; raise LinearConfig.Bytes: %w", cfg.Bytes, memory.ErrOutOfMemory)
+	}
 	return l, nil
 }
 
@@ -111,8 +116,9 @@ func (l *Linear) init(src page.Source, want, least, usable, step uintptr) error 
 // Alloc returns size bytes aligned to align, a power of two up to 4096. If size is 0, the pointer is aligned and not
 // nil. If align is invalid, the error is memory.ErrAlign, also if the arena is closed. If align is valid and the arena
 // is closed, the error is LinearConfig.Closed, by default memory.ErrClosed. If the block does not fit, also if size
-// exceeds the capacity, the error wraps memory.ErrOutOfMemory. If the arena belongs to a [Frames] with
-// FramesConfig.Full, that is the error. Cost: about a dozen instructions, inlined.
+// exceeds the capacity, the error is LinearConfig.Full, in a [Frames] FramesConfig.Full. By default it wraps
+// memory.ErrOutOfMemory. In a frame without memory it is the error of the commit, see [Frames.Advance]. Cost: about a
+// dozen instructions, inlined.
 func (l *Linear) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	start := (l.off + mask) &^ mask
