@@ -17,7 +17,15 @@ type Leak struct {
 }
 
 func (l Leak) String() string {
-	return fmt.Sprintf("%d blocks, %d bytes, allocated at %s", l.Blocks, l.Bytes, l.Site)
+	return fmt.Sprintf("%s, %d bytes, allocated at %s", count(l.Blocks, "block"), l.Bytes, l.Site)
+}
+
+// count returns a text such as "1 block" or "2 blocks".
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprint(n, " ", noun)
 }
 
 // Leaks returns the live blocks by call site, the site with most bytes first. Sites with equal bytes are in the order
@@ -76,7 +84,7 @@ func (a *Allocator) WriteLeaks(w io.Writer) error {
 	leaks := a.Leaks()
 	fmt.Fprintf(b, "%s\n", total(leaks))
 	for _, l := range leaks {
-		fmt.Fprintf(b, "\n%d blocks, %d bytes, allocated at\n", l.Blocks, l.Bytes)
+		fmt.Fprintf(b, "\n%s, %d bytes, allocated at\n", count(l.Blocks, "block"), l.Bytes)
 		for f := range l.Site.Frames() {
 			fmt.Fprintf(b, "\t%s\n\t\t%s:%d\n", f.Function, f.File, f.Line)
 		}
@@ -90,7 +98,11 @@ func total(leaks []Leak) string {
 		blocks += l.Blocks
 		bytes += l.Bytes
 	}
-	return fmt.Sprintf("guard: %d blocks of %d bytes in all are live, from %d call sites", blocks, bytes, len(leaks))
+	verb := "are"
+	if blocks == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("guard: %s of %d bytes in all %s live, from %s", count(blocks, "block"), bytes, verb, count(len(leaks), "call site"))
 }
 
 // A LeakError names the blocks that were live at the first Close. The error of Close wraps it: use errors.As. The

@@ -37,7 +37,7 @@ func TestLeaks_AreSummedBySiteAndSortedByBytes(t *testing.T) {
 	}
 	for _, want := range []string{
 		"guard: 4 blocks of 350 bytes in all are live, from 2 call sites\n\n3 blocks, 300 bytes, allocated at\n\t",
-		"guard.spawn\n\t\t", "/allocator_test.go:", "guard.other\n", "/leak_test.go:", "guard.leaky\n",
+		"\n\n1 block, 50 bytes, allocated at\n\t", "guard.spawn\n\t\t", "/allocator_test.go:", "guard.other\n", "/leak_test.go:", "guard.leaky\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing from:\n%s", want, out.String())
@@ -62,6 +62,15 @@ func TestClose_ReportsLeaksOnceAndDamage(t *testing.T) {
 	}
 	if a.Leaks() != nil || a.Stats().Live != 0 {
 		t.Error("blocks are live after Close")
+	}
+}
+
+func TestClose_SaysOneBlockAndOneCallSite(t *testing.T) {
+	a := newGuard(t, Config{})
+	spawn(t, a, 8)
+	err := a.Close()
+	if want := "guard: 1 block of 8 bytes in all is live, from 1 call site\n\t1 block, 8 bytes, allocated at guard."; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("Close = %v, want %s", err, want)
 	}
 }
 
