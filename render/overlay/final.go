@@ -6,7 +6,10 @@ import "github.com/hajimehoshi/ebiten/v2"
 // in DrawFinalScreen of Ebitengine, behind [ebiten.DefaultDrawFinalScreen] and with its three arguments, instead of Draw.
 // The overlay then has the pixels of the window, and finds the mouse and fingers by m. If m has no inverse, DrawFinal
 // draws nothing. If screen or picture is nil, DrawFinal panics with a [*memory.Misuse]. A dump and Corner Free use
-// picture. Cost: that of Draw.
+// picture. Bottom, Covers and Avoid are in pixels of screen. Cost: that of Draw.
+//
+// If Draw of the game draws nothing for some pictures, and ebiten.SetScreenClearedEveryFrame(false) was called,
+// Ebitengine does not call DrawFinalScreen, and the overlay stands still.
 func (o *Overlay) DrawFinal(screen ebiten.FinalScreen, picture *ebiten.Image, m ebiten.GeoM) {
 	if o == nil || !m.IsInvertible() {
 		return
@@ -20,7 +23,7 @@ func (o *Overlay) DrawFinal(screen ebiten.FinalScreen, picture *ebiten.Image, m 
 }
 
 // onScreen turns a place in the game's picture into a place on the picture that the overlay is drawn on.
-func (o *Overlay) onScreen(x, y int) (float32, float32) {
-	fx, fy := o.final.Apply(float64(x), float64(y))
-	return float32(fx), float32(fy)
+func (o *Overlay) onScreen(x, y float64) (float32, float32) {
+	x, y = o.final.Apply(x, y)
+	return float32(x), float32(y)
 }

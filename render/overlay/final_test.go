@@ -25,8 +25,8 @@ func TestDrawFinal_UsesThePixelsOfTheWindow(t *testing.T) {
 	if large := g.o.scr; large == small || large.scale < small.scale {
 		t.Errorf("the screen is %+v in the window, %+v in the picture", large, small)
 	}
-	if x, y := g.o.onScreen(100, 50); x != 805 || y != 400 {
-		t.Errorf("the mouse at 100, 50 of the game is at %v, %v of the window", x, y)
+	if x, y := g.o.onScreen(100.25, 50); x != 807 || y != 400 {
+		t.Errorf("the mouse at 100.25, 50 of the game is at %v, %v of the window", x, y)
 	}
 	g.o.Draw(game)
 	if x, y := g.o.onScreen(100, 50); x != 100 || y != 50 || g.o.scr != small {

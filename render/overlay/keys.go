@@ -41,12 +41,12 @@ func readDevices(o *Overlay, in *input) {
 	}
 	in.shift = ebiten.IsKeyPressed(ebiten.KeyShift)
 	if in.down = ebiten.IsMouseButtonPressed(ebiten.MouseButtonLeft); in.down {
-		in.x, in.y = o.onScreen(ebiten.CursorPosition())
+		in.x, in.y = o.onScreen(ebiten.CursorPositionF())
 		return
 	}
 	if o.fingers = ebiten.AppendTouchIDs(o.fingers[:0]); len(o.fingers) > 0 {
 		in.down = true
-		in.x, in.y = o.onScreen(ebiten.TouchPosition(o.fingers[0]))
+		in.x, in.y = o.onScreen(ebiten.TouchPositionF(o.fingers[0]))
 	}
 }
 
