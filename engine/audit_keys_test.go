@@ -194,3 +194,13 @@ func TestFields_EmbeddedStateIsNil(t *testing.T) {
 		t.Errorf("%q, want Last", texts(check()))
 	}
 }
+
+// Values of NaN keys are not read, but that of the only one is: the audit must not take it for what follows.
+func TestFields_OneNaNIsLeft(t *testing.T) {
+	s := &struct{ M map[float64]int }{map[float64]int{math.NaN(): 1, math.NaN(): 2}}
+	check := engine.Fields(nil, s)()
+	s.M = map[float64]int{1: 1, math.NaN(): 2}
+	if found := check(); len(found) != 1 || !strings.Contains(texts(found), "M[1]: a key") {
+		t.Error(texts(found))
+	}
+}
