@@ -132,7 +132,7 @@ func unnumbered(path string) string {
 // scalars calls f for each field of t that is no struct or array itself, with its path and place. Of an array it takes the
 // first element, of a container nothing.
 func scalars(t reflect.Type, name string, at int, f func(name string, at int)) {
-	if strings.HasSuffix(t.PkgPath(), "/memory/container") {
+	if ofModule(t, "memory/container") {
 		return
 	}
 	switch t.Kind() {
