@@ -29,8 +29,8 @@ func NewLimit(src Source, limit uintptr) *Limit {
 	return &Limit{src: src, limit: limit, soft: ^uintptr(0)}
 }
 
-// Name sets the name of l, and returns l. Errors say the name if the budget or a reservation from l is full. A new
-// Limit has no name.
+// Name sets the name of l, and returns l. If the budget of l is used up, or a reservation that was made from l, the
+// error begins with this name. A new Limit has no name.
 func (l *Limit) Name(name string) *Limit {
 	l.name = name
 	return l
