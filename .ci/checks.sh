@@ -103,3 +103,18 @@ reading() { # expression
   if [ "$(wc -l <<<"$found")" -lt 3 ]; then echo "fewer than three packages read $1: ${found:-none}" >&2; return 1; fi
   echo "$found"
 }
+
+# space makes sure that so many MiB are free for the build cache and for temporary files. Go empties its cache by age alone, and
+# the builds of some hundred commits fill a disk: the cache is emptied where less is free.
+space() { # MiB
+  local need=$1 cache dir free
+  cache=$(go env GOCACHE)
+  mkdir -p "$cache"
+  for dir in "$cache" "${TMPDIR:-/tmp}"; do
+    if [ "$(free_in "$dir")" -lt "$need" ]; then echo "emptying the build cache, $cache" && go clean -cache; fi
+    free=$(free_in "$dir")
+    if [ "$free" -lt "$need" ]; then echo "$free MiB are free in $dir, and $need are needed"; return 1; fi
+  done
+}
+
+free_in() { df -Pm "$1" | awk 'NR == 2 { print $4 }'; }
