@@ -133,8 +133,8 @@ func badImport(pkg, imp string) string {
 		return "memory/... is based on the standard library"
 	case within(imp, "github.com/hajimehoshi/ebiten/v2/audio"):
 		return "it ends a game that has no sound device"
-	case within(imp, "github.com/hajimehoshi/ebiten") && !slices.Contains([]string{"render", "render/overlay", "demo/dropin/ebitengine"}, pkg):
-		return "only render, render/overlay and demo/dropin/ebitengine may"
+	case within(imp, "github.com/hajimehoshi/ebiten") && !slices.Contains([]string{"render", "render/overlay", "demo/dropin/ebitengine", "demo/dropin/rewind"}, pkg):
+		return "only render, render/overlay and two programs of demo/dropin may"
 	case (within(imp, "github.com/ebitengine/oto") || within(imp, "github.com/jfreymuth/oggvorbis")) && pkg != "demo/sound":
 		return "only demo/sound may"
 	case foreign || isStd(imp):

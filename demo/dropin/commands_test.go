@@ -39,7 +39,7 @@ var notRun = []struct{ pattern, why string }{
 	{`^go (run|test) -(tags memdebug|bench)`, "a reader's own program"},
 	{`^go run \./demo/dropin/headless -http`, "serves until it is interrupted; its tests ask it"},
 	{`^go run \./demo( -config.*)?$`, "opens a window until the player leaves"},
-	{`^go run \./demo/dropin/(ebitengine)?$`, "opens a window, or is the beginning of a command"},
+	{`^go run \./demo/dropin/(ebitengine|rewind)?$`, "opens a window, or is the beginning of a command"},
 	{`^cd demo/dropin/terminal`, "needs a terminal until Q is pressed"},
 	{`^go run \./demo/web`, "serves until it is interrupted, or compresses for half a minute; the tests of demo/web do both"},
 	{`^go run \./demo -compare`, "eight minutes"},

@@ -16,7 +16,7 @@ func programs(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := strings.Fields("ark/main.go ebitengine/main.go headless/main.go server/main.go sprites/main.go terminal/main.go"); !slices.Equal(all, want) {
+	if want := strings.Fields("ark/main.go ebitengine/main.go headless/main.go rewind/main.go server/main.go sprites/main.go terminal/main.go"); !slices.Equal(all, want) {
 		t.Fatalf("programs are %v, want %v", all, want)
 	}
 	return all
