@@ -77,11 +77,23 @@ type (
 	// A Baser has all its blocks in one range of addresses, from Base on. A block can be named by its offset from
 	// Base: the name stays valid in a copy of the range at another address, also in another process. Base returns an
 	// address that is aligned to [MaxAlign] and constant until Close. After Close, and for an allocator with several
-	// ranges, Base returns nil. The size of the range in bytes is Stats().Reserved. If the allocator has a method
-	// Extent() uintptr, the size is the result of Extent.
+	// ranges, Base returns nil. The function Extent returns the size of the range.
 	Baser interface{ Base() unsafe.Pointer }
 
 	// A Checker verifies all its metadata and returns the broken invariants, joined into one error, or nil. Check
 	// ends even if the metadata has cycles. The cost is proportional to the metadata.
 	Checker interface{ Check() error }
 )
+
+// Extent returns the size in bytes of the range of addresses from Base on in which all blocks of a [Baser] lie. This
+// is the result of its method Extent() uintptr, or Stats().Reserved if it has no such method. If a has neither
+// method, Extent returns 0.
+func Extent(a any) uintptr {
+	switch a := a.(type) {
+	case interface{ Extent() uintptr }:
+		return a.Extent()
+	case StatsReporter:
+		return uintptr(a.Stats().Reserved)
+	}
+	return 0
+}

@@ -39,7 +39,8 @@ type based struct {
 	mem page.Memory
 }
 
-func (b based) Base() (unsafe.Pointer, uintptr) { return b.mem.Base, b.mem.Size }
+func (b based) Base() unsafe.Pointer { return b.mem.Base }
+func (b based) Extent() uintptr      { return b.mem.Size }
 
 // A witness is a Source that remembers its reservation.
 type witness struct {

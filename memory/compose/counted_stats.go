@@ -61,7 +61,7 @@ func (c *counted) Base() unsafe.Pointer {
 	return c.in.baser.Base()
 }
 
-func (c *counted) Extent() uintptr { return c.in.extent() }
+func (c *counted) Extent() uintptr { return memory.Extent(c.in.Allocator) }
 
 // forget counts every live block as freed.
 func (c *counted) forget() {

@@ -86,7 +86,7 @@ func (l *locked) Base() unsafe.Pointer {
 
 func (l *locked) Extent() uintptr {
 	defer l.enter().Unlock()
-	return l.in.extent()
+	return memory.Extent(l.in.Allocator)
 }
 
 // Generation takes no lock: any goroutine may call that of a part at any time.

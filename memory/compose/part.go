@@ -96,17 +96,6 @@ func usable(op, name string, a memory.Allocator) error {
 	return nil
 }
 
-// extent returns how far from Base the part's blocks reach, in bytes.
-func (p *part) extent() uintptr {
-	if e, ok := p.Allocator.(interface{ Extent() uintptr }); ok {
-		return e.Extent()
-	}
-	if p.reporter == nil {
-		return 0
-	}
-	return uintptr(p.reporter.Stats().Reserved)
-}
-
 // generation returns 0 if the part does not count blocks.
 func (p *part) generation(q unsafe.Pointer) uint32 {
 	if p.dated == nil {

@@ -44,8 +44,8 @@ func (r *report) guarded(f func()) {
 // the allocator tell: all of them know their range, those that are a memory.Sizer the block.
 func (r *report) block(sp *Space, name string, off, count uint64, size, align uintptr) bool {
 	switch bytes := count * uint64(size); {
-	case size > 0 && bytes/uint64(size) != count || bytes > uint64(sp.extent()) || off > uint64(sp.extent())-bytes:
-		r.Add("%s: %d bytes, %d times, at offset %d are not within the %d bytes of the allocator", name, size, count, off, sp.extent())
+	case size > 0 && bytes/uint64(size) != count || bytes > uint64(memory.Extent(sp.a)) || off > uint64(memory.Extent(sp.a))-bytes:
+		r.Add("%s: %d bytes, %d times, at offset %d are not within the %d bytes of the allocator", name, size, count, off, memory.Extent(sp.a))
 	case off%uint64(align) != 0:
 		r.Add("%s: offset %d is not aligned to %d", name, off, align)
 	default:
@@ -56,20 +56,6 @@ func (r *report) block(sp *Space, name string, off, count uint64, size, align ui
 		return true
 	}
 	return false
-}
-
-// extent returns how many bytes of addresses from base belong to the allocator.
-func (sp *Space) extent() uintptr { return extentOf(sp.a) }
-
-// extentOf returns how far from its Base the blocks of a may reach; 0 if a does not tell.
-func extentOf(a memory.Allocator) uintptr {
-	switch a := a.(type) {
-	case interface{ Extent() uintptr }:
-		return a.Extent()
-	case memory.StatsReporter:
-		return uintptr(a.Stats().Reserved)
-	}
-	return 0
 }
 
 // whyNot says why no live block of size bytes is at off, where the allocator knows its blocks;

@@ -71,7 +71,7 @@ func (sp *Space) Use(a memory.Allocator) error {
 		return fmt.Errorf("container: a space in %T: %w", a, ErrNoBase)
 	}
 	base := b.Base()
-	n := extentOf(a)
+	n := memory.Extent(a)
 	if n == 0 || uintptr(base)+n < n {
 		return fmt.Errorf("container: a space in %T, whose blocks may reach %d bytes from its Base: want 1 to %d: %w", a, n, ^uintptr(0)-uintptr(base), ErrNoBase)
 	}
@@ -284,7 +284,7 @@ func (sp *Space) mustBeWithin(off uint64, size uintptr) {
 	if uint64(size) <= sp.reach && off <= sp.reach-uint64(size) {
 		return
 	}
-	if n := uint64(extentOf(sp.a)); sp.baser.Base() == sp.base && (uint64(size) > n || off > n-uint64(size)) {
+	if n := uint64(memory.Extent(sp.a)); sp.baser.Base() == sp.base && (uint64(size) > n || off > n-uint64(size)) {
 		panic(sp.badHeader(off, size, fmt.Sprintf("the allocator has %d bytes of addresses", n)))
 	}
 }

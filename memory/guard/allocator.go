@@ -297,20 +297,13 @@ func (a *Allocator) Base() unsafe.Pointer {
 	return nil
 }
 
-// Extent returns the number of bytes from Base in which blocks may lie. If inner has a method Extent() uintptr, Extent
-// returns its result. If inner has no such method but is a [memory.StatsReporter], Extent returns its
-// Stats().Reserved. For any other inner, and after Close, Extent returns 0.
+// Extent returns [memory.Extent] of inner: the number of bytes from Base in which blocks may lie. After Close, Extent
+// returns 0.
 func (a *Allocator) Extent() uintptr {
 	if a.closed {
 		return 0
 	}
-	switch in := a.inner.(type) {
-	case interface{ Extent() uintptr }:
-		return in.Extent()
-	case memory.StatsReporter:
-		return uintptr(in.Stats().Reserved)
-	}
-	return 0
+	return memory.Extent(a.inner)
 }
 
 // If inner is a memory.Owner, Owns returns the result of Owns of inner. If inner is no memory.Owner, Owns reports

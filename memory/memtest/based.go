@@ -25,10 +25,7 @@ func baseStays(t testing.TB, s Subject) {
 			continue
 		}
 		shadow.Add(p, size, al)
-		extent := uintptr(stats(t, a).Reserved)
-		if e, ok := a.(interface{ Extent() uintptr }); ok {
-			extent = e.Extent()
-		}
+		extent := memory.Extent(a)
 		if off := uintptr(p) - uintptr(base); off > extent || size > extent-off {
 			t.Fatalf("a block of %d bytes lies at %p, outside the %d bytes from Base, %p", size, p, extent, base)
 		}

@@ -94,7 +94,8 @@ type (
 	unseen struct{ *pool }
 )
 
-func (s seen) Base() (unsafe.Pointer, uintptr) { return s.base, poolBlocks << blockShift }
+func (s seen) Base() unsafe.Pointer { return s.base }
+func (s seen) Extent() uintptr      { return poolBlocks << blockShift }
 
 func (c *inboxCarrier) free(p unsafe.Pointer) { c.f.FreeAny(p) }
 func (c *inboxCarrier) flush()                { _ = c.f.Flush() }

@@ -19,8 +19,8 @@
 //
 // If the target is a [RunFreer], as slab.Heap is, a batch is freed in one call.
 //
-// A batch is an array of 1 to 64 slots in the Go heap. If the target is [Based], the slots contain offsets from the
-// target's base; otherwise they contain pointers. Neither side reads or writes the freed block.
+// A batch is an array of 1 to 64 slots in the Go heap. If the [Target] has a range, the slots contain offsets from its
+// Base; otherwise they contain pointers. Neither side reads or writes the freed block.
 //
 // # Use it when, and when not
 //
@@ -37,7 +37,7 @@
 // # What is caught
 //
 //	mistake                                           found
-//	address outside the range of a [Based] target     at Free, in the call that passes it
+//	address outside the range of the [Target]         at Free, in the call that passes it
 //	other foreign and interior addresses              by the target, at the drain
 //	second free, the address not used again           by the target, at the drain
 //	second free, both waiting when the owner looks    by the target, or in memdebug builds at the
@@ -124,7 +124,7 @@
 // Either side may end first. Pushed blocks are freed even if their Freer was closed meanwhile. Blocks that are pushed
 // after the inbox was closed are abandoned: Flush and Close report memory.ErrClosed, and the blocks stay live until
 // the target's memory is released. If a Freer is dropped without Close, the blocks in its batch stay live until the
-// target's memory is released, too. If the target is not [Based], an open Freer keeps pointers to blocks in the Go
+// target's memory is released, too. If the target has no range, an open Freer keeps pointers to blocks in the Go
 // heap. Close all Freers of such a target before its memory is released.
 //
 // # Source

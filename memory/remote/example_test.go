@@ -16,8 +16,9 @@ type staging struct {
 
 func (s *staging) FreeAny(p unsafe.Pointer) { s.free = append(s.free, p) }
 
-// Base lets batches hold offsets instead of pointers.
-func (s *staging) Base() (unsafe.Pointer, uintptr) { return s.mem.Base, s.mem.Size }
+// Base and Extent let batches hold offsets instead of pointers.
+func (s *staging) Base() unsafe.Pointer { return s.mem.Base }
+func (s *staging) Extent() uintptr      { return s.mem.Size }
 
 // A worker frees blocks of the game's allocator; the game takes them back at the frame's
 // start, no more than it has time for.

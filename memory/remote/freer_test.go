@@ -73,7 +73,7 @@ func TestFreer_NilIsANoOp(t *testing.T) {
 	})
 }
 
-// What lies outside a Based target never reaches the owner: the culprit's own call panics.
+// What lies outside the range of a target never reaches the owner: the culprit's own call panics.
 func TestFreer_ForeignPointerIsRefusedAtOnce(t *testing.T) {
 	s, other := newSlots(t, 10, 16), newSlots(t, 10, 16)
 	for _, batch := range []int{1, 32} {

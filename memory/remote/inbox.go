@@ -13,16 +13,12 @@ import (
 )
 
 // Target is the allocator that owns the blocks: any allocator that can free a block without its size.
+//
+// A target has a range if it is a [memory.Baser], its Base is not nil, and its [memory.Extent] is above 0. Batches then
+// contain offsets, which the garbage collector does not scan, and Freer.FreeAny panics for pointers outside the range.
+// [New] asks for the range once, so it must not change until the inbox is closed. Of the allocators of this library
+// only compositions of two lack a range.
 type Target = memory.AnyFreer
-
-// Based is an optional interface of a target whose blocks all lie in one address range. The range must not change
-// until the inbox is closed. Batches of a Based target contain offsets, which the garbage collector does not scan.
-// Freer.FreeAny panics for pointers outside the range. The method Base of a memory.Baser has only one result, so a
-// Baser needs a wrapper to be Based.
-type Based interface {
-	// Base returns the first address of the range and the size of the range in bytes. [New] calls Base once.
-	Base() (base unsafe.Pointer, size uintptr)
-}
 
 // RunFreer is an optional interface of a target that frees many blocks in one call and makes the checks of FreeAny
 // for each block. slab.Heap implements RunFreer. Debug builds (-tags memdebug or -race) do not use FreeRun, and call
@@ -30,7 +26,7 @@ type Based interface {
 type RunFreer interface {
 	// FreeRun frees the blocks that start `offs` bytes from base, in order. It must stop at the first block that it
 	// does not free, and return the number of freed blocks. The inbox passes that block to FreeAny, and the blocks
-	// after it to FreeRun again. If the target is not [Based], base is nil and offs contains addresses.
+	// after it to FreeRun again. If the target has no range, base is nil and offs contains addresses.
 	//
 	// If FreeRun panics, [Inbox.Drain] panics as after a panic of FreeAny. All blocks of offs then count as drained:
 	// those that FreeRun had not freed stay live.
@@ -88,7 +84,7 @@ type Inbox struct {
 	epoch      atomic.Uint32 // resets so far, modulo 2^32: written by the owner
 	size       int           // Config.Batch
 	bytes      uintptr       // Config.Bytes
-	addr, span uintptr       // base as a number and the bytes from it, for Freers; 0, 0: not Based
+	addr, span uintptr       // base as a number and the bytes from it, for Freers; 0, 0: no range
 	_          [lineBytes - 5*ptrBytes]byte
 
 	rest    *batch         // taken from head and not yet freed
@@ -96,7 +92,7 @@ type Inbox struct {
 	inside  bool           // in a drain, to catch a target that calls back
 	target  Target         // nil once closed
 	runs    RunFreer       // the target, if it is one; nil in debug builds, which look at each block
-	base    unsafe.Pointer // of a Based target, for the owner; nil once closed
+	base    unsafe.Pointer // of the range, for the owner; nil once closed
 	before  uint64         // blocks drained from the batches before rest
 	emptied uint64         // batches before rest, stale ones included
 	drained atomic.Uint64  // before + at, for Stats
@@ -122,8 +118,7 @@ type Config struct {
 }
 
 // New returns the inbox of target. The goroutine that owns target owns the inbox, too. The inbox does not close
-// target. If target is nil, Batch is out of range, or a [Based] target has no memory, the error wraps
-// memory.ErrConfig.
+// target. If target is nil or Batch is out of range, the error wraps memory.ErrConfig.
 func New(target Target, cfg Config) (*Inbox, error) {
 	if invariant.Nil(target) {
 		return nil, fmt.Errorf("remote: new Inbox: target nil: want the allocator that frees the blocks: %w", memory.ErrConfig)
@@ -140,11 +135,9 @@ func New(target Target, cfg Config) (*Inbox, error) {
 	if invariant.Debug {
 		in.dated, _ = target.(Generational)
 	}
-	if t, ok := target.(Based); ok {
-		in.base, in.span = t.Base()
-		in.addr = uintptr(in.base)
-		if in.base == nil || in.span == 0 {
-			return nil, fmt.Errorf("remote: new Inbox: the target's base is %p with %d bytes: want memory: %w", in.base, in.span, memory.ErrConfig)
+	if t, ok := target.(memory.Baser); ok {
+		if base, span := t.Base(), memory.Extent(target); base != nil && span > 0 {
+			in.base, in.addr, in.span = base, uintptr(base), span
 		}
 	}
 	return in, nil

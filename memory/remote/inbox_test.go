@@ -68,7 +68,8 @@ func (s *slots) liveCount() int { return len(s.live) - len(s.free) }
 // based is slots with a base, so that batches hold offsets.
 type based struct{ *slots }
 
-func (b based) Base() (unsafe.Pointer, uintptr) { return b.mem.Base, b.mem.Size }
+func (b based) Base() unsafe.Pointer { return b.mem.Base }
+func (b based) Extent() uintptr      { return b.mem.Size }
 
 // freeRun frees what FreeAny would, and ends in front of what that would refuse.
 func (s *slots) freeRun(base unsafe.Pointer, offs []uintptr) int {
@@ -233,14 +234,36 @@ func TestInbox_DoubleFreeIsFoundByTheDrain(t *testing.T) {
 	})
 }
 
-// unbased has a Base that is of no use.
-type unbased struct{ slots }
+// unbased has a Base that is of no use, as a composition of two has.
+type unbased struct{ *slots }
 
-func (*unbased) Base() (unsafe.Pointer, uintptr) { return nil, 0 }
+func (unbased) Base() unsafe.Pointer { return nil }
+func (unbased) Extent() uintptr      { return 0 }
 
-func TestNew_RefusesABaseWithoutMemory(t *testing.T) {
-	if _, err := New(new(unbased), Config{}); err == nil || !strings.Contains(err.Error(), "want memory") {
-		t.Errorf("New: %v", err)
+func TestNew_ABaseWithoutMemoryIsNoRange(t *testing.T) {
+	s := newSlots(t, 1, 16)
+	in := newInbox(t, unbased{s}, 1)
+	in.NewFreer().FreeAny(mustAlloc(t, s))
+	if in.Drain(); s.liveCount() != 0 {
+		t.Errorf("%d blocks are live", s.liveCount())
+	}
+}
+
+// The allocators of the library have a range, so a pointer from elsewhere never reaches their owner.
+func TestNew_AllocatorsHaveTheirRange(t *testing.T) {
+	var outside [64]byte
+	for name, h := range newHeaps(t) {
+		in := newInbox(t, h, 1)
+		if _, bare := h.(memory.Baser); !bare {
+			if in.span != 0 {
+				t.Errorf("%s: a range of %d bytes without a Base", name, in.span)
+			}
+			continue
+		}
+		if in.span < 1<<20 {
+			t.Errorf("%s: a range of %d bytes", name, in.span)
+		}
+		memtest.Misuse(t, func() { in.NewFreer().FreeAny(unsafe.Pointer(&outside)) }, "remote.Free", "outside the target's memory")
 	}
 }
 

@@ -22,8 +22,9 @@ type (
 	runOfBlocks struct{ eachBlock }
 )
 
-func (e eachBlock) FreeAny(p unsafe.Pointer)        { e.h.FreeAny(p) }
-func (e eachBlock) Base() (unsafe.Pointer, uintptr) { return e.base, e.size }
+func (e eachBlock) FreeAny(p unsafe.Pointer) { e.h.FreeAny(p) }
+func (e eachBlock) Base() unsafe.Pointer     { return e.base }
+func (e eachBlock) Extent() uintptr          { return e.size }
 func (r runOfBlocks) FreeRun(base unsafe.Pointer, offs []uintptr) int {
 	return r.h.FreeRun(base, offs)
 }

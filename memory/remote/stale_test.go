@@ -24,14 +24,6 @@ type heap interface {
 	Generational
 }
 
-// A ranged heap is Based.
-type ranged struct {
-	heap
-	base unsafe.Pointer
-}
-
-func (r ranged) Base() (unsafe.Pointer, uintptr) { return r.base, 1 << 20 }
-
 // newHeaps returns heaps of three allocators; each batch holds pointers or offsets.
 func newHeaps(t testing.TB) map[string]heap {
 	t.Helper()
@@ -50,11 +42,8 @@ func newHeaps(t testing.TB) map[string]heap {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _, _, _ = s.Close(), l.Close(), b.Close() })
-		for kind, h := range map[string]interface {
-			heap
-			memory.Baser
-		}{"slab": s, "tlsf": l, "pool": b} {
-			heaps[kind+" "+name] = []heap{h, ranged{h, h.Base()}}[i]
+		for kind, h := range map[string]heap{"slab": s, "tlsf": l, "pool": b} {
+			heaps[kind+" "+name] = []heap{struct{ heap }{h}, h}[i] // the interface alone has no Base
 		}
 	}
 	return heaps

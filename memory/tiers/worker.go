@@ -66,8 +66,9 @@ type target struct {
 	part page.Memory
 }
 
-// Base returns the range.
-func (t target) Base() (unsafe.Pointer, uintptr) { return t.part.Base, t.part.Size }
+// Base and Extent return the range.
+func (t target) Base() unsafe.Pointer { return t.part.Base }
+func (t target) Extent() uintptr      { return t.part.Size }
 
 // A gameTarget is the target of the manager's inbox, to which blocks of slab go in runs.
 type gameTarget struct {
