@@ -77,9 +77,6 @@ const maxBuffers = 1024
 func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 	cfg.Buffers = cmp.Or(cfg.Buffers, 2)
 	cfg.Bytes = cmp.Or(cfg.Bytes, 1<<20)
-	if cfg.Full == nil {
-		cfg.Full = fmt.Errorf("arena: no space in the frame's buffer of %d bytes; raise FramesConfig.Bytes: %w", cfg.Bytes, memory.ErrOutOfMemory)
-	}
 	if cfg.Buffers < 0 || cfg.Buffers > maxBuffers {
 		return nil, fmt.Errorf("arena: new Frames: Buffers %d: want 1 to %d: %w", cfg.Buffers, maxBuffers, memory.ErrConfig)
 	}
@@ -103,6 +100,9 @@ func NewFrames(src page.Source, cfg FramesConfig) (_ *Frames, err error) {
 		}
 		if err != nil {
 			return nil, fmt.Errorf("arena: new Frames, buffer %d of %d with %d bytes: %w", i, cfg.Buffers, cfg.Bytes, err)
+		}
+		if cfg.Full == nil {
+			cfg.Full = fmt.Errorf("%s: no space in the frame's buffer of %d bytes; raise FramesConfig.Bytes: %w", f.ring[i].mem.NameOr("arena"), cfg.Bytes, memory.ErrOutOfMemory)
 		}
 		f.ring[i].full, f.ring[i].short = f.full, cfg.Full
 		made++

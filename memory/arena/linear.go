@@ -96,7 +96,7 @@ func NewLinear(src page.Source, cfg LinearConfig) (*Linear, error) {
 	}
 	l.closed = cmp.Or(cfg.Closed, memory.ErrClosed)
 	if l.short = cfg.Full; l.short == nil {
-		l.short = fmt.Errorf("arena: no space in the Linear of %d bytes; raise LinearConfig.Bytes: %w", cfg.Bytes, memory.ErrOutOfMemory)
+		l.short = fmt.Errorf("%s: no space in the Linear of %d bytes; raise LinearConfig.Bytes: %w", l.mem.NameOr("arena"), cfg.Bytes, memory.ErrOutOfMemory)
 	}
 	return l, nil
 }

@@ -45,6 +45,8 @@ type StepBack struct {
 
 	peak     uintptr // highest off when something was freed; Stats takes the current one into account
 	failures uint64
+	name     string            // in errors
+	full     *memory.Exhausted // the last refusal: one that is repeated allocates nothing
 	mem      page.Prefix
 	owner    invariant.Owner
 }
@@ -77,7 +79,7 @@ func NewStepBack(src page.Source, cfg StepBackConfig) (*StepBack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("arena: new StepBack of %d bytes: %w", cfg.Bytes, err)
 	}
-	s := &StepBack{base: mem.Base(), limit: cfg.Bytes, steps: make([]step, 0, startSteps), mem: mem}
+	s := &StepBack{base: mem.Base(), limit: cfg.Bytes, steps: make([]step, 0, startSteps), name: mem.NameOr("arena: StepBack"), mem: mem}
 	s.mem.Watch(s.shut)
 	return s, nil
 }
@@ -117,7 +119,12 @@ func (s *StepBack) refuse(size, al uintptr) error {
 	if size > s.limit {
 		return memory.ErrTooLarge
 	}
-	return &memory.Exhausted{Op: "arena: StepBack", Need: max(size, 1) + -s.off&(al-1), Have: s.limit - s.off, Limit: s.limit}
+	full := memory.Exhausted{Op: s.name, Need: max(size, 1) + -s.off&(al-1), Have: s.limit - s.off, Limit: s.limit}
+	if s.full == nil || *s.full != full {
+		last := full
+		s.full = &last
+	}
+	return s.full
 }
 
 // Undo frees the newest block and reports whether there was one. Undo panics with a *memory.Misuse if the arena is

@@ -216,7 +216,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 			if h.counts.Failed(); err == errFull {
 				err = nil
 			}
-			return nil, &memory.Exhausted{Op: "buddy: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
+			return nil, &memory.Exhausted{Op: h.mem.NameOr("buddy") + ": alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		off = h.find(n, step)
 	}

@@ -247,7 +247,7 @@ func (h *Heap) grow(room uintptr) (uint32, error) {
 	for {
 		last := h.records[head].prev
 		if err := h.mem.Ensure(h.records[last].end() + room); err != nil {
-			return 0, &memory.Exhausted{Op: "compact: alloc", Need: room, Have: h.largestGap(), Limit: h.mem.Reserved(), Cause: err}
+			return 0, &memory.Exhausted{Op: h.mem.NameOr("compact") + ": alloc", Need: room, Have: h.largestGap(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		h.fitTail()
 		last = h.records[head].prev // again: a function of the source may have freed, moved or allocated

@@ -179,7 +179,7 @@ func (h *Heap) allocSlow(size, al uintptr) (unsafe.Pointer, error) {
 			if h.counts.Failed(); err == errFull {
 				err = nil
 			}
-			return nil, &memory.Exhausted{Op: "freelist: alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
+			return nil, &memory.Exhausted{Op: h.mem.NameOr("freelist") + ": alloc", Need: size, Have: h.largestFree(), Limit: h.mem.Reserved(), Cause: err}
 		}
 		if last := len(h.runs) - 1; last >= 0 && h.runs[last].holds(n, step) {
 			k = last // the new memory

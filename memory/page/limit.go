@@ -29,8 +29,9 @@ func NewLimit(src Source, limit uintptr) *Limit {
 	return &Limit{src: src, limit: limit, soft: ^uintptr(0)}
 }
 
-// Name sets the name of l, and returns l. If the budget of l is used up, or a reservation that was made from l, the
-// error begins with this name. A new Limit has no name.
+// Name sets the name of l, and returns l. If the budget of l is used up, or the [Carve] below l, the error contains this
+// name. So does the error of an allocator that is full and was made on l afterwards, unless it has a name of its own, as
+// a pool.Pool has. A new Limit has no name.
 func (l *Limit) Name(name string) *Limit {
 	l.name = name
 	return l
@@ -69,7 +70,15 @@ func (l *Limit) Failures() uint64 { return l.failures }
 
 // Reserve reserves size bytes from the source, and returns the error of the source. Addresses do not count for the
 // budget.
-func (l *Limit) Reserve(size uintptr) (Memory, error) { return l.src.Reserve(size) }
+func (l *Limit) Reserve(size uintptr) (Memory, error) {
+	m, err := l.src.Reserve(size)
+	if e, ok := err.(*memory.Exhausted); ok && e.Cause == nil && l.name != "" {
+		if _, ok := l.src.(*Carve); ok {
+			e.Op = l.name + ": carve"
+		}
+	}
+	return m, err
+}
 
 // Commit commits size bytes of m through the source, from the offset off. If size exceeds the rest of the budget, the
 // error is a [*memory.Exhausted]. If the source fails, Commit returns its error. A failed Commit counts in Failures

@@ -128,7 +128,7 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	}
 	capacity := min(uintptr(cfg.Capacity), mem.Reserved()/size)
 	b := &Blocks{base: mem.Base(), size: size, align: al, capacity: capacity, mem: mem}
-	b.full = fmt.Errorf("pool: no vacant block of %d, %d bytes each; free blocks or raise BlocksConfig.Capacity: %w", capacity, size, memory.ErrOutOfMemory)
+	b.full = fmt.Errorf("%s: no vacant block of %d, %d bytes each; free blocks or raise BlocksConfig.Capacity: %w", mem.NameOr("pool"), capacity, size, memory.ErrOutOfMemory)
 	b.lives.Open(b.base, b.mem.Reserved(), granuleShift)
 	b.mem.Watch(b.lost)
 	return b, nil

@@ -48,8 +48,8 @@ func NewDouble(src page.Source, cfg DoubleConfig) (*Double, error) {
 	}
 	d := &Double{mem: mem}
 	d.top.falls = true
-	d.bottom.open(mem.Base(), 0, cfg.Bytes, &d.top.edge)
-	d.top.open(mem.Base(), cfg.Bytes, 0, &d.bottom.edge)
+	d.bottom.open(&mem, 0, cfg.Bytes, &d.top.edge)
+	d.top.open(&mem, cfg.Bytes, 0, &d.bottom.edge)
 	d.mem.Watch(d.shut)
 	return d, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // An End allocates blocks in a part of a buffer, from its origin to its wall. The edge, the offset between the live
@@ -46,8 +47,10 @@ type End struct {
 	limit    uintptr // the wall of an End that shares no free bytes
 	peak     uintptr // most bytes in use when something was freed; Stats takes the current ones into account
 	failures uint64
-	marks    []place // the live marks, outermost first
-	serial   uint64  // of the newest mark; never reused
+	name     string            // in errors
+	full     *memory.Exhausted // the last refusal: one that is repeated allocates nothing
+	marks    []place           // the live marks, outermost first
+	serial   uint64            // of the newest mark; never reused
 	owner    invariant.Owner
 }
 
@@ -61,10 +64,11 @@ type block struct {
 // startBlocks is the capacity of a new log: so many live blocks need no Go allocation.
 const startBlocks = 64
 
-// open makes e an empty End whose edge starts at origin and stops at *wall; nil means limit.
-func (e *End) open(base unsafe.Pointer, origin, limit uintptr, wall *uintptr) {
+// open makes e an empty End in mem, whose edge starts at origin and stops at *wall; nil means limit.
+func (e *End) open(mem *page.Prefix, origin, limit uintptr, wall *uintptr) {
 	wall = cmp.Or(wall, &e.limit)
-	e.base, e.origin, e.edge, e.limit, e.wall = base, origin, origin, limit, wall
+	e.base, e.origin, e.edge, e.limit, e.wall = mem.Base(), origin, origin, limit, wall
+	e.name = mem.NameOr("stack") + ": alloc"
 	e.blocks = make([]block, 0, startBlocks)
 }
 
@@ -126,7 +130,12 @@ func (e *End) refuse(size, al uintptr) error {
 	} else {
 		need += -e.edge & (al - 1)
 	}
-	return &memory.Exhausted{Op: "stack: alloc", Need: need, Have: max(e.edge, *e.wall) - min(e.edge, *e.wall), Limit: max(e.origin, e.limit) - min(e.origin, e.limit)}
+	full := memory.Exhausted{Op: e.name, Need: need, Have: max(e.edge, *e.wall) - min(e.edge, *e.wall), Limit: max(e.origin, e.limit) - min(e.origin, e.limit)}
+	if e.full == nil || *e.full != full {
+		last := full
+		e.full = &last
+	}
+	return e.full
 }
 
 // Free frees the newest block. The parameter size is the size that was requested, or the new size of the last Resize

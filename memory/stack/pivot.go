@@ -54,8 +54,8 @@ func NewPivot(src page.Source, cfg PivotConfig) (*Pivot, error) {
 	}
 	p := &Pivot{mem: mem}
 	p.backward.falls = true
-	p.forward.open(mem.Base(), cfg.Backward, bytes, nil)
-	p.backward.open(mem.Base(), cfg.Backward, 0, nil)
+	p.forward.open(&mem, cfg.Backward, bytes, nil)
+	p.backward.open(&mem, cfg.Backward, 0, nil)
 	p.mem.Watch(p.shut)
 	return p, nil
 }

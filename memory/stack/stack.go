@@ -41,7 +41,7 @@ func New(src page.Source, cfg Config) (*Stack, error) {
 		return nil, fmt.Errorf("stack: new Stack of %d bytes: %w", cfg.Bytes, err)
 	}
 	s := &Stack{mem: mem}
-	s.open(mem.Base(), 0, cfg.Bytes, nil)
+	s.open(&mem, 0, cfg.Bytes, nil)
 	s.mem.Watch(s.shut)
 	return s, nil
 }

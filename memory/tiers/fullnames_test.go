@@ -2,11 +2,23 @@ package tiers
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/buddy"
+	"github.com/strata-go/strata/memory/compact"
+	"github.com/strata-go/strata/memory/freelist"
+	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/slab"
+	"github.com/strata-go/strata/memory/stack"
+	"github.com/strata-go/strata/memory/tlsf"
 )
 
 // A program with many allocators must learn from the error which of them is full, and which field would help.
@@ -81,3 +93,136 @@ func TestFull_AFrameWithoutMemoryNamesTheBudget(t *testing.T) {
 	_, err = m.Frame().Alloc(100, 8)
 	must(t, err)
 }
+
+// The error of BeginTask is that of the commit, not of a budget that has space.
+func TestFull_AScratchWithoutMemoryNamesTheReason(t *testing.T) {
+	src := memtest.NewFaulty()
+	cfg := small()
+	cfg.Source = src
+	m := newManager(t, cfg)
+	src.FailAt, src.ForGood = src.Calls()+1, true
+	before := m.Worker(1).Stats().Failures
+	_, err := m.Worker(1).BeginTask()
+	if !errors.Is(err, memory.ErrOutOfMemory) || !strings.HasPrefix(err.Error(), "tiers: scratch of worker 1: out of memory: need 262144 ") || !strings.Contains(err.Error(), ": memtest: injected commit: ") {
+		t.Error(err)
+	}
+	if n := m.Worker(1).Stats().Failures - before; n != 1 {
+		t.Errorf("%d failures", n)
+	}
+	src.FailAt = 0
+	must(t, m.Check())
+}
+
+// Each allocator says the name of the Limit that it was made on, or its own. If it has one size of blocks or never
+// grows, the same refusal again makes no Go allocation: a world of entities in it may be full in every frame.
+func TestFull_AllocatorsSayTheNameOfTheirLimit(t *testing.T) {
+	const name = "enemies"
+	for _, c := range []struct {
+		name  string
+		quiet bool
+		make  func(src page.Source, n uintptr) (memory.Allocator, error)
+	}{
+		{"Linear", true, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return arena.NewLinear(src, arena.LinearConfig{Bytes: n})
+		}},
+		{"Growing", false, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return arena.NewGrowing(src, arena.GrowingConfig{Reserve: n, Step: page.Granule})
+		}},
+		{"Frames", true, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return arena.NewFrames(src, arena.FramesConfig{Bytes: n, Buffers: 1})
+		}},
+		{"Region", false, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return arena.NewRegion(src, arena.RegionConfig{Reserve: n, RegionBytes: page.Granule})
+		}},
+		{"StepBack", true, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return arena.NewStepBack(src, arena.StepBackConfig{Bytes: n})
+		}},
+		{"Stack", true, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return stack.New(src, stack.Config{Bytes: n})
+		}},
+		{"Double", true, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			d, err := stack.NewDouble(src, stack.DoubleConfig{Bytes: n})
+			if err != nil {
+				return nil, err
+			}
+			return cornerOf{d.Top(), d}, nil
+		}},
+		{"Pivot", true, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			p, err := stack.NewPivot(src, stack.PivotConfig{Forward: n / 2})
+			if err != nil {
+				return nil, err
+			}
+			return cornerOf{p.Backward(), p}, nil
+		}},
+		{"buddy", false, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return buddy.New(src, buddy.Config{Reserve: n})
+		}},
+		{"freelist", false, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return freelist.New(src, freelist.Config{Reserve: n})
+		}},
+		{"tlsf", false, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return tlsf.New(src, tlsf.Config{Reserve: n})
+		}},
+		{"slab", false, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return slab.New(src, slab.Config{Reserve: n})
+		}},
+		{"compact", false, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			h, err := compact.New(src, compact.Config{Reserve: n})
+			return handles{h}, err
+		}},
+		{"Blocks", true, func(src page.Source, n uintptr) (memory.Allocator, error) {
+			return pool.NewBlocks(src, pool.BlocksConfig{Size: 1000, Capacity: int(n / 1000)})
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			says := func(when string, a memory.Allocator, err error) {
+				t.Helper()
+				if err == nil {
+					defer a.(io.Closer).Close()
+				}
+				for err == nil {
+					_, err = a.Alloc(1000, 8)
+				}
+				if !errors.Is(err, memory.ErrOutOfMemory) || !strings.Contains(err.Error(), name+": ") {
+					t.Errorf("%s: %v; want the name", when, err)
+				}
+			}
+			a, err := c.make(page.NewLimit(nil, 0).Name(name), 128<<10)
+			must(t, err)
+			defer a.(io.Closer).Close()
+			for err == nil {
+				_, err = a.Alloc(1000, 8)
+			}
+			says("full", a, err)
+			if n := testing.AllocsPerRun(100, func() { a.Alloc(1000, 8) }); c.quiet && n != 0 && !invariant.Debug {
+				t.Errorf("refusing costs %v allocations", n)
+			}
+			a, err = c.make(page.NewLimit(nil, 96<<10).Name(name), 128<<10)
+			says("budget", a, err)
+			mem, err := page.Default().Reserve(64 << 10)
+			must(t, err)
+			defer page.Default().Release(mem)
+			carve, err := page.NewCarve(page.Default(), mem)
+			must(t, err)
+			defer carve.Close()
+			a, err = c.make(page.NewLimit(carve, 0).Name(name), 128<<10)
+			says("carve", a, err)
+		})
+	}
+}
+
+// cornerOf is an End with the Close of its buffer.
+type cornerOf struct {
+	*stack.End
+	io.Closer
+}
+
+// handles makes an allocator of a compact.Heap.
+type handles struct{ *compact.Heap }
+
+func (h handles) Alloc(size, _ uintptr) (unsafe.Pointer, error) {
+	_, err := h.Heap.Alloc(size)
+	return nil, err
+}
+
+func (h handles) Free(unsafe.Pointer, uintptr) {}

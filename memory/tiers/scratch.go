@@ -3,6 +3,7 @@ package tiers
 import (
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/arena"
@@ -51,7 +52,8 @@ func (s *scratch) init(src page.Source, size uintptr) (err error) {
 // The arena has Config.Scratch bytes. The first task commits them, within the worker's share of the Inbox budget.
 // Worker.Stats includes the committed bytes. It includes Peak, Allocs and Frees of a task after the task's end. After
 // Close the error is memory.ErrClosed. Inside a task the error wraps ErrOrder. If the arena cannot be committed, the
-// error wraps memory.ErrOutOfMemory. If BeginTask returns an error, it opens no task.
+// error is a *memory.Exhausted, whose Cause is the error of the commit; the call counts in Stats.Failures. If BeginTask
+// returns an error, it opens no task.
 func (w *Worker) BeginTask() (*arena.Linear, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,23 +64,27 @@ func (w *Worker) BeginTask() (*arena.Linear, error) {
 	case s.busy:
 		return nil, fmt.Errorf("%w: BeginTask inside a task; EndTask first", ErrOrder)
 	}
-	s.advance()
+	refused := s.advance()
 	if w.over {
 		return nil, memory.ErrClosed // the source was closed during advance
 	}
-	if s.frames.Current().Available() == 0 {
+	if refused != nil {
 		size, _ := w.m.cfg.scratchBytes()
-		return nil, &memory.Exhausted{Op: "tiers: begin task", Need: size, Have: w.limit.Budget() - w.limit.Committed(), Limit: w.limit.Budget()}
+		return nil, &memory.Exhausted{Op: "tiers: scratch of worker " + strconv.Itoa(int(w.thread-1)), Need: size, Have: w.limit.Budget() - w.limit.Committed(), Limit: w.limit.Budget(), Cause: refused}
 	}
 	s.busy, s.cur = true, s.frames.Current()
 	return s.cur, nil
 }
 
-// advance begins the arena's next frame and copies its statistics, also if the page source panics. In debug builds
-// the memory of the last frame has been decommitted then.
-func (s *scratch) advance() {
+// advance begins the arena's next frame, and returns the error of its commit. It copies the statistics, also if the page
+// source panics. In debug builds the memory of the last frame has been decommitted then.
+func (s *scratch) advance() (refused error) {
 	defer func() { s.stats = s.frames.Stats() }()
 	s.frames.Advance()
+	if s.frames.Current().Available() == 0 {
+		_, refused = s.frames.Alloc(1, 1)
+	}
+	return refused
 }
 
 // EndTask runs the hooks of the scratch arena, newest first, and then empties the arena. Call it on the worker's
