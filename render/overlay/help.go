@@ -5,7 +5,7 @@ import (
 	"github.com/strata-go/strata/render"
 )
 
-// keyNames are as written on keys; others are shown by their number.
+// keyName returns the name of the key of function i, or "-" if it has none.
 func (o *Overlay) keyName(i int) string {
 	if k := o.cfg.Keys[i]; k >= 0 {
 		return k.String()
@@ -67,7 +67,7 @@ func (o *Overlay) drawHelp() {
 		}
 		l := o.line(i)
 		l.text(render.White, o.keyName(k))
-		l.x = 44
+		l.x = max(l.x+render.GlyphW, 44)
 		l.text(render.PanelText, s)
 		i++
 	}

@@ -591,6 +591,19 @@ func TestDefaultKeys_OneOfThemChanged(t *testing.T) {
 	}
 }
 
+// The texts began at a fixed place, and covered the ends of long names.
+func TestHelp_LongNamesOfKeys(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	g.o.Show(Help, true)
+	for k := range ebiten.KeyMax + 1 {
+		g.o.cfg.Keys[keyTiers] = k
+		g.frame(1/g.hz, nil)
+		if s := strings.Join(strings.Fields(g.read()), " "); !strings.Contains(s, k.String()+" largest, grow") {
+			t.Errorf("the key %s is not on the screen:\n%s", k, s)
+		}
+	}
+}
+
 func TestNew_RefusesWhatCannotBe(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	for want, cfg := range map[string]Config{
