@@ -116,9 +116,10 @@
 //
 // # Source
 //
+// Ross, "The AED Free Storage Package", Communications of the ACM 10(8), 1967, has zones that are freed as a whole.
 // Hanson, "Fast allocation and deallocation of memory based on object lifetimes", Software: Practice and Experience
-// 20(1), 1990, introduced arenas by lifetime. The marks follow Tofte and Talpin, "Region-based memory management",
-// 1997. Counting the live objects of a region follows Gay and Aiken, "Memory management with explicit regions", PLDI
-// 1998. A Window is Knuth's sequential queue that is moved down (The Art of Computer Programming, volume 1, section
-// 2.2.2). It has more capacity, so moves are rare.
+// 20(1), 1990, has arenas by lifetime. The marks are those of mark and release in UCSD Pascal, and of the obstacks in
+// the GNU C library. Counting the live objects of a region follows Gay and Aiken, "Memory management with explicit
+// regions", PLDI 1998. A Window is Knuth's sequential queue that is moved down (The Art of Computer Programming, volume
+// 1, section 2.2.2). It has more capacity, so moves are rare.
 package arena

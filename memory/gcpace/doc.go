@@ -23,8 +23,8 @@
 // # Use it when, and when not
 //
 // Use a Pacer in a game that makes little garbage in play. A server that wants a bounded heap uses
-// debug.SetMemoryLimit. A library does not set GOGC for its host: a library leaves the choice to the program, or sets
-// [Config.Keep].
+// debug.SetMemoryLimit. GOGC belongs to the program. A library that makes a tiers.Manager or a Pacer for its own use
+// sets [Config.Keep], so that GOGC stays as it is.
 //
 // # Cost
 //

@@ -46,7 +46,6 @@
 //
 // # Source
 //
-// Separate reserving and committing is the classic design of virtual memory allocators. See Hanson, "Fast allocation
-// and deallocation of memory based on object lifetimes" (1990) for arenas with this design, and the manual pages of
-// mmap(2) and VirtualAlloc.
+// Separate reserving and committing is the classic design of virtual memory allocators: see the manual pages of mmap(2)
+// and VirtualAlloc.
 package page

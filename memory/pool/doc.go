@@ -68,5 +68,6 @@
 //
 // Kenwright, "Fast Efficient Fixed-Size Memory Pool", Computation Tools 2012, for slots that are opened lazily.
 // Kenwright links the free slots with each other. This package keeps them on a separate stack, so that a free does
-// not touch the block. Generational indices: West, "Evolve Your Hierarchy", 2007, and slot maps since.
+// not touch the block. Handles with a counter that detects stale ones: Bilas, "A Generic Handle-Based Resource
+// Manager", Game Programming Gems, 2000, and slot maps since.
 package pool

@@ -47,7 +47,7 @@ type Cache struct {
 	//	(3) rungs and span are those of the heap; rungs is 0 once closed
 
 	central *Central
-	base    unsafe.Pointer // the rest, down to place, is the heap's and does not move
+	base    unsafe.Pointer // the rest, down to place, is the heap's and does not move; base is nil once closed
 	span    uintptr        // granules in the reservation
 	ladder  *ladder
 	owned   []uint8
@@ -305,7 +305,7 @@ func (c *Cache) Close() error {
 		return nil
 	}
 	c.flushAll("Close")
-	c.stashes, c.rungs = nil, 0
+	c.stashes, c.rungs, c.base = nil, 0, nil // no pointer into memory that the heap will unmap
 	c.central.mu.Lock()
 	defer c.central.mu.Unlock()
 	c.central.caches--

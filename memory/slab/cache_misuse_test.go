@@ -177,6 +177,9 @@ func TestCentral_IsNotResetOrClosedUnderItsCaches(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
+	if c.base != nil {
+		t.Error("a closed cache keeps a pointer into memory that may be unmapped")
+	}
 	if err := central.Close(); err != nil {
 		t.Fatal(err)
 	}

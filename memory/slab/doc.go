@@ -64,10 +64,12 @@
 //	                               reserved, and a byte per 16 bytes, 6.3 %, in each 64 KiB
 //	                               of which a Cache or a caller has blocks
 //
-// External fragmentation is bounded by a span per class plus the spans that live blocks keep: one live block keeps its
-// span. TestFootprint prints the share of live bytes in the committed memory plus metadata (STRATA_TEST=full go test -v
-// -run TestFootprint). Uniform sizes are from 16 to 4096 bytes. With logarithmic sizes, as many blocks have 16 to 32
-// bytes as 2048 to 4096 bytes:
+// One live block keeps its span. A span without live blocks serves other classes after Alloc has recycled it. So with
+// more than 4 MiB committed, empty spans may take as much memory as the live blocks and their spans: see below.
+//
+// TestFootprint prints the share of live bytes in the committed memory plus metadata (STRATA_TEST=full go test -v -run
+// TestFootprint). Uniform sizes are from 16 to 4096 bytes. With logarithmic sizes, as many blocks have 16 to 32 bytes
+// as 2048 to 4096 bytes:
 //
 //	live       uniform   logarithmic   after as many replacements as there are blocks
 //	100 KiB    68 %      60 %          52 %, 51 %
@@ -79,7 +81,8 @@
 // For the next table, ten times as many blocks were replaced, and then half of the blocks at once, three times. The
 // shares are lower, because each class keeps the spans that it needed at its peak. Up to 4 MiB committed, Alloc
 // recycles empty spans of the classes with most free bytes before it commits more memory. Above 4 MiB this search took
-// longer than the rest of Alloc, so Alloc recycles only when half of the memory is free.
+// longer than the rest of Alloc, so Alloc recycles only when half of the memory is free. Until then a class whose own
+// free blocks are used up commits more memory, although spans of others may be empty.
 // TestFootprint_OfHeapsThatWereReplacedTenTimes prints:
 //
 //	live       uniform   logarithmic   four in five up to 256 bytes
@@ -100,7 +103,8 @@
 //
 // # What is caught
 //
-//	double free, interior pointer       at once, also between caches and goroutines
+//	double free, interior pointer       at once, also between caches and goroutines; not after
+//	                                    the address was handed out again
 //	foreign, never allocated, recycled  at once
 //	a size that the class never serves  at once
 //	any size but the requested one      memdebug: at once
@@ -112,6 +116,11 @@
 //
 // # Concurrency and the collector
 //
+// A Cache notes that a block is handed out by a plain store of one byte. Others may change its neighbours in the same
+// word by compare and swap at that moment. The memory model of Go does not describe this mixture of sizes; all processors
+// that Go supports keep a byte and its word coherent. In debug builds the store is a compare and swap, too. So the race
+// detector does not see the plain store.
+//
 // A Heap belongs to one goroutine at a time. A Central may be used from any goroutine, a Cache from one goroutine at
 // a time. The collector does not scan blocks, so they must contain no Go pointers. The metadata contains few pointers:
 // one per array, and one per 64 KiB that a Central uses. The collector therefore has almost nothing to scan.
@@ -120,7 +129,10 @@
 //
 // Slabs: Bonwick, "The Slab Allocator: An Object-Caching Kernel Memory Allocator", USENIX 1994.
 //
-// Caches: Bonwick and Adams, "Magazines and Vmem", USENIX 2001.
+// Caches: Bonwick and Adams, "Magazines and Vmem", USENIX 2001. A Central from which caches take batches of blocks, and
+// to which they return half of their blocks: Ghemawat and Menage, "TCMalloc: Thread-Caching Malloc", 2005.
+//
+// Eight classes for each doubling of the size: Leijen, Zorn and de Moura, "Mimalloc: Free List Sharding in Action", 2019.
 //
 // Segregated fits and class tables: Wilson, Johnstone, Neely and Boles, "Dynamic Storage Allocation: A Survey and
 // Critical Review", 1995, section 3.6.

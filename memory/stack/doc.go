@@ -56,6 +56,5 @@
 // # Source
 //
 // Knuth, The Art of Computer Programming, volume 1 (1968), section 2.2.2, for two stacks that grow towards each other
-// in one table. The marks follow Hanson, "Fast allocation and deallocation of memory based on object lifetimes",
-// Software: Practice and Experience 20(1), 1990.
+// in one table. The marks are those of mark and release in UCSD Pascal, and of the obstacks in the GNU C library.
 package stack
