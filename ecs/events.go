@@ -2,6 +2,7 @@ package ecs
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/strata-go/strata/memory"
 )
@@ -12,6 +13,9 @@ import (
 //
 // The capacity is fixed. An event that does not fit is rejected and counted. A queue belongs to one
 // goroutine at a time and must not be copied.
+//
+// The events are state of the game: add the queue to the save.Set of the world. Otherwise the queue keeps later events
+// when the Set loads an earlier state.
 type Events[T any] struct {
 	// Invariants, verified by Check:
 	//
@@ -23,6 +27,7 @@ type Events[T any] struct {
 	n       [2]int
 	write   int
 	dropped uint64
+	words   []word // what Hash reads of an event
 	unwatch func()
 }
 
@@ -46,7 +51,7 @@ func NewEvents[T any](mem memory.Allocator, capacity int) (*Events[T], error) {
 	if err != nil {
 		return nil, fmt.Errorf("ecs: a queue for %d events: %w", capacity, err)
 	}
-	q := &Events[T]{mem: mem, buf: [2][]T{block[:capacity], block[capacity:]}}
+	q := &Events[T]{mem: mem, buf: [2][]T{block[:capacity], block[capacity:]}, words: hashWords(reflect.TypeFor[T]())}
 	if q.unwatch, err = watch(mem, q.allocatorClosed); err != nil {
 		return nil, fmt.Errorf("ecs: a queue for %d events: %w", capacity, err)
 	}

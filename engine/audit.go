@@ -146,6 +146,10 @@ func (w *walker) structure(v reflect.Value) {
 	if slices.Contains(w.ignore, pkg+".") || slices.Contains(w.ignore, t.String()) {
 		return
 	}
+	if ofModule(t, "ecs") && strings.HasPrefix(t.Name(), "Events[") {
+		w.events(v) // so that a difference names the event
+		return
+	}
 	if p, ok := stateOf(v); ok {
 		root := w.roots[reference{p: v.Addr().UnsafePointer(), t: reflect.PointerTo(t)}] && !ofModule(t, "memory", "ecs", "particles", "engine")
 		if !w.add(uint64(boolInt(root)), "a State, 1 for a root:") {
@@ -157,9 +161,6 @@ func (w *walker) structure(v reflect.Value) {
 		}
 	}
 	if plumbing(t) {
-		if strings.HasPrefix(t.Name(), "Events[") {
-			w.events(v)
-		}
 		return
 	}
 	for _, i := range w.fieldsOf(t) {
