@@ -106,7 +106,7 @@ func TestLeaks_SixRowsAreShownOfMore(t *testing.T) {
 		must(t, err)
 		must(t, g.m.BeginLevel())
 		g.run(0.5, nil)
-		if got := strings.Count(g.read(), "1 blocks") + strings.Count(g.read(), "slab"); got != 6 {
+		if got := strings.Count(g.read(), "1 block\n") + strings.Count(g.read(), "slab"); got != 6 {
 			t.Errorf("of %d leaks %d are shown:\n%s", tags+1, got, g.read())
 		}
 		if got := strings.Contains(g.read(), "6 of 7"); got != (tags == 6) {
@@ -258,11 +258,13 @@ func TestMaps_WhatIsSelectedIsInTheLastTwoLines(t *testing.T) {
 func TestMaps_CountBlocksInWords(t *testing.T) {
 	g := newGame(t, 60, tiers.Config{}, Config{})
 	g.press(4)
+	g.o.maps.section = largeSection
 	for i, want := range []string{" in 1 block", " in 2 blocks", " in 3 blocks"} {
 		_, err := g.m.Alloc(16<<10, 16)
 		must(t, err)
 		g.run(0.5, nil)
 		if g.want(want); i == 0 {
+			g.want("1 block begins")
 			g.wantNot("1 blocks")
 		}
 	}

@@ -293,6 +293,14 @@ func (l *line) count(c render.Color, v uint64) {
 	l.bytes(c, render.AppendInt(l.o.buf[:0], int64(v), 0))
 }
 
+// plural returns the form of a noun for n of it.
+func plural(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // millis writes a time.
 func (l *line) millis(c render.Color, seconds float64) {
 	l.bytes(c, append(appendMillis(l.o.buf[:0], seconds), " ms"...))

@@ -175,7 +175,7 @@ func (o *Overlay) leakRow(i int, c render.Color, sign, name string, bytes, block
 		b = render.AppendInt(append(o.buf[:0], '+'), blocks, 0)
 	}
 	p.Q.TextBytes(p.Font, p.X+250-float32(len(b)*render.GlyphW), p.Y+y, 1, render.PanelText, b)
-	p.Label(254, y, render.PanelQuiet, "blocks")
+	p.Label(254, y, render.PanelQuiet, plural(uint64(max(blocks, -blocks)), "block", "blocks"))
 }
 
 // drawChanges is what has grown since mark A.

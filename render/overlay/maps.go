@@ -67,11 +67,7 @@ func (o *Overlay) drawLarge() {
 	l.size(render.PanelText, st.InUse)
 	l.word(render.PanelQuiet, " in")
 	l.count(render.PanelText, m.all)
-	if m.all == 1 {
-		l.word(render.PanelQuiet, " block")
-	} else {
-		l.word(render.PanelQuiet, " blocks")
-	}
+	l.word(render.PanelQuiet, plural(m.all, " block", " blocks"))
 	l.x += render.GlyphW
 	if st.Free > 0 {
 		l.word(render.PanelQuiet, "in pieces")
@@ -300,7 +296,7 @@ func (o *Overlay) drawSelected() {
 		l2.size(render.PanelText, uint64(c.used))
 		l2.word(render.PanelQuiet, " in use,")
 		l2.count(render.PanelText, uint64(c.blocks))
-		l2.word(render.PanelQuiet, " blocks begin, largest")
+		l2.word(render.PanelQuiet, plural(uint64(c.blocks), " block begins, largest", " blocks begin, largest"))
 		l2.size(render.PanelText, uint64(c.largest))
 	case slabSection:
 		c := &m.classes[m.index]
@@ -331,7 +327,7 @@ func (o *Overlay) drawPool(l, l2 *line) {
 	o.panel.Q.Border(o.panel.X+4, o.panel.Y+o.y(poolLine+1+o.maps.index)+2, o.panel.W-8, 13, 1, render.White)
 	l.word(tierColors[tiers.Pools], w.Name)
 	l.count(render.PanelText, w.Live)
-	l.word(render.PanelQuiet, " objects,")
+	l.word(render.PanelQuiet, plural(w.Live, " object,", " objects,"))
 	l.size(render.PanelText, w.Peak)
 	l.text(render.PanelQuiet, " at most")
 	l2.count(render.PanelText, uint64(w.Allocs+0.5))
