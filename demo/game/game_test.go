@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/demo/goheap"
+	"github.com/strata-go/strata/demo/realm"
+	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/memory/memtest/testenv"
 	"github.com/strata-go/strata/memory/page"
 	"github.com/strata-go/strata/memory/tiers"
@@ -118,4 +120,24 @@ func TestHash_IsTheSameIfOnlyTheViewIsShort(t *testing.T) {
 		t.Errorf("the view is not short: lost %+v", h.Lost)
 	}
 	h.check(t)
+}
+
+// The ring of a seal that breaks in the player's last moment stopped, and killed whatever came into it until the end.
+func TestSiege_RingEndsInEveryPhase(t *testing.T) {
+	s := newStage(t)
+	for _, p := range []Phase{Fighting, Opened, Over} {
+		s.clear()
+		s.ripple(middle)
+		s.enter(p)
+		s.Player.P = off(900, 0)
+		for range 60 {
+			s.frame(t, engine.Input{})
+		}
+		late := s.enemy(realm.Drifter, 100, 0)
+		s.frame(t, engine.Input{})
+		if _, radius := s.Ripple(); radius != 0 || !s.cast.world.Alive(late) {
+			t.Errorf("phase %d: after a second the ring has a radius of %v; an enemy inside lives: %v", p, radius, s.cast.world.Alive(late))
+		}
+	}
+	s.end(t)
 }

@@ -29,6 +29,7 @@ func (g *Game) schedule() *engine.Schedule {
 // direct is the director: it warms the realm, wakes guards and the warden, and takes the player
 // through the portal.
 func direct(g *Game) error {
+	g.spread() // in every phase, or a ring of the last moment would stay
 	switch g.Phase {
 	case Announce:
 		if g.PhaseTime >= titleTime {
@@ -36,7 +37,6 @@ func direct(g *Game) error {
 			g.horde.scout(g)
 		}
 	case Fighting:
-		g.spread()
 		g.watch(g)
 		return g.horde.stoke(g)
 	case Opened:
