@@ -191,6 +191,7 @@ func (f *Flow) take(l *lane) error {
 	res := f.next()
 	l.due, l.crowd = 0, 0
 	if res.err != nil {
+		res.field.release(f.mem) // there is one if only the flush has failed
 		return res.err
 	}
 	f.drop(l)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"hash/fnv"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -161,6 +162,54 @@ func TestFlow_WithoutRoomKeepsTheLastField(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// unflushed is memory of which the flush that ends the first job fails, and that counts blocks.
+type unflushed struct {
+	anywhere
+	failed bool
+	live   atomic.Int64
+}
+
+var errFlush = errors.New("not flushed")
+
+func (u *unflushed) flush() (err error) {
+	if !u.failed {
+		err, u.failed = errFlush, true
+	}
+	return err
+}
+
+func (u *unflushed) game() memory.Allocator   { return u }
+func (u *unflushed) worker() memory.Allocator { return u }
+
+func (u *unflushed) Alloc(size, align uintptr) (unsafe.Pointer, error) {
+	u.live.Add(1)
+	return pages{}.Alloc(size, align)
+}
+
+func (u *unflushed) Free(unsafe.Pointer, uintptr)     { u.live.Add(-1) }
+func (u *unflushed) giveBack(unsafe.Pointer, uintptr) { u.live.Add(-1) }
+
+// The tiles of a field whose job could not be flushed belonged to nobody.
+func TestFlow_FailedFlushFreesTheField(t *testing.T) {
+	r := build(t, info(), maze())
+	mem := &unflushed{}
+	f := newFlow(mem)
+	failed := 0
+	for tick := uint64(1); tick < 60; tick++ {
+		if _, err := f.Update(tick, r, flight{r, vec(r.Info.Start)}); errors.Is(err, errFlush) {
+			failed++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if failed != 1 || f.Field(0) == nil {
+		t.Errorf("%d flushes have failed, field %v", failed, f.Field(0))
+	}
+	if err := f.Close(); err != nil || mem.live.Load() != 0 {
+		t.Errorf("%v, %d blocks are left", err, mem.live.Load())
 	}
 }
 
