@@ -33,7 +33,7 @@ type Survey struct {
 
 // Recipe sets *r to the recipe of the sector in column x and row y. The reader `walls` must read the realm's file
 // NAME.walls. If a sector has more than [MaxStamps], MaxLights or MaxProps entries, Recipe leaves out the last ones
-// without an error. The error is that of walls, except io.EOF.
+// without an error. The error is that of walls. If the file ends too early, it is io.ErrUnexpectedEOF.
 func (s *Survey) Recipe(r *Recipe, x, y int, walls io.ReaderAt) error {
 	*r = Recipe{Base: s.Base, Loop: s.Loop[y*Sectors+x], X: x, Y: y}
 	for i := range 4 {
@@ -84,7 +84,12 @@ func (r *Recipe) readWalls(from io.ReaderAt) error {
 		if wy < 0 || wy >= Side/CellSize {
 			continue
 		}
-		if _, err := from.ReadAt(row[lo-first:hi-first], int64(wallsHead+wy*rowOfRealm+lo)); err != nil && err != io.EOF {
+		part := row[lo-first : hi-first]
+		switch n, err := from.ReadAt(part, int64(wallsHead+wy*rowOfRealm+lo)); {
+		case n == len(part): // an io.EOF is of the end behind it
+		case err == io.EOF:
+			return io.ErrUnexpectedEOF
+		default:
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -63,9 +64,34 @@ func TestSurvey_RecipesShareWhatOverlapsTheirBorders(t *testing.T) {
 			t.Errorf("sector %d, %d: its first cell is a wall: %v; the cell beyond its corner: %v", x, y, first, outside)
 		}
 	}
-	if err := s.Recipe(&r, 23, 23, bytes.NewReader(walls[:100])); err != nil || !r.Solid(ground.Span-1, 0) {
-		t.Errorf("%v; want walls where the file has none", err)
+}
+
+// A file that ends too early was taken for a realm of walls.
+func TestSurvey_RecipeReportsWallsThatEndEarly(t *testing.T) {
+	walls := make([]byte, 8+ground.Side/8*ground.Side/64)
+	var r ground.Recipe
+	for _, c := range []struct {
+		walls io.ReaderAt
+		want  error
+	}{
+		{bytes.NewReader(walls), nil}, {eager{walls}, nil},
+		{bytes.NewReader(walls[:len(walls)-1]), io.ErrUnexpectedEOF}, {bytes.NewReader(walls[:100]), io.ErrUnexpectedEOF}, {bytes.NewReader(nil), io.ErrUnexpectedEOF},
+	} {
+		if err := corner().Recipe(&r, 23, 23, c.walls); err != c.want {
+			t.Errorf("%T: %v; want %v", c.walls, err, c.want)
+		}
 	}
+}
+
+// An eager file returns io.EOF with the last bytes, as an [io.ReaderAt] may.
+type eager struct{ data []byte }
+
+func (r eager) ReadAt(p []byte, at int64) (n int, err error) {
+	n, err = bytes.NewReader(r.data).ReadAt(p, at)
+	if at+int64(n) == int64(len(r.data)) {
+		err = io.EOF
+	}
+	return n, err
 }
 
 func TestParseSurvey_NamesWhatIsWrong(t *testing.T) {
@@ -104,6 +130,7 @@ func TestParseSurvey_NamesWhatIsWrong(t *testing.T) {
 }
 
 func FuzzParseSurvey(f *testing.F) {
+	walls := make([]byte, 8+ground.Side/8*ground.Side/64)
 	f.Add(corner().Append(nil))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if len(data) > 8 {
@@ -114,7 +141,7 @@ func FuzzParseSurvey(f *testing.F) {
 			return
 		}
 		var r, again ground.Recipe
-		if err := s.Recipe(&r, 3, 7, bytes.NewReader(nil)); err != nil {
+		if err := s.Recipe(&r, 3, 7, bytes.NewReader(walls)); err != nil {
 			t.Fatal(err)
 		}
 		if err := again.Parse("x.rec", r.Append(nil)); err != nil || again != r {
