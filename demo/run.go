@@ -59,7 +59,7 @@ func (a *app) ended() {
 // won reports whether the player flies through the portal of the last realm.
 func (a *app) won() bool {
 	g := a.s.Game
-	return g.Phase == game.Leaving && g.Manifest.Next == a.s.First()
+	return g.Phase == game.Leaving && a.s.Next() == a.s.First()
 }
 
 // over reports the end of the run to the shell.

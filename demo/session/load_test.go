@@ -1,9 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -56,6 +58,25 @@ func TestSession_FramesGoOnWhileARealmIsReadAndBuilt(t *testing.T) {
 		t.Errorf("hash %x, and %x of one that did not wait; %+v", a, b, s.Game.Lost)
 	}
 	check(t, s)
+}
+
+// A campaign whose last manifest names no successor ended in an error.
+func TestSession_LastRealmLeadsToTheFirst(t *testing.T) {
+	m := files(t)
+	last := m["levels/tide.json"]
+	m["levels/tide.json"] = &fstest.MapFile{Data: bytes.Replace(last.Data, []byte(`"next": "spore"`), []byte(`"next": ""`), 1)}
+	s := newSession(t, Config{Game: game.Config{Seed: 7}, FS: m})
+	for i, want := range []string{"ember", "tide", "ember"} {
+		play(t, s, 1)
+		g := s.Game
+		if round := i / 2; g.Manifest.Name != want || g.Round != round {
+			t.Fatalf("realm %d: %s in round %d; want %s in round %d", i, g.Manifest.Name, g.Round, want, round)
+		}
+		g.Phase, g.PhaseTime = game.Leaving, 2*leaveTime
+		if err := s.Frame(engine.Input{}); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestSession_RealmMayBeLeftWhileItIsBuilt(t *testing.T) {

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"cmp"
+
 	"github.com/strata-go/strata/demo/game"
 	"github.com/strata-go/strata/engine"
 )
@@ -26,15 +28,20 @@ const (
 	overTime  = 3.0 // seconds before the autopilot restarts
 )
 
+// Next returns the realm that follows the one that is played. If its manifest names none, it is the first realm of the
+// run: a campaign ends in its last realm, and so begins again.
+func (s *Session) Next() string { return cmp.Or(s.Game.Manifest.Next, s.cfg.Realm) }
+
 // follow goes to the next realm when the game has ended one, or restarts.
 func (s *Session) follow(in *engine.Input) {
 	g := s.Game
 	switch {
 	case g.Phase == game.Leaving && g.PhaseTime > leaveTime:
-		if g.Manifest.Next == s.cfg.Realm {
+		next := s.Next()
+		if next == s.cfg.Realm {
 			g.Round++
 		}
-		s.Flow.Go(g.Manifest.Next)
+		s.Flow.Go(next)
 	case in.Pressed.Has(game.Restart), g.Phase == game.Over && g.PhaseTime > overTime && (s.cfg.Autopilot || s.Attract || in.Pressed.Has(game.AnyKey)):
 		g.Restart()
 		s.Flow.Go(g.Manifest.Name)

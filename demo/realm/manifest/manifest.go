@@ -17,7 +17,7 @@ import (
 type File struct {
 	Name    string // lower case letters, digits, - and _; the file is Name.json
 	Title   string // shown to the player
-	Next    string // name of the realm that follows; if it is empty, package session cannot go on after this realm
+	Next    string // name of the realm that follows; "" for the last one, after which package session begins again with the first
 	Palette [5]realm.Color
 	Ambient Ambient
 	Assets  []Asset
