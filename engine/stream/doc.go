@@ -99,7 +99,8 @@
 //	Streamer.Close    every worker's end                        after the last running call of the
 //	                                                            file system (2 s), of a decoder
 //	                                                            between two reads, or of Drain
-//	Wait, Finish      an event for the game goroutine           every such event wakes them
+//	Wait, Finish      an event for the game goroutine           every such event wakes them, after a
+//	                                                            millisecond if a retry counts Polls
 //
 // There is no cycle. A worker waits for the game only when it is starved, and the game never waits for a starved
 // worker. A cancellation and Close wake a starved worker. Wait returns if there is an asset to deliver or to evict.

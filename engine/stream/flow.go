@@ -114,8 +114,8 @@ func (f *Flow[L]) Update() Phase {
 }
 
 // Finish waits until the phase is Playing, Broken or Idle, and returns Err. If the level file waits for space under
-// Config.Resident, and nothing in flight can free space, Finish breaks the level. If nothing but retries of
-// Config.Retries is in flight, or Enter has returned ErrMore, Finish calls Update once a millisecond. Finish is for
+// Config.Resident, and nothing in flight can free space, Finish breaks the level. If [Streamer.Wait] has only retries of
+// Config.Retries to wait for, or Enter has returned ErrMore, Finish calls Update once a millisecond. Finish is for
 // headless runs.
 func (f *Flow[L]) Finish() error {
 	for f.phase == Leaving || f.phase == Loading {
@@ -125,7 +125,7 @@ func (f *Flow[L]) Finish() error {
 				break
 			}
 			f.cfg.Streamer.Wait()
-			if f.cfg.Streamer.resting() || f.phase == Loading && f.there && f.complete() { // Enter has more to do
+			if f.phase == Loading && f.there && f.complete() { // Enter has more to do
 				time.Sleep(time.Millisecond)
 			}
 		}

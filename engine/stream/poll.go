@@ -264,27 +264,29 @@ func caught(f func()) (v any) {
 }
 
 // Wait blocks until Poll may have work, or until nothing is in flight. After Wait a Poll may still find nothing to
-// deliver. After Close Wait returns at once. Wait is for headless runs and tests. A game with frames calls Poll in
-// each frame instead.
+// deliver. While a retry of Config.Retries counts Polls, Wait returns after a millisecond at the latest. After Close
+// Wait returns at once. Wait is for headless runs and tests. A game with frames calls Poll in each frame instead.
 func (s *Streamer) Wait() {
+	if s.wait() {
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// wait is Wait, and reports whether a pause remains: there is nothing to do but to count Polls.
+func (s *Streamer) wait() (pause bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for s.events == s.seen && !s.pending() && s.underWay() && !(s.starved > 0 && s.polling) {
 		s.news.Wait()
 	}
+	pause = s.events == s.seen && s.retries > 0 && len(s.ready.heap)+len(s.leaving)+s.changed == 0 && !s.closing
 	s.seen = s.events
+	return pause
 }
 
 // pending reports whether a Poll will do something.
 func (s *Streamer) pending() bool {
 	return len(s.ready.heap)+len(s.leaving)+s.retries+s.changed > 0
-}
-
-// resting reports whether only retries are left, which count Polls.
-func (s *Streamer) resting() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.retries > 0 && len(s.ready.heap)+len(s.leaving)+s.changed == 0 && !s.underWay()
 }
 
 // underWay reports whether a worker will do something without Poll.

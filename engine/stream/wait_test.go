@@ -1,8 +1,10 @@
 package stream
 
 import (
+	"io/fs"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -211,6 +213,36 @@ func TestWait_ReturnsWhenALookForChangesHasFoundNone(t *testing.T) {
 			r.Wait()
 		}
 	})
+}
+
+// While an asset waited for its retry, Wait returned at once: a loop of Wait and Poll kept a core busy, and made all retries
+// before another file was read.
+func TestWait_PausesWhileARetryCountsPolls(t *testing.T) {
+	for name, slow := range map[string]bool{"alone": false, "beside a slow file": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				evil := &hostile{FS: gallery(t), evil: art("b")}
+				evil.open = func() (fs.File, error) { time.Sleep(time.Second); return evil.FS.Open(art("b")) }
+				r := newRig(t, evil, 2, 0, func(c *Config) { c.Retries, c.Backoff = 1, 100 })
+				missing := r.picture("missing", 0)
+				if slow {
+					r.picture("b", 1)
+				}
+				for missing.State() != Waiting {
+					r.Wait()
+					r.Poll()
+				}
+				began := time.Now()
+				for range 50 {
+					r.Wait()
+					r.Poll()
+				}
+				if took := time.Since(began); took < 45*time.Millisecond || took > 60*time.Millisecond {
+					t.Errorf("fifty waits took %v; want a millisecond each", took)
+				}
+			})
+		})
+	}
 }
 
 func TestScope_SwitchesUnderStarvationForever(t *testing.T) {
