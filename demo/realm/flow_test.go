@@ -192,7 +192,7 @@ func (u *unflushed) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 func (u *unflushed) Free(unsafe.Pointer, uintptr)     { u.live.Add(-1) }
 func (u *unflushed) giveBack(unsafe.Pointer, uintptr) { u.live.Add(-1) }
 
-// The tiles of a field whose job could not be flushed belonged to nobody.
+// The tiles of a field were lost when the flush of its job failed.
 func TestFlow_FailedFlushFreesTheField(t *testing.T) {
 	r := build(t, info(), maze())
 	mem := &unflushed{}
