@@ -70,7 +70,7 @@ func (v *View) menu() {
 	switch {
 	case v.peeks():
 	case !v.menuAbove() && !v.thumbsAbove():
-		m.Draw(&v.quads)
+		v.drawMenu()
 	case m.narrow():
 		m.shade()
 	}

@@ -248,11 +248,13 @@ func (v *View) banner() {
 	switch {
 	case g.Phase == game.Announce:
 		k := fadeInOut(g.PhaseTime, 0.6)
-		y := v.below(92)
-		q.TextCentre(v.font, v.ui.W/2, y, v.large(g.Title(), 3), v.pal[4].Fade(k), g.Title())
-		q.Rect(v.ui.W/2-90*k, y+48, 180*k, 1, v.pal[3].Fade(k))
+		middle, y, wide := v.headline(92, 49)
+		q.TextCentre(v.font, middle, y, large(g.Title(), 3, wide), v.pal[4].Fade(k), g.Title())
+		q.Rect(middle-90*k, y+48, 180*k, 1, v.pal[3].Fade(k))
 	case g.Phase == game.Opened:
-		q.TextCentre(v.font, v.ui.W/2, v.below(92), 2, v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), "THE PORTAL IS OPEN")
+		const open = "THE PORTAL IS OPEN"
+		middle, y, wide := v.headline(92, 2*render.GlyphH)
+		q.TextCentre(v.font, middle, y, large(open, 2, wide), v.pal[4].Fade(0.6+0.4*engine.Sin(v.time*5)), open)
 	case g.Phase == game.Leaving:
 		v.reach.fill(q, v.pal[0].Fade(min(1, g.PhaseTime*g.PhaseTime)))
 	case g.Phase == game.Over && v.Menu == nil: // else the shell has a screen for it
@@ -263,15 +265,25 @@ func (v *View) banner() {
 	}
 }
 
+// headline returns the middle, the upper edge and the width of the place for large letters: at y, or where panels leave a
+// height. If they leave none, they lie over the letters.
+func (v *View) headline(y, high float32) (middle, top, wide float32) {
+	f := v.free()
+	if f.H < high {
+		return v.ui.W / 2, v.below(y), v.ui.W
+	}
+	return f.X + f.W/2, min(max(y, f.Y+8), f.Y+f.H-high), f.W
+}
+
 // below moves what would begin at y under the overlay, as far as the game-over table then
 // still fits.
 func (v *View) below(y float32) float32 {
 	return max(y, min(v.covered+8, 200))
 }
 
-// large returns the scale of a line: the desired one, or the largest that fits.
-func (v *View) large(s string, scale float32) float32 {
-	return min(scale, (v.ui.W-16)/render.Width(s, 1))
+// large returns the scale of a line: the desired one, or the largest that fits into a width.
+func large(s string, scale, width float32) float32 {
+	return min(scale, (width-16)/render.Width(s, 1))
 }
 
 func fadeInOut(t, length float32) float32 {
@@ -306,21 +318,28 @@ func (v *View) loading() {
 	m := v.s.Flow.Level()
 	if v.titled() { // two names over each other are none
 		v.backdrop()
-		v.missing()
 		return
 	}
-	if m != nil {
-		q.TextCentre(v.font, v.ui.W/2, v.ui.H*0.4-4, v.large(m.Title, 3), white, m.Title)
+	scale, files := float32(3), 3
+	high := func() float32 { return render.GlyphH*scale + 16 + 14*float32(files) }
+	if v.free().H < high() {
+		scale, files = 1, 0
 	}
-	q.Rect(v.ui.W/2-120, v.ui.H*0.4+46, 240, 3, render.Color{R: 0.15, G: 0.13, B: 0.13, A: 1})
-	q.Rect(v.ui.W/2-120, v.ui.H*0.4+46, 240*v.s.Flow.Progress().Fraction(), 3, render.RGB(0xffc246))
+	middle, y, wide := v.headline(v.ui.H*0.4-4, high())
+	bar := min(240, wide-16)
+	if m != nil {
+		q.TextCentre(v.font, middle, y, large(m.Title, scale, wide), white, m.Title)
+	}
+	y += render.GlyphH*scale + 2
+	q.Rect(middle-bar/2, y, bar, 3, render.Color{R: 0.15, G: 0.13, B: 0.13, A: 1})
+	q.Rect(middle-bar/2, y, bar*v.s.Flow.Progress().Fraction(), 3, render.RGB(0xffc246))
 	v.names = v.s.Stream.AppendLoading(v.names[:0])
-	y := v.ui.H*0.4 + 60
-	for _, n := range v.names[:min(len(v.names), 3)] {
+	y += 14
+	for _, n := range v.names[:min(len(v.names), files)] {
 		if m != nil && m.AssetOf(n) != "" {
 			n = m.AssetOf(n)
 		}
-		q.TextCentre(v.font, v.ui.W/2, y, 1, dim, n)
+		q.TextCentre(v.font, middle, y, 1, dim, n)
 		y += 14
 	}
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"github.com/strata-go/strata/demo/shell"
 	"github.com/strata-go/strata/engine"
 	"github.com/strata-go/strata/render"
 )
@@ -16,7 +17,16 @@ func (v *View) backdrop() {
 	}
 }
 
-// missing writes which realm loads, how many of its files are there, and one that is not.
+// drawMenu draws the shell's screen. The title also shows what is loading: on other screens that would lie below the text.
+func (v *View) drawMenu() {
+	v.Menu.Draw(&v.quads)
+	if !v.s.Playing() && v.Menu.Source.Screen() == shell.Title {
+		v.missing()
+	}
+}
+
+// missing writes which realm loads, how many of its files are there, and one that is not. Without space below the summary there
+// is a bar only.
 func (v *View) missing() {
 	q, p, m := &v.quads, v.s.Flow.Progress(), v.s.Flow.Level()
 	v.text = append(v.text[:0], "LOADING"...)
@@ -37,10 +47,13 @@ func (v *View) missing() {
 	} else if p.Total > 0 && p.Done == p.Total {
 		v.text = append(v.text, "    building"...)
 	}
-	y := v.Menu.top() - 24 // above the items
-	if most := int((v.ui.W - 12) / render.GlyphW); len(v.text) > most {
+	f, x, y := v.Menu.space(), v.Menu.middle(), v.Menu.top()-24 // above the items
+	if most := int((f.W - 12) / render.GlyphW); len(v.text) > most {
 		v.text = append(v.text[:most-3], "..."...)
 	}
-	q.TextBytes(v.font, v.ui.W/2-float32(len(v.text))*render.GlyphW/2, y, 1, dim, v.text)
-	q.Rect(v.ui.W/2-120, y+18, 240*p.Fraction(), 1, v.Menu.accent())
+	if y >= v.Menu.nameFoot() {
+		q.TextBytes(v.font, x-float32(len(v.text))*render.GlyphW/2, y, 1, dim, v.text)
+	}
+	bar := min(240, f.W-24)
+	q.Rect(x-bar/2, y+18, bar*p.Fraction(), 1, v.Menu.accent())
 }

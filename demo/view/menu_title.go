@@ -37,23 +37,36 @@ func (m *Menu) title() {
 	m.embers()
 }
 
+const gameName = "STRATA"
+
+// nameAt returns the upper edge and the scale of the name.
+func (m *Menu) nameAt() (top, scale float32) {
+	f := m.space()
+	free := m.top() - 40 - f.Y
+	scale = min(9, free/render.GlyphH, (f.W-16)/render.Width(gameName, 1))
+	return f.Y + (free-render.GlyphH*scale)/2 + 12, scale
+}
+
+// nameFoot returns where the summary ends.
+func (m *Menu) nameFoot() float32 {
+	top, scale := m.nameAt()
+	return top + 129*scale/9 + 14*float32(rows(summary, m.space().W-24))
+}
+
 // name writes the name of the game, cut into layers like what it is named after, unless it would lie over a panel.
 func (m *Menu) name() {
-	const name = "STRATA"
 	q, k := m.q, m.arrive(50)
 	if !m.left { // the first frame of the program shows it
 		k = 1
 	}
-	f := m.space()
-	free, mid := m.top()-40-f.Y, m.middle()
-	scale := min(9, free/render.GlyphH, (f.W-16)/render.Width(name, 1))
-	top, dot := f.Y+(free-render.GlyphH*scale)/2+12, scale/9
-	w := render.Width(name, scale)
+	f, mid := m.space(), m.middle()
+	top, scale := m.nameAt()
+	dot, w := scale/9, render.Width(gameName, scale)
 	left, below := mid-w/2, top+129*dot
 	if scale < 2 || m.covers(left, top, w, below-top) {
 		return
 	}
-	for i := range len(name) {
+	for i := range len(gameName) {
 		x := left + (float32(i)+0.5)*render.GlyphW*scale
 		breath := m.pulse(1.1, 0.18)
 		if !m.calm {
@@ -62,9 +75,9 @@ func (m *Menu) name() {
 		q.Glow(x, top+78*dot, 96*dot, m.Palette[2].Light(0.42*k*breath))
 		q.Glow(x, top+78*dot, 50*dot, m.accent().Light(0.30*k*breath))
 	}
-	m.halo(left, top, scale, k, name)
-	q.Text(m.font, left, top+1.5, scale, m.accent().Fade(k), name)
-	q.Text(m.font, left, top-1, scale, m.bright().Fade(k), name)
+	m.halo(left, top, scale, k, gameName)
+	q.Text(m.font, left, top+1.5, scale, m.accent().Fade(k), gameName)
+	q.Text(m.font, left, top-1, scale, m.bright().Fade(k), gameName)
 	m.layers(left, top, w, dot, k)
 	rule := min(w+80*dot, f.W)
 	q.Gradient(mid-rule/2, top+122*dot, rule, 1, m.accent().Fade(k), m.accent().Fade(k))

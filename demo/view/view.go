@@ -277,7 +277,7 @@ func (v *View) Draw(f *render.Frame) {
 	if v.menuAbove() || v.thumbsAbove() {
 		v.timer.Start()
 		v.begin(game.Signs, v.ui.view)
-		v.Menu.Draw(&v.quads)
+		v.drawMenu()
 		v.submit(f)
 		v.timer.Stop()
 	}
