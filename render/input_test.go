@@ -222,7 +222,7 @@ func TestInput_ButtonsOnTheScreenAreNoThumbs(t *testing.T) {
 		TouchOverlay: func(in *Input) bool { return in.Panels },
 	} {
 		h := newHand()
-		at, r := b.Circle(mgl32.Vec2{}, mgl32.Vec2{LogicalW, LogicalH})
+		at, _ := b.Circle(mgl32.Vec2{}, mgl32.Vec2{LogicalW, LogicalH})
 		in := h.tick(touching(touch{3, at}))
 		if !get(&in) {
 			t.Errorf("button %d is not pressed", b)
@@ -231,12 +231,15 @@ func TestInput_ButtonsOnTheScreenAreNoThumbs(t *testing.T) {
 		if in.Fire || in.Aim != (mgl32.Vec2{}) || b != TouchRewind && get(&in) { // it is held
 			t.Errorf("button %d, dragged, does more: %+v", b, in)
 		}
-		if at[0]-r < 0 || at[0]+r > LogicalW || at[1]-r < 0 || at[1]+r > LogicalH {
-			t.Errorf("button %d lies beyond the screen", b)
-		}
-		for other := range TouchButtons {
-			if o, ro := other.Circle(mgl32.Vec2{}, mgl32.Vec2{LogicalW, LogicalH}); other != b && o.Sub(at).Len() < (r+ro)*touchSlack {
-				t.Errorf("buttons %d and %d lie over each other", b, other)
+		for _, hi := range []mgl32.Vec2{{LogicalW, LogicalH}, {LogicalH, LogicalW}} {
+			at, r := b.Circle(mgl32.Vec2{}, hi)
+			if at[0]-r < 0 || at[0]+r > hi[0] || at[1]-r < 0 || at[1]+r > hi[1] {
+				t.Errorf("%v: button %d lies beyond the screen", hi, b)
+			}
+			for other := range TouchButtons {
+				if o, ro := other.Circle(mgl32.Vec2{}, hi); other != b && o.Sub(at).Len() < (r+ro)*touchSlack {
+					t.Errorf("%v: buttons %d and %d lie over each other", hi, b, other)
+				}
 			}
 		}
 	}

@@ -19,24 +19,19 @@ const (
 )
 
 // Circle returns the centre and radius of a button, in logical pixels, in an area from lo to hi, see [Viewport.Safe].
-// If the area is higher than wide, the button of the dash is above the right thumb, and the button of the rewind above
-// the left thumb. A finger hits within 1.2 times the radius. If b is no button, Circle returns the circle of
+// If the area is higher than wide, the buttons of dash and rewind are between the thumbs. A finger hits within 1.2 times the radius. If b is no button, Circle returns the circle of
 // TouchOverlay.
 func (b TouchButton) Circle(lo, hi mgl32.Vec2) (at mgl32.Vec2, r float32) {
-	switch b {
-	case TouchDash:
-		above := float32(112)
-		if hi[1]-lo[1] > hi[0]-lo[0] {
-			above = 236
-		}
-		return mgl32.Vec2{hi[0] - 44, hi[1] - above}, 30
-	case TouchRewind:
-		above := float32(172)
-		if hi[1]-lo[1] > hi[0]-lo[0] {
-			above = 236
-		}
-		return mgl32.Vec2{lo[0] + 40, hi[1] - above}, 24
-	case TouchPause:
+	switch upright := hi[1]-lo[1] > hi[0]-lo[0]; {
+	case b == TouchDash && upright:
+		return mgl32.Vec2{hi[0] - 156, hi[1] - 92}, 30
+	case b == TouchDash:
+		return mgl32.Vec2{hi[0] - 44, hi[1] - 112}, 30
+	case b == TouchRewind && upright:
+		return mgl32.Vec2{lo[0] + 138, hi[1] - 92}, 24
+	case b == TouchRewind:
+		return mgl32.Vec2{lo[0] + 40, hi[1] - 172}, 24
+	case b == TouchPause:
 		return mgl32.Vec2{hi[0] - 32, lo[1] + 88}, 22
 	}
 	return mgl32.Vec2{hi[0] - 32, lo[1] + 142}, 22
