@@ -197,7 +197,7 @@ func TestFront_SentencesHaveTheFiguresOfTheTables(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		fmt.Sprintf("%d of its %d goals are missed.", missed, judged),
+		fmt.Sprintf("Of %d goals, set beforehand, %d are missed.", judged, missed),
 		fmt.Sprintf("99.9 %% of allocations take at most %s ns, with sync.Pool %s%s, and on the Go heap %.0f µs (GOMAXPROCS=1).", tail["manager"], tail["sync.Pool"], tie, number(t, tail["Go runtime"])/1000),
 		fmt.Sprintf("Half a minute of the demo's fullest play has %s to %s collections, with pools by hand %s, and on the Go heap %s.", min(play[1], play[3]), max(play[2], play[4]), play[6], play[5]),
 	} {

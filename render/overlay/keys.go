@@ -96,6 +96,10 @@ func (o *Overlay) keys() {
 
 // freeze stops or resumes the game. With once it lets one tick run and stops again.
 func (o *Overlay) freeze(once bool) {
+	if !o.asked && o.begun {
+		o.say(true, "this game does not stop: its Update must ask Overlay.Frozen")
+		return
+	}
 	if once {
 		o.step = o.frozen
 		o.frozen = true

@@ -63,6 +63,8 @@ type Overlay struct {
 	frozen  bool
 	step    bool // one tick is let through
 	halted  bool // this tick is not
+	asked   bool // the game has called Frozen
+	begun   bool // Update was called before, so a game that asks has asked
 
 	settled time.Time
 	behind  int       // pending steps of settle
@@ -196,8 +198,15 @@ func (o *Overlay) show(k int, on bool) {
 // Frozen reports whether the game must stand still in this tick. The result changes only in [Overlay.Update]. If Frozen
 // returns true, the game's Update must return after Overlay.Update, before it ends the memory frame. So Draw can draw
 // the open frame again. With the default keys F5 freezes the game or lets it go on. Shift+F5 freezes the game, or lets
-// one tick of a frozen game run. With Config.Timeline the player selects earlier ticks of a frozen game.
-func (o *Overlay) Frozen() bool { return o != nil && o.halted }
+// one tick of a frozen game run. With Config.Timeline the player selects earlier ticks of a frozen game. In a game that
+// has never called Frozen, F5 shows a message that reports this.
+func (o *Overlay) Frozen() bool {
+	if o == nil {
+		return false
+	}
+	o.asked = true
+	return o.halted
+}
 
 // Bottom returns the lower edge of the overlay in the last Draw, in pixels from the top of the picture. A game can place
 // its own text below this edge. Panels below the rectangle of [Overlay.Avoid] do not count. If nothing was shown, or if
@@ -296,6 +305,7 @@ func (o *Overlay) Update() {
 	o.in = input{}
 	o.read(&o.in)
 	o.keys()
+	o.begun = true
 	o.halted = o.frozen && !o.step
 	if o.step { // the clock goes on for this tick, until it is drawn
 		o.clock.start()

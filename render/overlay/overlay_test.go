@@ -70,7 +70,7 @@ func (g *game) run(seconds float64, play func(dt float64)) {
 func (g *game) frame(took float64, play func(dt float64)) {
 	g.o.Update()
 	_ = g.m.BeginFrame()
-	if play != nil && !g.o.Frozen() {
+	if !g.o.Frozen() && play != nil {
 		play(took)
 	}
 	g.now = g.now.Add(time.Duration(took * 1e9))
@@ -492,6 +492,20 @@ func TestFreeze_TheGameStandsAndSoDoTheFigures(t *testing.T) {
 	if v := g.figure(`worst frame (\d+\.\d) ms`); v > 35 {
 		t.Errorf("standing still is a frame of %v ms", v)
 	}
+}
+
+// FROZEN over a game that goes on would be false.
+func TestFreeze_AGameThatNeverAsksIsToldSo(t *testing.T) {
+	g := newGame(t, 60, tiers.Config{}, Config{})
+	g.run(2, nil)
+	g.o.asked = false
+	g.press(5)
+	g.want("this game does not stop: its Update must ask Overlay.Frozen")
+	if g.o.Frozen() {
+		t.Error("frozen")
+	}
+	g.press(5) // it has asked now
+	g.want("FROZEN: F5 goes on")
 }
 
 func TestClosed_ItSaysSoAndGoesOn(t *testing.T) {
