@@ -139,7 +139,6 @@ type binaryType struct {
 	c       *component // nil if it is dropped
 	convert layout.Convert
 	hook    func(OldValue, any) error
-	named   []uintptr // offsets of each Entity in a value of c
 }
 
 // entitiesIn appends the offsets of each Entity in a value of type t at off.
@@ -168,12 +167,17 @@ func entitiesIn(named []uintptr, t reflect.Type, off uintptr) []uintptr {
 // checkEntities returns an error if a value names an entity whose generation is even: look-ups would take a vacant
 // slot for it. ReadJSON refuses slot 0, so ReadBinary does.
 func (x *binaryType) checkEntities(cells []byte, rows []Entity) error {
-	if len(x.named) == 0 {
+	if len(x.c.named) == 0 || len(rows) == 0 {
 		return nil
 	}
+	return x.c.checkEntities(unsafe.Pointer(&cells[0]), rows)
+}
+
+// checkEntities is binaryType.checkEntities for the values of the rows from p on.
+func (c *component) checkEntities(p unsafe.Pointer, rows []Entity) error {
 	for i := range rows {
-		if err := checkEntitiesAt(unsafe.Pointer(&cells[uintptr(i)*x.c.size]), x.named); err != nil {
-			return fmt.Errorf("entity %s: component %s: %w", quote(rows[i]), x.c.name, err)
+		if err := checkEntitiesAt(unsafe.Add(p, uintptr(i)*c.size), c.named); err != nil {
+			return fmt.Errorf("entity %s: component %s: %w", quote(rows[i]), c.name, err)
 		}
 	}
 	return nil
@@ -185,6 +189,9 @@ func checkEntitiesAt(p unsafe.Pointer, named []uintptr) error {
 		e := *(*Entity)(unsafe.Add(p, off))
 		if (e.gen&1 == 0 || e.index == 0) && !e.IsZero() {
 			return fmt.Errorf("it contains %s; slots begin at 1, and generations are odd", quote(e))
+		}
+		if e.index >= placeholderBit {
+			return fmt.Errorf("it contains %s, %s", quote(e), placeholderText)
 		}
 	}
 	return nil
@@ -273,9 +280,7 @@ func (r *reader) match(x *binaryType) (err error) {
 			return fmt.Errorf("%w: two types became %s; Renamed must give each another name", layout.ErrMigration, c.name)
 		}
 	}
-	if x.c = c; c.typ != nil {
-		x.named = entitiesIn(nil, c.typ, 0)
-	}
+	x.c = c
 	to, err := x.c.describe()
 	if err != nil {
 		return err

@@ -40,8 +40,9 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // are in memory. If a component of an archetype has a field that has no meaning in another process, WriteBinary returns
 // an error with the path of the field. Such fields are pointers, strings, slices, maps, functions, channels,
 // interfaces, uintptr, memory.Handle and the types of package container. WriteBinary also returns an error if a
-// component of an archetype has a name that is not UTF-8, or the name of another component type. Resources, events,
-// pending commands, observers and ticks are not written.
+// component of an archetype has a name that is not UTF-8, or the name of another component type. A value with a
+// placeholder of [Task.Commands] is an error, too. Resources, events, pending commands, observers and ticks are not
+// written.
 //
 // Other errors wrap the error of out, [io.ErrShortWrite], or [memory.ErrClosed] if the world closed itself. When
 // WriteBinary fails, a part may have been written: write to a new file, and rename it after success. Padding bytes
@@ -185,10 +186,32 @@ func (s *store) writeRows(b *binaryWriter, t *table) {
 		}
 		n := 0
 		for k := 0; b.err == nil && k < t.used(); k++ {
-			bytes := t.rowsIn(k) * int(c.size)
-			b.write(unsafe.Slice((*byte)(s.cell(t.chunks[k].number<<rowBits, c.id, c.size)), bytes))
+			loc, rows := t.chunks[k].number<<rowBits, t.rowsIn(k)
+			p, bytes := s.cell(loc, c.id, c.size), rows*int(c.size)
+			if b.err = c.checkPlaceholders(p, s.entitiesFrom(loc, rows)); b.err != nil {
+				return
+			}
+			b.write(unsafe.Slice((*byte)(p), bytes))
 			n += bytes
 		}
 		b.write(make([]byte, padded(n)-n))
 	}
 }
+
+// checkPlaceholders returns an error if a value names an entity that only Apply would create. The values of the rows
+// begin at p.
+func (c *component) checkPlaceholders(p unsafe.Pointer, rows []Entity) error {
+	if len(c.named) == 0 {
+		return nil
+	}
+	for i := range rows {
+		for _, off := range c.named {
+			if e := *(*Entity)(unsafe.Add(p, uintptr(i)*c.size+off)); e.index >= placeholderBit {
+				return fmt.Errorf("entity %s: component %s: it contains %s, %s", quote(rows[i]), c.name, quote(e), placeholderText)
+			}
+		}
+	}
+	return nil
+}
+
+const placeholderText = "a placeholder of Task.Commands; let AddTo of the same batch write it"

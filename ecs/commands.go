@@ -60,6 +60,7 @@ type command struct {
 type valueQueue interface {
 	len() int
 	store(p unsafe.Pointer, i int)
+	at(i int) unsafe.Pointer
 	take(from valueQueue, i int) (at int) // appends a value of another queue of the same type
 	another() valueQueue
 	clear()
@@ -70,6 +71,8 @@ type typedQueue[T any] struct{ values []T }
 func (q *typedQueue[T]) len() int { return len(q.values) }
 
 func (q *typedQueue[T]) store(p unsafe.Pointer, i int) { *(*T)(p) = q.values[i] }
+
+func (q *typedQueue[T]) at(i int) unsafe.Pointer { return unsafe.Pointer(&q.values[i]) }
 
 func (q *typedQueue[T]) take(from valueQueue, i int) int {
 	q.values = append(q.values, from.(*typedQueue[T]).values[i])
@@ -350,6 +353,9 @@ func (cmd *Commands) write(op *command, loc uint32) {
 		cmd.queues[op.id].store(p, op.at)
 	case comp.size > 0:
 		copyRow(p, unsafe.Pointer(&cmd.words[op.at]), comp.size)
+	}
+	if len(comp.named) > 0 && len(cmd.resolved) > 0 {
+		cmd.resolveValue(p, comp.named)
 	}
 }
 

@@ -30,6 +30,7 @@ type component struct {
 	typ        reflect.Type // nil of what RegisterSize made
 	name       string
 	words      []word     // what Hash reads of a pointer-free value
+	named      []uintptr  // offsets of each Entity in a value
 	targets    slotIndex  // of a relation: number + 1 of the list of the target that had a slot last
 	ticks      *component // its companion, see ticks; nil unless it is tracked
 	owner      *component // whose companion it is; nil of all others
@@ -103,7 +104,7 @@ func (w *World) register(typ reflect.Type) (c *component, fresh bool, err error)
 	if c := w.store.byType[typ]; c != nil {
 		return c, false, nil
 	}
-	c = &component{size: typ.Size(), typ: typ, name: typ.String(), pointerful: memory.PointerFreeType(typ) != nil}
+	c = &component{size: typ.Size(), typ: typ, name: typ.String(), pointerful: memory.PointerFreeType(typ) != nil, named: entitiesIn(nil, typ, 0)}
 	if err := w.addType(c); err != nil {
 		return nil, false, err
 	}

@@ -93,6 +93,7 @@ type parallelRun struct {
 	body   any
 	tables []tableBatches // those with rows
 	share  int64          // a claim takes 1/share of the batches left
+	serial uint32         // number of the first batch, of all runs
 
 	next atomic.Int64 // first unclaimed batch
 	stop atomic.Int64 // batches from here on are not run
@@ -136,7 +137,6 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 	}
 	ws.begin()
 	defer ws.end()
-	ws.serial++
 	for _, t := range ws.tasks {
 		t.beginCommands(w)
 		if t.scratch.Base() != nil { // its page source may have been closed
@@ -150,7 +150,8 @@ func (f *filter) parallel(ws *Workers, run runner, body any, none bool) {
 	if batches == 0 {
 		return
 	}
-	p.run, p.body = run, body
+	p.run, p.body, p.serial = run, body, ws.serial
+	ws.serial += uint32(batches)
 	w.guard.locked++
 	w.guard.inParallel = true
 	defer p.rethrow() // last: all have stopped and nothing is locked

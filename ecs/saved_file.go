@@ -29,8 +29,8 @@ func (w *World) CanWrite() error {
 }
 
 // RowCheck returns a function for values of type t. The function returns an error if the value contains an Entity that no
-// world ever had: one with slot 0 or an even generation. The zero Entity is no error. If t contains no Entity, RowCheck
-// returns nil. A save.Set calls RowCheck, see save.RowChecker.
+// world ever had: one with slot 0 or an even generation, or a placeholder of [Task.Commands]. The zero Entity is no
+// error. If t contains no Entity, RowCheck returns nil. A save.Set calls RowCheck, see save.RowChecker.
 func (w *World) RowCheck(t reflect.Type) func(value unsafe.Pointer) error {
 	named := entitiesIn(nil, t, 0)
 	if len(named) == 0 {

@@ -142,7 +142,7 @@ func TestWorld_FileOfASetRefusesImpossibleEntities(t *testing.T) {
 		Of   [2]struct{ Owner owner }
 	}
 	bad := Entity{index: 2, gen: 2}
-	for _, e := range []Entity{bad, {index: 0, gen: 1}} {
+	for _, e := range []Entity{bad, {index: 0, gen: 1}, {index: placeholderBit, gen: 1}} {
 		for place, spoil := range map[string]func(value *nested, list *[]Entity){
 			"value": func(value *nested, _ *[]Entity) { value.Of[1].Owner = owner(e) },
 			"list":  func(_ *nested, list *[]Entity) { (*list)[2] = e },
@@ -160,7 +160,7 @@ func TestWorld_FileOfASetRefusesImpossibleEntities(t *testing.T) {
 			}
 			wasValue, wasList := value, slices.Clone(list)
 			err = set.Read(bytes.NewReader(forged.Bytes()), nil)
-			if !errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), "save: "+place) || !strings.Contains(err.Error(), "generations are odd") {
+			if !errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), "save: "+place) || !strings.Contains(err.Error(), "it contains "+quote(e)) {
 				t.Errorf("%v in the %s: %v", e, place, err)
 			}
 			if value != wasValue || !slices.Equal(list, wasList) {

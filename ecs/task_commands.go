@@ -1,6 +1,10 @@
 package ecs
 
-import "github.com/strata-go/strata/memory"
+import (
+	"unsafe"
+
+	"github.com/strata-go/strata/memory"
+)
 
 // Each worker collects the commands of its batches in its own buffer. After the run they move to
 // World.Commands in batch order, as if one goroutine had run all batches.
@@ -10,7 +14,7 @@ import "github.com/strata-go/strata/memory"
 // Invariant, verified by Check of Workers: between runs it is empty, as are its Commands.
 type taskCommands struct {
 	task    *Task
-	gen     uint32       // generation of placeholders
+	gen     uint32       // generation of the placeholders of the newest batch
 	starts  []batchStart // in batch order
 	taken   int          // starts whose batches collect has moved
 	spawned uint32       // in this run
@@ -26,7 +30,13 @@ type batchStart struct {
 
 // placeholderBit is set in the index of a placeholder. No slot is that high, so every look-up finds it
 // stale.
+//
+// The rest of the index is the number of the placeholder in its batch, and the generation is that of the batch. Neither
+// depends on the worker: a body may store a placeholder in a column, whose bytes are part of the hash.
 const placeholderBit = 1 << 31
+
+// generation returns the generation of the placeholders of a batch. It returns after 1<<31 batches.
+func (p *parallelRun) generation(batch int) uint32 { return (p.serial+uint32(batch))<<1 | 1 }
 
 // Commands returns the command buffer of the batch that the body runs. The buffer is valid until the body returns. The
 // type [Commands] lists its panics. After Parallel the commands of all batches wait in [World.Commands], in batch
@@ -35,9 +45,13 @@ const placeholderBit = 1 << 31
 // itself at the end of the run (see [World]).
 //
 // Spawn of this buffer returns a placeholder, and Apply of World.Commands creates the entity. Look-ups find the
-// placeholder stale. Later commands of the same batch accept the placeholder as their entity or target. A placeholder
-// within a component value stays stale, also after Apply. Spawn itself creates nothing, so its error is always nil.
-// Apply allocates the memory of the entities and calls the observers.
+// placeholder stale. Later commands of the same batch accept the placeholder as their entity or target. Their values may
+// have it in Entity fields, also within structs and arrays: Apply writes the entity there. Spawn itself creates nothing,
+// so its error is always nil. Apply allocates the memory of the entities and calls the observers.
+//
+// Apply does not replace a placeholder that a body writes to a column, that is behind a pointer or in a container, or
+// that another batch uses. It stays stale. Its bits do not depend on the number of workers, but on how many batches the
+// workers ran before. WriteBinary, WriteJSON and reading a file refuse it.
 func (t *Task) Commands() *Commands {
 	t.mustBeInBody("Commands")
 	if t.commands == nil {
@@ -51,7 +65,6 @@ func (t *Task) Commands() *Commands {
 func (t *Task) beginCommands(w *World) {
 	if cmd := t.commands; cmd != nil {
 		cmd.w = w
-		cmd.task.gen = (t.ws.serial*maxWorkers+uint32(t.worker))<<1 | 1
 	}
 }
 
@@ -72,6 +85,7 @@ func (cmd *Commands) mustAccept(op string) {
 	}
 	g.task.mustBeInBody(op)
 	if n := len(g.starts); n == 0 || g.starts[n-1].batch != g.task.batch {
+		g.gen = g.task.ws.run.generation(g.task.batch)
 		g.starts = append(g.starts, batchStart{g.task.batch, len(cmd.ops), len(cmd.words), g.spawned})
 	}
 }
@@ -106,7 +120,7 @@ func (cmd *Commands) resolve(e Entity) Entity {
 // spawnLater is Spawn of a task.
 func (cmd *Commands) spawnLater() Entity {
 	g := cmd.task
-	e := Entity{index: placeholderBit | g.spawned, gen: g.gen}
+	e := Entity{index: placeholderBit | (g.spawned - g.starts[len(g.starts)-1].spawned), gen: g.gen}
 	cmd.ops = append(cmd.ops, command{e: placeholder(g.spawned), kind: commandCreate})
 	g.spawned++
 	return e
@@ -115,8 +129,9 @@ func (cmd *Commands) spawnLater() Entity {
 // toPlaceholder returns e, or its stored form if Spawn of the same batch returned it.
 func (cmd *Commands) toPlaceholder(e Entity) Entity {
 	if g := cmd.task; g != nil && e.gen == g.gen && e.index >= placeholderBit {
-		if n := e.index &^ placeholderBit; n < g.spawned && n >= g.starts[len(g.starts)-1].spawned {
-			return placeholder(n)
+		first := g.starts[len(g.starts)-1].spawned
+		if n := e.index &^ placeholderBit; n < g.spawned-first {
+			return placeholder(first + n)
 		}
 	}
 	return e
@@ -168,7 +183,7 @@ func (cmd *Commands) takeBatch(from *Commands) {
 	if g.taken++; g.taken < len(g.starts) {
 		end = g.starts[g.taken]
 	}
-	first, words := uint32(len(cmd.resolved)), len(cmd.words)
+	first, words, gen := uint32(len(cmd.resolved)), len(cmd.words), g.task.ws.run.generation(at.batch)
 	for range end.spawned - at.spawned {
 		cmd.resolved = append(cmd.resolved, Entity{})
 	}
@@ -185,8 +200,39 @@ func (cmd *Commands) takeBatch(from *Commands) {
 			} else {
 				op.at += words - at.words
 			}
+			if named := cmd.w.store.comps[op.id].named; len(named) > 0 {
+				cmd.namePlaceholders(cmd.value(&op), named, gen, first, end.spawned-at.spawned)
+			}
 		}
 		cmd.ops = append(cmd.ops, op)
+	}
+}
+
+// value returns the value of an addition of a type that has Entity fields.
+func (cmd *Commands) value(op *command) unsafe.Pointer {
+	if cmd.w.store.comps[op.id].pointerful {
+		return cmd.queues[op.id].at(op.at)
+	}
+	return unsafe.Pointer(&cmd.words[op.at])
+}
+
+// namePlaceholders gives the placeholders of a batch in the value at p the form in which commands store them. The value
+// has an Entity at each of the offsets. The n placeholders of the batch begin at first in resolved.
+func (cmd *Commands) namePlaceholders(p unsafe.Pointer, offsets []uintptr, gen, first, n uint32) {
+	for _, off := range offsets {
+		e := (*Entity)(unsafe.Add(p, off))
+		if i := e.index &^ placeholderBit; e.gen == gen && e.index >= placeholderBit && i < n {
+			*e = placeholder(first + i)
+		}
+	}
+}
+
+// resolveValue replaces the placeholders in the value at p, which a command has written, by their entities.
+func (cmd *Commands) resolveValue(p unsafe.Pointer, offsets []uintptr) {
+	for _, off := range offsets {
+		if e := (*Entity)(unsafe.Add(p, off)); cmd.validPlaceholder(*e) {
+			*e = cmd.resolve(*e)
+		}
 	}
 }
 
