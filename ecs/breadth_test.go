@@ -36,7 +36,7 @@ func TestExclusive_FollowsWithAndNewArchetypes(t *testing.T) {
 			f.Exclusive()
 		}
 	})
-	if text != "ecs.All: the world was changed within the loop; use World.Commands, or leave the loop after the change" {
+	if text != configuredWithin {
 		t.Error(text)
 	}
 }

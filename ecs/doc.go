@@ -11,7 +11,7 @@
 //   - [New] and [World]; [Register] and [Component] for one type;
 //   - [Map2] and the other mappers to create and change entities by several types;
 //   - [Filter2], its All and Chunks, and [Query2] to iterate; Parallel and [Workers] for several goroutines;
-//   - [Commands] for changes during iteration; [Relation] for entities that refer to others;
+//   - [Commands] for changes during iteration; [Relation] for entities that refer to others, and Each to walk a tree;
 //   - [Observer] for callbacks on changes; [Events] and [SetResource] between systems;
 //   - [World.Track], [World.Tick] and ChangedSince of filters to find what was written since;
 //   - [World.RegisterSize], [World.Ptr] and [NewFilterOf] for types that are known at run time;
@@ -34,7 +34,8 @@
 //	Filter2.Batch                     the filter itself, as in World.RemoveAll and AddAll of a mapper
 //	AddBatchFn, RemoveEntities(b, f)  AddAll and then a loop over the filter; a loop and then RemoveAll
 //	Exchange2                         Removes and Exchange of a mapper
-//	Rel, RelIdx, of a call            To of a mapper or filter, which lasts until the next To or ToAny
+//	Rel, RelIdx, of a call            To of a mapper or filter, which lasts until the next To or ToAny;
+//	                                  Each of a Relation
 //	SetRelations, SetRelationsBatch   Relation.SetTarget, Relation.SetTargetAll
 //	GetRelation                       Relation.Target, which returns false for a removed target
 //	Observe(OnCreateEntity), ...      World.OnCreate and OnRemove; with For(C), OnAdd and OnRemove of C
@@ -147,7 +148,8 @@
 //	a filter with ChangedSince    4 bytes read per entity and named component, a call per run of
 //	                              changed entities
 //	Writes of a filter            4 bytes written per entity and tracked component
-//	a filter with To              a look-up, and a visit to each table of the target
+//	a filter with To, Each of a
+//	Relation                      a look-up, and a visit to each table of the target
 //	SetTarget                     moves the row, after a look-up if the target differs from that
 //	                              of the entity before
 //	create, remove                a slot from the free list, one row; removal moves one row

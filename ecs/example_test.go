@@ -257,6 +257,20 @@ func ExampleFilter1_Without() {
 	// Output: {1 0}
 }
 
+// Without narrows the filter itself. Other code that has the filter takes a clone.
+func ExampleFilter1_Clone() {
+	w := newWorld()
+	defer w.Close()
+	frozen, _ := ecs.Register[Frozen](w)
+	_, _ = ecs.NewMap1[Position](w).NewEntity(Position{1, 0})
+	_, _ = ecs.NewMap2[Position, Frozen](w).NewEntity(Position{2, 0}, Frozen{})
+
+	all := ecs.NewFilter1[Position](w)
+	awake := all.Clone().Without(frozen.ID())
+	fmt.Println(all.Len(), awake.Len())
+	// Output: 2 1
+}
+
 func ExampleQuery2_Columns() {
 	w := newWorld()
 	defer w.Close()
@@ -391,15 +405,10 @@ func Example_relations() {
 	_, _ = parts.NewEntity(Position{Y: 1}, ChildOf{}) // the hull
 	gun, _ := parts.To(childOf.ID(), turret).NewEntity(Position{X: 3}, ChildOf{})
 
-	of := ecs.NewFilter1[Position](w)
 	var visit func(e ecs.Entity, x, y float32)
 	visit = func(e ecs.Entity, x, y float32) {
 		fmt.Println(e, x, y)
-		var below []ecs.Entity
-		for part := range of.To(childOf.ID(), e).All() {
-			below = append(below, part)
-		}
-		for _, part := range below {
+		for part := range childOf.Each(e) {
 			p, _, _ := parts.Get(part)
 			visit(part, x+p.X, y+p.Y)
 		}

@@ -63,6 +63,18 @@ func (f *filter) init(w *World, ids ...ID) {
 	}
 }
 
+// clone returns a filter with the same criteria. A FilterOf begins as each Filter does, and is the largest of them.
+func (f *filter) clone() *FilterOf {
+	f.w.guard.notInParallel("Clone")
+	c := new(FilterOf)
+	c.filter = filter{w: f.w, need: f.need, deny: f.deny, exact: f.exact, n: f.n, stride: f.stride, ids: f.ids, targets: f.targets, tickFilter: f.tickFilter}
+	c.filter.rewind()
+	for i, id := range f.ids[:f.n] {
+		c.sizes[i] = f.w.store.comps[id].size
+	}
+	return c
+}
+
 // maskOf returns the set of ids, which must be known and differ.
 func (r *registry) maskOf(op string, ids []ID) (m mask) {
 	for _, id := range ids {

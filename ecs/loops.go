@@ -26,6 +26,7 @@ type iterator struct {
 	tailRows uint16 // rows of a chunk that come behind those of at, see ahead.go
 	last     bool   // no chunk with rows can come behind this one
 	busy     bool   // a loop has it, or has been left by a panic and not been stopped since
+	refitted bool   // the filter was configured in its loop, which stopped it
 
 	// sole is the only table that matches and laid what it was in the world when a loop last found all
 	// of its rows in its first known chunks, to which way leads in their order: while it is that, they
@@ -112,6 +113,7 @@ func (g *guard) stopAll(f *filter) {
 			return false
 		}
 		t.cur.set(0, 0)
+		t.refitted = f != nil
 		t.f.drop(t)
 		return true
 	})
@@ -268,7 +270,7 @@ func (f *filter) step(t *iterator) *rowRun {
 		}
 		t.filterPos, t.layoutVersion, t.cached, t.tailRows = filterPos{}, 0, 0, 0
 	case t.cur.rows == 0:
-		panic(&memory.Misuse{Package: "ecs", Op: "All", Reason: "the world was changed within the loop; use World.Commands, or leave the loop after the change"})
+		t.refuse("All")
 	}
 	number, base, first, n := uint32(0), unsafe.Pointer(nil), 0, 0
 	if f.usesTicks {
@@ -309,10 +311,32 @@ func (t *iterator) shift(row uintptr) {
 	}
 }
 
-// leave ends the loop before its end.
+// refuse panics because t was stopped.
+func (t *iterator) refuse(op string) {
+	reason := "the world was changed within the loop; use World.Commands, or leave the loop after the change"
+	if t.refitted {
+		reason = "the filter was configured within a loop over it, for example by To or Without; use Clone of the filter there, or Relation.Each"
+	}
+	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: reason})
+}
+
+// leave ends the loop before its end. If the loop was stopped, its iterator was dropped. No loop has it now, so that
+// the filter can use it again.
 //
 //go:noinline
-func (s *rowRun) leave() { s.it.f.w.guard.release(s.it) }
+func (s *rowRun) leave() {
+	t := s.it
+	f := t.f
+	if f.w.guard.release(t); !t.busy {
+		return
+	}
+	t.busy, t.layoutVersion = false, 0
+	if f.main == nil {
+		f.main = t
+	} else {
+		f.others = append(f.others, t)
+	}
+}
 
 // chunk returns the number, the block and the rows of the chunk of match *m at position *c, or of the
 // next one with rows, and steps on; no rows at the end. Of the last chunk of a table it reads

@@ -12,8 +12,16 @@ type narrowing[Filter any] struct{ filter filter }
 // whole returns f as the pointer to the Filter that begins with it.
 func (f *narrowing[Filter]) whole() Filter { return *(*Filter)(unsafe.Pointer(&f)) }
 
+// Clone returns a new filter that matches the same entities and has the same Writes. The two filters are independent:
+// configuring one does not affect the other. Cost: one allocation, and a visit to each archetype when the clone is used
+// first. Clone panics with a [*memory.Misuse] in a parallel run.
+func (f *narrowing[Filter]) Clone() Filter {
+	c := f.filter.clone()
+	return *(*Filter)(unsafe.Pointer(&c))
+}
+
 // With narrows the filter to entities that also have these components, in addition to earlier calls. It
-// returns f. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
+// changes f and returns it. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
 // twice. It also panics while a query over f is open, and in a parallel run.
 func (f *narrowing[Filter]) With(ids ...ID) Filter {
 	f.filter.restrict("With", ids, false)
@@ -21,7 +29,7 @@ func (f *narrowing[Filter]) With(ids ...ID) Filter {
 }
 
 // Without narrows the filter to entities that have none of these components, in addition to earlier calls.
-// It returns f. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
+// It changes f and returns it. It panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed
 // twice. It also panics while a query over f is open, and in a parallel run.
 func (f *narrowing[Filter]) Without(ids ...ID) Filter {
 	f.filter.restrict("Without", ids, true)
@@ -29,8 +37,9 @@ func (f *narrowing[Filter]) Without(ids ...ID) Filter {
 }
 
 // To narrows the filter to entities whose relation with this ID has this target. The target replaces an
-// earlier target of the relation. To is cheap enough to call for each of many targets. If the target is
-// stale, the filter matches nothing. To returns f.
+// earlier target of the relation, and stays until the next To or ToAny. To changes f and returns it, and is cheap enough
+// to call for each of many targets. If the target is stale, the filter matches nothing. For two targets at once use a
+// [Filter1.Clone], and for a walk through a tree [Relation.Each].
 //
 // To panics with a [*memory.Misuse] if the ID is not a relation of the world, or if f has targets of four other
 // relations. It also panics while a query over f is open, in a parallel run, and in a closed world.
@@ -40,7 +49,7 @@ func (f *narrowing[Filter]) To(id ID, target Entity) Filter {
 }
 
 // ToAny undoes the targets of all calls of To. After ToAny the filter matches entities with these relations
-// to any target, also to a stale target. ToAny returns f. It panics with a [*memory.Misuse] while a query
+// to any target, also to a stale target. ToAny changes f and returns it. It panics with a [*memory.Misuse] while a query
 // over f is open, in a parallel run, and in a closed world.
 func (f *narrowing[Filter]) ToAny() Filter {
 	f.filter.widenToAny()
@@ -50,7 +59,7 @@ func (f *narrowing[Filter]) ToAny() Filter {
 // Writes declares that all later loops over the filter write these components. A loop or a query that reaches a chunk
 // records a write of all its entities, even if nothing is written. A parallel run does so for each batch. With
 // ChangedSince only the changed entities count. A further Writes adds to earlier ones. Only components that are
-// tracked with [World.Track] are recorded. Other components cost one check per chunk. Writes returns f.
+// tracked with [World.Track] are recorded. Other components cost one check per chunk. Writes changes f and returns it.
 //
 // Writes panics with a [*memory.Misuse] if the world does not have an ID, or if an ID is passed twice. It
 // also panics while a query over f is open, in a parallel run, and in a closed world.
@@ -62,7 +71,7 @@ func (f *narrowing[Filter]) Writes(ids ...ID) Filter {
 // ChangedSince narrows the filter to entities with at least one of these components that was written after
 // t. It replaces an earlier ChangedSince and is cheap enough to call each frame. If t is the zero Tick, all
 // entities match that have at least one of the components. A loop in progress also reaches entities that are
-// written before the loop comes to them. ChangedSince returns f.
+// written before the loop comes to them. ChangedSince changes f and returns it.
 //
 // With ChangedSince, Chunks, Columns and Parallel yield parts of chunks: unbroken runs of changed entities.
 // All and Query visit the same entities. The loop reads 4 bytes per entity and named component.
@@ -77,7 +86,7 @@ func (f *narrowing[Filter]) ChangedSince(t Tick, ids ...ID) Filter {
 }
 
 // Exclusive narrows the filter to entities that have no components except those named by the filter, by
-// With and by To. It returns f. It panics with a [*memory.Misuse] while a query over f is open, and in a
+// With and by To. It changes f and returns it. It panics with a [*memory.Misuse] while a query over f is open, and in a
 // parallel run.
 func (f *narrowing[Filter]) Exclusive() Filter {
 	f.filter.narrow("Exclusive")

@@ -10,6 +10,10 @@ import (
 // A Filter1 matches the entities that have a component of type A, whatever other components they have. Create it once
 // per system: it caches the matching archetypes. It belongs to its world and to the goroutine of the world. In a
 // parallel run all methods except Check panic with a [*memory.Misuse]; All and Chunks panic when their loop begins.
+//
+// With, Without, Exclusive, To, ToAny, Writes and ChangedSince change the filter for all code that uses it, and return
+// the same filter. ToAny undoes To, and a ChangedSince replaces an earlier one; nothing undoes the others. To narrow a
+// filter that other code uses, take its [Filter1.Clone].
 type Filter1[A any] struct {
 	narrowing[*Filter1[A]]
 }

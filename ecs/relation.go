@@ -2,6 +2,7 @@ package ecs
 
 import (
 	"fmt"
+	"iter"
 	"unsafe"
 )
 
@@ -143,6 +144,75 @@ func (s *store) targetOf(e Entity, id ID) (Entity, bool) {
 		return Entity{}, false
 	}
 	return target, true
+}
+
+// Each ranges over the entities whose target is this one, in storage order. It yields nothing if the target is stale.
+// Loops over Each can be nested to any depth, for a walk through a tree: the body may range over Each of the entity that
+// it got. The loop does not lock the world, and may be left in any way, also by a panic. If the body calls a method for
+// structural changes, even without effect, the next step of the loop panics with a [*memory.Misuse]. In a parallel run
+// the loop panics when it begins.
+//
+// Cost: a look-up, and a visit to each table of the target (see [Relation]). The world keeps one filter for each depth of
+// nesting until [World.Shrink], so that loops do not allocate in steady state.
+func (r Relation[T]) Each(target Entity) iter.Seq[Entity] {
+	return func(yield func(Entity) bool) {
+		for t := r.w.beginEach(r.comp.id, target); t != nil; t = t.nextEach() {
+			es := t.es.pointer()
+			for i := 0; i < t.rows; i++ {
+				if !yield(*(*Entity)(unsafe.Add(es, uintptr(i)*entityBytes))) {
+					t.leaveEach()
+					return
+				}
+			}
+		}
+	}
+}
+
+// beginEach begins a loop over the entities with a target, by a filter of w that no other loop has.
+//
+//go:noinline
+func (w *World) beginEach(id ID, target Entity) *rowRun {
+	w.guard.notInParallel("Each")
+	list := w.store.tablesOf(relationTarget{id, target})
+	if list == nil || w.store.index.find(target) == nil {
+		return nil
+	}
+	var f *filter
+	if n := len(w.eachFilters); n > 0 {
+		f, w.eachFilters = w.eachFilters[n-1], w.eachFilters[:n-1]
+	} else {
+		f = &filter{w: w, stride: 1, seen: -1}
+	}
+	f.need, f.targets.n, f.targets.list[0] = maskBit(id), 1, relationTarget{id, target}
+	f.matches, f.list, f.listed, f.epoch = f.matches[:0], list, 0, w.store.epoch
+	s := f.begin()
+	if s == nil {
+		w.eachFilters = append(w.eachFilters, f)
+	}
+	return s
+}
+
+// nextEach is next for a loop over Each.
+//
+//go:noinline
+func (s *rowRun) nextEach() *rowRun {
+	f := s.it.f
+	if s.rows == 0 {
+		s.it.refuse("Each")
+	}
+	next := s.next()
+	if next == nil {
+		f.w.eachFilters = append(f.w.eachFilters, f)
+	}
+	return next
+}
+
+// leaveEach is leave for a loop over Each.
+//
+//go:noinline
+func (s *rowRun) leaveEach() {
+	s.leave()
+	s.it.f.w.eachFilters = append(s.it.f.w.eachFilters, s.it.f)
 }
 
 // SetTargetAll sets the target of every entity that s matches and that has the relation. It returns the number of

@@ -122,7 +122,7 @@ func (w *World) Shrink() (freed uint64) {
 		w.store.dropChunks(t, t.used())
 	}
 	w.store.freePending()
-	w.tree = nil
+	w.tree, w.eachFilters = nil, nil
 	freed = held - w.store.bytes
 	w.store.trimSegments()
 	if w.commands != nil {

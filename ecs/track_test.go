@@ -157,7 +157,7 @@ func TestTicks_MisuseIsNamed(t *testing.T) {
 		{"ecs.ChangedSince: a query over this filter is open", func() { open.ChangedSince(0, pos.ID()) }},
 		{"ecs.Writes: a query over this filter is open", func() { open.Writes(pos.ID()) }},
 		{"ecs.Writes: the world does not have this component ID", func() { f.Writes(99) }},
-		{"ecs.All: the world was changed within the loop", func() {
+		{configuredWithin, func() {
 			for range f.All() {
 				f.ChangedSince(0, pos.ID())
 			}

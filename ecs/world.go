@@ -166,14 +166,15 @@ func (c Config) sizes() (s []uintptr, first int) {
 // later structural change or by Close. If the body of a loop over a query panics, the query stays open: defer its
 // Close, or call [World.EndQueries].
 type World struct {
-	noCopy    noCopy
-	store     store
-	guard     guard
-	observers observers
-	commands  *Commands
-	tree      []Entity             // buffer of RemoveTree
-	resources map[reflect.Type]any // looked up by type, never iterated
-	unwatch   func()               // stops watching the allocator
+	noCopy      noCopy
+	store       store
+	guard       guard
+	observers   observers
+	commands    *Commands
+	tree        []Entity             // buffer of RemoveTree
+	eachFilters []*filter            // of loops over Each that have ended
+	resources   map[reflect.Type]any // looked up by type, never iterated
+	unwatch     func()               // stops watching the allocator
 }
 
 // A store is everything that a world contains: entities, component types, archetypes and their chunks.

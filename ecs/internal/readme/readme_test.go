@@ -170,8 +170,8 @@ func Example_filter() {
 	frozen, _ := ecs.Register[Frozen](world)
 	must(ecs.NewMap1[Position](world).NewBatch(3, nil))
 	must(ecs.NewMap2[Position, Frozen](world).NewBatch(2, nil))
-	awake := ecs.NewFilter1[Position](world).Without(frozen.ID())
-	exactly := ecs.NewFilter1[Position](world).Exclusive()
+	awake := ecs.NewFilter1[Position](world).Without(frozen.ID()) // a filter of its own
+	exactly := awake.Clone().Exclusive()                          // awake stays as it is
 	fmt.Println(awake.Len(), exactly.Len())
 	// Output: 3 3
 }
@@ -250,6 +250,8 @@ func Example_relation() {
 	if err != nil {
 		panic(err)
 	}
+	health, err := ecs.Register[Health](world)
+	must(err)
 	ships := ecs.NewMap1[Position](world)
 	ship, err := ships.NewEntity(Position{})
 	must(err)
@@ -258,14 +260,18 @@ func Example_relation() {
 	if err := docked.Add(ship, DockedAt{}, harbour); err != nil {
 		panic(err)
 	}
-	there := ecs.NewFilter1[Position](world)
-	for e, p := range there.To(docked.ID(), harbour).All() { // another target each frame costs nothing
+	there := ecs.NewFilter1[Position](world).To(docked.ID(), harbour)
+	for e, p := range there.All() { // until the next To of this filter, which costs next to nothing
 		p.X++
 		fmt.Println(world.Alive(e))
+	}
+	for e := range docked.Each(harbour) { // without a filter; in its body also Each of e, to walk a tree
+		fmt.Println(health.Has(e))
 	}
 	fmt.Println(docked.RemoveTree(harbour), "are gone") // the harbour, and all that is docked at it
 	// Output:
 	// true
+	// false
 	// 2 are gone
 }
 
