@@ -559,3 +559,28 @@ func TestRewind_PanicsAreNotGoneOnFrom(t *testing.T) {
 		}
 	}
 }
+
+func TestTimeline_SeeksAndReports(t *testing.T) {
+	g, r := newRewind(t, 40_000, 300)
+	hashes := kept(t, g, r)
+	var errs []error
+	line := r.Timeline(func(err error) { errs = append(errs, err) })
+	if first, now, last := line.Span(); first != 0 || now != 8 || last != 8 {
+		t.Errorf("the span is %d, %d, %d", first, now, last)
+	}
+	line.Seek(3)
+	if _, now, last := line.Span(); now != 3 || last != 8 || g.hash() != hashes[3] {
+		t.Errorf("after Seek(3): tick %d of %d", now, last)
+	}
+	line.Seek(9)
+	if len(errs) != 2 || errs[0] != nil || !errors.Is(errs[1], save.ErrEmpty) || g.hash() != hashes[3] {
+		t.Errorf("errors %v", errs)
+	}
+	if used, reserved := line.Memory(); used == 0 || used > reserved || reserved != 40_000 {
+		t.Errorf("%d of %d bytes", used, reserved)
+	}
+	r.Timeline(nil).Seek(5)
+	if r.Now() != 5 || g.hash() != hashes[5] {
+		t.Errorf("without a function: tick %d", r.Now())
+	}
+}

@@ -20,8 +20,9 @@
 //	Kind -----Register--> ramp of 64 colours and sizes ---------^
 //
 // New reserves address space for Config.Capacity rows. Emit commits memory for about 16,384 rows of 38 bytes at a
-// time. Rows never move to another address when the columns grow. If the source refuses memory, fewer particles are
-// emitted, and Stats counts the missing particles.
+// time, and at least a step of the source in each of its nine columns: 144 KiB. Rows never move to another address when
+// the columns grow. If the source refuses memory, fewer particles are emitted, and Stats counts the missing particles.
+// With a budget below those 144 KiB no particle is emitted.
 //
 // # Use it when, and when not
 //

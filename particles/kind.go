@@ -34,7 +34,7 @@ type Kind struct {
 	Name   string // for messages and the overlay
 	Region int    // number of the picture, for the caller who makes the regions for Build; the System does not use it
 
-	Additive bool    // sets the alpha of every colour to 0
+	Additive bool    // sets the alpha of every colour to 0; for how to draw it see Vertex
 	Ramp     []Stop  // colour over life, at most MaxKeys in ascending order; empty means white
 	Size     []Key   // factor on the emitted size, at most MaxKeys in ascending order; empty means 1
 	Vary     float32 // 0 to 1: each particle's R, G and B are reduced by one random share, from 0 to Vary; A is unchanged

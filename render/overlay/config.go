@@ -42,7 +42,8 @@ type Config struct {
 	// is opened. The package comment has the cost of a hidden overlay with and without Watch.
 	Watch bool
 
-	// Timeline, if it is not nil, lets the player select earlier ticks while the game is frozen.
+	// Timeline, if it is not nil, lets the player select earlier ticks while the game is frozen. engine.Rewind.Timeline
+	// returns one.
 	Timeline Timeline
 
 	// Dir is the folder of dumps. "" means the working directory.

@@ -2,7 +2,7 @@ package overlay
 
 import "github.com/strata-go/strata/render"
 
-// A Timeline is a game that can return to earlier ticks, for example by engine.Rewind. While the game is frozen, the
+// A Timeline is a game that can return to earlier ticks, for example engine.Rewind.Timeline. While the game is frozen, the
 // overlay shows a bar of these ticks. Arrows, the mouse and a finger select a tick. When the game is no longer frozen,
 // it continues from the selected tick.
 type Timeline interface {

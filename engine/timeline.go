@@ -1,0 +1,31 @@
+package engine
+
+// A Timeline is a [Rewind] for the bar of the overlay: overlay.Config.Timeline. [Rewind.Timeline] makes one.
+type Timeline[T any] struct {
+	r    *Rewind[T]
+	then func(error)
+}
+
+// Timeline returns a Timeline of the Rewind. After each Seek of the Timeline, then is called with the error of
+// [Rewind.Seek], or with nil. It updates what is no state, such as sprites and sounds, and ends the game after an error
+// that leaves no valid state. If then is nil, such an error is lost.
+func (r *Rewind[T]) Timeline(then func(error)) Timeline[T] { return Timeline[T]{r, then} }
+
+// Span returns [Rewind.Oldest], [Rewind.Now] and [Rewind.End].
+func (t Timeline[T]) Span() (first, now, last uint64) {
+	return t.r.Oldest(), t.r.Now(), t.r.End()
+}
+
+// Seek calls [Rewind.Seek], and then the function that was passed to Rewind.Timeline.
+func (t Timeline[T]) Seek(tick uint64) {
+	_, err := t.r.Seek(tick)
+	if t.then != nil {
+		t.then(err)
+	}
+}
+
+// Memory returns the bytes of all states, and the length of [RewindConfig.Memory].
+func (t Timeline[T]) Memory() (used, reserved uint64) {
+	_, n, size := t.r.States()
+	return uint64(n), uint64(size)
+}
