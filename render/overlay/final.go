@@ -1,12 +1,17 @@
 package overlay
 
-import "github.com/hajimehoshi/ebiten/v2"
+import (
+	"image"
+
+	"github.com/hajimehoshi/ebiten/v2"
+)
 
 // DrawFinal is [Overlay.Draw] for a game whose picture is smaller than its window, as one of 320 by 240 pixels. Call it
 // in DrawFinalScreen of Ebitengine, behind [ebiten.DefaultDrawFinalScreen] and with its three arguments, instead of Draw.
 // The overlay then has the pixels of the window, and finds the mouse and fingers by m. If m has no inverse, DrawFinal
 // draws nothing. If screen or picture is nil, DrawFinal panics with a [*memory.Misuse]. A dump and Corner Free use
-// picture. Bottom, Covers and Avoid are in pixels of screen. Cost: that of Draw.
+// picture. Bottom, Covers and Avoid are in pixels of screen. Unless [Overlay.Density] was called, the density is the scale factor
+// of the monitor. Cost: that of Draw, and once a second one allocation.
 //
 // If Draw of the game draws nothing for some pictures, and ebiten.SetScreenClearedEveryFrame(false) was called,
 // Ebitengine does not call DrawFinalScreen, and the overlay stands still.
@@ -19,7 +24,37 @@ func (o *Overlay) DrawFinal(screen ebiten.FinalScreen, picture *ebiten.Image, m 
 		panic(misuse("DrawFinal", "it needs the screen of Ebitengine, and a picture"))
 	}
 	o.final = m
+	if !o.dense {
+		o.scr.density = o.monitor.density(on.Bounds())
+	}
 	o.draw(on, picture)
+}
+
+// A monitor is the monitor that has the window. Asking for its scale factor costs an allocation.
+type monitor struct {
+	ask    func() float64
+	draws  int
+	size   image.Rectangle // of the screen
+	factor float32
+}
+
+// monitorAgain is the number of draws after which the factor is asked for again: the window may be on another monitor.
+const monitorAgain = 60
+
+// density returns the scale factor, for a screen of a size.
+func (m *monitor) density(size image.Rectangle) float32 {
+	if m.draws%monitorAgain == 0 || size != m.size {
+		m.size, m.factor = size, clampDensity(float32(m.ask()))
+	}
+	m.draws++
+	return m.factor
+}
+
+func scaleFactor() float64 {
+	if m := ebiten.Monitor(); m != nil {
+		return m.DeviceScaleFactor()
+	}
+	return 1
 }
 
 // onScreen turns a place in the game's picture into a place on the picture that the overlay is drawn on.

@@ -53,6 +53,9 @@ type Overlay struct {
 	scr    screen
 	final  ebiten.GeoM // from the game's picture to the one that the overlay is drawn on, see DrawFinal
 
+	dense   bool    // Density was called
+	monitor monitor // whose factor counts in DrawFinal if it was not
+
 	crowded int // parts that are open and do not fit
 
 	read    func(*input)
@@ -122,7 +125,7 @@ func newOverlay(m *tiers.Manager, cfg Config, read func(*Overlay, *input)) (o *O
 		}()
 	}
 	o = &Overlay{own: own, m: m, cfg: cfg, blind: true, open: make([]int, 0, partCount+mostPanels), placed: make([]place, 0, partCount+mostPanels)}
-	o.corner = max(cfg.Corner, TopLeft)
+	o.corner, o.monitor.ask = max(cfg.Corner, TopLeft), scaleFactor
 	o.clock = clock{now: cfg.Meter.Now, standing: true, at: cfg.Meter.Now()}
 	o.read = func(in *input) { read(o, in) }
 	watched := cfg.Meter
@@ -260,9 +263,14 @@ func (o *Overlay) Density(d float32) {
 	if o == nil {
 		return
 	}
-	if o.scr.density = 1; d > 1 {
-		o.scr.density = min(d, 8)
+	o.dense, o.scr.density = true, clampDensity(d)
+}
+
+func clampDensity(d float32) float32 {
+	if d > 1 {
+		return min(d, 8)
 	}
+	return 1
 }
 
 // Hide makes Draw draw nothing while on is true. Hide(true) is for a screen of the game that would lie over panels. Parts
@@ -329,6 +337,9 @@ func (o *Overlay) Draw(on *ebiten.Image) {
 		panic(misuse("Draw", "it needs a picture"))
 	}
 	o.final.Reset()
+	if !o.dense {
+		o.scr.density = 0
+	}
 	o.draw(on, on)
 }
 
