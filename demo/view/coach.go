@@ -72,13 +72,17 @@ func (v *View) hint() {
 }
 
 // subtitle writes a line on a dark plate above the gauges at the foot, beside panels that lie there. It breaks the line into
-// rows of whole words, of similar length.
+// rows of whole words, of similar length. If panels leave no place it writes nothing.
 func (v *View) subtitle(s string) {
-	const step = render.GlyphH * hintScale
+	const step, least = render.GlyphH * hintScale, 150
 	foot, width := v.hintArea()
 	middle := v.ui.W / 2
-	if f := v.free(); !v.ui.tall() && v.hidden(0, foot-2*step, v.ui.W, 2*step) {
-		middle, width = f.X+f.W/2, min(width, f.W-2*hintSide-8)
+	if v.hidden(middle-width/2, foot-2*step, width, 2*step) {
+		x, w := widest(middle-width/2, middle+width/2, func(x float32) bool { return v.hidden(x, foot-hintRows*step, freeStep, hintRows*step) })
+		if w < least {
+			return
+		}
+		middle, width = x+w/2, w-2*hintSide-8
 	}
 	most := int(width / (render.GlyphW * hintScale))
 	all := rows(s, float32(most)*render.GlyphW)

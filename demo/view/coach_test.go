@@ -205,6 +205,33 @@ func TestHint_LiesBesidePanels(t *testing.T) {
 	}
 }
 
+// On phones a hint lay below the panel of F3.
+func TestHint_IsNotBelowPanelsOfPhones(t *testing.T) {
+	v := newView(t, 2, tiers.Config{})
+	keys := render.DefaultBindings()
+	v.Attach(shell.New(shell.Config{Playing: true}), &keys)
+	v.Point(vec{}, render.Touch, false, [2]render.Thumb{})
+	v.Overlay.Density(1)
+	lines := coachLines(&keys, render.Touch)
+	for _, size := range phones {
+		for _, parts := range [][]overlay.Part{nil, {overlay.Strip}, {overlay.Tiers}, {overlay.Strip, overlay.Tiers}} {
+			v.frameWith(size, parts)
+			for _, text := range lines[coach.Silent+1:] {
+				v.open()
+				v.begin(game.Signs, v.ui.view)
+				v.subtitle(text)
+				x0, y0, x1, y1 := extent(&v.quads)
+				if n := v.quads.Len(); n > 0 && v.Overlay.Covers(x0, y0, x1-x0, y1-y0) || n == 0 && len(parts) == 0 {
+					t.Errorf("%v, parts %v: %q of %d vertices is at %v,%v to %v,%v", size, parts, text, n, x0, y0, x1, y1)
+				}
+			}
+			for _, part := range parts {
+				v.Overlay.Show(part, false)
+			}
+		}
+	}
+}
+
 func TestSplit_CutsBetweenWords(t *testing.T) {
 	for _, c := range []struct {
 		text        string
