@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -81,6 +82,94 @@ func TestFields_KeysOfOneText(t *testing.T) {
 			if got := fieldsOf(check()); len(got) != 1 || got[0] != "engine_test.auditMaps."+strings.TrimSpace(want) {
 				t.Fatalf("%s: %q", want, got)
 			}
+		}
+	}
+}
+
+// A load may make the units again, in any order, and a map of them may come before their list.
+func TestFields_PointerKeysThatWereMadeAgain(t *testing.T) {
+	type unit struct {
+		HP  int
+		Foe *unit
+	}
+	type army struct {
+		Hits  map[*unit]int
+		Pairs map[[2]*unit]string
+		Names map[any]*unit
+		Units []*unit
+	}
+	raise := func(first int) (a army) {
+		const n = 20
+		a = army{map[*unit]int{}, map[[2]*unit]string{}, map[any]*unit{}, make([]*unit, n)}
+		for i := range n {
+			a.Units[(first+i*7)%n] = new(unit) // addresses in another order
+		}
+		for i, u := range a.Units {
+			foe := a.Units[(i*3+1)%n]
+			*u = unit{HP: i / 5, Foe: foe}
+			a.Hits[u], a.Pairs[[2]*unit{foe, u}], a.Names[u] = i, fmt.Sprint(i), foe
+		}
+		return a
+	}
+	for first := range 20 {
+		a := raise(first)
+		check := engine.Fields(nil, &a)()
+		a = raise(first * 3)
+		if found := check(); len(found) > 0 {
+			t.Fatal(texts(found))
+		}
+		a.Hits[a.Units[7]]++
+		if got := fieldsOf(check()); len(got) != 1 || got[0] != "engine_test.army.Hits" {
+			t.Fatalf("%q", got)
+		}
+	}
+}
+
+type auditKey struct {
+	N    int
+	Sum  map[*auditKey]int
+	Twos map[[2]*auditKey]int
+	Any  map[any]*auditKey
+	In   map[*auditKey]map[*auditKey]bool
+	Next *auditKey
+	List []*auditKey
+}
+
+// Random graphs through keys, made again in another order: no difference. With another value in one variable: one.
+func TestFields_GraphsOfPointerKeys(t *testing.T) {
+	build := func(seed uint64, order *rand.Rand) *auditKey {
+		r := rand.New(rand.NewPCG(seed, 1))
+		all := make([]*auditKey, 1+r.IntN(12))
+		for _, i := range order.Perm(len(all)) {
+			all[i] = new(auditKey)
+		}
+		one := func() *auditKey { return all[r.IntN(len(all))] }
+		for _, k := range all {
+			*k = auditKey{N: r.IntN(3), Sum: map[*auditKey]int{}, Twos: map[[2]*auditKey]int{}, Any: map[any]*auditKey{}, In: map[*auditKey]map[*auditKey]bool{}}
+			for range r.IntN(3) {
+				k.Sum[one()], k.Twos[[2]*auditKey{one(), one()}] = r.IntN(4), r.IntN(4)
+				k.Any[one()], k.In[one()] = one(), map[*auditKey]bool{one(): true}
+				k.Next, k.List = one(), append(k.List, one())
+			}
+		}
+		return all[0]
+	}
+	order := rand.New(rand.NewPCG(1, 1))
+	for seed := range uint64(300) {
+		root := build(seed, order)
+		check := engine.Fields(nil, &root)()
+		root = build(seed, order)
+		if found := check(); len(found) > 0 {
+			t.Fatalf("graph %d: %s", seed, texts(found))
+		}
+		k := root
+		for range seed % 7 {
+			for other := range k.Sum {
+				k = other
+			}
+		}
+		if k.N = -1; len(check()) == 0 {
+			t.Fatalf("graph %d: another value is no difference", seed)
 		}
 	}
 }
@@ -192,6 +281,48 @@ func TestFields_EmbeddedStateIsNil(t *testing.T) {
 	check := engine.Fields(nil, s)()
 	if s.Last++; len(check()) != 1 {
 		t.Errorf("%q, want Last", texts(check()))
+	}
+}
+
+type auditSaved struct{ Kept, Lost int }
+
+func (a *auditSaved) SaveState(c *save.Coder) { save.Num(c, &a.Kept) }
+
+type auditEmbeds struct {
+	auditSaved
+	More int
+}
+
+// An auditOwn has a SaveState of its own, which leaves out More.
+type auditOwn struct {
+	auditSaved
+	More int
+}
+
+func (a *auditOwn) SaveState(c *save.Coder) { a.auditSaved.SaveState(c) }
+
+// The SaveState of an embedded field saves nothing of the struct around it.
+func TestFields_StructsThatEmbedAState(t *testing.T) {
+	s := &struct {
+		Embeds *auditEmbeds
+		Deep   []struct{ auditEmbeds }
+		Any    struct {
+			save.State
+			More int
+		}
+		Own auditOwn
+	}{Embeds: new(auditEmbeds), Deep: make([]struct{ auditEmbeds }, 1)}
+	s.Any.State = new(auditSaved)
+	for want, field := range map[string]*int{
+		".Embeds.More": &s.Embeds.More, ".Embeds.auditSaved": &s.Embeds.Kept, ".Deep.auditEmbeds.More": &s.Deep[0].More,
+		".Any.More": &s.Any.More, ".Any.State": &s.Any.State.(*auditSaved).Kept, ".Own": &s.Own.Kept,
+		"": &s.Own.More, " ": &s.Embeds.Lost,
+	} {
+		check := engine.Fields(nil, s)()
+		*field++
+		if got := strings.Join(fieldsOf(check()), "; "); !strings.HasSuffix(got, strings.TrimSpace(want)) || (got == "") != (strings.TrimSpace(want) == "") {
+			t.Errorf("%q, want %s", got, want)
+		}
 	}
 }
 

@@ -29,6 +29,8 @@ type walker struct {
 	outer  []array // the arrays that lie in no other one, in the order of their beginnings and ends
 	refs   []array // pointers and slices, which may refer to elements of arrays
 	roots  map[reference]bool
+	late   []lateMap
+	order  map[uint32]order // of the late maps of the first walk, by place
 
 	exact    bool               // a variable of the first walk is itself again, and no other one
 	met      map[uint32]bool    // the places whose variables were reached again
@@ -97,7 +99,7 @@ func (t *trail) steps() (path []step) {
 // walk reads all roots, and compares them with the first walk unless it is nil.
 func (a *audit) walk(first *walker, exact bool) *walker {
 	w := &walker{audit: a, first: first, exact: exact, seen: map[reference]uint32{}, roots: map[reference]bool{}}
-	w.inside, w.met = map[uint32]uint64{}, map[uint32]bool{}
+	w.inside, w.met, w.order = map[uint32]uint64{}, map[uint32]bool{}, map[uint32]order{}
 	w.confused, w.told = map[confusion]bool{}, map[any]bool{}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer w.unreadable()
@@ -114,6 +116,7 @@ func (a *audit) walk(first *walker, exact bool) *walker {
 		}
 		w.into(name, i, r)
 	}
+	w.readLate()
 	w.shared()
 	return w
 }
