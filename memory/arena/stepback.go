@@ -9,6 +9,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/tally"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -45,8 +46,8 @@ type StepBack struct {
 
 	peak     uintptr // highest off when something was freed; Stats takes the current one into account
 	failures uint64
-	name     string            // in errors
-	full     *memory.Exhausted // the last refusal: one that is repeated allocates nothing
+	name     string // in errors
+	refusals tally.Refusals
 	mem      page.Prefix
 	owner    invariant.Owner
 }
@@ -119,12 +120,7 @@ func (s *StepBack) refuse(size, al uintptr) error {
 	if size > s.limit {
 		return memory.ErrTooLarge
 	}
-	full := memory.Exhausted{Op: s.name, Need: max(size, 1) + -s.off&(al-1), Have: s.limit - s.off, Limit: s.limit}
-	if s.full == nil || *s.full != full {
-		last := full
-		s.full = &last
-	}
-	return s.full
+	return s.refusals.Of(memory.Exhausted{Op: s.name, Need: max(size, 1) + -s.off&(al-1), Have: s.limit - s.off, Limit: s.limit})
 }
 
 // Undo frees the newest block and reports whether there was one. Undo panics with a *memory.Misuse if the arena is

@@ -8,6 +8,7 @@ import (
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
 	"github.com/strata-go/strata/memory/internal/invariant"
+	"github.com/strata-go/strata/memory/internal/tally"
 	"github.com/strata-go/strata/memory/page"
 )
 
@@ -47,10 +48,10 @@ type End struct {
 	limit    uintptr // the wall of an End that shares no free bytes
 	peak     uintptr // most bytes in use when something was freed; Stats takes the current ones into account
 	failures uint64
-	name     string            // in errors
-	full     *memory.Exhausted // the last refusal: one that is repeated allocates nothing
-	marks    []place           // the live marks, outermost first
-	serial   uint64            // of the newest mark; never reused
+	name     string // in errors
+	refusals tally.Refusals
+	marks    []place // the live marks, outermost first
+	serial   uint64  // of the newest mark; never reused
 	owner    invariant.Owner
 }
 
@@ -130,12 +131,7 @@ func (e *End) refuse(size, al uintptr) error {
 	} else {
 		need += -e.edge & (al - 1)
 	}
-	full := memory.Exhausted{Op: e.name, Need: need, Have: max(e.edge, *e.wall) - min(e.edge, *e.wall), Limit: max(e.origin, e.limit) - min(e.origin, e.limit)}
-	if e.full == nil || *e.full != full {
-		last := full
-		e.full = &last
-	}
-	return e.full
+	return e.refusals.Of(memory.Exhausted{Op: e.name, Need: need, Have: max(e.edge, *e.wall) - min(e.edge, *e.wall), Limit: max(e.origin, e.limit) - min(e.origin, e.limit)})
 }
 
 // Free frees the newest block. The parameter size is the size that was requested, or the new size of the last Resize

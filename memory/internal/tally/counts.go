@@ -1,4 +1,4 @@
-// Package tally has the counters that heaps of variable blocks share, and the relations between them.
+// Package tally has the counters that heaps of variable blocks share, the relations between them, and the errors of stacks.
 package tally
 
 import (
