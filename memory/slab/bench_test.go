@@ -9,6 +9,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/memtest"
+	"github.com/strata-go/strata/memory/page"
 )
 
 // goHeap is the baseline: a pointer-free object per block, freed by forgetting it.
@@ -206,6 +207,30 @@ func BenchmarkShared(b *testing.B) {
 	b.Run(fmt.Sprintf("goheap/workers=%d", workers), func(b *testing.B) {
 		run(b, func() memory.Allocator { return goHeap{} }, func(memory.Allocator) {})
 	})
+}
+
+// BenchmarkRefused frees a block of a full heap, has an Alloc refused, and allocates the block again.
+func BenchmarkRefused(b *testing.B) {
+	for _, mib := range []uintptr{16, 64} {
+		b.Run(fmt.Sprintf("heap=%dMiB", mib), func(b *testing.B) {
+			h, err := New(page.NewLimit(nil, mib<<20), Config{Reserve: 2 * mib << 20, MaxSize: 65536})
+			memtest.Opened(b, h, err)
+			r, live := full(h)
+			for err == nil {
+				_, err = h.Alloc(60_000, 16)
+			}
+			for b.Loop() {
+				x := live[r.IntN(len(live))]
+				h.Free(x.p, x.n)
+				if _, err := h.Alloc(60_000, 16); err == nil {
+					b.Fatal("not refused")
+				}
+				if p, err := h.Alloc(x.n, 16); err != nil || p != x.p {
+					b.Fatal("another block")
+				}
+			}
+		})
+	}
 }
 
 // BenchmarkTrim frees all but every 1000th of 100,000 blocks and takes their slabs back.

@@ -43,6 +43,9 @@ func (h *Heap) Check() error {
 	if invariant.Exact {
 		h.checkOut(r, free)
 	}
+	if r.None() {
+		h.checkShortage(r)
+	}
 	return r.Err()
 }
 

@@ -42,6 +42,9 @@ func TestCheck_NamesWhatIsCorrupt(t *testing.T) {
 		{"unit 5 of class 3 is part 1 of the span of class 47 at unit 4", false, func(h *Heap) { h.owned[5] = 3 }},
 		{"unit 8 behind limit is part 0 of a span of class 255", false, func(h *Heap) { h.place[8] = 0 }},
 		{"unit 63 behind limit is part 255 of a span of class 3", false, func(h *Heap) { h.owned[63] = 3 }},
+		{"units 1 to 3 are vacant or in empty spans, and a request for 3 units counts as hopeless", false, func(h *Heap) {
+			h.short.needs[0], h.short.frees = 3, h.frees()
+		}},
 		{"3 units are vacant, 4 are counted", false, func(h *Heap) { h.vacant++ }},
 		{"unit 1 is vacant below the lowest vacant unit 2", false, func(h *Heap) { h.lowest = 2 }},
 		{"8 units below limit none below 9 is vacant", false, func(h *Heap) { h.lowest = 9 }},

@@ -25,7 +25,8 @@ func (h *Heap) Reset() {
 
 // forget empties the books, less the maps of classes, and touches no block.
 func (h *Heap) forget() {
-	h.undo.broken, h.undo.least, h.sweep.on = true, 0, false
+	h.undo.broken, h.sweep.on = true, false
+	h.short.forget()
 	if invariant.Exact {
 		clear(h.live[:h.limit/64])
 		clear(h.old)

@@ -50,8 +50,10 @@
 //	                               proportional to the free blocks and units
 //	                               and, if up to 4 MiB are committed and a sixteenth is free,
 //	                               also to the free blocks of up to four classes
-//	Alloc, memory is refused       proportional to the free blocks and units, unless
-//	                               nothing was freed since the last time
+//	Alloc, memory is refused       proportional to the blocks that were freed since the last
+//	                               refusal; to the units, if spans were recycled since, or
+//	                               if it is the first refusal for so large a size;
+//	                               memfast: to the free blocks and units, if any was freed
 //	Trim                           proportional to the free blocks and units
 //	TrimStep                       a system call, and a byte read per unit
 //	Sweep                          3 ns for each block that it looks at

@@ -37,7 +37,7 @@ func (h *Heap) TrimStep(most uintptr) (uintptr, error) {
 		return 0, nil
 	}
 	h.owner.Touch()
-	h.undo.broken, h.undo.least = true, 0
+	h.undo.broken = true
 	n, err := h.trimTail(most)
 	if n == 0 && err == nil {
 		n, err = h.dropVacant(most)
@@ -144,6 +144,7 @@ func (h *Heap) mark(first, end uintptr, as uint8) {
 	if as == vacant {
 		h.vacant, h.absent, h.undo.vacant = h.vacant+n, h.absent-n, h.undo.vacant+n
 		h.lowest, h.undo.lowest = min(h.lowest, first), min(h.undo.lowest, first)
+		h.short.forget()
 		return
 	}
 	h.vacant, h.absent = h.vacant-n, h.absent+n

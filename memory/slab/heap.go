@@ -71,6 +71,7 @@ type Heap struct {
 	owner   invariant.Owner
 
 	undo    undo           // what a request that is refused gives back
+	short   shortage       // which requests are refused
 	sweep   sweep          // see Sweep
 	old     []uint64       // while an epoch runs: the live blocks from before it, which live lacks
 	onShort func(all bool) // see OnShort
@@ -110,6 +111,8 @@ type shape struct {
 	blocks   uint32 // that these spans have room for
 	capacity uint32 // of the class's stack, in entries
 	looked   uint64 // frees counted when the class was last asked for empty spans
+	popped   uint64 // allocs of the class at the last look of the shortage
+	seen     uint32 // depth of its stack then
 }
 
 // bytes returns the size of a block.
@@ -204,8 +207,10 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // panic the next Alloc may return this block.
 //
 // Cost: a table lookup, a pop and one bit. If the class has no free block, Alloc prepares up to 32 new ones and may
-// commit memory. Before a commit or a refusal, Alloc may recycle empty spans of other classes, in time proportional
-// to the free blocks and the KiB in use.
+// commit memory. Before a commit, Alloc may recycle empty spans of other classes, in time proportional to the free
+// blocks and the KiB in use. If the memory is exhausted, Alloc recycles them only if that meets the request. Such a
+// refusal looks at the spans of the blocks that were freed since the last one. The first refusal, and the first one
+// after Alloc has recycled spans, looks at all spans. In memfast builds each refusal after a Free looks at all.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	i := (size - 1) >> granuleShift // size 0 wraps beyond every table
 	mask := align - 1

@@ -67,6 +67,17 @@ func (l lending) below(limit uintptr) lending {
 	return l[:(limit+noteGranules-1)/noteGranules]
 }
 
+// isHome reports whether the notes of the 64 granules from off on are all home.
+func (l lending) isHome(off uintptr) bool {
+	n := l.at(off)
+	for i := uintptr(0); n != nil && i < 64; i += 4 {
+		if !n.quiet(off + i) {
+			return false
+		}
+	}
+	return true
+}
+
 // drop forgets all notes.
 func (l lending) drop() {
 	for i := range l {

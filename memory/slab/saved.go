@@ -56,7 +56,7 @@ func (h *Heap) saveState(c *save.Coder) {
 	}
 	save.Var(c, &h.totals)
 	h.saveClasses(c)
-	save.Var(c, &h.undo.failure)
+	save.Var(c, &h.short.refusals)
 	h.saveSweep(c)
 	if !c.Failed() {
 		h.saveMaps(c, units, was)
@@ -102,13 +102,13 @@ func (h *Heap) saveClasses(c *save.Coder) {
 func (h *Heap) unuse(i int) {
 	cl, s := &h.classes[i], &h.shapes[i]
 	cl.allocs, cl.carved, cl.bump, cl.end, cl.n = 0, 0, 0, 0, 0
-	s.looked, s.units, s.blocks = 0, 0, 0
+	s.looked, s.popped, s.seen, s.units, s.blocks = 0, 0, 0, 0, 0
 }
 
 // saveClass visits class i, two counts of 32 bits in a word.
 func (h *Heap) saveClass(c *save.Coder, i int) {
 	cl, s := &h.classes[i], &h.shapes[i]
-	w := [...]uint64{cl.allocs, s.looked, join(cl.carved, cl.bump), join(cl.end, s.units), join(s.blocks, cl.n)}
+	w := [...]uint64{cl.allocs, s.looked, join(cl.carved, cl.bump), join(cl.end, s.units), join(s.blocks, cl.n), s.popped, uint64(s.seen)}
 	c.Words(w[:])
 	blocks, n := uint32(w[4]), uint32(w[4]>>32)
 	switch {
@@ -130,6 +130,7 @@ func (h *Heap) saveClass(c *save.Coder, i int) {
 		cl.carved, cl.bump = uint32(w[2]), uint32(w[2]>>32)
 		cl.end, s.units = uint32(w[3]), uint32(w[3]>>32)
 		s.blocks, cl.n = blocks, n
+		s.popped, s.seen = w[5], uint32(w[6])
 	}
 	c.Raw(cl.stack, uintptr(n)*4)
 }

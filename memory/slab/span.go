@@ -98,20 +98,19 @@ func (h *Heap) takeSpan(s *shape) (r run, err error) {
 		return r, nil
 	}
 	if h.undo.begin(h) {
-		defer func() { h.undo.end(h, r.units > 0, least, spanStep(size)) }()
+		defer func() { h.undo.end(h, r.units > 0) }()
 	}
 	return h.findSpan(size, least, fair, want)
 }
 
 // findSpan is takeSpan where no vacant units fit well.
 func (h *Heap) findSpan(size, least, fair, want uintptr) (run, error) {
-	hopeless := h.undo.hopeless(h, least, spanStep(size))
 	if h.mustCommit(size, fair) {
 		if r := h.takeAbsent(size, fair, want); r.units > 0 {
 			return r, nil
 		}
 	}
-	if h.mustCommit(size, fair) && !hopeless {
+	if h.mustCommit(size, fair) && !h.hopeless(least, spanStep(size)) {
 		if r := h.squeeze(size, fair, want); r.units > 0 {
 			return r, nil
 		}
@@ -138,7 +137,10 @@ func (h *Heap) findSpan(size, least, fair, want uintptr) (run, error) {
 			return r, nil
 		}
 	}
-	if hopeless && !h.undo.reach(h, least, spanStep(size)) || h.reclaim() == 0 {
+	if !h.worth(least, spanStep(size)) || h.reclaim() == 0 {
+		if h.base == nil {
+			err = memory.ErrClosed
+		}
 		return run{}, err
 	}
 	if r := h.takeVacant(size, least, want); r.units > 0 {
@@ -185,7 +187,7 @@ func (h *Heap) takeVacant(size, least, most uintptr) run {
 // vacantRun returns the first vacant units in a row that start at a multiple of step, from
 // least to most of them; none where there are not so many.
 func (h *Heap) vacantRun(least, most, step uintptr) run {
-	if h.vacant < least {
+	if h.vacant < least || h.short.lacks(least, step) {
 		return run{}
 	}
 	end := h.limit / unitGranules
@@ -230,6 +232,7 @@ func (h *Heap) takeFresh(size, least, most uintptr) (run, error) {
 	if r.first > limit {
 		h.vacant += r.first - limit
 		h.lowest = min(h.lowest, limit)
+		h.short.forget()
 	}
 	h.limit = end * unitGranules
 	if invariant.Debug && h.limit > h.poisoned {

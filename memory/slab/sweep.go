@@ -143,6 +143,7 @@ func (h *Heap) sweepSlice(n uint32) {
 			}
 			if s.tally[first] == emptied {
 				free[i], free[s.gone] = free[s.gone], free[i]
+				h.short.forget()
 				s.gone++
 			}
 		}
@@ -174,7 +175,8 @@ func (h *Heap) endSweep() {
 	}
 	c, sh := &h.classes[s.class], &h.shapes[s.class]
 	h.peak = max(h.peak, h.carved)
-	h.undo.broken, h.undo.least = true, 0
+	h.undo.broken = true
+	h.short.forget()
 	free := c.free()
 	for _, first := range s.spans {
 		n := h.unitsOf(uintptr(first))

@@ -92,6 +92,7 @@ func (h *Heap) condemn() (units uintptr) {
 			continue
 		}
 		s, n := &h.shapes[h.owned[i]], h.unitsOf(i)
+		h.short.examined++
 		if uint32(h.tally[i]) == h.carvedIn(i, n) {
 			h.condemnSpan(s, i, n)
 			units += n
@@ -127,6 +128,7 @@ func (h *Heap) carvedTo(first, n uintptr) uint32 {
 // the others then.
 func (h *Heap) filter(ci uint8) {
 	h.sweep.on = false
+	h.short.forget()
 	c, s := &h.classes[ci], &h.shapes[ci]
 	free, kept := c.free(), uint32(0)
 	for i, off := range free {

@@ -1,10 +1,6 @@
 package slab
 
-import (
-	"math"
-
-	"github.com/strata-go/strata/memory/internal/align"
-)
+import "math"
 
 // An undo remembers the spans that takeSpan takes from other classes, so that they get them back if
 // the request is refused after all: a failed Alloc changes nothing that Stats and Classes report.
@@ -16,18 +12,6 @@ type undo struct {
 	limit, vacant, lowest uintptr     // of the heap, before
 	on                    bool        // in takeSpan
 	broken                bool        // somebody else has changed the metadata since
-	failure
-}
-
-// A failure is what is known of a request that failed although spans were recycled. Another one that needs as many units
-// at as large a step fails, too. That holds until something is freed or committed, or the source gives more: see reach.
-type failure struct {
-	frees     uint64
-	allocs    uint64  // blocks that had been handed out when tail was found
-	tail      uintptr // units below limit once all empty spans were recycled
-	committed uintptr
-	least     uintptr // units; 0: no such request
-	step      uintptr
 }
 
 // A condemned is a span that its class has lost.
@@ -63,36 +47,18 @@ func (u *undo) note(h *Heap, first, units uintptr) {
 	u.spans = append(u.spans, lost)
 }
 
-// hopeless reports whether a request for least units at a multiple of step is known to fail, whatever
-// is recycled.
-func (u *undo) hopeless(h *Heap, least, step uintptr) bool {
-	return u.least != 0 && least >= u.least && step >= u.step && u.frees == h.frees() && u.committed == h.mem.Committed()
-}
-
-// reach reports whether a hopeless request is worth another try. The source may give more than at the
-// failure, and less is to be committed once all empty spans at the end are recycled: reach commits it.
-// If blocks were allocated since, only the try itself can tell.
-func (u *undo) reach(h *Heap, least, step uintptr) bool {
-	end := align.Up(u.tail, step) + least
-	if end >= align.Up(h.limit/unitGranules, step)+least || end<<unitShift > h.mem.Reserved() {
-		return false
-	}
-	return u.allocs != h.allocs() || h.growBooks(end) == nil && h.mem.Ensure(end<<unitShift) == nil
-}
-
 // end stops remembering. Unless the request was met the classes get their spans back.
-func (u *undo) end(h *Heap, met bool, least, step uintptr) {
+func (u *undo) end(h *Heap, met bool) {
 	u.on = false
 	if met || u.broken || h.base == nil || len(u.spans) == 0 {
 		return
 	}
-	u.tail, u.allocs = h.limit/unitGranules, h.allocs()
 	for i := range u.spans {
 		h.giveBack(&u.spans[i])
 	}
 	h.limit, h.vacant, h.lowest = u.limit, u.vacant, u.lowest
 	h.futile = math.MaxUint64 // what was found is there again
-	u.frees, u.committed, u.least, u.step = h.frees(), h.mem.Committed(), least, step
+	h.short.forget()
 }
 
 // giveBack makes a condemned span one of its class again, with all its blocks free.

@@ -217,7 +217,7 @@ func TestUndo_SpansBetweenOthersComeBack(t *testing.T) {
 		}
 		memtest.MustCheck(t, h)
 	}
-	if h.undo.least == 0 {
+	if len(h.undo.spans) == 0 {
 		t.Error("no span was recycled and given back")
 	}
 	for range 5 { // a smaller request is not known to fail
