@@ -13,13 +13,10 @@ import (
 //
 // A run is what one class could get: units in a row, each vacant or in an empty span. An empty span has no live block.
 //
-// Invariants, verified by Check:
+// Invariant, verified by Check: if needs[k] is not 0, no run of so many units starts at a multiple of 1<<k. Spans into
+// which blocks were freed since the last look do not count as empty. In memfast builds this holds until a block is freed.
 //
-//	(1) no run of needs[k] units starts at a multiple of 1<<k below limit, but for spans into which blocks
-//	    were freed since the last look; where needs[k] is 0 nothing is known
-//	(2) in memfast builds, tail is at most the unit where the last run begins, if no block was freed since
-//
-// Whatever makes units vacant otherwise, or changes the order of a stack, must call forget.
+// Code that makes units vacant in another way, or changes the order of a stack, must call forget.
 type shortage struct {
 	refusals
 	examined uint64 // spans, in all searches so far; for the tests
@@ -28,8 +25,8 @@ type shortage struct {
 // refusals are what a state contains of a shortage. They have no padding, and are saved by one copy.
 type refusals struct {
 	frees  uint64 // blocks freed since New at the last look
-	allocs uint64 // memfast: blocks handed out since New when tail was found
-	tail   uint64 // memfast: units
+	allocs uint64 // in memfast builds: blocks handed out since New when tail was found
+	tail   uint64 // in memfast builds: the first unit of the run that ended at limit then
 	needs  [alignSteps]uint8
 	_      [8 - alignSteps]uint8
 }
@@ -43,7 +40,7 @@ const farthest = maxSpan
 // forget makes the next refused request look at all spans.
 func (s *shortage) forget() { s.needs = [alignSteps]uint8{} }
 
-// lacks reports whether no run of least units at a multiple of step is known to exist.
+// lacks reports whether it is recorded that no run of least units starts at a multiple of step.
 func (s *shortage) lacks(least, step uintptr) bool {
 	for k := 0; step>>k > 0; k++ {
 		if n := uintptr(s.needs[k]); n != 0 && n <= least {

@@ -362,3 +362,34 @@ func TestShortage_CountsWhatIsCommittedAgain(t *testing.T) {
 	memtest.MustAlloc(t, h, 40_000, 16)
 	memtest.MustCheck(t, h)
 }
+
+// Blocks that the function of OnShort frees, as an inbox of remote frees does, count in the same call.
+func TestShortage_CountsWhatOnShortFrees(t *testing.T) {
+	h, l := middle(t, 0)
+	l.SetBudget(l.Committed() + 128<<10)
+	var late []unsafe.Pointer
+	for {
+		p, err := h.Alloc(2048, 16)
+		if err != nil {
+			break
+		}
+		late = append(late, p)
+	}
+	if _, err := h.Alloc(40_000, 16); !errors.Is(err, memory.ErrOutOfMemory) {
+		t.Fatal(err)
+	}
+	h.OnShort(func(all bool) {
+		if !all {
+			return
+		}
+		var offs []uintptr
+		for _, p := range late[len(late)/2:] {
+			offs = append(offs, uintptr(p)-uintptr(h.base))
+		}
+		if n := h.FreeRun(h.base, offs); n != len(offs) {
+			t.Errorf("%d of %d blocks were freed", n, len(offs))
+		}
+	})
+	memtest.MustAlloc(t, h, 40_000, 16)
+	memtest.MustCheck(t, h)
+}
