@@ -1,6 +1,8 @@
 package ecs
 
 import (
+	"errors"
+	"fmt"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -12,7 +14,9 @@ import (
 // for new archetypes and for columns of types with pointers.
 //
 // If the entity or the target of a command is stale at Apply, the command is skipped. So two bullets may destroy one
-// enemy.
+// enemy. A Spawn and the commands for its entity that follow it without another command between them are one group. If
+// the target of an [AddRelation] in the group is stale, Apply skips the whole group and removes the entity: NewEntity of
+// a mapper creates nothing either.
 //
 // The buffer of [World.Commands] accepts no commands in a closed world and in a parallel run. In these cases
 // all methods except Len and Skipped, and functions such as [AddTo], panic with a [*memory.Misuse].
@@ -113,7 +117,8 @@ func (cmd *Commands) Skipped() int { return cmd.skipped }
 
 // Spawn creates an entity without components at once, so that other commands can name the entity. Spawn is allowed
 // while queries are open and in observers. Filters do not match an entity without components. Errors are those of
-// World.NewEntity. On error Spawn returns the zero Entity, and no entity was created. Spawn panics with a
+// World.NewEntity. On error Spawn returns the zero Entity, and no entity was created. Apply reports the creation to
+// observers: see [World.OnCreate]. Spawn panics with a
 // [*memory.Misuse] in a closed world, in a parallel run, and while the world calls its allocator or Config.Pages. It
 // also panics during WriteJSON, ReadJSON, WriteBinary and ReadBinary. For Spawn of a [Task] see [Task.Commands].
 func (cmd *Commands) Spawn() (Entity, error) {
@@ -125,13 +130,13 @@ func (cmd *Commands) Spawn() (Entity, error) {
 	if w.guard.closed() || w.guard.allocating || w.guard.inParallel || w.guard.texts > 0 {
 		w.guard.refuse("Spawn")
 	}
-	e, loc, err := w.store.spawn(w.store.tables[0])
+	e, _, err := w.store.spawn(w.store.tables[0])
 	if err != nil {
 		return Entity{}, err
 	}
 	cmd.ops = append(cmd.ops, command{e: e, kind: commandSpawn})
 	if w.observers.observed != 0 {
-		return w.observers.notifyCreated(e, loc, mask{})
+		w.observers.delay(e)
 	}
 	return e, nil
 }
@@ -157,7 +162,7 @@ func AddTo[T any](cmd *Commands, c Component[T], e Entity, v T) {
 
 // AddRelation adds the relation with value v and a target to e at the next Apply. If e has the relation at
 // Apply, the command changes its value and its target. If e or the target is stale at Apply, the command is
-// skipped. AddRelation panics with a [*memory.Misuse] if r belongs to another world, or when cmd accepts no
+// skipped, with the Spawn of e if both are in one group: see [Commands]. AddRelation panics with a [*memory.Misuse] if r belongs to another world, or when cmd accepts no
 // commands, as [Commands] describes.
 func AddRelation[T any](cmd *Commands, r Relation[T], e Entity, v T, target Entity) {
 	checkComponent(cmd, r.Component, "AddRelation")
@@ -225,13 +230,16 @@ func checkComponent[T any](cmd *Commands, c Component[T], op string) {
 //
 // On error the steps before the failed one have been applied. The failed step and all later ones still wait for
 // Apply. If the error wraps [memory.ErrOutOfMemory] or [ErrLimit], free memory or remove entities and call Apply
-// again, or call Discard. If the error wraps [memory.ErrTooLarge], the row would not fit a chunk: call Discard. If
-// the world closed itself, the error wraps [memory.ErrClosed], and the commands were dropped. Other errors of the
-// allocator and of Config.Pages are wrapped.
+// again, or call Discard. If the world closed itself, the error wraps [memory.ErrClosed], and the commands were
+// dropped. Other errors of the allocator and of Config.Pages are wrapped.
 //
-// If the allocator or an observer panics, the commands that were not applied still wait. If an entity would get a
-// fifth relation, Apply panics with a [*memory.Misuse]: call Discard. Apply also panics with a [*memory.Misuse] if the
-// world is locked, if an observer leaves it locked, or if these are the commands of a [Task].
+// Two failures would occur at each Apply. If a row would not fit a chunk, the error wraps [memory.ErrTooLarge]. If an
+// entity would get a fifth relation, Apply panics with a [*memory.Misuse]. In both cases Apply drops the failed step,
+// and names its entity. The entity is unchanged, or removed if its Spawn is part of the step. Later steps wait for
+// the next Apply.
+//
+// If the allocator or an observer panics, the commands that were not applied still wait. Apply also panics with a
+// [*memory.Misuse] if the world is locked, if an observer leaves it locked, or if these are the commands of a [Task].
 func (cmd *Commands) Apply() error {
 	cmd.mustApply("Apply")
 	cmd.w.guard.mutable("Apply")
@@ -259,6 +267,7 @@ func (cmd *Commands) Apply() error {
 // adds their number to done. Commands with a stale target are ignored.
 func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	w := cmd.w
+	fresh := ops[0].kind == commandSpawn || ops[0].kind == commandCreate
 	if ops[0].kind == commandCreate {
 		if err := cmd.spawnPlaceholder(*done); err != nil {
 			return err
@@ -282,6 +291,9 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	}
 	r := w.store.index.find(e)
 	if r == nil {
+		if fresh {
+			delete(w.observers.delayed, e)
+		}
 		cmd.skipped += n
 		*done += n
 		return nil
@@ -289,7 +301,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	loc := r.loc
 	t := w.store.tableAt(loc)
 	m, given := t.mask, mask{}
-	stale := 0
+	stale, lost, excess := 0, false, false
 	cmd.targets.n = 0
 	for i := range ops[:n] {
 		switch op := &ops[i]; op.kind {
@@ -303,6 +315,7 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 			target := cmd.resolve(op.target)
 			if !w.Alive(target) {
 				stale++
+				lost = lost || op.kind == commandRelate
 				continue
 			}
 			if op.kind == commandTurn && !m.has(op.id) {
@@ -310,12 +323,33 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 			}
 			m[op.id>>6] |= 1 << (op.id & 63)
 			given[op.id>>6] |= 1 << (op.id & 63)
-			cmd.targets.set("Apply", op.id, target)
+			if excess = excess || cmd.targets.full(op.id); !excess {
+				cmd.targets.set("Apply", op.id, target)
+			}
 		}
+	}
+	switch {
+	case fresh && lost:
+		cmd.skipped += n
+		*done += n
+		return cmd.undoSpawn(e)
+	case excess || w.store.exceeds(&m):
+		*done += n
+		if fresh {
+			_ = cmd.undoSpawn(e)
+		}
+		panic(&memory.Misuse{Package: "ecs", Op: "Apply", Reason: excessReason + "; the commands of " + e.String() + " were dropped"})
 	}
 	k, retargets := w.store.keyAfter("Apply", t, m, &cmd.targets)
 	if retargets || m != t.mask {
 		tr, err := w.store.transitionTo(t, k, retargets)
+		if errors.Is(err, memory.ErrTooLarge) { // again at each Apply
+			*done += n
+			if fresh {
+				_ = cmd.undoSpawn(e)
+			}
+			return fmt.Errorf("ecs: Apply: the commands of %v were dropped: %w", e, err)
+		}
 		if err != nil {
 			return err
 		}
@@ -334,9 +368,24 @@ func (cmd *Commands) applyGroup(ops []command, done *int) error {
 	cmd.skipped += stale
 	*done += n
 	if w.observers.observed != 0 {
+		if fresh {
+			w.observers.notifyDelayed(e, loc, given.and(m))
+		}
 		return w.observers.notifyAdded(e, given.and(m), t.mask)
 	}
 	return nil
+}
+
+// undoSpawn removes the entity of a Spawn, whose creation was not reported. It returns an error if an observer of its
+// components closed the allocator.
+func (cmd *Commands) undoSpawn(e Entity) error {
+	o := &cmd.w.observers
+	if o.observed != 0 {
+		o.delay(e)
+	}
+	_, err := cmd.w.destroy("Apply", e)
+	delete(o.delayed, e)
+	return err
 }
 
 // write stores the value of an addition, unless a later command of the group removed the component.
@@ -359,8 +408,8 @@ func (cmd *Commands) write(op *command, loc uint32) {
 	}
 }
 
-// Discard drops all waiting commands and destroys the entities that they spawned. Commands that observers give
-// during Discard wait for the next Apply. Discard panics with a [*memory.Misuse] if the world is locked or if
+// Discard drops all waiting commands and destroys the entities that they spawned, whose creation and removal are not
+// reported. Commands that observers of components give during Discard wait for the next Apply. Discard panics with a [*memory.Misuse] if the world is locked or if
 // these are the commands of a [Task].
 func (cmd *Commands) Discard() {
 	cmd.mustApply("Discard")
@@ -368,9 +417,14 @@ func (cmd *Commands) Discard() {
 	n := len(cmd.ops)
 	for i := range n {
 		if op := &cmd.ops[i]; op.kind == commandSpawn {
-			if _, err := cmd.w.destroy("Discard", cmd.resolve(op.e)); err != nil {
+			e := cmd.resolve(op.e)
+			if cmd.w.observers.observed != 0 {
+				cmd.w.observers.delay(e) // also if the observers came after Spawn
+			}
+			if _, err := cmd.w.destroy("Discard", e); err != nil {
 				cmd.w.guard.refuse("Discard")
 			}
+			delete(cmd.w.observers.delayed, e)
 		}
 	}
 	if cmd.ops = cmd.ops[:copy(cmd.ops, cmd.ops[n:])]; len(cmd.ops) == 0 { // observers may have appended more
@@ -384,6 +438,9 @@ func (cmd *Commands) clear() {
 	cmd.ops = cmd.ops[:0]
 	cmd.words = cmd.words[:0]
 	cmd.resolved = cmd.resolved[:0]
+	if cmd.task == nil {
+		clear(cmd.w.observers.delayed)
+	}
 	for _, q := range cmd.queues {
 		if q != nil {
 			q.clear()
@@ -395,5 +452,6 @@ func (cmd *Commands) clear() {
 func (cmd *Commands) trim() {
 	if len(cmd.ops) == 0 {
 		cmd.ops, cmd.words, cmd.resolved, cmd.queues = nil, nil, nil, nil
+		cmd.w.observers.delayed = nil
 	}
 }

@@ -437,11 +437,19 @@ func (m *model) commandsAction(t *rapid.T) {
 	}
 	cmd := m.w.Commands()
 	skipped := 0
+	var fresh Entity // of the newest command, if that is in the group of a Spawn
+	group := 0       // its commands
 	for range rapid.IntRange(1, 12).Draw(t, "commands") {
 		e := m.pick(t)
 		p, _, _, b := m.stamp()
 		v, alive := m.ents[e]
-		switch rapid.IntRange(0, 6).Draw(t, "command") {
+		kind := rapid.IntRange(0, 6).Draw(t, "command")
+		if kind > 0 && (kind == 1 || e != fresh) {
+			group = 0
+		} else if kind > 0 && group > 0 {
+			group++
+		}
+		switch kind {
 		case 0:
 			n, err := cmd.Spawn()
 			if m.refused(t, err, 1) {
@@ -451,6 +459,7 @@ func (m *model) commandsAction(t *rapid.T) {
 			AddTo(cmd, m.pos, n, p)
 			AddTo(cmd, m.tag, n, burning{})
 			m.born(n, &values{pos: &p, brain: &b, tag: true})
+			fresh, group = n, 4
 			continue
 		case 1:
 			cmd.Destroy(e)
@@ -475,7 +484,11 @@ func (m *model) commandsAction(t *rapid.T) {
 		case 5:
 			target := m.pick(t)
 			AddRelation(cmd, m.child, e, childOf{}, target)
-			if m.ents[target] == nil {
+			if m.ents[target] == nil && alive && group > 0 {
+				m.died(e)
+				skipped, group = skipped+group, 0
+				continue
+			} else if m.ents[target] == nil {
 				skipped++
 				continue
 			} else if alive {

@@ -94,17 +94,22 @@ type observers struct {
 	watched  [eventKinds]mask
 	lists    [eventKinds][]*Observer // copied when changed, because it may be iterated
 	store    *store
+
+	// Entities whose Spawn waits for Apply, which reports their creation. Their removal before it is not reported.
+	delayed map[Entity]struct{}
 }
 
-// OnCreate calls f for each created entity, after the components of the entity are written. [Observer.Stop] of the
+// OnCreate calls f for each created entity, after the components of the entity are written. Spawn of [Commands] creates
+// an entity without components, and Apply calls f when it has written the group of the Spawn, see [Commands]. An
+// entity that is removed before this Apply is not reported, neither as created nor as removed. [Observer.Stop] of the
 // result ends the calls. OnCreate panics with a [*memory.Misuse] if f is nil, in a closed world, in a parallel run, and
 // while the world calls its allocator or Config.Pages.
 func (w *World) OnCreate(f func(e Entity)) *Observer {
 	return w.observeEntities("OnCreate", createEvent, f)
 }
 
-// OnRemove calls f for each entity that is about to be removed. Removal by Reset counts, Close does not.
-// [Observer.Stop] of the result ends the calls. OnRemove panics if f is nil, and in the other cases of
+// OnRemove calls f for each entity that is about to be removed. Removal by Reset counts, Close does not. Entities of a
+// Spawn that was not applied are not reported, see [World.OnCreate]. [Observer.Stop] of the result ends the calls. OnRemove panics if f is nil, and in the other cases of
 // [World.OnCreate].
 func (w *World) OnRemove(f func(e Entity)) *Observer {
 	return w.observeEntities("OnRemove", destroyEvent, f)
@@ -197,7 +202,7 @@ func (o *observers) notify(k eventKind, loc uint32, n int, m mask) {
 	defer g.endNotify()
 	for row := range uint32(n) {
 		for _, observer := range o.lists[k] {
-			if observer.w == nil || k >= addEvent && !m.has(observer.id) {
+			if observer.w == nil || k >= addEvent && !m.has(observer.id) || k == destroyEvent && o.isDelayed(loc+row) {
 				continue
 			}
 			var p unsafe.Pointer
@@ -231,6 +236,31 @@ func (o *observers) notifyCreated(e Entity, loc uint32, m mask) (Entity, error) 
 		return Entity{}, err
 	}
 	return e, nil
+}
+
+// delay remembers that the creation of e is not reported yet.
+func (o *observers) delay(e Entity) {
+	if o.delayed == nil {
+		o.delayed = make(map[Entity]struct{})
+	}
+	o.delayed[e] = struct{}{}
+}
+
+// isDelayed reports whether the creation of the entity at loc is not reported yet.
+func (o *observers) isDelayed(loc uint32) bool {
+	if len(o.delayed) == 0 {
+		return false
+	}
+	_, ok := o.delayed[*o.store.entity(loc)]
+	return ok
+}
+
+// notifyDelayed reports the creation of e, which Spawn of commands has created and which is at loc. Its components in m
+// are written.
+func (o *observers) notifyDelayed(e Entity, loc uint32, m mask) {
+	delete(o.delayed, e)
+	o.store.stampRows(loc, 1, m)
+	o.notify(createEvent, loc, 1, wholeEntity)
 }
 
 // notifyBatch is notifyCreated for the rows of a batch.

@@ -140,17 +140,14 @@ func (cmd *Commands) toPlaceholder(e Entity) Entity {
 // spawnPlaceholder spawns the entity of command i, which then becomes an ordinary Spawn.
 func (cmd *Commands) spawnPlaceholder(i int) error {
 	w := cmd.w
-	e, loc, err := w.store.spawn(w.store.tables[0])
+	e, _, err := w.store.spawn(w.store.tables[0])
 	if err != nil {
 		return err
 	}
 	op := &cmd.ops[i] // not earlier: the allocator may have appended commands
 	op.kind, cmd.resolved[op.e.index&^placeholderBit] = commandSpawn, e
 	if w.observers.observed != 0 {
-		if _, err := w.observers.notifyCreated(e, loc, mask{}); err != nil {
-			return err
-		}
-		w.guard.mutable("Apply")
+		w.observers.delay(e)
 	}
 	return nil
 }

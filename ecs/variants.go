@@ -78,7 +78,30 @@ func (s *store) targetsAlive(p *targetSet) bool {
 }
 
 func refuseRelations(op string) {
-	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: "an entity has at most 4 relations"})
+	panic(&memory.Misuse{Package: "ecs", Op: op, Reason: excessReason})
+}
+
+const excessReason = "an entity has at most 4 relations"
+
+// full reports whether set would refuse relation id.
+func (p *targetSet) full(id ID) bool {
+	if p.n < MaxRelations {
+		return false
+	}
+	_, ok := p.find(id)
+	return !ok
+}
+
+// exceeds reports whether m has more relations than an entity can have.
+func (r *registry) exceeds(m *mask) bool {
+	if !m.any(&r.relating) {
+		return false
+	}
+	n := 0
+	for range m.and(r.relating).ids() {
+		n++
+	}
+	return n > MaxRelations
 }
 
 // targetTables are the tables of one relation and target, in the order in which they became so.
