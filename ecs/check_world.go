@@ -154,6 +154,9 @@ func (c *checker) observers(w *World) {
 		c.that(w.observers.watched[k] == watched, "observers: %v is watched in kind %d, the book says %v", watched, k, w.observers.watched[k])                                        // (2)
 		c.that(w.observers.observed>>k&1 != 0 == (len(w.observers.lists[k]) > 0), "observers: kind %d has %d, the book says %#x", k, len(w.observers.lists[k]), w.observers.observed) // (3)
 	}
+	for i, o := range w.observers.lists[loadEvent] {
+		c.that(o.w == w && o.kind == loadEvent && !slices.Contains(w.observers.lists[loadEvent][:i], o), "observers: number %d of OnLoad is of kind %d, stopped %v", i, o.kind, o.w == nil) // (1)
+	}
 	c.that(w.observers.observed < tracking<<1, "observers: the book says %#x", w.observers.observed)
 }
 

@@ -97,7 +97,7 @@ func TestEvents_SavedStatesAreRestored(t *testing.T) {
 			q.Send(savedHit{Damage: 2, Kind: 7})
 			q.Swap()
 			q.Send(savedHit{Damage: float32(math.NaN())})
-			slots := []*save.Slot{set.NewSlot(1 << 20)}
+			slots := []*save.Slot{set.NewSlot(4 << 20)} // debug builds save all bytes
 			if !whole {
 				slots = append(slots, set.NewCanonical(1<<10))
 			}

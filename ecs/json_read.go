@@ -36,7 +36,7 @@ import (
 //
 // On error w is unchanged, except that its empty chunks may have been freed and that it may have closed itself.
 //
-// Observers are called after everything is read, as for entities created by a batch. Resources, events, pending
+// Observers are called after everything is read, as for entities created by a batch, and then those of [World.OnLoad]. Resources, events, pending
 // commands and observers are unchanged.
 //
 // The world is locked during the call. An UnmarshalJSON method that reads the world finds no entities. ReadJSON
@@ -73,6 +73,9 @@ func (w *World) load(op string, read func() error) error {
 				return fmt.Errorf("ecs: %s: %w", op, err)
 			}
 		}
+	}
+	if err := w.observers.notifyLoad(); err != nil {
+		return fmt.Errorf("ecs: %s: %w", op, err)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ const (
 	removeEvent
 	setEvent
 	eventKinds
+	loadEvent = eventKinds // no bit of observed: it is not about an entity
 )
 
 // tracking is the bit of observed after those of event kinds: something is tracked, see clock.
@@ -65,10 +66,13 @@ var wholeEntity = mask{^uint64(0), ^uint64(0), ^uint64(0), ^uint64(0)}
 //
 // # What is not reported
 //
-// Writes through pointers and columns are not reported. Close, a closed allocator, and loading a state from memory are
-// not reported either. To have all removals reported, call Reset before Close or before loading. [World.ReadJSON],
-// [World.ReadBinary] and loading a state from a file are reported. If an observer spawns an entity during Reset, the
-// removal of this entity may not be reported.
+// Writes through pointers and columns are not reported. Close and a closed allocator are not reported either. To have
+// all removals reported, call Reset before Close. If an observer spawns an entity during Reset, the removal of this
+// entity may not be reported.
+//
+// Loading a state from memory, as each rewind does, reports no creation, addition, write or removal. So an index that
+// observers keep is wrong afterwards: rebuild it in [World.OnLoad]. [World.ReadJSON], [World.ReadBinary] and loading a
+// state from a file report each entity, and then call OnLoad as well.
 //
 // Cost: without observers a change tests one more byte. With observers an operation on one entity visits the
 // observers of its kinds of events, and a batch calls them for each entity. Calls allocate nothing.
@@ -92,7 +96,7 @@ type Observer struct {
 type observers struct {
 	observed uint8 // the only field that fast paths read
 	watched  [eventKinds]mask
-	lists    [eventKinds][]*Observer // copied when changed, because it may be iterated
+	lists    [eventKinds + 1][]*Observer // copied when changed, because it may be iterated; the last has those of loadEvent
 	store    *store
 
 	// Entities whose Spawn waits for Apply, which reports their creation. Their removal before it is not reported.
@@ -113,6 +117,20 @@ func (w *World) OnCreate(f func(e Entity)) *Observer {
 // [World.OnCreate].
 func (w *World) OnRemove(f func(e Entity)) *Observer {
 	return w.observeEntities("OnRemove", destroyEvent, f)
+}
+
+// OnLoad calls f each time that all entities were replaced: after [World.ReadJSON], [World.ReadBinary], and loading by a
+// save.Set, from memory or from a file. Use it to rebuild what observers keep outside of the world. f is called once for
+// each load, after the observers of the entities. It is not called if the load fails; if save.Set.Read restores the
+// former state, it is called for that. Parts of a save.Set that come after the world are not loaded yet. OnLoad is not
+// saved.
+//
+// Several functions are called in order of registration. As in every [Observer], the world is locked during the call.
+// f may use queries and read components. It should neither write to the world nor give commands, because these would be
+// differences to the saved state. During a load by a save.Set f must not panic and must not use the Set. [Observer.Stop]
+// of the result ends the calls. OnLoad panics if f is nil, and in the other cases of [World.OnCreate].
+func (w *World) OnLoad(f func()) *Observer {
+	return w.observe("OnLoad", f == nil, &Observer{kind: loadEvent, call: func(Entity, unsafe.Pointer) { f() }})
 }
 
 // OnAdd calls f for each entity that gained the component, also by its creation. [Observer.Stop] of the result ends the
@@ -175,7 +193,11 @@ func (o *Observer) Stop() {
 }
 
 func (s *observers) setObservers(k eventKind, list []*Observer) {
-	s.lists[k], s.watched[k] = list, mask{}
+	s.lists[k] = list
+	if k == loadEvent {
+		return
+	}
+	s.watched[k] = mask{}
 	s.observed &^= 1 << k
 	for _, o := range list {
 		s.watched[k] = s.watched[k].with(o.mask())
@@ -215,6 +237,23 @@ func (o *observers) notify(k eventKind, loc uint32, n int, m mask) {
 			}
 		}
 	}
+}
+
+// notifyLoad reports that all entities were replaced. It returns an error if an observer closed the allocator.
+func (o *observers) notifyLoad() error {
+	g := o.store.guard
+	if len(o.lists[loadEvent]) == 0 || g.closed() {
+		return g.closedItself()
+	}
+	g.locked++
+	g.notifying++
+	defer g.endNotify()
+	for _, observer := range o.lists[loadEvent] {
+		if observer.w != nil && !g.closed() {
+			observer.call(Entity{}, nil)
+		}
+	}
+	return g.closedItself()
 }
 
 func (g *guard) endNotify() {

@@ -27,8 +27,9 @@ func (w *World) CanSave() error {
 var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 
 // SaveState saves all entities with their components, the order of rows, archetypes and vacant slots, and the tick.
-// Resources, observers, filters and Commands.Skipped are not saved. Loading from memory calls no observer. It drops
-// archetypes that were created after the save, because the order of archetypes is the order of iteration.
+// Resources, observers, filters and Commands.Skipped are not saved. Of the observers, loading from memory calls only
+// those of [World.OnLoad]. It drops archetypes that were created after the save, because the order of archetypes is the
+// order of iteration.
 //
 // Before the world, add its allocator to the Set with [save.Metadata]. The metadata is enough, because the world saves
 // its rows itself. Without the allocator, saving to a slot and loading fail with an error that wraps memory.ErrConfig,
@@ -90,6 +91,7 @@ func (w *World) SaveState(c *save.Coder) {
 		s.layoutVersion++
 		s.epoch++
 		w.guard.stopAll(nil)
+		_ = w.observers.notifyLoad()
 	}
 }
 

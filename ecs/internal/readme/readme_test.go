@@ -11,6 +11,7 @@ import (
 	"github.com/strata-go/strata/ecs"
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/page"
+	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/tlsf"
 )
 
@@ -205,6 +206,33 @@ func Example_observe() {
 	world.Remove(e)
 	fmt.Println(lost)
 	// Output: 1
+}
+
+func Example_reload() {
+	mem, world := open()
+	defer mem.Close()
+	defer world.Close()
+	health, _ := ecs.Register[Health](world)
+	alive := ecs.NewFilter1[Health](world)
+	wounded := map[ecs.Entity]int32{}
+	health.OnAdd(func(e ecs.Entity, h *Health) { wounded[e] = h.Points })
+	health.OnRemove(func(e ecs.Entity, h *Health) { delete(wounded, e) })
+	world.OnLoad(func() {
+		clear(wounded)
+		for e, h := range alive.All() { // all with a Health
+			wounded[e] = h.Points
+		}
+	})
+	e, err := ecs.NewMap1[Health](world).NewEntity(Health{7})
+	must(err)
+	set := &save.Set{}
+	must(errors.Join(set.Add("memory", save.Metadata(mem)), set.Add("world", world), set.Seal()))
+	slot := set.NewSlot(1 << 20)
+	must(set.Save(slot))
+	world.Remove(e)
+	must(set.Load(slot))
+	fmt.Println(wounded[e])
+	// Output: 7
 }
 
 func Example_events() {
