@@ -31,11 +31,13 @@
 //
 //	operation                  cost
 //	Alloc                      constant: two bitmap searches, one split
-//	Alloc that finds nothing   a list searched, 64 blocks deep; then a system call per Step
+//	Alloc that finds nothing   a list searched, 64 blocks deep, and the ranges that TrimStep has returned;
+//	                           then a system call per Step, or per range that it takes back
 //	Free, FreeAny              constant: at most two merges
 //	Resize                     constant; at the end of a pool a system call per Step
 //	Stats                      constant; with quick stacks, proportional to what waits
-//	Trim                       constant, what waits, and a system call per pool
+//	Trim                       what waits, and a system call per pool and per range that TrimStep has
+//	                           returned behind the last live block of the pool
 //	TrimStep                   constant, and a system call
 //	Reset                      4 bytes cleared per committed granule
 //

@@ -229,24 +229,15 @@ func (h *Heap) more(n, step uint32) (uint32, error) {
 }
 
 // refill commits dropped memory again for n granules at a multiple of step, and returns a free block that has them, or
-// 0. It takes the smallest run of free and dropped blocks that is large enough. Cost: proportional to the dropped
-// blocks, and a call of the source for each in the run.
+// 0. Cost: a search proportional to the dropped blocks, and a call of the source for each one that is needed.
 func (h *Heap) refill(n, step uint32) uint32 {
 	if h.drops == 0 {
 		return 0
 	}
-	best, least := uint32(0), ^uint32(0)
-	for i := h.blocks[dropBin].nextFree; i != dropBin; i = h.blocks[i].nextFree {
-		start, end := h.runAt(i)
-		if size := end - start; size < least && align.UpTo(start, step)-start+n <= size {
-			best, least = i, size
-		}
-	}
-	if best == 0 {
+	pool, start, _ := h.smallestRun(n, step)
+	if pool < 0 {
 		return 0
 	}
-	pool := int(h.blocks[best].pool)
-	start, _ := h.runAt(best)
 	at := align.UpTo(start, step)
 	if h.fillRange(pool, at, at+n) != nil {
 		return 0
@@ -254,18 +245,36 @@ func (h *Heap) refill(n, step uint32) uint32 {
 	return h.find(n, step)
 }
 
-// runAt returns the granules of the free block in front of the dropped block i, of i, and of the free and dropped
-// blocks that follow.
-func (h *Heap) runAt(i uint32) (start, end uint32) {
-	x := &h.blocks[i]
-	start, end = x.off, x.off+x.size
-	if y := &h.blocks[x.prev]; y.state == free {
-		start = y.off
+// smallestRun returns the pool and the first granule of the smallest run that has n granules at a multiple of step. A
+// run consists of free and dropped blocks and ends with its region of them. It begins with a dropped block, or with the
+// free block in front of one. The pool is -1 if there is no run. seen counts the blocks that the search has looked at:
+// at most five for each dropped block.
+func (h *Heap) smallestRun(n, step uint32) (pool int, start uint32, seen int) {
+	pool = -1
+	least := ^uint32(0)
+	for i := h.blocks[dropBin].nextFree; i != dropBin; i = h.blocks[i].nextFree {
+		x := &h.blocks[i]
+		seen++
+		if y := &h.blocks[x.prev]; y.state == free && h.blocks[y.prev].state == dropped {
+			continue // in the region of a dropped block in front
+		}
+		end := x.off
+		for y := x; y.state == free || y.state == dropped; y = &h.blocks[y.next] {
+			end += y.size
+			seen++
+		}
+		for y := x; y.state == free || y.state == dropped; y = &h.blocks[y.next] {
+			seen++
+			from := y.off
+			if z := &h.blocks[y.prev]; z.state == free {
+				from = z.off
+			}
+			if size := end - from; y.state == dropped && size < least && align.UpTo(from, step)-from+n <= size {
+				pool, start, least = int(y.pool), from, size
+			}
+		}
 	}
-	for y := &h.blocks[x.next]; y.state == free || y.state == dropped; y = &h.blocks[y.next] {
-		end += y.size
-	}
-	return start, end
+	return pool, start, seen
 }
 
 // fillRange commits what is dropped of the granules from start to end of a pool.

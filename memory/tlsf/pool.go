@@ -202,7 +202,8 @@ func (h *Heap) extend(k int, end uint32) uint32 {
 // between live blocks, too. If the function of page.Limit.OnSoft calls Trim during a commit for a pool, Trim returns no
 // memory of this pool. On a closed heap the error is memory.ErrClosed. If a page source fails, Trim continues with the
 // other pools and returns the joined errors of the page sources. If a source ends during Trim, the heap is closed and
-// the error wraps memory.ErrClosed. Cost: proportional to the waiting blocks, and a system call per pool.
+// the error wraps memory.ErrClosed. Cost: proportional to the waiting blocks, and a system call per pool. Each range
+// that TrimStep has returned behind the last live block of a pool takes one more.
 func (h *Heap) Trim() error {
 	if h.closed {
 		return memory.ErrClosed
