@@ -43,6 +43,9 @@ type osSource struct {
 	got      granted
 }
 
+// mapsMemory distinguishes the source from those that only pass calls on, for NewTable.
+func (s *osSource) mapsMemory() {}
+
 // Granted returns the effects of the options.
 func (s *osSource) Granted() Granted {
 	return Granted{Huge: s.got.huge.Load(), Populated: s.got.populated.Load(), Touched: s.got.touched.Load()}
