@@ -47,7 +47,7 @@
 // # Layout
 //
 //	your types --> typed helpers --> Allocator --> page.Source --> operating system
-//	               Type[T] proof     metadata in the Go heap, blocks outside
+//	               Type[T] proof     metadata apart from the blocks
 //
 // # Cost
 //

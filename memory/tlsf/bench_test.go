@@ -3,8 +3,10 @@ package tlsf
 import (
 	"fmt"
 	"testing"
+	"time"
 	"unsafe"
 
+	"github.com/strata-go/strata/memory/internal/cputime"
 	"github.com/strata-go/strata/memory/memtest"
 )
 
@@ -145,6 +147,42 @@ func BenchmarkFragmented(b *testing.B) {
 				n = (n*5 + 1) % batch
 			}
 			sink = p[0]
+		})
+	}
+}
+
+// BenchmarkSlowestAlloc fills a new heap with blocks of 512 bytes and reports the processor time of the slowest single
+// Alloc, the least of all iterations.
+func BenchmarkSlowestAlloc(b *testing.B) {
+	for _, mib := range []uintptr{64, 1024} {
+		const size = 512
+		n := int(mib << 20 / size)
+		b.Run(fmt.Sprintf("tlsf/MiB=%d", mib), func(b *testing.B) {
+			slowest := time.Hour
+			for b.Loop() {
+				h := newHeap(b, nil, Config{Reserve: mib << 20})
+				var most time.Duration
+				for range n {
+					most = max(most, cputime.Of(func() { memtest.MustAlloc(b, h, size, 16) }))
+				}
+				slowest = min(slowest, most)
+				if err := h.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(slowest)/float64(time.Microsecond), "slowest-µs")
+		})
+		b.Run(fmt.Sprintf("goheap/MiB=%d", mib), func(b *testing.B) {
+			slowest := time.Hour
+			for b.Loop() {
+				kept := make([][]byte, n)
+				var most time.Duration
+				for i := range kept {
+					most = max(most, cputime.Of(func() { kept[i] = make([]byte, size) }))
+				}
+				slowest = min(slowest, most)
+			}
+			b.ReportMetric(float64(slowest)/float64(time.Microsecond), "slowest-µs")
 		})
 	}
 }

@@ -1,8 +1,11 @@
 package tlsf
 
-import "github.com/strata-go/strata/memory/internal/align"
+import (
+	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/page"
+)
 
-// A block describes a run of granules of one pool. It lies in the Go heap. So searching and merging do not touch the
+// A block describes a run of granules of one pool. It lies in a page.Table. So searching and merging do not touch the
 // memory that it describes, and an overflow there cannot corrupt it.
 type block struct {
 	off      uint32 // granules from the pool's base
@@ -58,13 +61,27 @@ func (h *Heap) newBlock() uint32 {
 	return i
 }
 
-// moreBlocks lengthens the slice of descriptors, by doubling if it has no capacity left.
+// moreBlocks lengthens the slice of descriptors.
 //
 //go:noinline
 func (h *Heap) moreBlocks() uint32 {
 	n := len(h.blocks)
+	if n == cap(h.blocks) {
+		h.growBlocks(max(min(2*uintptr(n), h.mostBlocks()), uintptr(n)+1))
+	}
 	h.blocks = append(h.blocks, block{})
 	return uint32(n)
+}
+
+// mostBlocks returns the descriptors of a heap in which each block has one granule.
+func (h *Heap) mostBlocks() uintptr { return anchors + h.reserved()>>h.grain }
+
+// growBlocks makes space for n descriptors. If the system has no memory for them, they are copied to a longer slice in
+// the Go heap.
+func (h *Heap) growBlocks(n uintptr) {
+	had := len(h.blocks)
+	h.table.Prepare(n * blockBytes)
+	h.blocks = page.Lengthen(&h.table, h.blocks, n)[:had]
 }
 
 // discard returns a descriptor.

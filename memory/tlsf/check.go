@@ -72,6 +72,7 @@ func (c *checker) configuration() {
 		c.Add("%d pools; from 1 to %d are possible", h.poolCount, maxPools)
 	}
 	var most uint64
+	var reserved uintptr
 	for k := range c.pools {
 		pl := &h.pools[k]
 		if err := pl.mem.Check(); err != nil {
@@ -80,7 +81,16 @@ func (c *checker) configuration() {
 		if pl.base == nil || pl.base != pl.mem.Base() || len(pl.starts) < int(h.committed(pl)) || uint64(len(pl.starts)) > uint64(pl.mem.Reserved())>>h.grain {
 			c.Add("pool %d at %p with %d granules is not its reservation of %d bytes at %p", k, pl.base, len(pl.starts), pl.mem.Reserved(), pl.mem.Base())
 		}
+		reserved += pl.mem.Reserved()
 		most = max(most, uint64(pl.mem.Reserved()>>h.grain)<<h.grain)
+	}
+	for k := range h.pools { // those that were not added have none
+		if err := h.pools[k].table.Check(h.pools[k].mem.Reserved() >> h.grain * startBytes); err != nil {
+			c.Add("pool %d: %w", k, err)
+		}
+	}
+	if err := h.table.Check((anchors + reserved>>h.grain) * blockBytes); err != nil {
+		c.Add("the descriptors: %w", err)
 	}
 	if want := min(most, maxBytes); uint64(h.limit) != want || h.outgrown > h.limit {
 		c.Add("sizes up to %d are served, want %d; one of %d was refused in place", h.limit, want, h.outgrown)

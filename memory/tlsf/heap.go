@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -79,10 +80,11 @@ type Heap struct {
 	epoch   uint32 // of the blocks handed out now, which live ones have in prevFree
 	onShort func() // see OnShort
 
-	limit    uintptr // the largest request in bytes; 0 once closed
-	outgrown uintptr // the size in bytes that Resize refused last, until it was asked for; 0: none
-	drops    int     // dropped blocks
-	turn     uint32  // which kept block becomes an ordinary one if all 16 lists are taken
+	limit    uintptr    // the largest request in bytes; 0 once closed
+	outgrown uintptr    // the size in bytes that Resize refused last, until it was asked for; 0: none
+	drops    int        // dropped blocks
+	turn     uint32     // which kept block becomes an ordinary one if all 16 lists are taken
+	table    page.Table // of blocks
 }
 
 // Config configures [New]. New refuses values out of range.
@@ -105,8 +107,8 @@ type Config struct {
 	// further, and a later call coalesces all waiting blocks at once. See the package comment.
 	QuickBytes uintptr
 	// Blocks is the number of block descriptors, of 32 bytes each, that New allocates: at most 2^24. 0 means 1024. If
-	// the heap has more blocks, the array of descriptors is copied to a larger array. To avoid the pause, set Blocks
-	// to the highest number of live and free blocks.
+	// the heap has more blocks, Alloc makes more descriptors. Where this copies them, as the package comment says,
+	// set Blocks to the highest number of live and free blocks to avoid the pause.
 	Blocks int
 }
 
@@ -162,7 +164,8 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 	if err := h.addPool(src, cfg.Reserve, anchors+cfg.Blocks); err != nil {
 		return nil, err
 	}
-	h.blocks = make([]block, anchors, anchors+cfg.Blocks)
+	h.growBlocks(uintptr(anchors + cfg.Blocks))
+	h.blocks = h.blocks[:anchors]
 	h.dropAll()
 	return h, nil
 }
@@ -177,9 +180,10 @@ func New(src page.Source, cfg Config) (*Heap, error) {
 // page.Limit.OnSoft, Alloc and Resize panic with a *memory.Misuse if they must commit in the pool that is growing. A
 // failed Alloc may have committed a part of the memory that TrimStep has returned.
 //
-// Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step, and may copy metadata to
-// larger arrays. If the heap cannot grow, Alloc coalesces the blocks that wait because of Config.QuickBytes and tries
-// again. If this fails, too, Alloc calls the function of OnShort, if there is one, and tries one last time.
+// Cost: constant. If no free block fits, Alloc commits memory as described at Config.Step. For more metadata it makes
+// a system call, or copies the metadata: see the package comment. If the heap cannot grow, Alloc coalesces the blocks
+// that wait because of Config.QuickBytes and tries again. If this fails, too, Alloc calls the function of OnShort, if
+// there is one, and tries one last time.
 func (h *Heap) Alloc(size, align uintptr) (unsafe.Pointer, error) {
 	mask := align - 1
 	if size-1 >= h.fastSize || mask >= h.fastAlign || align&mask != 0 {
@@ -452,7 +456,10 @@ func (h *Heap) Close() error {
 		h.serve(0)
 		for k := range h.poolCount { // of all, before the source of one may panic
 			h.pools[k].base, h.pools[k].starts = nil, nil
+			h.pools[k].table.Release()
 		}
+		h.blocks = slices.Clone(h.blocks) // the anchors, which calls of a closed heap read
+		h.table.Release()
 	}
 	var errs []error
 	for k := range h.poolCount {

@@ -19,11 +19,12 @@ type pool struct {
 	base   unsafe.Pointer // aligned to page.BaseAlign; nil once closed
 	starts []uint32       // by granule, at least of what is committed: the live block that starts there, or 0
 	mem    page.Prefix
+	table  page.Table // of starts
 }
 
 // AddPool reserves another pool from src and commits no memory yet. The argument `bytes` is the size of the pool,
 // rounded up as Config.Reserve. A nil src means page.Default(). If the system refuses so much, AddPool halves the size
-// until the system agrees, but not below Config.Step. Blocks of different pools are never coalesced. The heap grows in
+// until the system agrees, but not below Config.Step. AddPool may copy the descriptors of all blocks. Blocks of different pools are never coalesced. The heap grows in
 // the first pool that has space, in the order of AddPool. A heap has at most 16 pools. While it has more than one pool,
 // Base returns nil.
 //
@@ -38,7 +39,7 @@ func (h *Heap) AddPool(src page.Source, bytes uintptr) error {
 	return h.addPool(src, bytes, 0)
 }
 
-// addPool is AddPool, with space for so many descriptors left in the Go heap.
+// addPool is AddPool, if the Go heap has space for so many descriptors.
 func (h *Heap) addPool(src page.Source, bytes uintptr, descriptors int) error {
 	if h.poolCount == maxPools {
 		return fmt.Errorf("tlsf: add pool of %d bytes: want at most %d pools: %w", bytes, maxPools, memory.ErrConfig)
@@ -53,10 +54,15 @@ func (h *Heap) addPool(src page.Source, bytes uintptr, descriptors int) error {
 		return fmt.Errorf("tlsf: add pool of %d bytes: %w", bytes, err)
 	}
 	count := mem.Reserved() >> h.grain
-	h.pools[h.poolCount] = pool{base: mem.Base(), mem: mem}
+	h.pools[h.poolCount] = pool{base: mem.Base(), mem: mem, table: page.NewTable(src, count*startBytes)}
 	h.lives[h.poolCount].Open(mem.Base(), mem.Reserved(), uint(h.grain))
 	h.pools[h.poolCount].mem.Watch(func() { _ = h.Close() }) // touches no block; what fails can be tried again
 	h.poolCount++
+	if most := h.mostBlocks() * blockBytes; h.blocks == nil {
+		h.table = page.NewTable(src, most)
+	} else {
+		h.blocks = page.Widen(&h.table, h.blocks, most)
+	}
 	h.serve(max(h.limit, uintptr(min(uint64(count)<<h.grain, maxBytes))))
 	return nil
 }
@@ -88,8 +94,7 @@ func (h *Heap) startOf(p unsafe.Pointer) uint32 {
 }
 
 // reach lengthens the starts of a pool to granule end, and to what Ensure may commit beyond. So their size is
-// proportional to the memory in use. If the Go heap has no space for them, which would end the process, reach
-// returns an error and has changed nothing.
+// proportional to the memory in use. If there is no memory for them, reach returns an error and has changed nothing.
 func (h *Heap) reach(pl *pool, end uint32) error {
 	reserved := pl.mem.Reserved() >> h.grain
 	ahead := pl.mem.Ahead(h.grain.Bytes(end)) >> h.grain
@@ -99,12 +104,12 @@ func (h *Heap) reach(pl *pool, end uint32) error {
 		return nil
 	}
 	want = min(max(want, have+have/4), reserved)
-	if err := page.ProbeHeap(want * startBytes); err != nil {
-		return err
+	if !pl.table.Prepare(want * startBytes) {
+		if err := page.ProbeHeap(want * startBytes); err != nil {
+			return err
+		}
 	}
-	starts := make([]uint32, want)
-	copy(starts, pl.starts)
-	pl.starts = starts
+	pl.starts = page.Lengthen(&pl.table, pl.starts, want)
 	return nil
 }
 
