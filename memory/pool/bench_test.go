@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/internal/cputime"
 )
 
 type block [64]byte
@@ -328,6 +330,40 @@ func BenchmarkSplit(b *testing.B) {
 				stepSlice(s)
 			}
 			perLive(b)
+		})
+	}
+}
+
+// BenchmarkSlowestAlloc fills a new pool and reports the processor time of the slowest single Get, the least of all
+// iterations.
+func BenchmarkSlowestAlloc(b *testing.B) {
+	for _, slots := range []int{1 << 20, 1 << 22} {
+		b.Run(fmt.Sprintf("blocks/slots=%d", slots), func(b *testing.B) {
+			slowest := time.Hour
+			for b.Loop() {
+				p := newBlocks(b, nil, BlocksConfig{Capacity: slots})
+				var most time.Duration
+				for range slots {
+					most = max(most, cputime.Of(func() { mustGet(b, p) }))
+				}
+				slowest = min(slowest, most)
+				if err := p.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(slowest)/float64(time.Microsecond), "slowest-µs")
+		})
+		b.Run(fmt.Sprintf("goheap/slots=%d", slots), func(b *testing.B) {
+			slowest := time.Hour
+			for b.Loop() {
+				kept := make([]*block, slots)
+				var most time.Duration
+				for i := range kept {
+					most = max(most, cputime.Of(func() { kept[i] = new(block) }))
+				}
+				slowest = min(slowest, most)
+			}
+			b.ReportMetric(float64(slowest)/float64(time.Microsecond), "slowest-µs")
 		})
 	}
 }

@@ -81,6 +81,8 @@ type Blocks struct {
 	mem      page.Prefix
 	owner    invariant.Owner
 	watchers watch.List
+	stack    page.Table // of free
+	bits     page.Table // of live
 
 	// In debug builds only:
 	lives  invariant.Lives
@@ -129,6 +131,7 @@ func NewBlocks(src page.Source, cfg BlocksConfig) (*Blocks, error) {
 	capacity := min(uintptr(cfg.Capacity), mem.Reserved()/size)
 	b := &Blocks{base: mem.Base(), size: size, align: al, capacity: capacity, mem: mem}
 	b.full = fmt.Errorf("%s: no vacant block of %d, %d bytes each; free blocks or raise BlocksConfig.Capacity: %w", mem.NameOr("pool"), capacity, size, memory.ErrOutOfMemory)
+	b.stack, b.bits = page.NewTable(src, capacity*4), page.NewTable(src, b.words(capacity)*8)
 	b.lives.Open(b.base, b.mem.Reserved(), granuleShift)
 	b.mem.Watch(b.lost)
 	return b, nil
@@ -164,7 +167,8 @@ func (b *Blocks) TryGet() unsafe.Pointer {
 // metadata, Get returns the error of page.ProbeHeap.
 //
 // Cost: a pop from the stack of vacant slots, and a bit. If the stack is empty, Get prepares up to 64 slots in at most
-// 16 KiB, or one larger slot. Preparing commits their memory, adds them to the stack and may double the metadata.
+// 16 KiB, or one larger slot. Preparing commits their memory, adds them to the stack and may double the metadata, for
+// which the package comment has the cost.
 func (b *Blocks) Get() (unsafe.Pointer, error) {
 	if p := b.TryGet(); p != nil {
 		return p, nil
@@ -243,15 +247,15 @@ func (b *Blocks) open(k uintptr) {
 }
 
 // provide commits memory for the first slots and grows the metadata to describe them. The stack has an entry for every opened
-// slot, so that Put never grows it. The Go heap is probed first, so that nothing is committed if it is too small.
+// slot, so that Put never grows it. The metadata comes first, so that nothing is committed if it has no memory.
 func (b *Blocks) provide(slots uintptr) error {
 	n := uintptr(0) // slots of the new metadata; 0: as many as now
 	if slots > uintptr(len(b.free)) {
 		n = max(slots, min(2*uintptr(len(b.free)), b.capacity))
-		err := page.ProbeHeap(b.metadata(n))
+		err := b.prepare(n)
 		if err != nil && n > slots {
 			n = slots
-			err = page.ProbeHeap(b.metadata(n))
+			err = b.prepare(n)
 		}
 		if err != nil {
 			return err
@@ -261,8 +265,7 @@ func (b *Blocks) provide(slots uintptr) error {
 	if err := b.mem.Ensure(slots * b.size); err != nil || n == 0 {
 		return err
 	}
-	b.free = extend(b.free, n)
-	b.live = extend(b.live, b.words(n))
+	b.lengthen(n)
 	if invariant.Debug {
 		b.asked = extend(b.asked, n)
 		b.lives.Prepare(n * (b.size >> granuleShift))
@@ -270,18 +273,25 @@ func (b *Blocks) provide(slots uintptr) error {
 	return nil
 }
 
+// prepare makes sure that lengthen has memory for n slots, or returns why it has not.
+func (b *Blocks) prepare(n uintptr) error {
+	if b.stack.Prepare(n*4) && b.bits.Prepare(b.words(n)*8) {
+		return nil
+	}
+	return page.ProbeHeap(b.metadata(n))
+}
+
+// lengthen makes the metadata reach to slot n.
+func (b *Blocks) lengthen(n uintptr) {
+	b.stack.Prepare(n * 4)
+	b.bits.Prepare(b.words(n) * 8)
+	b.free = page.Lengthen(&b.stack, b.free, n)
+	b.live = page.Lengthen(&b.bits, b.live, b.words(n))
+}
+
 // words returns the words of live bits of n slots, and metadata the bytes of all their metadata.
 func (b *Blocks) words(n uintptr) uintptr    { return (n*(b.size>>granuleShift) + 63) >> 6 }
 func (b *Blocks) metadata(n uintptr) uintptr { return n*4 + b.words(n)*8 }
 
-// extend lengthens s to n entries with zeros.
-func extend[E uint32 | uint64 | uintptr](s []E, n uintptr) []E {
-	if k := uintptr(len(s)); n > k && n <= uintptr(cap(s)) { // a load has shortened it
-		s = s[:n]
-		clear(s[k:])
-		return s
-	}
-	t := make([]E, max(n, uintptr(len(s))))
-	copy(t, s)
-	return t
-}
+// extend lengthens s to n entries with zeros, in the Go heap.
+func extend(s []uintptr, n uintptr) []uintptr { return page.Lengthen(new(page.Table), s, n) }

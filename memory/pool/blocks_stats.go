@@ -149,7 +149,7 @@ func (b *Blocks) Check() error {
 		if b.n != 0 || b.opened|b.capacity|b.soiled != 0 || len(b.free)+len(b.live)+len(b.asked) != 0 {
 			errs = append(errs, fmt.Errorf("pool: closed, with %d vacant, %d opened, capacity %d, metadata for %d", b.n, b.opened, b.capacity, len(b.free)))
 		}
-		return errors.Join(errs...)
+		return errors.Join(append(errs, b.stack.Check(0), b.bits.Check(0))...)
 	}
 	if err := b.checkShape(); err != nil {
 		return errors.Join(append(errs, err)...) // the rest divides by size and indexes by opened
@@ -162,6 +162,7 @@ func (b *Blocks) Check() error {
 	if invariant.Exact {
 		errs = append(errs, b.checkLive(vacant)...)
 	}
+	errs = append(errs, b.stack.Check(b.capacity*4), b.bits.Check(b.words(b.capacity)*8))
 	if uint64(b.opened)-uint64(b.n) > b.allocs {
 		errs = append(errs, fmt.Errorf("pool: %d slots live of %d allocated", b.Len(), b.allocs))
 	}

@@ -1,5 +1,7 @@
 package pool
 
+import "github.com/strata-go/strata/memory/page"
+
 // Watch registers a function lost that is called once when the memory of b ends: at a Close that succeeds, or earlier
 // if the source ends (see page.Watched). Several functions are called newest first. They must not touch a slot. If
 // functions panic, the others are called nevertheless. Then Close, or the call that ended the source, panics with the
@@ -17,5 +19,8 @@ func (b *Blocks) lost() {
 	b.forget(0)
 	b.base, b.free, b.live, b.asked = nil, nil, nil, nil
 	b.n, b.capacity, b.soiled = 0, 0, 0
+	b.stack.Release()
+	b.bits.Release()
+	b.stack, b.bits = page.Table{}, page.Table{}
 	b.watchers.Tell()
 }

@@ -15,7 +15,7 @@
 //	Split    | H | H |   | H |···|- - - - -                     two regions, one handle
 //	         | CCCC | CCCC |      | CCCC |·····|- - - - -
 //
-//	Go heap  stack of vacant slots, live bits, and with handles the generations
+//	metadata stack of vacant slots, live bits, and with handles the generations
 //
 // Slots never move: a pool grows by committing more of its reservation.
 //
@@ -44,8 +44,12 @@
 //	Check                   a step and a temporary bit for each slot with metadata
 //
 // There is no external fragmentation, but Trim returns only the memory behind the last live slot. When a pool grows,
-// its metadata is copied to arrays of twice the size, so the metadata takes up to twice the figures above. Grow
-// copies the metadata in advance. The benchmarks of this package compare the costs with the Go heap.
+// its metadata doubles, so it takes up to twice the figures above. Each part of the metadata lies in the Go heap up to
+// 64 KiB. A longer one lies in a reservation of the system for Capacity slots ([page.Table]): there it doubles by a
+// system call and is not copied. On 32-bit systems, with -race, in the browser, for sources based on page.Heap, and if
+// the system refuses addresses, it is copied to an array of twice the size. For eight million slots that took 39 ms.
+// Grow does it in advance. BenchmarkSlowestAlloc prints the slowest Get of a pool that grows, and the other benchmarks
+// of this package compare the costs with the Go heap.
 //
 // # Misuse
 //

@@ -18,7 +18,7 @@ import (
 // that a later New uses.
 //
 //	off the heap   | T | T |   | T |   | - - -      stride sizeof(T)
-//	Go heap        generations, live bits, stack of vacant slots
+//	metadata       generations, live bits, stack of vacant slots
 //
 // Objects are zeroed by New and belong to the pool. A pointer to an object is valid until the Free, Reset or Close
 // that frees the object, until a state without the object is loaded, or until the source ends. Afterwards the handle of
@@ -78,7 +78,7 @@ func New[T any](src page.Source, cfg Config) (*Pool[T], error) {
 		return nil, fmt.Errorf("pool: new Pool of %s: %w", name, err)
 	}
 	p.mem, p.base, p.key = mem, mem.Base(), newKey()
-	meta(&p.slots).limit(name, capacity)
+	meta(&p.slots).limit(src, name, capacity)
 	p.mem.Watch(p.lost)
 	return p, nil
 }

@@ -120,16 +120,6 @@ func (s *metadata) known() uint {
 	return n
 }
 
-// lengthen makes the metadata reach to slot n.
-func (s *metadata) lengthen(n uint) {
-	if n <= uint(len(s.gens)) {
-		return
-	}
-	s.gens = extend(s.gens, uintptr(n))
-	s.free = extend(s.free, uintptr(n))
-	s.live = extend(s.live, uintptr(n+63)>>6)
-}
-
 // shorten makes the metadata end at slot n, and keeps its arrays.
 func (s *metadata) shorten(n uint) {
 	s.gens, s.free, s.live = s.gens[:n], s.free[:n], s.live[:(n+63)>>6]
@@ -178,7 +168,7 @@ func (b *Blocks) SaveState(c *save.Coder) {
 	}
 	if had := uintptr(len(b.free)); c.Fitting() || c.Loading() {
 		if entries > had {
-			b.free, b.live = extend(b.free, entries), extend(b.live, b.words(entries))
+			b.lengthen(entries)
 		}
 		if c.Fitting() {
 			b.free, b.live = b.free[:had], b.live[:b.words(had)]

@@ -56,7 +56,8 @@ type slots struct {
 	peak     uint // the highest value that a trim lowered
 	soiled   uint // slots up to there were opened before; those that are committed contain poison
 	failures uint64
-	full     error // of New if no slot is vacant
+	full     error         // of New if no slot is vacant
+	tables   [3]page.Table // of gens, free and live
 }
 
 // metadata is slots with its methods. A Pool embeds slots for its fields alone: methods of an embedded type would be
@@ -77,9 +78,12 @@ type backing interface {
 	damage(i uint) (at unsafe.Pointer, what string)
 }
 
-// limit sets the largest number of slots. name is that of the pool.
-func (s *metadata) limit(name string, capacity uint) {
+// limit sets the largest number of slots, whose memory is of src. name is that of the pool.
+func (s *metadata) limit(src page.Source, name string, capacity uint) {
 	s.capacity = capacity
+	for i, bytes := range tableBytes(capacity) {
+		s.tables[i] = page.NewTable(src, bytes)
+	}
 	s.full = fmt.Errorf("pool: %s: no vacant slot of %d; free objects or raise Capacity: %w", name, capacity, memory.ErrOutOfMemory)
 }
 
@@ -165,15 +169,15 @@ func (s *metadata) grow(n int, g backing) error {
 }
 
 // provide commits memory for the first n slots and grows the metadata to describe them. free has an entry for every slot, so
-// that drop never grows it. The Go heap is probed first, so that nothing is committed if it is too small.
+// that drop never grows it. The metadata comes first, so that nothing is committed if it has no memory.
 func (s *metadata) provide(n uint, g backing) error {
 	entries := uint(0) // of the metadata; 0: as many as now
 	if n > uint(len(s.gens)) {
 		entries = max(n, min(2*uint(len(s.gens)), s.capacity))
-		err := page.ProbeHeap(uintptr(entries) * slotMetadata)
+		err := s.prepare(entries)
 		if err != nil && entries > n {
 			entries = n
-			err = page.ProbeHeap(uintptr(entries) * slotMetadata)
+			err = s.prepare(entries)
 		}
 		if err != nil {
 			return err
@@ -182,10 +186,36 @@ func (s *metadata) provide(n uint, g backing) error {
 	if err := g.ensure(n); err != nil || entries == 0 {
 		return err
 	}
-	s.gens = extend(s.gens, uintptr(entries))
-	s.free = extend(s.free, uintptr(entries))
-	s.live = extend(s.live, uintptr(entries+63)>>6)
+	s.lengthen(entries)
 	return nil
+}
+
+// prepare makes sure that lengthen has memory for n slots, or returns why it has not.
+func (s *metadata) prepare(n uint) error {
+	for i, bytes := range tableBytes(n) {
+		if !s.tables[i].Prepare(bytes) {
+			return page.ProbeHeap(uintptr(n) * slotMetadata)
+		}
+	}
+	return nil
+}
+
+// tableBytes returns the bytes of gens, free and live of n slots.
+func tableBytes(n uint) [3]uintptr {
+	return [3]uintptr{uintptr(n) * 4, uintptr(n) * 4, uintptr(n+63) >> 6 * 8}
+}
+
+// lengthen makes the metadata reach to slot n.
+func (s *metadata) lengthen(n uint) {
+	if n <= uint(len(s.gens)) {
+		return
+	}
+	for i, bytes := range tableBytes(n) {
+		s.tables[i].Prepare(bytes)
+	}
+	s.gens = page.Lengthen(&s.tables[0], s.gens, uintptr(n))
+	s.free = page.Lengthen(&s.tables[1], s.free, uintptr(n))
+	s.live = page.Lengthen(&s.tables[2], s.live, uintptr(n+63)>>6)
 }
 
 // slotMetadata is the bytes of metadata for a slot: generation, entry of the stack, live bit.
@@ -261,6 +291,10 @@ func (s *metadata) sort() {
 func (s *metadata) close() {
 	s.peak = max(s.peak, s.opened)
 	s.gens, s.free, s.live = nil, nil, nil
+	for i := range s.tables {
+		s.tables[i].Release()
+		s.tables[i] = page.Table{}
+	}
 	s.n, s.opened, s.retired, s.capacity, s.soiled = 0, 0, 0, 0, 0
 }
 

@@ -31,6 +31,9 @@ func (s *metadata) check(g backing) error {
 		return fmt.Errorf("pool: peak %d or soiled %d is above capacity %d, or key %#x is odd", s.peak, s.soiled, s.capacity, s.key)
 	}
 	errs, live, retired := s.checkGenerations()
+	for i, bytes := range tableBytes(s.capacity) {
+		errs = append(errs, s.tables[i].Check(bytes))
+	}
 	errs = append(errs, s.checkVacant(g)...)
 	if retired != s.retired || s.n+retired+live != opened {
 		errs = append(errs, fmt.Errorf("pool: %d opened slots are not %d vacant, %d live and %d retired (%d counted)",
@@ -95,5 +98,9 @@ func (s *metadata) checkClosed() error {
 		return fmt.Errorf("pool: closed, with %d vacant, %d opened, %d retired, capacity %d, metadata for %d",
 			s.n, s.opened, s.retired, s.capacity, len(s.gens))
 	}
-	return nil
+	var errs []error
+	for i := range s.tables {
+		errs = append(errs, s.tables[i].Check(0))
+	}
+	return errors.Join(errs...)
 }

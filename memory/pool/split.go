@@ -65,7 +65,7 @@ func (p *Split[Hot, Cold]) init(src page.Source, capacity int) (err error) {
 	}
 	p.hot, p.cold = hot, cold
 	p.hotBase, p.coldBase, p.key = hot.Base(), cold.Base(), newKey()
-	meta(&p.slots).limit(p.name, min(hots, colds))
+	meta(&p.slots).limit(src, p.name, min(hots, colds))
 	p.hot.Watch(p.lost)
 	p.cold.Watch(p.lost)
 	return nil
