@@ -1,5 +1,5 @@
-// Package strictjson reads JSON files from untrusted sources. Unknown fields and text after the value are errors, and
-// no error repeats more than 40 bytes of a file.
+// Package strictjson reads JSON files from untrusted sources. Unknown fields and text after the value are errors. A quote
+// of a file in an error has at most 40 bytes.
 package strictjson
 
 import (
@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -61,12 +62,13 @@ func fields(t reflect.Type) (names []string) {
 }
 
 const (
-	quoted  = 40 // bytes of a file that an error repeats at most
+	quoted  = 40 // bytes of a file that a quote in an error has at most
 	unknown = `unknown field "`
 )
 
-// Short returns an error of encoding/json with its long quotes cut. Package encoding/json quotes a number or the name
-// of a field in full length. The result has only the text of err, and wraps nothing.
+// Short returns an error of encoding/json with its long quotes cut. Package encoding/json quotes numbers, names of fields
+// and the values of fields with the option "string" in full length. An error of an UnmarshalJSON or UnmarshalText is cut,
+// too, if it quotes as %q does. The result has only the text of err, and wraps nothing.
 func Short(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if number := "number "; errors.As(err, &wrong) && len(wrong.Value) > len(number)+quoted {
@@ -74,9 +76,31 @@ func Short(err error) error {
 		cut.Value = wrong.Value[:len(number)+quoted] + "..."
 		err = &cut
 	}
-	text := strings.TrimPrefix(err.Error(), "json: ")
-	if strings.HasPrefix(text, unknown) && len(text) > len(unknown)+quoted+len(`"`) {
-		text = strings.ToValidUTF8(text[:len(unknown)+quoted], "") + `..."`
+	var text strings.Builder
+	rest := strings.TrimPrefix(err.Error(), "json: ")
+	for {
+		i := max(strings.IndexByte(rest, '"'), 0)
+		quote, bad := strconv.QuotedPrefix(rest[i:])
+		if bad != nil {
+			text.WriteString(rest)
+			return errors.New(text.String())
+		}
+		text.WriteString(rest[:i] + cutQuote(quote))
+		rest = rest[i+len(quote):]
 	}
-	return errors.New(text)
+}
+
+// cutQuote cuts a text in quotes, between two of its characters.
+func cutQuote(quote string) string {
+	all := quote[1 : len(quote)-1]
+	for rest := all; ; {
+		_, _, next, err := strconv.UnquoteChar(rest, '"')
+		switch {
+		case err != nil: // the end
+			return quote
+		case len(all)-len(next) > quoted:
+			return `"` + all[:len(all)-len(rest)] + `..."`
+		}
+		rest = next
+	}
 }

@@ -2,6 +2,7 @@ package strictjson
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -14,7 +15,9 @@ type file struct {
 		Row [2]bool `json:"row"`
 	} `json:"rows"`
 	Places map[string]struct{ X int }
-	Kept   int `json:"-"`
+	Kept   int         `json:"-"`
+	Quoted int         `json:"quoted,string"`
+	Exact  json.Number `json:"exact"`
 }
 
 type head struct {
@@ -30,7 +33,7 @@ func TestDecode_ErrorsAreShortAndSayWhere(t *testing.T) {
 		{`{"size":"1"}`, "cannot unmarshal string into Go struct field file.size of type int"},
 		{`{"size":` + digits + `}`, "cannot unmarshal number " + digits[:quoted] + "... into Go struct field file.size of type int"},
 		{`{"size":1e999}`, "cannot unmarshal number 1e999 into"},
-		{`{"colour":1}`, `unknown field "colour"; allowed are size, name, keys, rows {row}, Places {X}`},
+		{`{"colour":1}`, `unknown field "colour"; allowed are size, name, keys, rows {row}, Places {X}, quoted, exact`},
 		{`{"` + long[:quoted] + `":1}`, `unknown field "` + long[:quoted] + `"`},
 		{`{"` + long[:quoted+1] + `":1}`, `unknown field "` + long[:quoted] + `..."`},
 		{`{"` + long + `":1}`, `unknown field "` + long[:quoted] + `..."`},
@@ -39,6 +42,10 @@ func TestDecode_ErrorsAreShortAndSayWhere(t *testing.T) {
 		{`{"size":` + long, "invalid character 'x'"},
 		{`{"keys":{"` + long + `":3}}`, "cannot unmarshal number into"},
 		{`[]`, "cannot unmarshal array into"},
+		{`{"quoted":"` + long + `"}`, `trying to unmarshal "` + long[:quoted] + `..." into int`},
+		{`{"quoted":"` + digits + `"}`, "cannot unmarshal number " + digits[:quoted] + "... into"},
+		{`{"quoted":"` + strings.Repeat("é", 5000) + `"}`, `unmarshal "` + strings.Repeat("é", quoted/2) + `..." into int`},
+		{`{"exact":"` + long + `"}`, "unmarshal \"\\\"" + long[:quoted-2] + `..." into Number`},
 	} {
 		_, err := Decode([]byte(c.text), &file{})
 		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 150 || strings.ContainsAny(err.Error(), "\n\x1b") {
@@ -48,6 +55,24 @@ func TestDecode_ErrorsAreShortAndSayWhere(t *testing.T) {
 	at, err := Decode([]byte(` {"size":7,"keys":{"a":"b"}} `), &file{})
 	if err != nil || at != 28 {
 		t.Errorf("a good file: %v at %d", err, at)
+	}
+}
+
+// Methods of a type quote, too, and may do so twice.
+func TestShort_CutsEveryQuote(t *testing.T) {
+	for text, want := range map[string]string{
+		"json: a \"b\" c":                           "a \"b\" c",
+		`a "` + strings.Repeat("b", quoted) + `"`:   `a "` + strings.Repeat("b", quoted) + `"`,
+		`a "` + strings.Repeat("b", quoted+1) + `"`: `a "` + strings.Repeat("b", quoted) + `..."`,
+		`"` + strings.Repeat(`\n`, quoted) + `" as "` + strings.Repeat("c", quoted+9) + `": no`: `"` + strings.Repeat(`\n`, quoted/2) +
+			`..." as "` + strings.Repeat("c", quoted) + `...": no`,
+		`x "` + strings.Repeat(`\u001b`, quoted) + `" y`: `x "` + strings.Repeat(`\u001b`, quoted/6) + `..." y`,
+		`half a "quote`: `half a "quote`,
+		"":              "",
+	} {
+		if got := Short(errors.New(text)).Error(); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }
 
