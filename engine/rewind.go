@@ -247,6 +247,7 @@ func (r *Rewind[T]) rest() error {
 
 // Cut forgets the states and inputs after the present tick.
 func (r *Rewind[T]) Cut() {
+	r.notice()
 	if r.end != r.now {
 		r.states.DropAfter(r.now)
 		r.end = r.now
@@ -282,6 +283,7 @@ func (r *Rewind[T]) States() (n, used, size int) {
 
 // Check verifies the metadata of the Rewind and returns all inconsistencies, joined into one error, or nil.
 func (r *Rewind[T]) Check() error {
+	r.notice()
 	var errs []error
 	oldest, ok := r.states.Oldest()
 	if r.now > r.end || ok && r.end > oldest && r.end-oldest > uint64(len(r.inputs)) {
