@@ -28,6 +28,16 @@ func (w *World) CanWrite() error {
 	return errors.Join(errs...)
 }
 
+// RowTypes returns the registered component types, for package save: see save.Portable.
+func (w *World) RowTypes() (types []reflect.Type) {
+	for _, c := range w.store.comps {
+		if c.typ != nil {
+			types = append(types, c.typ)
+		}
+	}
+	return types
+}
+
 // RowCheck returns a function for values of type t. The function returns an error if the value contains an Entity that no
 // world ever had: one with slot 0 or an even generation, or a placeholder of [Task.Commands]. The zero Entity is no
 // error. If t contains no Entity, RowCheck returns nil. A save.Set calls RowCheck, see save.RowChecker.

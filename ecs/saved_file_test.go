@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/layout"
 	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/tlsf"
 )
@@ -131,6 +132,35 @@ func TestWorld_FileOfASetRefusesAndRestores(t *testing.T) {
 	registerType(t, c.w, struct{ P memory.Handle[int] }{})
 	if err := c.set.Portable(); err == nil || !strings.Contains(err.Error(), ".P: a handle") {
 		t.Errorf("a component with a handle: %v", err)
+	}
+}
+
+// A Set with a world knows the types of its components: a wrong name in Convert is an error, and a right one is no change.
+func TestWorld_FileOfASetFindsWrongNamesOfConvert(t *testing.T) {
+	c := newPlainCast(t)
+	c.play(t, 1, 100)
+	n, called := 0, 0
+	hook := func(OldValue, any) error { called++; return nil }
+	for _, function := range []bool{false, true} {
+		var set save.Set
+		err := errors.Join(set.Add("world", c.w), save.Value(&set, "n", &n))
+		if function {
+			err = errors.Join(err, set.AddFunc("function", func(c *save.Coder) { save.Num(c, &n) }))
+		}
+		var file bytes.Buffer
+		var notes []string
+		m := &Migration{Changed: func(s string) { notes = append(notes, s) }, Convert: map[string]func(OldValue, any) error{"ecs.health": hook}}
+		if err := errors.Join(err, set.Seal(), set.Write(&file), set.Read(bytes.NewReader(file.Bytes()), m)); err != nil || called == 0 || len(notes) > 0 {
+			t.Errorf("%v; %d calls; %q", err, called, notes)
+		}
+		m.Convert["ecs.wealth"] = hook
+		err = set.Verify(&file, m)
+		if noted := strings.Contains(strings.Join(notes, ""), "Convert of ecs.wealth is not used: "); noted != function || len(notes) > 1 {
+			t.Errorf("a function in the Set %t: %q", function, notes)
+		}
+		if !function && (!errors.Is(err, layout.ErrMigration) || !strings.Contains(err.Error(), `Convert["ecs.wealth"]: no part has this type; allowed: ecs.position, ecs.health, ecs.burning, int`)) || function && err != nil {
+			t.Errorf("a function in the Set %t: %v", function, err)
+		}
 	}
 }
 

@@ -236,11 +236,14 @@ func (r *fileReader) known(names []string) error {
 // names returns the names of up to 20 parts, for an error.
 func (s *Set) names() string {
 	var names []string
-	for i := range s.parts[:min(len(s.parts), 20)] {
+	for i := range s.parts {
 		names = append(names, s.parts[i].name)
 	}
-	return strings.Join(names, ", ")
+	return few(names)
 }
+
+// few joins up to 20 names.
+func few(names []string) string { return strings.Join(names[:min(len(names), 20)], ", ") }
 
 // fit makes passes fitting until none commits memory.
 func (r *fileReader) fit() error {
@@ -264,11 +267,11 @@ func (r *fileReader) unused() error {
 	var types []string
 	all := true
 	for i := range r.set.parts {
-		if t := rowType(r.set.parts[i].state); t != nil {
+		rows, known := rowTypes(r.set.parts[i].state)
+		for _, t := range rows {
 			types = append(types, t.String())
-		} else {
-			all = false
 		}
+		all = all && known
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Convert)) {
 		asked := slices.Contains(types, name)
@@ -278,9 +281,9 @@ func (r *fileReader) unused() error {
 		switch {
 		case asked:
 		case all:
-			return fmt.Errorf("save: %w: Convert[%.40q]: no part consists of this type; allowed: %s", layout.ErrMigration, name, strings.Join(types, ", "))
+			return fmt.Errorf("save: %w: Convert[%.40q]: no part has this type; allowed: %s", layout.ErrMigration, name, few(types))
 		case m.Changed != nil:
-			m.Changed("Convert of " + name + ": no value of this type was read outside of worlds")
+			m.Changed("Convert of " + name + " is not used: no part of the Set has this type, and no function has visited such a value in the file; check the name")
 		}
 	}
 	return nil

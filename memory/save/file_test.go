@@ -406,7 +406,7 @@ func TestSet_MistakesOfAMigrationAreNamed(t *testing.T) {
 		`two parts became "ship"`: {Renamed: map[string]string{"count": "ship"}},
 		`Renamed["save_test.shipV1.Hull"] is Hulk, which save_test.shipV2 does not have; its fields: Speed, Hull`: {Renamed: map[string]string{"save_test.shipV1.Hull": "Hulk"}},
 		`save_test.shipV2: two fields became Hull`:                                                                {Renamed: map[string]string{"save_test.shipV1.Old": "Hull"}},
-		`Convert["save_test.shipV3"]: no part consists of this type; allowed: save_test.shipV2, int`:              {Convert: map[string]func(layout.OldValue, any) error{"save_test.shipV3": hook}},
+		`Convert["save_test.shipV3"]: no part has this type; allowed: save_test.shipV2, int`:                      {Convert: map[string]func(layout.OldValue, any) error{"save_test.shipV3": hook}},
 	} {
 		err := v2.Read(bytes.NewReader(file.Bytes()), m)
 		if !errors.Is(err, layout.ErrMigration) || errors.Is(err, save.ErrFile) || errors.Is(err, save.ErrLayout) || !strings.Contains(err.Error(), want) {
@@ -421,7 +421,7 @@ func TestSet_MistakesOfAMigrationAreNamed(t *testing.T) {
 	must(t, save.Value(&open, "ship", &two), open.AddFunc("count", func(c *save.Coder) { save.Var(c, &count) }), open.Seal())
 	var notes []string
 	must(t, open.Read(&file, &layout.Migration{Changed: func(s string) { notes = append(notes, s) }, Convert: map[string]func(layout.OldValue, any) error{"save_test.shipV3": hook}}))
-	if all := strings.Join(notes, "; "); !strings.Contains(all, "Convert of save_test.shipV3: no value") {
+	if all := strings.Join(notes, "; "); !strings.Contains(all, "Convert of save_test.shipV3 is not used: no part of the Set has this type, and no function") {
 		t.Error(all)
 	}
 }

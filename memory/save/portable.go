@@ -14,10 +14,12 @@ import (
 // and should wrap [ErrPortable].
 //
 // If all values of a Portable are of one type, it should have a method RowType() reflect.Type that returns this type.
-// Then [Set.Portable] checks the handles in these values: exactly one pool of the Set must own them. If every part of
-// the Set has RowType, [Set.Read] also checks Migration.Convert. Each of its keys must then name the type of a part: if
-// not, the error wraps layout.ErrMigration.
-// The Set also calls [Coder.Elements] with this type.
+// Then [Set.Portable] checks the handles in these values: exactly one pool of the Set must own them. The Set also calls
+// [Coder.Elements] with this type. A Portable with values of several known types should have RowTypes() []reflect.Type,
+// as an ecs.World does.
+//
+// If every part of the Set has one of these methods, [Set.Read] also checks Migration.Convert. Each of its keys must then
+// name a type that they return: if not, the error wraps layout.ErrMigration.
 type Portable interface {
 	State
 	CanWrite() error
@@ -81,6 +83,17 @@ func rowType(s State) reflect.Type {
 		return typed.RowType()
 	}
 	return nil
+}
+
+// rowTypes returns the types of the values of a part. known is false if it may have others.
+func rowTypes(s State) (types []reflect.Type, known bool) {
+	if t := rowType(s); t != nil {
+		return []reflect.Type{t}, true
+	}
+	if typed, ok := s.(interface{ RowTypes() []reflect.Type }); ok {
+		return typed.RowTypes(), true
+	}
+	return nil, false
 }
 
 // handleKey returns the key of the pool to which the handles of a type belong. ok is false unless exactly one pool of the Set
