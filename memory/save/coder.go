@@ -56,6 +56,8 @@ type Coder struct {
 	hashed    int    // bytes of buf that lanes has
 	touched   byte   // the end of a block of buf: see copyBlocks
 	lanes     lanes
+	noted     int              // numbers of the present part
+	notes     [others][2]int64 // that differ: of the state, and of now; see note
 	err       error
 	depth     int
 	labels    [maxDepth]label

@@ -307,7 +307,7 @@ func (r *fileReader) run(p pass) error {
 		x.state.SaveState(&c)
 		r.again = r.again || c.again
 		if c.err == nil && c.at != len(body) {
-			c.Differs("%d bytes of %d were visited", c.at, len(body))
+			c.Differs("%d bytes of %d were visited%s", c.at, len(body), c.advice())
 		}
 		if c.err != nil {
 			return c.err

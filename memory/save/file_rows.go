@@ -133,7 +133,7 @@ func (c *Coder) ahead(rows int) (t int, ok bool) {
 	case k >= uint64(len(c.file.types)):
 		c.Differs("type %d of %d", k, len(c.file.types))
 	case n != uint64(rows):
-		c.Differs("the file has %d rows, %d are expected", n, rows)
+		c.Differs("the file has %d rows, %d are expected%s", n, rows, c.advice())
 	case n > 0 && uint64(c.file.types[k].Size) > uint64(len(c.buf)-c.at-8)/n:
 		c.Differs("%d rows of %d bytes are more than the %d bytes that are left", n, c.file.types[k].Size, len(c.buf)-c.at-8)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -72,11 +73,14 @@ func (c *Coder) Count(n int) int {
 
 // Flag is [Coder.Word] for a bool. A saved number other than 0 is true.
 func (c *Coder) Flag(v bool) bool {
-	n := uint64(0)
+	return c.Word(boolWord(v)) != 0
+}
+
+func boolWord(v bool) uint64 {
 	if v {
-		n = 1
+		return 1
 	}
-	return c.Word(n) != 0
+	return 0
 }
 
 // A Number is a type that [Num] visits.
@@ -84,19 +88,89 @@ type Number interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-// Num saves or loads an integer variable as 8 bytes, the same on all architectures. If a loaded number does not fit
-// T, it is truncated, such as a large int on a 32-bit system.
+// Num saves or loads an integer variable as 8 bytes, the same on all architectures. If a saved number does not fit T, such
+// as a large int on a 32-bit system, the pass fails with an error that wraps [ErrLayout] before anything is loaded.
+//
+// Num changes the variable in the loading pass only. If the number decides what is visited next, as a length does, use
+// [Coder.Count], [Coder.Word] or [List], which return the saved number in every pass.
 func Num[T Number](c *Coder, v *T) {
-	if n := c.Word(uint64(*v)); c.Loading() {
-		*v = T(n)
+	switch n := c.Word(uint64(*v)); {
+	case c.pass == loading:
+		if c.err == nil {
+			*v = T(n)
+		}
+	case c.pass == fitting && n != uint64(*v):
+		c.other(n, uint64(*v), uint64(T(n)), uint64(^T(0)), unsafe.Sizeof(*v))
 	}
 }
 
-// Bool saves or loads a bool variable as 8 bytes.
+// Bool saves or loads a bool variable as 8 bytes. It changes the variable in the loading pass only. If the variable
+// decides what is visited next, use [Coder.Flag], which returns the saved value in every pass.
 func Bool(c *Coder, v *bool) {
 	if n := c.Flag(*v); c.Loading() {
 		*v = n
+	} else if n != *v && c.pass == fitting {
+		c.note(boolWord(n), boolWord(*v))
 	}
+}
+
+// others is how many numbers a note has.
+const others = 4
+
+// other follows a number of the state that differs from the present one, and is fit as a value of its type. The type has
+// size bytes and all ones as its largest number or, if it has a sign, as -1.
+//
+//go:noinline
+func (c *Coder) other(n, now, fit, ones uint64, size uintptr) {
+	if c.err != nil {
+		return
+	}
+	if c.note(n, now); fit == n {
+		return
+	}
+	if bits := 8 * size; ones == ^uint64(0) && bits < 64 {
+		c.Differs("the number %d does not fit the variable; allowed are %d to %d", int64(n), int64(-1)<<(bits-1), int64(1)<<(bits-1)-1)
+	} else {
+		c.Differs("the number %d does not fit the variable; allowed are 0 to %d", n, ones)
+	}
+}
+
+// note records that a variable keeps its present number until the load, for advice.
+func (c *Coder) note(n, now uint64) {
+	if c.err == nil && c.noted < others {
+		c.notes[c.noted] = [2]int64{int64(n), int64(now)}
+		c.noted++
+	}
+}
+
+// noteVar is note for a variable of a bool or an integer type, whose value of the state ends before c.at.
+//
+//go:noinline
+func (c *Coder) noteVar(t reflect.Type, p unsafe.Pointer, from int) {
+	if k := t.Kind(); c.err != nil || k < reflect.Bool || k > reflect.Uintptr || c.at-from > 16 || c.at-from < 8 {
+		return
+	}
+	var now [8]byte
+	copy(now[:], unsafe.Slice((*byte)(p), t.Size()))
+	if is, was := binary.NativeEndian.Uint64(now[:]), binary.NativeEndian.Uint64(c.buf[c.at-8:]); is != was {
+		c.note(was, is)
+	}
+}
+
+// advice continues the error of a fitting pass that visits another number of bytes than the state has. The usual reason
+// is a length that does not come from the state.
+func (c *Coder) advice() string {
+	if c.pass != fitting || c.noted == 0 {
+		return ""
+	}
+	var s strings.Builder
+	s.WriteString("; Num, Bool and Var keep the present value until the load (")
+	for i, n := range c.notes[:c.noted] {
+		s.WriteString([]string{", ", ""}[boolWord(i == 0)])
+		fmt.Fprintf(&s, "%d instead of %d", n[1], n[0])
+	}
+	s.WriteString("): a length must come from Count or List, and a condition from Flag")
+	return s.String()
 }
 
 // Same saves or verifies a number, such as a capacity, that must be equal when the state is saved and when it is

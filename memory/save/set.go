@@ -279,6 +279,7 @@ func (s *Set) runPart(c *Coder, p *part) {
 	defer c.Leave()
 	c.blocks = c.blocks || p.blocks
 	head, whole := c.at, c.buf
+	c.noted = 0
 	i, length := c.beginLength()
 	if c.Saving() {
 		c.Word(length)
@@ -300,7 +301,7 @@ func (s *Set) runPart(c *Coder, p *part) {
 	if c.Saving() {
 		c.endLength(i, c.at-head-8)
 	} else if c.at != len(c.buf) {
-		c.Differs("%d bytes of %d were visited", c.at-head-8, len(c.buf)-head-8)
+		c.Differs("%d bytes of %d were visited%s", c.at-head-8, len(c.buf)-head-8, c.advice())
 	}
 	c.buf = whole
 }

@@ -85,17 +85,26 @@ func (c *Coder) fits(n uintptr) bool {
 		c.buf = append(c.buf, make([]byte, c.at+padded(n)-len(c.buf))...)
 		return true
 	}
-	c.Differs("%d bytes are needed, the state has %d left", n, len(c.buf)-c.at)
+	c.Differs("%d bytes are needed, the state has %d left%s", n, len(c.buf)-c.at, c.advice())
 	return false
 }
 
 // Var saves or loads the variable *v. T must be pointer-free; Var checks this only for files. A value from a file is
-// converted if T has changed since it was written.
-func Var[T any](c *Coder, v *T) { c.raw("", fileType[T](c), unsafe.Pointer(v), unsafe.Sizeof(*v), 1) }
+// converted if T has changed since it was written. Var changes the variable in the loading pass only: for a length use
+// [Coder.Count], and for a condition [Coder.Flag].
+func Var[T any](c *Coder, v *T) {
+	at := c.at
+	if c.raw("", fileType[T](c), unsafe.Pointer(v), unsafe.Sizeof(*v), 1); c.pass == fitting && unsafe.Sizeof(*v) <= 8 {
+		c.noteVar(reflect.TypeFor[T](), unsafe.Pointer(v), at)
+	}
+}
 
 // Typed is [Var] with a name and the type, so that [Set.Diff] can name the field at which two states differ.
 func Typed[T any](c *Coder, name string, v *T) {
-	c.Rows(name, reflect.TypeFor[T](), unsafe.Pointer(v), unsafe.Sizeof(*v), 1)
+	at := c.at
+	if c.Rows(name, reflect.TypeFor[T](), unsafe.Pointer(v), unsafe.Sizeof(*v), 1); c.pass == fitting && unsafe.Sizeof(*v) <= 8 {
+		c.noteVar(reflect.TypeFor[T](), unsafe.Pointer(v), at)
+	}
 }
 
 // Vec saves or loads the elements of s. T must be pointer-free; Vec checks this only for files. Vec does not
