@@ -28,8 +28,11 @@ func (w *World) CanWrite() error {
 	return errors.Join(errs...)
 }
 
-// RowTypes returns the registered component types, for package save: see save.Portable.
+// RowTypes returns the registered component types, for package save: see save.Portable. A closed world has none.
 func (w *World) RowTypes() (types []reflect.Type) {
+	if w.guard.closed() {
+		return nil
+	}
 	for _, c := range w.store.comps {
 		if c.typ != nil {
 			types = append(types, c.typ)
