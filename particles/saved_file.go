@@ -17,8 +17,9 @@ func (s *System) saveFile(c *save.Coder) {
 	case n > s.max:
 		c.Differs("the file has %d particles, the capacity is %d", n, s.max)
 	case (c.Fitting() || c.Loading()) && n > s.usable: // loading another part may have called Trim
-		c.Again()
-		c.Fail(s.commit(n))
+		if c.Commit() {
+			c.Fail(s.commit(n))
+		}
 	}
 	if c.Failed() {
 		return

@@ -20,7 +20,7 @@ func (h *Heap) SaveState(c *save.Coder) {
 	c.Same("the alignment", uint64(h.align))
 	h.mem.SaveState(c)
 	if c.Fitting() && !c.Failed() && h.base != nil {
-		h.fitTail()
+		h.fitCommitted()
 	}
 	version := h.version()
 	for _, v := range [...]*uint32{&h.spare, &h.cursor, &h.again} {
@@ -34,13 +34,18 @@ func (h *Heap) SaveState(c *save.Coder) {
 	save.List(c, &h.records)
 	if c.Loading() {
 		h.shifts = version + 1 - h.allocs - h.frees // no version comes twice
-		if last := &h.records[h.records[head].prev]; last.end()+last.gap != h.mem.Committed() {
-			h.fitTail()
-		}
+		h.fitCommitted()
 	}
 	if c.BeginContent() {
 		h.saveContent(c)
 		c.EndContent()
+	}
+}
+
+// fitCommitted makes the last gap end with the committed memory. If it does, the gaps keep their order.
+func (h *Heap) fitCommitted() {
+	if last := &h.records[h.records[head].prev]; last.end()+last.gap != h.mem.Committed() {
+		h.fitTail()
 	}
 }
 

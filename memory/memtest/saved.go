@@ -26,7 +26,7 @@ type saved struct {
 	traced bool
 	trace  []string // what operations returned, if traced
 
-	refused bool // a part behind the subject refuses loads
+	refused int // the fitting pass in which a part behind the subject refuses a load; 0: none
 }
 
 // A savedBlock is filled with a byte of its own.

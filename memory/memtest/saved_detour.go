@@ -1,6 +1,7 @@
 package memtest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -78,7 +79,11 @@ func newDetour(t testing.TB, s Subject, src page.Source) *saved {
 	a := s.make(t, src)
 	x := &saved{t: t, s: s, a: a, traced: true}
 	later := func(c *save.Coder) {
-		if x.refused {
+		if !c.Fitting() || x.refused == 0 {
+			return
+		}
+		c.Again()
+		if x.refused--; x.refused == 0 {
 			c.Differs("it is another")
 		}
 	}
@@ -103,8 +108,34 @@ func (x *saved) note(op string, v ...any) {
 	}
 }
 
+// image returns the canonical bytes of the present state.
+func (x *saved) image() []byte {
+	slot := x.set.NewCanonical(0)
+	err := x.set.Save(slot)
+	if short := (*memory.Exhausted)(nil); errors.As(err, &short) {
+		slot = x.set.NewCanonical(int(short.Need))
+		err = x.set.Save(slot)
+	}
+	if err != nil {
+		x.t.Fatalf("Save of the canonical state: %v", err)
+	}
+	return slot.Bytes()
+}
+
+// unchanged compares the present state with one before a load that was refused.
+func (x *saved) unchanged(before []byte, why error) {
+	if now := x.image(); !bytes.Equal(now, before) {
+		at := 0
+		for at < min(len(now), len(before)) && now[at] == before[at] {
+			at++
+		}
+		x.t.Fatalf("a refused Load has changed byte %d of the %d canonical bytes, now %d: %v", at, len(before), len(now), why)
+	}
+}
+
 // loadWithout loads a state without a budget: the state is loaded, or nothing has changed.
 func (x *saved) loadWithout(limit *page.Limit, m *moment) {
+	image := x.image()
 	limit.SetBudget(1)
 	defer limit.SetBudget(0)
 	before := slices.Clone(x.blocks)
@@ -115,17 +146,22 @@ func (x *saved) loadWithout(limit *page.Limit, m *moment) {
 		x.t.Fatalf("Load without memory: %v", err)
 	default:
 		x.blocks = before
+		x.unchanged(image, err)
 	}
 	x.verify()
 }
 
-// loadRefused loads a state that a later part refuses. The subject may have committed memory for it.
+// loadRefused loads a state that a later part refuses: nothing has changed.
 func (x *saved) loadRefused(m *moment) {
-	x.refused = true
-	if err := x.set.Load(m.slot); !errors.Is(err, save.ErrLayout) {
-		x.t.Fatalf("Load with a part that refuses: %v", err)
+	for pass := range 3 { // in the second one the subject has committed memory
+		image := x.image()
+		x.refused = pass + 1
+		err := x.set.Load(m.slot)
+		if !errors.Is(err, save.ErrLayout) {
+			x.t.Fatalf("Load with a part that refuses: %v", err)
+		}
+		x.unchanged(image, err)
 	}
-	x.refused = false
 	x.verify()
 }
 

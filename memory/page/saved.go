@@ -31,8 +31,9 @@ func (p *Prefix) SaveState(c *save.Coder) {
 	case n > uint64(p.size) || n%Granule != 0:
 		c.Differs("%d bytes were committed of %d", n, p.size)
 	case c.Fitting() && uintptr(n) > p.committed:
-		c.Again()
-		c.Fail(p.Ensure(uintptr(n)))
+		if c.Commit() {
+			c.Fail(p.Ensure(uintptr(n)))
+		}
 	case c.Loading():
 		_ = p.Trim(uintptr(n))
 	}
@@ -62,10 +63,7 @@ func (p *Prefix) SaveHoles(c *save.Coder, fill func() error, undrop func(from, t
 			undrop(was, end)
 		}
 	}
-	if c.Fitting() && !c.Failed() && !same {
-		if p.holes.bytes > 0 {
-			c.Again()
-		}
+	if c.Fitting() && !c.Failed() && !same && (p.holes.bytes == 0 || c.Commit()) {
 		c.Fail(fill())
 	}
 }

@@ -48,12 +48,11 @@ func (s *metadata) saveFileSlots(c *save.Coder, g backing) (end uint) {
 		c.Differs("the file has %d slots, the capacity is %d", known, s.capacity)
 	case open > known || vacant+retired > open:
 		c.Differs("%d slots are open and %d vacant, of %d", open, vacant, known)
-	case c.Fitting() || c.Loading(): // loading another part may have called Trim
-		s.lengthen(known)
-		if open > g.ready() {
-			c.Again()
+	case (c.Fitting() || c.Loading()) && (known > uint(len(s.gens)) || open > g.ready()): // loading another part may have called Trim
+		if c.Commit() {
+			s.lengthen(known)
+			c.Fail(s.provide(open, g))
 		}
-		c.Fail(s.provide(open, g))
 	}
 	if c.Failed() {
 		return 0

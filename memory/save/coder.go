@@ -43,6 +43,8 @@ type Coder struct {
 	pass      pass
 	canonical bool
 	bare      bool
+	dry       bool   // the first pass fitting of a load: see Commit
+	quiet     bool   // a pass of the undo
 	buf       []byte // of the slot, as long as its state
 	at        int    // the next byte
 	again     bool   // another pass fitting is needed
@@ -87,10 +89,21 @@ func (c *Coder) Saving() bool { return c.pass <= saving }
 func (c *Coder) Fitting() bool { return c.pass == fitting }
 
 // Again demands one more fitting pass over all States. A State must call it if it has committed memory in a fitting
-// pass. Committing may call functions of the program, and these may decommit memory of another State. If Again is
-// called in four fitting passes of one load, the error wraps memory.ErrOutOfMemory. In other passes Again has no
-// effect.
+// pass, unless it has called [Coder.Commit]. Committing may call functions of the program, and these may decommit memory
+// of another State. If Again is called in four fitting passes of one load, the error wraps memory.ErrOutOfMemory. In other
+// passes Again has no effect.
 func (c *Coder) Again() { c.again = true }
+
+// Commit reports whether a State may commit memory for the load now. A State should call it in a fitting pass before it
+// commits. If Commit returns true, it has called [Coder.Again]. If it returns false, the State must return. The Set then
+// notes the present metadata, and visits the State again. If the load fails before it has changed the state, the Set
+// restores this metadata, and so decommits what was committed. In other passes Commit returns true.
+func (c *Coder) Commit() bool {
+	if c.again = true; c.dry && c.err == nil {
+		c.err = errDry
+	}
+	return c.err != errDry
+}
 
 // Scanning reports whether this is a scanning pass: the pass of [Set.Scan]. In this pass the State must change nothing.
 func (c *Coder) Scanning() bool { return c.pass == scanning }

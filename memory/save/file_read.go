@@ -29,8 +29,7 @@ import (
 //   - [ErrLayout]: a function of m or a [RowChecker] refuses a value
 //   - another error of a part, such as [ErrBusy] or memory.ErrOutOfMemory
 //
-// Read first checks the whole file, and then loads the parts. If the check fails, all values are as before, but memory
-// may have been committed: see [Set.Load]. If the loading fails, Read restores all values from a copy. The copy has the
+// Read first checks the whole file, and then loads the parts. If the check fails, all is as before: see [Set.Load]. If the loading fails, Read restores all values from a copy. The copy has the
 // form of a file, so data that files do not contain is lost, such as the ticks of a world. If the restoring fails too,
 // for example because memory is short, the error joins both errors, and the state is undefined. If a function of m or a
 // State panics while parts are loaded, Read restores nothing. Read allocates Go memory for the whole file and for the
@@ -41,16 +40,18 @@ import (
 // leaves [Set.Loads] unchanged.
 func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
-	if err == nil {
-		err = r.fit()
-	}
 	if err != nil {
 		return err
 	}
 	var before bytes.Buffer
-	if err := s.Write(&before); err != nil {
+	if err = r.fit(); err == nil {
+		err = s.Write(&before)
+	}
+	if err != nil {
+		s.takeBack()
 		return err
 	}
+	s.before = nil
 	s.loads++
 	if err = r.run(loading); err == nil {
 		return nil
@@ -66,13 +67,14 @@ func (s *Set) Read(in io.Reader, m *layout.Migration) error {
 }
 
 // Verify reads a file of [Set.Write] and returns the error that [Set.Read] would return. It does not find errors that
-// occur only while Read copies or loads a part. The state is unchanged, but memory may have been committed. Verify calls the
+// occur only while Read copies or loads a part. The state is unchanged, as after a failed [Set.Load]. Verify calls the
 // functions of m.
 func (s *Set) Verify(in io.Reader, m *layout.Migration) error {
 	r, err := s.open(in, m)
 	if err != nil {
 		return err
 	}
+	defer s.takeBack()
 	return r.fit()
 }
 
@@ -82,6 +84,7 @@ type fileReader struct {
 	file  *file
 	parts map[string][]byte // by the names of the Set
 	again bool              // a part has called Coder.Again
+	dry   bool              // the next pass is the first one
 }
 
 // open reads a whole file.
@@ -245,19 +248,24 @@ func (s *Set) names() string {
 // few joins up to 20 names.
 func few(names []string) string { return strings.Join(names[:min(len(names), 20)], ", ") }
 
-// fit makes passes fitting until none commits memory.
+// fit makes passes fitting until none commits memory. The caller takes back what was committed if the load fails.
 func (r *fileReader) fit() error {
-	for n := 1; ; n++ {
-		if err := r.run(fitting); err != nil {
-			return err
-		}
-		if !r.again {
-			return r.unused()
-		}
+	r.dry, r.set.before = true, nil
+	err := r.run(fitting)
+	n := 1
+	if err == nil && r.again {
+		n = r.set.note()
+	}
+	for ; err == nil && r.again; n++ {
 		if n == fits {
 			return errAgain
 		}
+		err = r.run(fitting)
 	}
+	if err != nil {
+		return err
+	}
+	return r.unused()
 }
 
 // unused looks for functions of Migration.Convert that no type has asked for. It is an error if the types of all parts are
@@ -295,17 +303,20 @@ func (r *fileReader) run(p pass) error {
 		return err
 	}
 	defer r.set.end()
-	r.again = false
+	dry := r.dry
+	r.again, r.dry = false, false
 	for i := range r.set.parts {
 		x := &r.set.parts[i]
 		body, ok := r.parts[x.name]
-		if !ok {
+		if x.grows = x.grows && !dry; !ok {
 			continue
 		}
-		c := Coder{pass: p, canonical: true, file: r.file, buf: body}
+		c := Coder{pass: p, canonical: true, file: r.file, buf: body, dry: dry}
 		c.Enter(x.name)
 		x.state.SaveState(&c)
-		r.again = r.again || c.again
+		if r.again = r.again || c.again; dry {
+			c.endDry(x, 1)
+		}
 		if c.err == nil && c.at != len(body) {
 			c.Differs("%d bytes of %d were visited%s", c.at, len(body), c.advice())
 		}

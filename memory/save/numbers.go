@@ -222,7 +222,9 @@ func (c *Coder) Covers(p unsafe.Pointer, n uintptr) {
 }
 
 // demands reports whether this is a pass that finds out whether all blocks are saved.
-func (c *Coder) demands() bool { return c.pass == measuring && !c.canonical || c.pass == fitting }
+func (c *Coder) demands() bool {
+	return (c.pass == measuring && !c.canonical || c.pass == fitting) && !c.quiet
+}
 
 func (c *Coder) covers(p unsafe.Pointer) bool {
 	for i := len(c.covered) - 1; i >= 0; i-- {

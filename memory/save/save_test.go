@@ -229,12 +229,18 @@ func TestSet_FailedFitChangesNothing(t *testing.T) {
 	}
 }
 
-// A Load that fails leaves memory committed. A Load that succeeds, or a Trim, ends that, and blocks lie as they did.
-func TestSet_FailedLoadLeavesMemoryCommitted(t *testing.T) {
-	h, err := tlsf.New(nil, tlsf.Config{Reserve: 8 << 20})
-	fail := false
+// A Load that fails decommits what it has committed, unless the source refuses to. Then the next Load does, or a Trim.
+func TestSet_FailedLoadDecommits(t *testing.T) {
+	src := memtest.NewFaulty()
+	h, err := tlsf.New(src, tlsf.Config{Reserve: 8 << 20})
+	fail, fits := false, 0
 	set := new(save.Set)
-	must(t, err, set.Add("heap", h), set.Add("part", &failing{func(c *save.Coder) bool { return c.Fitting() && fail }}), set.Seal())
+	must(t, err, set.Add("heap", h), set.Add("part", &failing{func(c *save.Coder) bool {
+		if c.Fitting() {
+			fits++
+		}
+		return c.Fitting() && fail && fits > 1 // the heap has committed
+	}}), set.Seal())
 	defer h.Close()
 	p, err := h.Alloc(4<<20, 16)
 	must(t, err)
@@ -244,14 +250,21 @@ func TestSet_FailedLoadLeavesMemoryCommitted(t *testing.T) {
 	must(t, h.Trim())
 	small := filled(t, set, set.NewSlot(5<<20))
 	few := h.Stats().Committed
-	for _, end := range []func() error{h.Trim, func() error { return set.Load(small) }} {
-		fail = true
-		if err := set.Load(large); !errors.Is(err, save.ErrBusy) || h.Stats().Committed != had || h.Stats().InUse != 0 || h.Check() != nil {
-			t.Errorf("%v: %d bytes committed, %d in the slot, %v", err, h.Stats().Committed, had, h.Check())
+	before := filled(t, set, set.NewCanonical(1<<20)).Bytes()
+	for i, end := range []func() error{nil, h.Trim, func() error { return set.Load(small) }} {
+		fail, fits, src.FailReturns = true, 0, end != nil
+		stays := few
+		if end != nil {
+			stays = had
 		}
-		fail = false
-		if must(t, end()); h.Stats().Committed != few || few >= had {
-			t.Errorf("%d bytes committed, before %d", h.Stats().Committed, few)
+		if err := set.Load(large); !errors.Is(err, save.ErrBusy) || h.Stats().Committed != stays || h.Stats().InUse != 0 || h.Check() != nil {
+			t.Errorf("%v: %d bytes committed, want %d, %v", err, h.Stats().Committed, stays, h.Check())
+		}
+		if fail, src.FailReturns = false, false; end != nil {
+			must(t, end())
+		}
+		if h.Stats().Committed != few || few >= had || i != 1 && !bytes.Equal(filled(t, set, set.NewCanonical(1<<20)).Bytes(), before) {
+			t.Errorf("%d: %d bytes committed, before %d; or the canonical bytes differ", i, h.Stats().Committed, few)
 		}
 	}
 	if must(t, set.Load(large)); h.Stats().Committed != had {

@@ -21,7 +21,9 @@ type Set struct {
 	sealed bool
 	busy   bool // a pass is running
 	loads  uint64
-	coder  Coder // reused, so that no pass allocates
+	coder  Coder  // reused, so that no pass allocates
+	before []byte // the metadata of parts that grow, during a load: see undo.go
+	undo   bool   // a pass visits these parts only
 }
 
 // A part is a State with its name.
@@ -30,6 +32,7 @@ type part struct {
 	state  State
 	blocks bool         // it may save the elements of containers; from Seal on
 	boxed  reflect.Type // of its rows, if they have containers; from Seal on
+	grows  bool         // the present load has to commit memory for it
 }
 
 // Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state
@@ -181,12 +184,10 @@ func (s *Set) save(slot *Slot, hashing bool) error {
 // Load returns an error, all values and live blocks are unchanged. There is one exception: if a State breaks its
 // contract, and panics or fails while it is loaded, the result is a mixture of both states.
 //
-// Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once.
-//
-// A Load that fails does not decommit the memory that it has committed. So an allocator can have more bytes committed
-// than before, up to the number of the saved state. No blocks lie in these bytes, but later blocks of tlsf or freelist
-// may get other addresses than without the call. The next successful Load, or a Trim of the allocator, decommits these
-// bytes. A failed Load may also have freed blocks in flight: blocks that another goroutine has passed back to their
+// Load commits the memory that it needs before it decommits other memory. A budget must have space for both at once. A
+// Load that fails decommits this memory again, unless the page source refuses to. Then an allocator has more bytes
+// committed than before, up to the number of the saved state, and later blocks may get other addresses than without the
+// call. A failed Load may also have freed blocks in flight: blocks that another goroutine has passed back to their
 // allocator.
 //
 // The error wraps [ErrUnsealed], [ErrForeign], [ErrEmpty], or the error of a part, with the part's name, such as
@@ -213,19 +214,29 @@ const fits = 4
 var errAgain = fmt.Errorf("save: load: %w: memory that is committed for one part is decommitted for another", memory.ErrOutOfMemory)
 
 func (s *Set) load(canonical bool, buf []byte) error {
-	for n := 1; ; n++ {
-		if _, err := s.run(fitting, canonical, buf); err != nil {
-			return err
-		}
-		if !s.coder.again {
-			break
-		}
+	if s.busy {
+		return s.begin()
+	}
+	s.before, s.coder.dry = nil, true
+	_, err := s.run(fitting, canonical, buf)
+	n := 1
+	if err == nil && s.coder.again {
+		n = s.note()
+	}
+	for ; err == nil && s.coder.again; n++ {
 		if n == fits {
-			return errAgain
+			err = errAgain
+		} else {
+			_, err = s.run(fitting, canonical, buf)
 		}
 	}
+	if err != nil {
+		s.takeBack()
+		return err
+	}
+	s.before = nil
 	s.loads++
-	_, err := s.run(loading, canonical, buf)
+	_, err = s.run(loading, canonical, buf)
 	return err
 }
 
@@ -239,7 +250,7 @@ func (s *Set) begin() error {
 }
 
 // end ends a pass. The Coder must keep neither the memory of a slot nor the yield of Scan: the slot may be dropped.
-func (s *Set) end() { s.busy, s.coder.buf, s.coder.yield = false, nil, nil }
+func (s *Set) end() { s.busy, s.coder.dry, s.coder.buf, s.coder.yield = false, false, nil, nil }
 
 func (s *Set) owns(slot *Slot) error {
 	switch {
@@ -258,11 +269,15 @@ func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
 	}
 	defer s.end()
 	c := &s.coder
-	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: c.yield, lengths: c.lengths, covered: c.covered[:0], hashing: c.hashing && p == saving, lanes: start}
+	*c = Coder{pass: p, canonical: canonical, buf: buf, yield: c.yield, lengths: c.lengths, covered: c.covered[:0],
+		hashing: c.hashing && p == saving, dry: c.dry && p == fitting, bare: s.undo, quiet: s.undo, lanes: start}
 	if p == measuring {
 		c.lengths = c.lengths[:0]
 	}
 	for i := range s.parts {
+		if s.undo && !s.parts[i].grows {
+			continue
+		}
 		s.runPart(c, &s.parts[i])
 		if c.err != nil {
 			return 0, c.err
@@ -277,6 +292,7 @@ func (s *Set) run(p pass, canonical bool, buf []byte) (int, error) {
 func (s *Set) runPart(c *Coder, p *part) {
 	c.Enter(p.name)
 	defer c.Leave()
+	depth := c.depth
 	c.blocks = c.blocks || p.blocks
 	head, whole := c.at, c.buf
 	c.noted = 0
@@ -297,6 +313,9 @@ func (s *Set) runPart(c *Coder, p *part) {
 	}
 	if p.state.SaveState(c); p.boxed != nil {
 		c.Elements(p.boxed)
+	}
+	if c.dry {
+		c.endDry(p, depth)
 	}
 	if c.Saving() {
 		c.endLength(i, c.at-head-8)

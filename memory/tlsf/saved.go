@@ -82,7 +82,15 @@ func (h *Heap) saveMemory(c *save.Coder, k int) {
 		c.Fail(err)
 		return
 	}
-	h.extend(k, h.committed(pl))
+	h.extendTo(k)
+}
+
+// extendTo makes what is committed behind the last block of pool k free memory. If nothing is, the free lists keep their
+// order.
+func (h *Heap) extendTo(k int) {
+	if x := &h.blocks[h.blocks[k].prev]; h.committed(&h.pools[k]) > x.off+x.size {
+		h.extend(k, h.committed(&h.pools[k]))
+	}
 }
 
 // saveBlocks visits the descriptors. The starts follow from them.
@@ -93,9 +101,7 @@ func (h *Heap) saveBlocks(c *save.Coder) {
 	}
 	h.markStarts(c, true)
 	for k := range h.poolCount { // where the source has not decommitted what was committed since
-		if x := &h.blocks[h.blocks[k].prev]; h.committed(&h.pools[k]) > x.off+x.size {
-			h.extend(k, h.committed(&h.pools[k]))
-		}
+		h.extendTo(k)
 	}
 }
 
