@@ -92,6 +92,15 @@ func (f *Frames) SaveState(c *save.Coder) {
 	}
 }
 
+// States yields the buffers, for package save: see save.Composite.
+func (f *Frames) States(yield func(save.State) bool) {
+	for i := range f.ring {
+		if !yield(&f.ring[i]) {
+			return
+		}
+	}
+}
+
 // SaveState implements [save.State]: it saves the live blocks and their order. If the arena is closed, saving and
 // loading fail with an error that wraps memory.ErrClosed.
 func (s *StepBack) SaveState(c *save.Coder) {

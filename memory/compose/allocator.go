@@ -54,6 +54,7 @@ type Counter interface {
 // A core has what every composition has. whole returns the composition with all its methods.
 type core interface {
 	Allocator
+	save.Composite
 	whole() whole
 }
 

@@ -33,6 +33,23 @@ func (p *part) saveState(c *save.Coder, name string) {
 	}
 }
 
+// States yields the allocator, if it can be saved.
+func (p *part) States(yield func(save.State) bool) {
+	if s, ok := p.Allocator.(save.State); ok {
+		yield(s)
+	}
+}
+
+// States yields both parts.
+func (c *pair) States(yield func(save.State) bool) {
+	for i := range c.parts {
+		c.parts[i].States(yield)
+	}
+}
+
+func (l *locked) States(yield func(save.State) bool)  { l.in.States(yield) }
+func (c *counted) States(yield func(save.State) bool) { c.in.States(yield) }
+
 // CanSave returns an error if a part is no save.State, or cannot be saved.
 func (c *pair) CanSave() error {
 	for i := range c.parts {

@@ -26,6 +26,13 @@ func (a *Allocator) CanSave() error {
 	return nil
 }
 
+// States yields inner, for package save: see save.Composite.
+func (a *Allocator) States(yield func(save.State) bool) {
+	if inner, ok := a.inner.(save.State); ok {
+		yield(inner)
+	}
+}
+
 // SaveState saves the inner allocator, the statistics, and the records of all blocks: live, in quarantine or freed.
 // After a load, canaries and patterns are verified as before, and reports name the call sites of the saved records.
 // Inner is saved by the guard: do not add inner to the Set. Do not pass a guard to [save.Metadata], which does not save

@@ -249,6 +249,15 @@ func (p *Split[Hot, Cold]) CanWrite() error { return errFile }
 // CanWrite returns an error that wraps save.ErrPortable: a Registry cannot be in a file.
 func (r *Registry) CanWrite() error { return errFile }
 
+// States yields the pools, for package save: see save.Composite.
+func (r *Registry) States(yield func(save.State) bool) {
+	for _, p := range r.pools {
+		if !yield(p) {
+			return
+		}
+	}
+}
+
 // SaveState saves the pools in the order of their registration. If a pool was registered after the state was saved,
 // loading fails with an error that wraps save.ErrLayout and names the newest pool. If the registry or one of its pools
 // is closed, saving and loading fail with an error that wraps memory.ErrClosed. A Set with a Registry cannot be written

@@ -70,7 +70,7 @@ func TestSet_ContainersNeedAnAllocatorBefore(t *testing.T) {
 		"plain": "", "heap value slice pool split": "", "function slice": "", "plain heap pool": "", "state value": "",
 		"metadata value function": "", "metadata value state": "", "portable value": "", "double pool": "", "registry heap": "registry/",
 		"value": "value:", "plain slice heap": "slice:", "pool value": "pool/", "value heap": "value:", "metadata value": "value:",
-		"split": "split/", "value function": "value:", "value state": "value:", "metadata plain value heap": "value:",
+		"split": "split/", "value function": "value:", "value state": "value:",
 		"typed": "typed:", "heap typed": "", "typed function": "typed:", "split value": "split/", "registry value": "registry/",
 	} {
 		var set save.Set

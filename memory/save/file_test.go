@@ -141,14 +141,16 @@ func TestSet_WriteRefusesByPath(t *testing.T) {
 	type strange struct{ H memory.Handle[int] }
 	h, err := slab.New(nil, slab.Config{})
 	must(t, err)
-	defer h.Close()
+	other, err := slab.New(nil, slab.Config{})
+	must(t, err)
+	defer func() { must(t, h.Close(), other.Close()) }()
 	foreign, err := pool.New[strange](nil, pool.Config{Capacity: 10, Name: "of a pool outside"})
 	must(t, err)
 	defer foreign.Close()
 	n := uint32(0)
 	var set save.Set
 	must(t, set.Add("foreign", foreign), save.Value(&set, "state", new(state)), save.Slice(&set, "strange", new([]strange)), set.Add("heap", h),
-		set.Add("half", save.Metadata(h)), save.Value(&set, "n", &n))
+		set.Add("half", save.Metadata(other)), save.Value(&set, "n", &n))
 	if err := set.Portable(); !errors.Is(err, save.ErrUnsealed) {
 		t.Errorf("before Seal: %v", err)
 	}

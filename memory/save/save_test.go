@@ -138,7 +138,7 @@ func TestSet_AddNamesWhatItRefuses(t *testing.T) {
 		"the name is taken":     set.AddFunc("monster", func(*save.Coder) {}),
 		"a part needs a name":   set.AddFunc("", func(*save.Coder) {}),
 		"the State is nil":      set.Add("nothing", nil),
-		`it was added as`:       set.Add("again", h),
+		`both save the`:         set.Add("again", h),
 		"the variable is nil":   save.Value[int](&set, "v", nil),
 		`"f": the State is nil`: set.AddFunc("f", nil),
 	} {

@@ -35,8 +35,9 @@ type part struct {
 	grows  bool         // the present load has to commit memory for it
 }
 
-// Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state
-// is nil or equals an added one. If the state is a [Refuser] and CanSave returns an error, the error of Add wraps it.
+// Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state is
+// nil. It also wraps it, and names both parts, if a State or a variable would be saved twice: if the state or a State that
+// it saves equals one of an earlier part, or overlaps with a variable of [Value]. If the state is a [Refuser] and CanSave returns an error, the error of Add wraps it.
 // After an error the Set is unchanged.
 func (s *Set) Add(name string, state State) error {
 	why := ""
@@ -51,8 +52,6 @@ func (s *Set) Add(name string, state State) error {
 	for i := range s.parts {
 		if s.parts[i].name == name {
 			why = "the name is taken"
-		} else if state != nil && reflect.ValueOf(state).Comparable() && s.parts[i].state == state {
-			why = fmt.Sprintf("it was added as %q", s.parts[i].name)
 		}
 	}
 	if why != "" {
@@ -61,7 +60,13 @@ func (s *Set) Add(name string, state State) error {
 	if err := refused(name, state); err != nil {
 		return err
 	}
-	s.parts = append(s.parts, part{name: name, state: state})
+	added := part{name: name, state: state}
+	for i := range s.parts {
+		if err := twice(&s.parts[i], &added); err != nil {
+			return fmt.Errorf("save: add %q: %w", name, err)
+		}
+	}
+	s.parts = append(s.parts, added)
 	return nil
 }
 
@@ -74,15 +79,15 @@ func refused(name string, state State) error {
 	return nil
 }
 
-// Seal ends the list of parts: Add then fails. Seal calls CanSave of each part that is a [Refuser]. If some of these
-// calls return errors, Seal returns an error that wraps all of them. The Set is then not sealed, even if it was sealed
-// before. Seal may be called again.
+// Seal ends the list of parts: Add then fails. Seal calls CanSave of each part that is a [Refuser], and looks again for
+// States that are saved twice, such as a pool that a manager has got since. If it finds errors, Seal returns an error that
+// wraps all of them. The Set is then not sealed, even if it was sealed before. Seal may be called again.
 func (s *Set) Seal() error {
 	var errs []error
 	for i := range s.parts {
 		errs = append(errs, refused(s.parts[i].name, s.parts[i].state))
 	}
-	err := errors.Join(errs...)
+	err := errors.Join(append(errs, s.allTwice())...)
 	s.sealed = err == nil
 	s.findBlocks()
 	return err
@@ -332,6 +337,9 @@ func (s *Set) runPart(c *Coder, p *part) {
 func Metadata(of State) State { return &metadata{of} }
 
 type metadata struct{ of State }
+
+// States yields the allocator.
+func (m *metadata) States(yield func(State) bool) { yield(m.of) }
 
 func (m *metadata) SaveState(c *Coder) {
 	was := c.bare

@@ -9,8 +9,7 @@ import (
 )
 
 // Value adds the variable at v to the Set. If T contains a Go pointer, the error wraps a *memory.PointerError that
-// names the field. If v is nil, the error wraps memory.ErrConfig. The other errors are those of [Set.Add]. Value does
-// not detect that a variable was added before under another name.
+// names the field. If v is nil, the error wraps memory.ErrConfig. The other errors are those of [Set.Add].
 func Value[T any](s *Set, name string, v *T) error {
 	if v == nil {
 		return fmt.Errorf("save: add %q: the variable is nil: %w", name, memory.ErrConfig)

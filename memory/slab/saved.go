@@ -297,6 +297,9 @@ func (c *Central) SaveState(s *save.Coder) {
 	c.heap.saveState(s)
 }
 
+// States yields the heap, for package save: see save.Composite.
+func (c *Central) States(yield func(save.State) bool) { yield(c.heap) }
+
 // saveNotes visits the blocks of callers.
 func (c *Central) saveNotes(s *save.Coder) {
 	if !invariant.Exact && c.caches > 0 {

@@ -101,6 +101,38 @@ func (m *Manager) SaveState(c *save.Coder) {
 	m.saving.SaveState(c)
 }
 
+// States yields what SaveState saves, for package save: see save.Composite.
+func (m *Manager) States(yield func(save.State) bool) {
+	m.State(Saved{}).(*managerState).States(yield)
+}
+
+// States yields the allocators of the tiers, and the pools.
+func (s *managerState) States(yield func(save.State) bool) {
+	m := s.m
+	if m.phase >= closing {
+		return
+	}
+	all := []save.State{Slab: m.slab.heap, Large: m.large.heap, Level: m.level.arena, Count: nil}
+	if m.static.arena != nil {
+		all[Static] = m.static.arena
+	}
+	for t, x := range all {
+		if x != nil && s.tiers[t] && !yield(x) {
+			return
+		}
+	}
+	for _, p := range m.pools.all {
+		if x, ok := p.pool.(save.State); ok && s.tiers[Pools] && !yield(x) {
+			return
+		}
+	}
+	for _, k := range s.workers {
+		if s.tiers[Inbox] && !yield(m.inbox.workers[k].heap) {
+			return
+		}
+	}
+}
+
 // Rest prepares the manager for a save or a load by a [save.Set]. It waits until the given workers are in no task, and
 // frees the blocks in flight to them and to the game goroutine. Blocks that a Freer has not sent are not freed: see
 // [Manager.State]. If no workers are given, Rest waits for all. limit is for all workers together; with 0 or less Rest
