@@ -1,6 +1,8 @@
 package arena
 
 import (
+	"fmt"
+	"reflect"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -120,20 +122,27 @@ func (s *StepBack) SaveState(c *save.Coder) {
 	}
 }
 
-// SaveState implements [save.State]: it saves the kept entries and their places. If the Window is closed, saving and
-// loading fail with an error that wraps memory.ErrClosed.
+var errFile = fmt.Errorf("arena: a Window cannot be in a file: %w", save.ErrPortable)
+
+// CanWrite returns an error that wraps save.ErrPortable: a Window cannot be in a file.
+func (w *Window[T]) CanWrite() error { return errFile }
+
+// SaveState implements [save.State]: it saves the kept entries and their places. If T has a container, the allocator of
+// its elements must be an earlier part: see [save.Coder.Elements]. If the Window is closed, saving and loading fail with
+// an error that wraps memory.ErrClosed.
 func (w *Window[T]) SaveState(c *save.Coder) {
 	if w.slots == nil {
 		c.Fail(memory.ErrClosed)
 		return
 	}
+	c.Elements(reflect.TypeFor[T]())
 	w.mem.SaveState(c)
 	c.Same("the size of an entry", uint64(unsafe.Sizeof(w.slots[0])))
 	save.Num(c, &w.next)
 	save.Num(c, &w.length)
 	save.Num(c, &w.pushed)
 	save.Num(c, &w.peak)
-	if c.BeginContent() {
+	if c.BeginOwnContent() {
 		save.Vec(c, w.slots[w.next-w.length:w.next])
 		c.EndContent()
 	}

@@ -1,10 +1,17 @@
 package compact
 
 import (
+	"fmt"
+
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/save"
 )
+
+var errFile = fmt.Errorf("compact: a Heap cannot be in a file: %w", save.ErrPortable)
+
+// CanWrite returns an error that wraps save.ErrPortable: a Heap cannot be in a file.
+func (h *Heap) CanWrite() error { return errFile }
 
 // SaveState saves the live blocks, how often each is locked, the gaps, and a move that Compact has begun. After a load
 // the handles, addresses and slices that were valid when the state was saved are valid again; all others are not. The
@@ -36,7 +43,7 @@ func (h *Heap) SaveState(c *save.Coder) {
 		h.shifts = version + 1 - h.allocs - h.frees // no version comes twice
 		h.fitCommitted()
 	}
-	if c.BeginContent() {
+	if c.BeginOwnContent() {
 		h.saveContent(c)
 		c.EndContent()
 	}

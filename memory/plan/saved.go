@@ -1,12 +1,18 @@
 package plan
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/invariant"
 	"github.com/strata-go/strata/memory/save"
 )
+
+var errFile = fmt.Errorf("plan: an Arena cannot be in a file: %w", save.ErrPortable)
+
+// CanWrite returns an error that wraps save.ErrPortable: an Arena cannot be in a file.
+func (a *Arena) CanWrite() error { return errFile }
 
 // SaveState saves the current moment and the bytes of the buffers that live at this moment. If no run has begun (see
 // [Arena.Begin]), SaveState saves the whole block. Debug builds always save the whole block. If the arena is closed,
@@ -22,7 +28,7 @@ func (a *Arena) SaveState(c *save.Coder) {
 	c.Same("the number of buffers", uint64(len(a.plan.buffers)))
 	save.Num(c, &a.now)
 	save.Bool(c, &a.begun)
-	if !c.BeginContent() {
+	if !c.BeginOwnContent() {
 		return
 	}
 	if invariant.Debug || !a.begun {

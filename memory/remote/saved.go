@@ -1,9 +1,16 @@
 package remote
 
 import (
+	"fmt"
+
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/save"
 )
+
+var errFile = fmt.Errorf("remote: an Inbox cannot be in a file: %w", save.ErrPortable)
+
+// CanWrite returns an error that wraps save.ErrPortable: an Inbox cannot be in a file.
+func (in *Inbox) CanWrite() error { return errFile }
 
 // SaveState verifies that no block waits in the inbox. If a block waits, even a stale block (see [Inbox.Reset]), saving
 // and loading fail with save.ErrBusy. Flush all Freers and drain the inbox first: blocks that a Freer has not flushed

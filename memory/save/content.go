@@ -42,7 +42,16 @@ func (c *Coder) BeginContent() bool {
 	return false
 }
 
-// EndContent ends the contents that [Coder.BeginContent] began. Call it only if BeginContent returned true.
+// BeginOwnContent is [Coder.BeginContent] for memory in which nobody allocates blocks, such as the entries of an
+// arena.Window. So it has no elements of containers: see [Coder.Elements].
+func (c *Coder) BeginOwnContent() bool {
+	was := c.blocks
+	begun := c.BeginContent()
+	c.blocks = was
+	return begun
+}
+
+// EndContent ends the contents that [Coder.BeginContent] or [Coder.BeginOwnContent] began. Call it only if that returned true.
 func (c *Coder) EndContent() {
 	n := uint64(c.at - c.content - 8)
 	c.endLength(c.opened, int(n))

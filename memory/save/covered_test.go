@@ -8,8 +8,12 @@ import (
 	"testing"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/arena"
+	"github.com/strata-go/strata/memory/compact"
 	"github.com/strata-go/strata/memory/container"
+	"github.com/strata-go/strata/memory/plan"
 	"github.com/strata-go/strata/memory/pool"
+	"github.com/strata-go/strata/memory/remote"
 	"github.com/strata-go/strata/memory/save"
 	"github.com/strata-go/strata/memory/stack"
 	"github.com/strata-go/strata/memory/tlsf"
@@ -50,6 +54,10 @@ func TestSet_ContainersNeedAnAllocatorBefore(t *testing.T) {
 	_, err = pool.Register[squad](registry, pool.Config{Capacity: 8})
 	must(t, err)
 	t.Cleanup(func() { must(t, heap.Close(), squads.Close(), split.Close(), double.Close(), registry.Close()) })
+	window, ticks := some(arena.NewWindow(nil, some(memory.TypeFor[squad]()), arena.WindowConfig{})), some(arena.NewWindow(nil, some(memory.TypeFor[int]()), arena.WindowConfig{}))
+	moving, inbox := some(compact.New(nil, compact.Config{})), some(remote.New(heap, remote.Config{}))
+	planned := some(plan.New(nil, some(plan.Fast([]plan.Buffer{{ID: 0, Size: 100, Death: 2}}))))
+	t.Cleanup(func() { must(t, window.Close(), ticks.Close(), moving.Close(), planned.Close()) })
 	one, list, plain := squad{}, []squad{{}}, 7
 	add := map[string]func(*save.Set) error{
 		"heap":     func(s *save.Set) error { return s.Add("heap", heap) },
@@ -64,6 +72,11 @@ func TestSet_ContainersNeedAnAllocatorBefore(t *testing.T) {
 		"state":    func(s *save.Set) error { return s.Add("state", &level{heap}) },
 		"portable": func(s *save.Set) error { return s.Add("portable", &portable{level{heap}}) },
 		"typed":    func(s *save.Set) error { return s.Add("typed", new(typed)) },
+		"window":   func(s *save.Set) error { return s.Add("window", window) },
+		"ticks":    func(s *save.Set) error { return s.Add("ticks", ticks) },
+		"moving":   func(s *save.Set) error { return s.Add("moving", moving) },
+		"inbox":    func(s *save.Set) error { return s.Add("inbox", inbox) },
+		"planned":  func(s *save.Set) error { return s.Add("planned", planned) },
 		"plain":    func(s *save.Set) error { return save.Value(s, "plain", &plain) },
 	}
 	for parts, lacking := range map[string]string{
@@ -72,6 +85,8 @@ func TestSet_ContainersNeedAnAllocatorBefore(t *testing.T) {
 		"value": "value:", "plain slice heap": "slice:", "pool value": "pool/", "value heap": "value:", "metadata value": "value:",
 		"split": "split/", "value function": "value:", "value state": "value:",
 		"typed": "typed:", "heap typed": "", "typed function": "typed:", "split value": "split/", "registry value": "registry/",
+		"window": "window:", "plain window value": "window:", "heap window": "", "ticks": "", "ticks value": "value:", "moving value": "value:",
+		"inbox value": "value:", "planned value": "value:", "metadata inbox value": "value:", "inbox heap window value": "", "ticks moving inbox planned plain": "",
 	} {
 		var set save.Set
 		for name := range strings.FieldsSeq(parts) {
