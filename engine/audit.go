@@ -39,7 +39,9 @@ import (
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An
 // entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
 //
-// Each field is named once, by its first difference: paths that differ only in indexes and keys are one field. If a
+// Each field is named once, by its first difference, and Difference.More counts its further variables: paths that differ
+// only in indexes and keys are one field. A path that comes to a type again goes on from where it came to it first: the
+// same field of all nodes of a list or a tree is one field. If a
 // slice or a map has another length, the length is the difference, and the elements are not compared. If a value in an
 // interface has another type, the type is the difference, and the value is not compared. A variable with two paths is
 // named by the first. There are at most 64 differences.
@@ -94,23 +96,21 @@ func (a *audit) typeNumber(v reflect.Value) uint64 {
 
 // A step is a root, a field, an element or a key.
 type step struct {
-	name string // a key is in brackets
-	i    int    // of a root, and of an element, whose name is empty
-	kept *trail // the path up to here, if a reference keeps it
+	name string       // a key is in brackets
+	i    int          // of a root, and of an element, whose name is empty
+	typ  reflect.Type // of the struct whose fields are the next steps
+	kept *trail       // the path up to here, if a reference keeps it
 }
 
-// where formats a path. Without brackets it formats only its root and its fields.
-func where(path []step, brackets bool) string {
+// where formats a path.
+func where(path []step) string {
 	var s strings.Builder
 	for k, p := range path {
 		switch {
-		case k == 0 && brackets:
-			s.WriteString(p.name)
 		case k == 0:
-			fmt.Fprint(&s, p.i)
+			s.WriteString(p.name)
 		case p.name != "" && p.name[0] != '[':
 			s.WriteString("." + p.name)
-		case !brackets:
 		case p.name == "":
 			fmt.Fprintf(&s, "[%d]", p.i)
 		default:
@@ -145,6 +145,10 @@ func boolInt(v bool) int {
 
 func (w *walker) structure(v reflect.Value) {
 	t := v.Type()
+	here := &w.path[len(w.path)-1]
+	if here.typ = t; here.kept != nil {
+		here.kept.typ = t
+	}
 	if w.ignores(t) {
 		return
 	}

@@ -230,10 +230,23 @@ func (l *leaves) knot(path string, k *knot) {
 	}
 }
 
-// In random graphs of values exactly the changed scalar variables are named.
+// knots leads from a knot to another one.
+var knots = regexp.MustCompile(`\.(Refs|Link|Table|Any)\.(N|F|C|On|S|Part|Row|List|Refs|Link|Any|Table|Texts)\b`)
+
+// ofKnot returns a path from the last knot on.
+func ofKnot(path string) string {
+	for next := ""; ; path = next {
+		if next = knots.ReplaceAllString(path, ".$2"); next == path {
+			return path
+		}
+	}
+}
+
+// In random graphs of values exactly the changed scalar variables are named, and counted. A field of several knots is named
+// once.
 func TestFields_RandomGraphs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	full := 0
+	counted := 0
 	for range 400 {
 		g := newGraph(rng)
 		l := leaves{met: map[any]bool{}}
@@ -241,22 +254,29 @@ func TestFields_RandomGraphs(t *testing.T) {
 		check := engine.Fields(nil, g)()
 		var want []string
 		rng.Shuffle(len(l.all), func(i, j int) { l.all[i], l.all[j] = l.all[j], l.all[i] })
-		for _, x := range l.all[:min(len(l.all), rng.IntN(12)*rng.IntN(12))] {
+		changed := min(len(l.all), rng.IntN(12)*rng.IntN(12))
+		for _, x := range l.all[:changed] {
 			x.change()
-			want = append(want, x.path)
+			want = append(want, ofKnot(x.path))
 		}
-		got := fieldsOf(check())
+		found := check()
+		var got []string
+		for _, path := range fieldsOf(found) {
+			got = append(got, ofKnot(path))
+		}
+		slices.Sort(got)
 		slices.Sort(want)
-		if want = slices.Compact(want); len(got) == 64 && len(want) > 64 {
-			full++
-			want = slices.DeleteFunc(want, func(s string) bool { return !slices.Contains(got, s) })
+		sum := len(found)
+		for _, d := range found {
+			sum += d.More
 		}
-		if !slices.Equal(got, want) {
-			t.Fatalf("changed %q\n  got %q", want, got)
+		if want = slices.Compact(want); !slices.Equal(got, want) || sum != changed {
+			t.Fatalf("changed %q\n  got %q, %d variables of %d", want, got, sum, changed)
 		}
+		counted = max(counted, sum)
 	}
-	if full == 0 {
-		t.Error("no graph had more than 64 differences")
+	if counted < 70 {
+		t.Errorf("at most %d variables have differed", counted)
 	}
 }
 
@@ -393,5 +413,54 @@ func TestFields_RootIsReadByField(t *testing.T) {
 	g.hidden++
 	if got := fieldsOf(check()); len(got) != 1 || got[0] != "engine_test.fragile.hidden" {
 		t.Error(got)
+	}
+}
+
+// A field that every node of a list or a tree has is named once, with the number of nodes, so that the 64 lines show others.
+func TestFields_NodesAreOneField(t *testing.T) {
+	type node struct {
+		N, Heat     int
+		Left, Right *node
+		Kids        []*node
+		Box         struct{ Up, Down *node }
+	}
+	type game struct {
+		List, Other *node
+		Tree        node
+		Any         map[string]any
+		Last        int
+	}
+	for _, n := range []int{1, 2, 100, 3000} {
+		g := &game{Any: map[string]any{}}
+		var all []*node
+		add := func() *node { all = append(all, new(node)); return all[len(all)-1] }
+		g.List, g.Other = add(), add()
+		end := g.List
+		for range n {
+			end.Right = add()
+			end = end.Right
+			end.Kids, end.Box.Up = []*node{add(), add()}, add()
+		}
+		g.Tree.Left, g.Tree.Right, g.Any["a"] = add(), add(), add()
+		check := engine.Fields(nil, g)()
+		for _, x := range all {
+			x.N++
+		}
+		end.Heat, g.Last = 1, 1
+		found := check()
+		var got []string
+		for _, d := range found {
+			got = append(got, fmt.Sprint(brackets.ReplaceAllString(d.Path, ""), " ", d.More))
+		}
+		heat := "engine_test.game.List" + strings.Repeat(".Right", n) + ".Heat 0"
+		want := []string{fmt.Sprint("engine_test.game.List.N ", 4*n), heat, "engine_test.game.Other.N 0", "engine_test.game.Tree.Left.N 1", "engine_test.game.Any.N 0", "engine_test.game.Last 0"}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%d nodes: got %.2000q, want %.2000q", n, got, want)
+		}
+		if text := texts(found); strings.Contains(text, fmt.Sprintf("(and %d more of this field)", 4*n)) != true || strings.Count(text, "more") != 2 {
+			t.Errorf("%.2000s", text)
+		}
 	}
 }

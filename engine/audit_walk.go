@@ -36,8 +36,42 @@ type walker struct {
 	met      map[uint32]bool    // the places whose variables were reached again
 	confused map[confusion]bool // references to another variable
 	off      bool               // the present part differs: the rest of it is not compared
-	told     map[any]bool       // the fields and variables of found
+	told     map[reference]bool // the variables of found
+	fields   fieldGroup         // the root of all
 	found    []save.Difference
+}
+
+// A fieldGroup is a field of a field, and so on, of a root. If a path comes to a type again, as from node to node of a list,
+// it is back in the group in which it came to the type first.
+type fieldGroup struct {
+	up    *fieldGroup
+	typ   reflect.Type // of the struct whose fields are below
+	below map[any]*fieldGroup
+	found int // 1 more than the index of its difference; 0 for none
+}
+
+// field returns the group of a field, or of a root.
+func (g *fieldGroup) field(name any) *fieldGroup {
+	x := g.below[name]
+	if x == nil {
+		if x = (&fieldGroup{up: g}); g.below == nil {
+			g.below = map[any]*fieldGroup{}
+		}
+		g.below[name] = x
+	}
+	return x
+}
+
+// structure returns the group of the fields of a struct.
+func (g *fieldGroup) structure(t reflect.Type) *fieldGroup {
+	for a := g; a != nil; a = a.up {
+		if a.typ == t {
+			return a
+		}
+	}
+	x := g.field(t)
+	x.typ = t
+	return x
 }
 
 // mostFound is the largest number of differences.
@@ -69,7 +103,8 @@ type array struct {
 // A trail is the path of a reference. References share its beginning, or a long list would need a path for each element.
 type trail struct {
 	step
-	up *trail
+	up    *trail
+	group *fieldGroup
 }
 
 // trail returns the present path.
@@ -88,6 +123,31 @@ func (w *walker) trail() *trail {
 	return w.path[k-1].kept
 }
 
+// groupOf returns the group of a trail, in a time that does not depend on the length of those that were asked for before.
+func (w *walker) groupOf(t *trail) *fieldGroup {
+	var todo []*trail
+	for ; t != nil && t.group == nil; t = t.up {
+		todo = append(todo, t)
+	}
+	g := &w.fields
+	if t != nil {
+		g = t.group
+	}
+	for _, t := range slices.Backward(todo) {
+		switch {
+		case t.up == nil:
+			g = g.field(t.i)
+		case t.up.typ != nil:
+			g = g.structure(t.up.typ)
+		}
+		if t.up != nil && t.name != "" && t.name[0] != '[' {
+			g = g.field(t.name)
+		}
+		t.group = g
+	}
+	return g
+}
+
 func (t *trail) steps() (path []step) {
 	for ; t != nil; t = t.up {
 		path = append(path, t.step)
@@ -100,7 +160,7 @@ func (t *trail) steps() (path []step) {
 func (a *audit) walk(first *walker, exact bool) *walker {
 	w := &walker{audit: a, first: first, exact: exact, seen: map[reference]uint32{}, roots: map[reference]bool{}}
 	w.inside, w.met, w.order = map[uint32]uint64{}, map[uint32]bool{}, map[uint32]order{}
-	w.confused, w.told = map[confusion]bool{}, map[any]bool{}
+	w.confused, w.told = map[confusion]bool{}, map[reference]bool{}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer w.unreadable()
 	for _, r := range a.roots {
@@ -126,7 +186,7 @@ func (w *walker) unreadable() {
 	switch e := recover().(type) {
 	case nil:
 	case interface{ Addr() uintptr }:
-		panic(fmt.Sprintf("engine: Fields: %s is in memory that cannot be read: ignore its field, or set it to nil before the audit", where(w.path, true)))
+		panic(fmt.Sprintf("engine: Fields: %s is in memory that cannot be read: ignore its field, or set it to nil before the audit", where(w.path)))
 	default:
 		panic(e)
 	}
@@ -165,27 +225,33 @@ func (w *walker) leave(part uint32) {
 func (w *walker) add(n uint64, what string) bool {
 	if w.first == nil {
 		w.values = append(w.values, n)
-	} else if was := w.first.values[w.at.value]; was != n {
+	} else if was := w.first.values[w.at.value]; was != n && !w.off {
 		w.differ(what, was, n)
 	}
 	w.at.value++
 	return !w.off
 }
 
-// differ reports a difference of the present variable, and ends the part. Each field and each variable has one report.
+// differ reports a difference of the present variable, and ends the part. Each variable is counted once.
 func (w *walker) differ(what string, was, n uint64) {
-	if w.off = true; len(w.found) == mostFound || w.told[w.here] {
+	if w.off = true; w.told[w.here] {
 		return
 	}
 	if w.here.p != nil {
 		w.told[w.here] = true
 	}
-	field := where(w.path, false)
-	if w.told[field] {
-		return
+	w.report(w.trail(), what, was, n)
+}
+
+// report reports a difference. All differences of a group have one report.
+func (w *walker) report(at *trail, what string, was, n uint64) {
+	switch g := w.groupOf(at); {
+	case g.found > 0:
+		w.found[g.found-1].More++
+	case len(w.found) < mostFound:
+		w.found = append(w.found, save.Difference{Path: where(at.steps()), A: w.describe(what, was), B: w.describe(what, n)})
+		g.found = len(w.found)
 	}
-	w.told[field] = true
-	w.found = append(w.found, save.Difference{Path: where(w.path, true), A: w.describe(what, was), B: w.describe(what, n)})
 }
 
 func (w *walker) value(v reflect.Value) {
@@ -323,11 +389,7 @@ func (w *walker) shared() {
 			}
 			if was == 0 || a.from+uintptr(uint32(was)-1) != r.from {
 				told[r.value] = true
-				if len(w.found) == mostFound {
-					return
-				}
-				w.path, w.here = r.path.steps(), reference{}
-				w.differ("an element of a slice, 0 for none:", was, n)
+				w.report(r.path, "an element of a slice, 0 for none:", was, n)
 			}
 		}
 	}

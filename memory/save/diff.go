@@ -77,6 +77,7 @@ type Difference struct {
 	Entity string // the entity of the row, or ""
 	Field  string // the field of the value, or the byte in it; "" if the value has no fields
 	A, B   string // the two values, as text
+	More   int    // how many more variables of the field differ, from engine.Fields; Diff sets 0
 }
 
 // String returns the difference in one line.
@@ -91,7 +92,11 @@ func (d Difference) String() string {
 	if d.Field != "" {
 		s += " " + d.Field
 	}
-	return fmt.Sprintf("%s: %s, and %s", s, d.A, d.B)
+	s = fmt.Sprintf("%s: %s, and %s", s, d.A, d.B)
+	if d.More > 0 {
+		s += fmt.Sprintf(" (and %d more of this field)", d.More)
+	}
+	return s
 }
 
 // Diff returns the first difference of two states, in the order of the parts. differ is false if the states are equal.
