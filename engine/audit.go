@@ -20,10 +20,10 @@ import (
 //
 // The roots are pointers to all that the game consists of. If a root is nil or not a pointer, Fields panics. The audit
 // reads every field that can be reached from the roots through pointers, slices, maps and interfaces, also unexported
-// fields. It also compares which references point to the same variable, and which point to an element of a slice. So it
-// finds a pointer into an array that was replaced. It does not read the variables of closures, the contents of channels
-// and of unsafe.Pointers, elements beyond the length of a slice, and the values of NaN keys. If a field leads to memory
-// that cannot be read, the audit panics and names the field.
+// fields. It also compares which references point to the same variable, and which point to a part of another variable,
+// such as an element of a slice or of an array. So it finds a pointer into an array that was replaced. It does not read
+// the variables of closures, the contents of channels and of unsafe.Pointers, elements beyond the length of a slice,
+// and the values of NaN keys. If a field leads to memory that cannot be read, the audit panics and names the field.
 //
 // If a value has the method SaveState, the audit reads the value by this method, without the contents of allocated
 // blocks. So the audit does not find a field that SaveState forgets. To find such fields, pass your own States as
@@ -36,18 +36,18 @@ import (
 // overlay, and container.Space. Of package ecs it reads only World, Entity, and the queued events of an ecs.Events. Of
 // Ebitengine it reads no Image, no Shader, and no struct of a subpackage.
 //
-// Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field". An
-// entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
+// Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field".
+// An entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
 //
-// Each field is named once, by its first difference, and Difference.More counts its further variables: paths that differ
-// only in indexes and keys are one field. A path that comes to a type again goes on from where it came to it first: the
-// same field of all nodes of a list or a tree is one field. If a
-// slice or a map has another length, the length is the difference, and the elements are not compared. If a value in an
-// interface has another type, the type is the difference, and the value is not compared. A variable with two paths is
-// named by the first. There are at most 64 differences.
+// Each field is named once, by its first difference, and Difference.More counts its further variables: paths that
+// differ only in indexes and keys are one field. A path that comes to a type again goes on from where it came to it
+// first: the same field of all nodes of a list or a tree is one field. If a slice or a map has another length, the
+// length is the difference, and the elements are not compared. If a value in an interface has another type, the type is
+// the difference, and the value is not compared. A variable with two paths is named by the first. There are at most 64
+// differences.
 //
-// Fields is for tests. The audit allocates for each reference, and keeps about 16 bytes for each value. No goroutine may
-// change the data while the audit reads.
+// Fields is for tests. The audit allocates for each reference, and keeps about 16 bytes for each value. No goroutine
+// may change the data while the audit reads.
 func Fields(ignore []string, roots ...any) func() func() []save.Difference {
 	a := &audit{ignore: ignore, plans: map[reflect.Type][]int{}, embeds: map[reflect.Type]bool{}}
 	for _, r := range roots {

@@ -377,7 +377,7 @@ func TestFields_ReferencesThatStay(t *testing.T) {
 	}{make([]int, 6), &array[2], array[1:5]}
 	check := engine.Fields(nil, wide)()
 	wide.Wide = array
-	if found := check(); len(found) != 1 || !strings.Contains(texts(found), ".All: an element") {
+	if found := check(); len(found) != 1 || !strings.Contains(texts(found), ".All: a part") {
 		t.Error(texts(found))
 	}
 	next := &struct {
@@ -386,7 +386,7 @@ func TestFields_ReferencesThatStay(t *testing.T) {
 	}{array[:3], array[2:4], &array[3]}
 	check = engine.Fields(nil, next)()
 	next.Before = slices.Clone(next.Before)
-	if found := check(); len(found) != 1 || !strings.Contains(texts(found), ".Next: an element") {
+	if found := check(); len(found) != 1 || !strings.Contains(texts(found), ".Next: a part") {
 		t.Error(texts(found))
 	}
 }

@@ -19,7 +19,7 @@ type walker struct {
 	first  *walker           // nil in the first walk
 	values []uint64          // of the first walk, and so are ends and inside
 	ends   []place           // of each part, in the order in which they begin
-	inside map[uint32]uint64 // by place of a reference: the element of a slice to which it refers
+	inside map[uint32]uint64 // by place of a reference: what it is a part of, see element
 
 	at     place
 	path   []step
@@ -93,7 +93,7 @@ type confusion struct {
 	was uint32
 }
 
-// An array is what a slice refers to, or the address of a pointer.
+// An array is what a slice or a pointer refers to.
 type array struct {
 	from, to uintptr
 	value    uint32 // the place of the reference
@@ -283,7 +283,7 @@ func (w *walker) value(v reflect.Value) {
 			w.value(v.Elem())
 		}
 	case reflect.Pointer:
-		if w.add(uint64(boolInt(!v.IsNil())), "a pointer, 0 for nil:") && !v.IsNil() && w.refer(v, 0, 0) {
+		if w.add(uint64(boolInt(!v.IsNil())), "a pointer, 0 for nil:") && !v.IsNil() && w.refer(v, 0, v.Type().Elem().Size()) {
 			w.value(v.Elem())
 		}
 	case reflect.Slice:
@@ -317,7 +317,7 @@ func (w *walker) refer(v reflect.Value, n int, size uintptr) bool {
 	if w.first != nil {
 		a.path = w.trail()
 	}
-	if w.refs = append(w.refs, a); size > 0 {
+	if w.refs = append(w.refs, a); size > 0 && (n > 0 || read) {
 		w.arrays = append(w.arrays, a)
 	}
 	return read
@@ -359,7 +359,7 @@ func (w *walker) reached(v reflect.Value, n int) bool {
 	return true
 }
 
-// shared reads which pointers and slices refer to elements of the array of another slice.
+// shared reads which pointers and slices refer to a part of what another one refers to.
 func (w *walker) shared() {
 	slices.SortFunc(w.arrays, func(a, b array) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to), cmp.Compare(a.value, b.value))
@@ -389,14 +389,13 @@ func (w *walker) shared() {
 			}
 			if was == 0 || a.from+uintptr(uint32(was)-1) != r.from {
 				told[r.value] = true
-				w.report(r.path, "an element of a slice, 0 for none:", was, n)
+				w.report(r.path, "a part of another variable, 0 for none:", was, n)
 			}
 		}
 	}
 }
 
-// element returns to which element of another slice a reference refers: the place of the widest such slice and the
-// offset; or 0.
+// element returns of which other reference a reference refers to a part: the place of the widest one and the offset; or 0.
 func (w *walker) element(r array) uint64 {
 	start := func(a array, p uintptr) int { return cmp.Compare(a.from, p) }
 	at, _ := slices.BinarySearchFunc(w.outer, r.from+1, start)
