@@ -78,7 +78,7 @@ func newHall(rng *rand.Rand) *hall {
 	return h
 }
 
-// If a reference no longer refers to a part of what another one refers to, or now does, the audit says so.
+// If a reference no longer refers to a part of what another one refers to, or now does, there is a difference.
 func TestFields_ReplacedReferences(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	changed, missed := 0, 0

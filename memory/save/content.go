@@ -42,8 +42,8 @@ func (c *Coder) BeginContent() bool {
 	return false
 }
 
-// BeginOwnContent is [Coder.BeginContent] for memory in which nobody allocates blocks, such as the entries of an
-// arena.Window. So it has no elements of containers: see [Coder.Elements].
+// BeginOwnContent is [Coder.BeginContent] for memory without blocks of a program, such as the entries of an arena.Window.
+// No container has its elements there: see [Coder.Elements].
 func (c *Coder) BeginOwnContent() bool {
 	was := c.blocks
 	begun := c.BeginContent()

@@ -36,9 +36,9 @@ type part struct {
 }
 
 // Add appends a State. The error wraps memory.ErrConfig if the Set is sealed, the name is empty or taken, or the state is
-// nil. It also wraps it, and names both parts, if a State or a variable would be saved twice: if the state or a State that
-// it saves equals one of an earlier part, or overlaps with a variable of [Value]. If the state is a [Refuser] and CanSave returns an error, the error of Add wraps it.
-// After an error the Set is unchanged.
+// nil. It also wraps it, and names both parts, if a State or a variable would be saved twice. This is so if the state or a
+// State that it saves equals one of an earlier part, or overlaps with a variable of [Value]. If the state is a [Refuser]
+// and CanSave returns an error, the error of Add wraps it. After an error the Set is unchanged.
 func (s *Set) Add(name string, state State) error {
 	why := ""
 	switch {
