@@ -40,8 +40,8 @@ import (
 // An entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
 //
 // Each field is named once, by its first difference, and Difference.More counts its further variables. Paths that differ
-// only in indexes and keys are one field. So are paths to the same field of all nodes of a list or a tree: a path that
-// comes to a type again goes on from where it came to it first. If a slice or a map has another length, the length is the
+// only in indexes and keys are one field. So are paths to the same field of all nodes of a list or a tree. A path that
+// comes to a type again continues where it came to the type first. If a slice or a map has another length, the length is the
 // difference, and the elements are not compared. If a value in an interface has another type, the type is the
 // difference, and the value is not compared. A variable with two paths is named by the first. There are at most 64
 // differences.
