@@ -34,7 +34,7 @@ func (h *hall) refs() (all [][2]uintptr) {
 		add(unsafe.Pointer(unsafe.SliceData(l)), size*uintptr(len(l)))
 	}
 	for _, p := range h.Number {
-		add(unsafe.Pointer(p), 8)
+		add(unsafe.Pointer(p), unsafe.Sizeof(*p))
 	}
 	add(unsafe.Pointer(h.Whole), 5*size)
 	return all
