@@ -90,7 +90,8 @@
 //
 // A container is a value without pointers. Add it to a save.Set by save.Value, after its allocator, which saves the
 // blocks. A Set without an allocator before it cannot be saved; a Set with only another allocator can, and then a load
-// corrupts the container. The Space is not saved, and stays valid. After a load only those addresses, slices and strings
+// corrupts the container. engine.Synctest finds this if Sync.Check calls Check of the container. The Space is not saved,
+// and stays valid. After a load only those addresses, slices and strings
 // are valid that were valid when the state was saved.
 //
 // # Misuse
