@@ -42,12 +42,12 @@ func TestWorld_OnLoadFollowsEachLoad(t *testing.T) {
 	if err := errors.Join(set.Add("heap", save.Metadata(w.store.mem.(*tlsf.Heap))), set.Add("world", w), set.Seal(), portable.Add("world", w), portable.Seal()); err != nil {
 		t.Fatal(err)
 	}
-	slot := set.NewSlot(1 << 20)
+	slot := set.NewSlot(4 << 20) // debug builds save all bytes
 	var file, one, text bytes.Buffer
 	if err := errors.Join(set.Save(slot), portable.Write(&file), w.WriteBinary(&one), w.WriteJSON(&text)); err != nil {
 		t.Fatal(err)
 	}
-	history, err := save.NewHistory(&set, make([]byte, 1<<20), 4)
+	history, err := save.NewHistory(&set, make([]byte, 8<<20), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
