@@ -7,4 +7,7 @@ const mapNoReserve = 0
 
 func adviseHuge([]byte) bool { return false }
 
+// discard: MADV_DONTNEED zeroes pages on Linux only.
+func discard([]byte) bool { return false }
+
 func populate([]byte) bool { return false }

@@ -215,7 +215,9 @@ func (c *Carve) Decommit(m Memory, off, size uintptr) error {
 	checkRange("Decommit", m, off, size)
 	c.calls++
 	defer func() { c.calls-- }()
-	return c.src.Decommit(c.mem, c.place("Decommit", m)+off, size)
+	whole := c.mem
+	whole.inside, whole.open = m.inside, m.open
+	return c.src.Decommit(whole, c.place("Decommit", m)+off, size)
 }
 
 // Release does nothing and returns nil: the addresses are released with the large reservation.

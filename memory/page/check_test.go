@@ -40,6 +40,8 @@ func TestCheck_NamesEachBookThatIsCorrupt(t *testing.T) {
 		"huge pages":       {func() { p.page = 2 * BaseAlign }, "page: pages of 131072 bytes"},
 		"long step":        {func() { p.step = p.size + Granule }, "page: step 147456 is not a multiple of 16384, up to the 131072 reserved bytes"},
 		"ragged step":      {func() { p.step++ }, "page: step 131073 is not a multiple of 16384"},
+		"open too short":   {func() { p.open = 0 }, "page: 0 bytes are accessible: want the 131072 committed ones, to 131072"},
+		"open beyond":      {func() { p.open = p.mem.Size + 1 }, "page: 131073 bytes are accessible: want the 131072 committed ones, to 131072"},
 		"next ragged":      {func() { c.next += Granule }, "page: the next reservation at 212992 is not a multiple of 65536 within 1048576 bytes"},
 		"next beyond":      {func() { c.next = c.mem.Size + BaseAlign }, "page: the next reservation at 1114112 is not"},
 		"watched, closed":  {func() { c.mem, c.next = Memory{}, 0; c.watchers.Add(nil) }, "page: 1 watchers of a closed Carve"},

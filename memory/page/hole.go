@@ -6,6 +6,7 @@ import (
 
 	"github.com/strata-go/strata/memory"
 	"github.com/strata-go/strata/memory/internal/align"
+	"github.com/strata-go/strata/memory/internal/invariant"
 )
 
 // holes are the pages of a Prefix, below its committed end, that [Prefix.Drop] has decommitted.
@@ -58,7 +59,7 @@ func (p *Prefix) Around(off, end uintptr) (from, to uintptr) {
 }
 
 // Drop decommits n bytes at off and keeps their addresses. Committed still includes these bytes. The caller must not
-// use them before Fill. The bytes must be one or more whole pages (see [SizeOf]) that are committed and not dropped. If
+// use them before Fill: an access need not fault (see Holes in the package comment). The bytes must be one or more whole pages (see [SizeOf]) that are committed and not dropped. If
 // they are not, or if p is closed or busy (see [Prefix.Busy]), Drop panics with a [*memory.Misuse].
 //
 // Drop makes one call of the source. If the source fails, Drop returns its error. If the source panics, Drop panics
@@ -68,7 +69,9 @@ func (p *Prefix) Drop(off, n uintptr) error {
 	p.mustBe("Drop", off, n, false)
 	p.busy = true
 	defer func() { p.busy = false }()
-	if err := p.decommit(off, n); err != nil {
+	m := p.mem
+	m.inside = !invariant.Debug // there a stale pointer shall fault
+	if err := p.decommit(m, off, n); err != nil {
 		return err
 	}
 	p.holes.mark(off/p.page, n/p.page, true)
@@ -78,8 +81,8 @@ func (p *Prefix) Drop(off, n uintptr) error {
 
 // decommit makes a call of the source. If the source ends during it, the error is memory.ErrClosed, whatever the source
 // returns.
-func (p *Prefix) decommit(off, n uintptr) error {
-	err := p.src.Decommit(p.mem, off, n)
+func (p *Prefix) decommit(m Memory, off, n uintptr) error {
+	err := p.src.Decommit(m, off, n)
 	if p.mem.Base == nil {
 		return memory.ErrClosed
 	}
@@ -157,10 +160,9 @@ func (p *Prefix) trimHoles(keep uintptr) error {
 		for page > keep/p.page && !p.holes.has(page-1) {
 			page--
 		}
-		if err := p.decommit(page*p.page, p.committed-page*p.page); err != nil {
+		if err := p.cut(page * p.page); err != nil {
 			return err
 		}
-		p.committed = page * p.page
 	}
 	return nil
 }

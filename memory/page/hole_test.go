@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
@@ -293,4 +294,48 @@ func (s *endingSource) Decommit(m page.Memory, off, size uintptr) error {
 		s.end()
 	}
 	return errors.Join(s.Source.Decommit(m, off, size), s.fails)
+}
+
+// BenchmarkPrefix_Hole drops every second run of 64 KiB of 64 MiB, fills them and accesses their pages. An operation is
+// one hole.
+func BenchmarkPrefix_Hole(b *testing.B) {
+	const size, hole = 64 << 20, 64 << 10
+	p, err := page.NewPrefix(nil, size, 0, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.Ensure(size); err != nil {
+		b.Fatal(err)
+	}
+	access := func(off uintptr) error {
+		for i := off; i < off+hole; i += 4096 {
+			*(*byte)(unsafe.Add(p.Base(), i)) = 1
+		}
+		return nil
+	}
+	for off := uintptr(0); off < size; off += hole {
+		_ = access(off)
+	}
+	var took [3]time.Duration
+	holes := 0
+	for b.Loop() {
+		for i, do := range []func(off uintptr) error{
+			func(off uintptr) error { return p.Drop(off, hole) },
+			func(off uintptr) error { return p.Fill(off, hole) },
+			access,
+		} {
+			start := time.Now()
+			for off := uintptr(0); off < size; off += 2 * hole {
+				if err := do(off); err != nil {
+					b.Fatal(err)
+				}
+			}
+			took[i] += time.Since(start)
+		}
+		holes += size / hole / 2
+	}
+	for i, unit := range []string{"ns/drop", "ns/fill", "ns/access"} {
+		b.ReportMetric(float64(took[i])/float64(holes), unit)
+	}
 }

@@ -33,6 +33,11 @@ type Memory struct {
 	// reservation.
 	raw     unsafe.Pointer
 	rawSize uintptr
+
+	// What a Prefix permits the Decommit that gets this copy, so that the system keeps few mappings. Zero in all
+	// other copies. A source that does not know the fields, or loses them, works as well.
+	inside bool    // the range may stay accessible: the caller makes other use of the addresses around it
+	open   uintptr // the address up to which Decommit may make the bytes behind the range inaccessible, too
 }
 
 // Contains reports whether p lies in m. The address Base+Size does not lie in m.

@@ -21,11 +21,13 @@ type Prefix struct {
 	//	(2) step is a multiple of Granule, up to mem.Size while p is open, and page a power of two from Granule to BaseAlign
 	//	(3) a closed Prefix has neither base nor size nor committed bytes
 	//	(4) every hole is a page below committed, and their bytes are counted
+	//	(5) committed <= open <= mem.Size, and open is a multiple of Granule; mem permits nothing
 
 	src       Source
 	mem       Memory   // as the source returned it, for Release
 	size      uintptr  // the bytes of mem that were asked for and are used
 	committed uintptr  // bytes
+	open      uintptr  // bytes from the base that may be accessible: committed ones, and holes that were trimmed
 	step      uintptr  // bytes; 0: a share of committed
 	page      uintptr  // the bytes that the source commits and decommits at once
 	holes     holes    // dropped pages
@@ -181,7 +183,7 @@ func (p *Prefix) Watch(lost func()) {
 
 // shut closes p without releasing anything.
 func (p *Prefix) shut() {
-	p.mem, p.size, p.committed, p.holes = Memory{}, 0, 0, holes{}
+	p.mem, p.size, p.committed, p.open, p.holes = Memory{}, 0, 0, 0, holes{}
 	p.tracker.end()
 	p.endWatch()
 }
@@ -265,6 +267,7 @@ func (p *Prefix) grow(n uintptr) error {
 		return memory.ErrClosed // the source has ended during the call
 	}
 	p.committed += got
+	p.open = max(p.open, p.committed)
 	return err
 }
 
@@ -304,10 +307,18 @@ func (p *Prefix) Trim(n uintptr) error {
 	if p.holes.bytes > 0 {
 		return p.trimHoles(keep)
 	}
-	if err := p.decommit(keep, p.committed-keep); err != nil {
+	return p.cut(keep)
+}
+
+// cut decommits the bytes from keep on, which are no holes. Holes behind them, which are trimmed already, become
+// inaccessible with them.
+func (p *Prefix) cut(keep uintptr) error {
+	m := p.mem
+	m.open = uintptr(p.mem.Base) + p.open
+	if err := p.decommit(m, keep, p.committed-keep); err != nil {
 		return err
 	}
-	p.committed = keep
+	p.committed, p.open = keep, keep
 	return nil
 }
 
@@ -342,6 +353,8 @@ func (p *Prefix) Check() error {
 	var errs []error
 	if p.committed > p.size || p.committed%Granule != 0 {
 		errs = append(errs, fmt.Errorf("page: committed %d is not whole granules within the reservation of %d bytes", p.committed, p.size))
+	} else if p.open < p.committed || p.open > p.mem.Size || p.open%Granule != 0 || p.mem.inside || p.mem.open != 0 {
+		errs = append(errs, fmt.Errorf("page: %d bytes are accessible: want the %d committed ones, to %d", p.open, p.committed, p.mem.Size))
 	}
 	if p.size > p.mem.Size || p.size%Granule != 0 || p.mem.Size%Granule != 0 || p.mem.Base == nil && p.size != 0 {
 		errs = append(errs, fmt.Errorf("page: %d bytes are used of the %d reserved bytes at %p", p.size, p.mem.Size, p.mem.Base))

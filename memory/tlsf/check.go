@@ -1,6 +1,7 @@
 package tlsf
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/strata-go/strata/memory"
@@ -75,17 +76,14 @@ func (c *checker) configuration() {
 	var reserved uintptr
 	for k := range c.pools {
 		pl := &h.pools[k]
-		if err := pl.mem.Check(); err != nil {
-			c.Add("pool %d: %w", k, err)
-		}
 		if pl.base == nil || pl.base != pl.mem.Base() || len(pl.starts) < int(h.committed(pl)) || uint64(len(pl.starts)) > uint64(pl.mem.Reserved())>>h.grain {
 			c.Add("pool %d at %p with %d granules is not its reservation of %d bytes at %p", k, pl.base, len(pl.starts), pl.mem.Reserved(), pl.mem.Base())
 		}
 		reserved += pl.mem.Reserved()
 		most = max(most, uint64(pl.mem.Reserved()>>h.grain)<<h.grain)
 	}
-	for k := range h.pools { // those that were not added have none
-		if err := h.pools[k].table.Check(h.pools[k].mem.Reserved() >> h.grain * startBytes); err != nil {
+	for k := range h.pools { // those that were not added have nothing
+		if err := errors.Join(h.pools[k].mem.Check(), h.pools[k].table.Check(h.pools[k].mem.Reserved()>>h.grain*startBytes)); err != nil {
 			c.Add("pool %d: %w", k, err)
 		}
 	}
