@@ -113,6 +113,13 @@ func SizeOf(src Source) uintptr {
 	return Granule
 }
 
+// ReturnsMemory reports whether Decommit of src returns memory. It returns false for [Heap] and for sources that pass
+// calls on to Heap (see [Layered]). For an unknown source it returns true.
+func ReturnsMemory(src Source) bool {
+	_, heap := first[heapSource](src)
+	return !heap
+}
+
 // first returns the first of src and the sources below it that is a T.
 func first[T any](src Source) (t T, ok bool) {
 	for ; src != nil && !ok; src = below(src) {

@@ -183,3 +183,19 @@ func TestProbeHeap_IsRefusedAsAnErrorAndNotAsAnEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestReturnsMemory_NotOnTheGoHeap(t *testing.T) {
+	limit := page.NewLimit(page.Heap(), 0)
+	carve := newCarve(t, limit, reserve(t, limit, 1<<20))
+	for _, c := range []struct {
+		src  page.Source
+		want bool
+	}{{page.Heap(), false}, {carve, false}, {unknown{page.Heap()}, true}, {page.OS(), page.OS() != page.Heap()}, {page.NewLimit(page.OS(), 0), page.OS() != page.Heap()}} {
+		if got := page.ReturnsMemory(c.src); got != c.want {
+			t.Errorf("%T: %t", c.src, got)
+		}
+	}
+}
+
+// The type unknown has no Under.
+type unknown struct{ page.Source }

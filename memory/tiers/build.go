@@ -21,6 +21,7 @@ func New(cfg Config) (_ *Manager, err error) {
 	}
 	m := &Manager{cfg: cfg}
 	m.src = &backing{Source: cfg.Source}
+	m.unreturnable = !page.ReturnsMemory(cfg.Source)
 	if err := m.reserve(&m.cfg); err != nil {
 		return nil, fmt.Errorf("tiers: reserve: %w", err)
 	}

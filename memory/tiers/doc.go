@@ -116,7 +116,8 @@
 // [Config.ReturnAfter] frames, EndFrame returns memory to the page source in steps, also between live blocks. If the
 // use is steady, or its peaks repeat within ReturnAfter frames, EndFrame makes no system call. Memory that was returned
 // is committed again when a block needs it, within the budget of its tier. [Inspector.Returned] counts the returned
-// bytes.
+// bytes. If the source refuses a step, play goes on, and [Inspector.ReturnErr] has the error. On [page.Heap], as in the
+// browser and with -race, EndFrame returns nothing: Decommit would only zero the bytes.
 //
 //	Slab, Large, Inbox      in steps of 128 KiB, one heap in a frame: about 20 µs on Linux. Slab returns only
 //	                        spans without a live block

@@ -57,9 +57,12 @@ type Manager struct {
 	recorder *recorder // of Config.Trace; nil without one
 	sampler  *sampler  // of Config.SampleBytes, for slab and large; nil without
 	pacer    *gcpace.Pacer
-	saving   save.State // of State without a selection; nil before the first SaveState
-	dropped  runtime.Cleanup
-	owner    invariant.Owner
+	unreturned
+	unreturnable bool // Decommit of the source only zeroes
+
+	saving  save.State // of State without a selection; nil before the first SaveState
+	dropped runtime.Cleanup
+	owner   invariant.Owner
 }
 
 // A course records the state of frames and levels, and which call runs callbacks.

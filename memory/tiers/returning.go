@@ -130,11 +130,12 @@ func (r *returner) step(h stepper, after int, committed uintptr) error {
 	return nil
 }
 
-// returnIdle returns memory of heaps that have held far more than they use. At most one heap makes a step in a frame.
-func (m *Manager) returnIdle() error {
+// returnIdle returns memory of heaps that have held far more than they use. At most one heap makes a step in a frame. A
+// step that fails has changed nothing, so the game goes on.
+func (m *Manager) returnIdle() {
 	after := m.cfg.ReturnAfter
-	if after < 0 {
-		return nil
+	if after < 0 || m.unreturnable {
+		return
 	}
 	var err error
 	stepped := m.large.idle.frame(m.large.heap, after, true, &err)
@@ -142,7 +143,16 @@ func (m *Manager) returnIdle() error {
 	for _, w := range m.inbox.workers {
 		stepped = w.returnIdle(after, !stepped && m.phase < closing, &err) || stepped
 	}
-	return err
+	if err != nil {
+		m.unreturned.steps++
+		m.unreturned.last = err
+	}
+}
+
+// unreturned has the steps that failed.
+type unreturned struct {
+	steps uint64
+	last  error
 }
 
 // frame is called once a frame. It reports whether the heap has made a step, which may says it may.
@@ -165,6 +175,12 @@ func (w *Worker) returnIdle(after int, may bool, err *error) (stepped bool) {
 		return false
 	}
 	return w.idle.frame(w.heap, after, may, err)
+}
+
+// ReturnErr returns the number of times that EndFrame could not return memory since New, and the last error. The error
+// wraps that of Config.Source. Such a failure changes nothing. EndFrame tries again after [Config.ReturnAfter] frames.
+func (i Inspector) ReturnErr() (failures uint64, last error) {
+	return i.m.unreturned.steps, i.m.unreturned.last
 }
 
 // Returned returns the number of bytes that EndFrame has decommitted in tier t since New, see [Config.ReturnAfter].

@@ -290,7 +290,8 @@ func TestReturn_NegativeReturnAfterIsOff(t *testing.T) {
 	}
 }
 
-// Failures of a step end the frame. After a panic EndFrame can be repeated. Neither changes a heap.
+// A step that fails does not fail the frame, and Inspector.ReturnErr has its error. After a panic EndFrame can be
+// repeated. Neither changes a heap.
 func TestReturn_FailingSource(t *testing.T) {
 	broken := errors.New("broken")
 	for _, how := range []string{"error", "panic"} {
@@ -306,7 +307,7 @@ func TestReturn_FailingSource(t *testing.T) {
 				return broken
 			}
 			for range 600 {
-				must(t, g.m.BeginFrame())
+				must(t, g.m.NextFrame())
 				g.follow(1 << 20)
 				was, calls := g.m.Stats(Large), failed
 				err := func() (err error) {
@@ -319,8 +320,11 @@ func TestReturn_FailingSource(t *testing.T) {
 					}()
 					return g.m.EndFrame()
 				}()
-				if (failed > calls) != errors.Is(err, broken) || g.m.phase&inFrame != 0 {
+				if (failed > calls && how == "panic") != errors.Is(err, broken) || g.m.phase&inFrame != 0 {
 					t.Fatalf("EndFrame = %v after %d failures", err, failed-calls)
+				}
+				if n, last := g.m.Inspect().ReturnErr(); how == "error" && (n != uint64(failed) || (n > 0) != errors.Is(last, broken)) {
+					t.Fatalf("ReturnErr = %d, %v after %d failures", n, last, failed)
 				}
 				if failed > calls && g.m.Stats(Large) != was {
 					t.Fatalf("%+v, before %+v", g.m.Stats(Large), was)
@@ -379,6 +383,35 @@ func TestReturn_SoftMarkRisesAgain(t *testing.T) {
 	if told != 2 {
 		t.Errorf("told %d times", told)
 	}
+}
+
+// The Go heap gets nothing back by Decommit, which zeroes the bytes. EndFrame did that in steps of 128 KiB, and counted
+// them as returned.
+func TestReturn_NothingIsReturnedToTheGoHeap(t *testing.T) {
+	m, err := New(Config{Source: page.NewLimit(page.Heap(), 0), ReturnAfter: 8})
+	must(t, err)
+	var all []unsafe.Pointer
+	for range 100 {
+		p, err := m.Alloc(64<<10, 16)
+		must(t, err)
+		all = append(all, p)
+	}
+	for _, p := range all {
+		m.Free(p, 64<<10)
+	}
+	before := m.Stats(Large).Committed
+	for range 200 {
+		must(t, m.NextFrame())
+	}
+	if s := m.Stats(Large); s.Committed != before || m.Inspect().Returned(Large) != 0 {
+		t.Errorf("%d bytes of %d are committed, %d were returned", s.Committed, before, m.Inspect().Returned(Large))
+	}
+	must(t, m.EndFrame())
+	must(t, m.Large().Trim())
+	if s := m.Stats(Large); s.Committed != 0 {
+		t.Errorf("%d bytes are committed after Trim", s.Committed)
+	}
+	must(t, m.Close())
 }
 
 func TestReturner_RulesOfTheWindow(t *testing.T) {
