@@ -134,7 +134,7 @@ var encoder = "oggenc"
 func (t tune) encode(pcm []int16) ([]byte, error) {
 	args := []string{"-Q", "-s", "1", "-o", "-", "-q", "3"}
 	if t.loop {
-		args = append(args[:5], "-q", "2", "-c", fmt.Sprint("LOOPSTART=", lead), "-c", fmt.Sprint("LOOPLENGTH=", len(pcm)))
+		args = append(args[:5], "-q", "1.5", "-c", fmt.Sprint("LOOPSTART=", lead), "-c", fmt.Sprint("LOOPLENGTH=", len(pcm)))
 		pcm = slices.Concat(pcm[len(pcm)-lead:], pcm, pcm[:lead])
 	}
 	var in, out, fault bytes.Buffer
