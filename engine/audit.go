@@ -32,9 +32,9 @@ import (
 // Values stored directly in maps and interfaces are always read field by field, and so is a struct whose SaveState is
 // that of an embedded field.
 //
-// The audit does not read what only leads to data, or is for eyes and ears: the structs of packages save, meter and
-// overlay, and container.Space. Of package ecs it reads only World, Entity, and the queued events of an ecs.Events. Of
-// Ebitengine it reads no Image, no Shader, and no struct of a subpackage.
+// The audit does not read what only leads to data, or is for eyes and ears. These are the structs of packages save,
+// meter and overlay, container.Space, and a Rewind with its Memory. Of package ecs it reads only World, Entity, and the
+// queued events of an ecs.Events. Of Ebitengine it reads no Image, no Shader, and no struct of a subpackage.
 //
 // Some fields are no state, such as scratch memory and times. The argument ignore lists them as "package.Type.field".
 // An entry "package.Type" stands for all fields of the type, and "package." for all structs of the package.
@@ -204,6 +204,8 @@ func plumbing(t reflect.Type) bool {
 		return t.Name() == "Space"
 	case ofModule(t, "ecs"): // filters, mappers and queries; of Events see events
 		return t.Name() != "Entity" && t.Name() != "World"
+	case ofModule(t, "engine"): // its states and inputs are those of other ticks
+		return strings.HasPrefix(t.Name(), "Rewind[") || strings.HasPrefix(t.Name(), "Timeline[")
 	}
 	name, ebiten := strings.CutPrefix(t.PkgPath(), "github.com/hajimehoshi/ebiten/v2")
 	return ebiten && (name != "" || t.Name() == "Image" || t.Name() == "Shader")

@@ -124,3 +124,22 @@ func TestFields_NamesRootsAndPassesOverWhatIsSeen(t *testing.T) {
 		t.Errorf("%q", d)
 	}
 }
+
+// A game that keeps its Rewind would have 16 MiB of states compared, byte by byte, and they differ.
+func TestFields_PassesOverARewind(t *testing.T) {
+	g, r := newRewind(t, 1<<16, 300)
+	game := struct {
+		Past *engine.Rewind[int]
+		Line engine.Timeline[int]
+		Own  int
+	}{r, r.Timeline(nil), 1}
+	after := engine.Fields(nil, &game)()
+	live(t, g, r, 1, 1)
+	if diffs := after(); len(diffs) != 0 {
+		t.Errorf("the past is taken for state: %v", diffs)
+	}
+	game.Own = 2
+	if diffs := after(); len(diffs) != 1 || !strings.HasSuffix(diffs[0].Path, ".Own") {
+		t.Errorf("beside a Rewind: %v", diffs)
+	}
+}
