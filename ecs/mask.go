@@ -91,6 +91,16 @@ func (m mask) below(n int) bool {
 	return true
 }
 
+// lowest returns the components among the first n.
+func (m mask) lowest(n int) mask {
+	for i := range m {
+		if left := n - i*64; left < 64 {
+			m[i] &= 1<<max(left, 0) - 1
+		}
+	}
+	return m
+}
+
 // String returns the set as one hexadecimal number; bit i is component i.
 func (m mask) String() string {
 	n := maskWords - 1

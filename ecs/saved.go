@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/strata-go/strata/memory"
+	"github.com/strata-go/strata/memory/layout"
 	"github.com/strata-go/strata/memory/save"
 )
 
@@ -38,7 +39,8 @@ var errNotSaved = fmt.Errorf("ecs: it is not saved: %w", memory.ErrConfig)
 //
 // The error wraps save.ErrBusy in three cases: the world is locked, a command of [World.Commands] waits for Apply, or
 // blocks wait to be freed after a panic of the allocator. Loading from memory stops loops over All and Chunks, as a
-// structural change does. If a component was registered after the save, the error of loading wraps save.ErrLayout and
+// structural change does. Component types that were registered after the save stay, and no entity has them. If [World.Track]
+// was called after the save for a component of an archetype of the state, the error of loading wraps save.ErrLayout and
 // names the component. If the world is closed, the error wraps memory.ErrClosed. If the method Base of the allocator
 // (see memory.Baser) returns nil, the error wraps memory.ErrConfig. If loading must commit memory for the index of
 // entities and Config.Pages fails, the error wraps that of Config.Pages. The other errors are those of [World.CanSave].
@@ -65,16 +67,19 @@ func (w *World) SaveState(c *save.Coder) {
 		w.saveFile(c)
 		return
 	}
-	if n := c.Count(len(s.comps)); n != len(s.comps) && !c.Failed() {
-		c.Differs("%d component types were registered, %d are; the last is %s", n, len(s.comps), s.comps[len(s.comps)-1].name)
+	n := c.Count(len(s.comps))
+	if n > len(s.comps) {
+		c.Differs("%d component types were registered, %d are", n, len(s.comps))
+	}
+	if c.Failed() {
 		return
 	}
 	if err := w.CanSave(); err != nil {
 		c.Fail(err)
 		return
 	}
-	if s.boxed != nil {
-		c.Elements(s.boxed)
+	if boxed := s.boxedBelow(n); boxed != nil {
+		c.Elements(boxed)
 	}
 	save.Num(c, &s.tick)
 	save.Num(c, &s.clamped)
@@ -85,7 +90,7 @@ func (w *World) SaveState(c *save.Coder) {
 		s.saveChunks(c)
 	}
 	if !c.Failed() {
-		s.saveTables(c)
+		s.saveTables(c, n)
 	}
 	if c.Loading() {
 		s.layoutVersion++
@@ -93,6 +98,20 @@ func (w *World) SaveState(c *save.Coder) {
 		w.guard.stopAll(nil)
 		_ = w.observers.notifyLoad()
 	}
+}
+
+// boxedBelow returns the newest of the first n component types that has a container, or nil. Types that were registered
+// after a save have no rows in it.
+func (r *registry) boxedBelow(n int) reflect.Type {
+	if n == len(r.comps) || r.boxed == nil {
+		return r.boxed
+	}
+	for i := n - 1; i >= 0; i-- {
+		if t := r.comps[i].typ; t != nil && layout.HasContainer(t) {
+			return t
+		}
+	}
+	return nil
 }
 
 // saveState visits the records up to the last that was ever used.
@@ -210,8 +229,8 @@ func resized[T any](v []T, n int) []T {
 }
 
 // saveTables visits the tables and their rows, in the order of the tables, which is the order of iteration. Tables that
-// came about after the state was saved are dropped.
-func (s *store) saveTables(c *save.Coder) {
+// came about after the state was saved are dropped, and with them all rows of types other than the first comps.
+func (s *store) saveTables(c *save.Coder, comps int) {
 	n := c.Count(len(s.tables))
 	if c.Loading() {
 		s.unnameVariants()
@@ -221,7 +240,7 @@ func (s *store) saveTables(c *save.Coder) {
 			return
 		}
 		c.EnterAt("table", i)
-		if t := s.savedTable(c, i); !c.Failed() {
+		if t := s.savedTable(c, i, comps); !c.Failed() {
 			s.saveTable(c, t)
 		}
 		c.Leave()
@@ -229,16 +248,18 @@ func (s *store) saveTables(c *save.Coder) {
 	if c.Loading() {
 		s.cutTables(n)
 	}
-	if !s.relating.empty() {
+	if relating := s.relating.lowest(comps); !relating.empty() {
 		c.Enter("relations")
-		s.saveRelations(c, n)
+		s.saveRelations(c, n, relating)
 		c.Leave()
+	} else if c.Loading() {
+		s.forgetTargets()
 	}
 }
 
 // savedTable visits the components of table i. If the world has others there, loading makes the rest of the tables again.
-// In the passes before, savedTable returns a table that only describes rows.
-func (s *store) savedTable(c *save.Coder, i int) *table {
+// In the passes before, savedTable returns a table that only describes rows. The state has the first comps types.
+func (s *store) savedTable(c *save.Coder, i, comps int) *table {
 	var t *table
 	var m mask
 	if i < len(s.tables) {
@@ -248,12 +269,20 @@ func (s *store) savedTable(c *save.Coder, i int) *table {
 	for k := range m {
 		m[k] = c.Word(m[k])
 	}
+	if !c.Failed() && !m.below(comps) {
+		c.Differs("archetype %v of %d component types", m, comps)
+		return nil
+	}
+	if comps < len(s.comps) && !c.Failed() {
+		for id := range m.and(s.tracked).ids() {
+			if k := s.comps[id]; int(k.ticks.id) >= comps {
+				c.Differs("component %s was not tracked", k.name)
+				return nil
+			}
+		}
+	}
 	if c.Failed() || t != nil && t.mask == m {
 		return t
-	}
-	if !m.below(len(s.comps)) {
-		c.Differs("archetype %v of %d component types", m, len(s.comps))
-		return nil
 	}
 	made, err := newTable(m, s.comps, &s.directory, m.any(&s.relating))
 	if err != nil {

@@ -44,19 +44,27 @@ func (s *store) unnameVariants() {
 func (s *store) forgetTables() {
 	s.unnameVariants()
 	s.cutTables(1)
+	s.forgetTargets()
+}
+
+// forgetTargets drops what finds tables by their targets. No table has a relation.
+func (s *store) forgetTargets() {
 	s.targetLists, s.spareLists, s.oldLists, s.nextSince = nil, nil, nil, 0
 	for id := range s.relating.ids() {
 		s.comps[id].targets = slotIndex{}
 	}
 }
 
-// saveRelations visits what finds the tables by their targets. The state has the first n tables.
-func (s *store) saveRelations(c *save.Coder, n int) {
+// saveRelations visits what finds the tables by their targets. The state has the first n tables and these relations.
+// Relations that were registered later have no table.
+func (s *store) saveRelations(c *save.Coder, n int, relating mask) {
 	save.Num(c, &s.nextSince)
 	save.List(c, &s.spareLists)
 	for _, k := range s.comps {
-		if s.relating.has(k.id) {
+		if relating.has(k.id) {
 			k.targets.saveState(c)
+		} else if c.Loading() {
+			k.targets = slotIndex{}
 		}
 	}
 	s.saveLists(c, n)

@@ -238,8 +238,15 @@ func (w *World) Close() error {
 }
 
 // Reset removes all entities, drops pending commands and frees all chunks. Every Entity becomes stale. Component
-// types, archetypes, filters, observers and resources stay. Reset panics with a [*memory.Misuse] if the world is
-// locked. Cost: a visit to each archetype and a free per chunk. Entities cost nothing, unless an observer watches
+// types, archetypes, filters, observers, resources and the tick stay. Reset panics with a [*memory.Misuse] if the world
+// is locked.
+//
+// A world after Reset differs from a new world in two ways. Slots keep their generations, so that an Entity from before
+// stays stale. Archetypes keep their order, which is the order of iteration. So the same operations as in a new world
+// give other generations, maybe another order, and another [World.Hash]. For runs that must repeat exactly create a new
+// world, or load a state that a save.Set saved before the first entity was created.
+//
+// Cost: a visit to each archetype and a free per chunk. Entities cost nothing, unless an observer watches
 // removal.
 func (w *World) Reset() {
 	w.guard.mutable("Reset")
