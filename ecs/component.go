@@ -224,11 +224,12 @@ func (c Component[T]) Set(e Entity, v T) bool {
 	if !ok {
 		return false
 	}
-	if c.w.observers.observed == 0 {
+	watched := c.w.observers.observed != 0 && c.w.observers.watched[setEvent].has(c.comp.id)
+	if !watched && c.comp.ticks == nil {
 		*p = v
 		return true
 	}
-	if c.w.observers.watched[setEvent].has(c.ID()) {
+	if watched {
 		c.w.guard.notInParallel("Set")
 	}
 	*p = v
@@ -245,17 +246,29 @@ func (c Component[T]) Set(e Entity, v T) bool {
 // component is a relation that e does not have, Add panics as well: use [Relation.Add].
 func (c Component[T]) Add(e Entity, v T) error {
 	c.w.guard.mutable("Add")
-	had := c.w.observers.observed != 0 && c.Has(e)
+	notify := c.w.observers.observed != 0 && c.w.reportsWrite(c.comp)
+	had := notify && c.Has(e)
 	p, err := c.w.store.addComponent(e, c.ID(), unsafe.Sizeof(v))
 	if err != nil {
 		return err
 	}
 	*(*T)(p) = v
-	if c.w.observers.observed != 0 {
+	if notify {
 		err = c.w.observers.notifyOne(e, c.ID(), had)
 	}
 	c.w.store.freePending()
 	return err
+}
+
+// reportsWrite reports whether an observer is called or a tick recorded when c is added or written. Other types are
+// none of its business: whatever is observed or tracked of them, c costs what it did.
+func (w *World) reportsWrite(c *component) bool {
+	return c.ticks != nil || w.observers.watched[addEvent].has(c.id) || w.observers.watched[setEvent].has(c.id)
+}
+
+// reportsWrites is reportsWrite for any of the components in m.
+func (w *World) reportsWrites(m *mask) bool {
+	return m.any(&w.store.tracked) || m.any(&w.observers.watched[addEvent]) || m.any(&w.observers.watched[setEvent])
 }
 
 // Remove removes the component from e and returns true. It returns false without an error if e is stale or does not
@@ -309,7 +322,7 @@ func (s *store) addComponent(e Entity, id ID, size uintptr) (unsafe.Pointer, err
 
 // removeComponents moves the entity of r along way, on which it loses components, and frees pending blocks.
 func (w *World) removeComponents(op string, e Entity, r *record, tr *transition) error {
-	if w.observers.observed != 0 {
+	if w.observers.observed&(1<<removeEvent) != 0 {
 		if err := w.observers.notifyLoss(op, r.loc, tr.to); err != nil {
 			return err
 		}

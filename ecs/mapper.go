@@ -168,6 +168,9 @@ func (m *mapper) created(e Entity, loc uint32) (_ Entity, err error) {
 
 //go:noinline
 func (m *mapper) notifyCreated(e Entity, loc uint32) (Entity, error) {
+	if m.w.observers.observed&(1<<createEvent) == 0 && !m.w.reportsWrites(&m.bits) {
+		return e, nil
+	}
 	return m.w.observers.notifyCreated(e, loc, m.bits)
 }
 
@@ -252,7 +255,7 @@ func (m *mapper) written(e Entity) error {
 //
 //go:noinline
 func (m *mapper) notifyWritten(e Entity) (err error) {
-	if m.w.observers.observed != 0 {
+	if m.w.observers.observed != 0 && m.w.reportsWrites(&m.bits) {
 		err = m.w.observers.notifyAdded(e, m.bits, m.was)
 	}
 	m.w.store.freePending()

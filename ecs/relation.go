@@ -73,7 +73,8 @@ func RegisterRelation[T any](w *World) (Relation[T], error) {
 func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	w := r.w
 	w.guard.mutable("Add")
-	had := w.observers.observed != 0 && r.Has(e)
+	notify := w.observers.observed != 0 && w.reportsWrite(r.comp)
+	had := notify && r.Has(e)
 	rec := w.store.index.find(e)
 	if rec == nil {
 		return ErrStale
@@ -83,7 +84,7 @@ func (r Relation[T]) Add(e Entity, v T, target Entity) error {
 	}
 	*(*T)(w.store.cell(rec.loc, r.ID(), unsafe.Sizeof(v))) = v
 	var err error
-	if w.observers.observed != 0 {
+	if notify {
 		err = w.observers.notifyOne(e, r.ID(), had)
 	}
 	w.store.freePending()
@@ -104,7 +105,7 @@ func (r Relation[T]) SetTarget(e, target Entity) (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	if w.observers.observed != 0 {
+	if w.observers.observed != 0 && w.reportsWrite(r.comp) {
 		err = w.observers.notifyOne(e, r.ID(), true)
 	}
 	w.store.freePending()

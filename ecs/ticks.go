@@ -101,7 +101,7 @@ func (k *clock) ageSince(t Tick) uint32 {
 // detected. Declare them with Writes of the filter, or call Touch.
 //
 // Cost: 4 bytes per entity and component, which [World.Column] reports separately, and a store per write.
-// Components that are not tracked cost nothing.
+// Components that are not tracked cost a check per write.
 //
 // If the world has no [ID] left for the ticks, the error wraps [ErrTooManyComponents]. If a component and its ticks do
 // not fit a chunk, the error wraps [memory.ErrTooLarge]. If an archetype has one of the components already, even

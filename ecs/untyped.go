@@ -153,7 +153,7 @@ func (w *World) finishAdd(e Entity, comp *component, p unsafe.Pointer) (unsafe.P
 // finishChange notifies observers, frees pending blocks and returns the address of the component. It returns an error if the
 // allocator was closed meanwhile.
 func (w *World) finishChange(e Entity, id ID, had bool) (unsafe.Pointer, error) {
-	if w.observers.observed != 0 {
+	if w.observers.observed != 0 && w.reportsWrite(w.store.comps[id]) {
 		_ = w.observers.notifyOne(e, id, had)
 	}
 	w.store.freePending()

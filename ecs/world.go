@@ -304,12 +304,15 @@ func (w *World) destroy(op string, e Entity) (alive bool, err error) {
 	if r == nil {
 		return false, nil
 	}
-	if w.observers.observed != 0 {
-		if err := w.observers.notifyRemoval(op, r.loc); err != nil {
-			return false, err
+	loc := r.loc
+	if o := &w.observers; o.observed&(1<<removeEvent|1<<destroyEvent) != 0 {
+		if o.observed&(1<<destroyEvent) != 0 || w.store.tableAt(loc).mask.any(&o.watched[removeEvent]) {
+			if err := o.notifyRemoval(op, loc); err != nil {
+				return false, err
+			}
+			loc = r.loc
 		}
 	}
-	loc := r.loc
 	w.store.index.release(e.index, r)
 	w.store.vacate(loc)
 	return true, nil
